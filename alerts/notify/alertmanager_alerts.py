@@ -10,13 +10,13 @@ import msgspec
 
 from alerts.incidents.times import FIRING, NamedTime
 from alerts.notify.alertmanager_webhook import Alert
+from alerts.notify.channels.registry import can_page
 from alerts.notify.context import RoutingContext
 from alerts.notify.first_notification import join_sentences
 from alerts.notify.links import runbook
 from alerts.notify.message import Kind, Links, Message, Root, Severity
 from alerts.notify.notification_plan import Notification, NotificationPlan
 from alerts.notify.notification_state import ChannelState, NotificationState
-from alerts.notify.recipients import PAGERDUTY
 from alerts.rules.health import WATCHDOG
 from alerts.rules.incidents import NAMES, OUTAGE_ROOTS
 from alerts.rules.roots import OUTAGE
@@ -166,8 +166,7 @@ def _notify(
     # PagerDuty hears of no change, and its alert may be resolved: what fires anew begins again.
     begun = msgspec.structs.replace(message, kind="opened")
     notifications = [
-        Notification(begun if channel.startswith(PAGERDUTY) else message, channel)
-        for channel in channels
+        Notification(begun if can_page(channel) else message, channel) for channel in channels
     ]
     return told, notifications, [address.gap] if address.gap else []
 

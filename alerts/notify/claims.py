@@ -10,7 +10,8 @@ from typing import Any, Final
 import msgspec
 from sqlalchemy import ColumnElement, Connection, Row, and_, exists, func, not_, or_, select, update
 
-from alerts.notify.channels.channel import Task, parse_channel
+from alerts.notify.channels.channel import Task
+from alerts.notify.channels.name import parse_channel
 from alerts.notify.channels.pagerduty.payload import RESOLVING
 from alerts.notify.coalescing import (
     NEVER_TRIGGERED,
@@ -87,7 +88,7 @@ def claim(connection: Connection, channel: str, now: int, lease_seconds: int) ->
         if not rows or rows[0].next_attempt_at > now:
             return None  # another sender was quicker
         before = _load_last_sent(connection, channel, incident_id)
-        plan = choose_next(_kind_of(rows[0]), [_waiting_of(row) for row in rows], before.kind)
+        plan = choose_next(channel, [_waiting_of(row) for row in rows], before.kind)
         _drop_superseded(connection, rows, plan, now)
         if plan.revision is not None:
             row = _record_attempt(connection, rows, plan, now, lease_seconds)

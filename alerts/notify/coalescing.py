@@ -6,6 +6,7 @@ from typing import Final
 import msgspec
 
 from alerts.notify.channels.pagerduty.payload import action_of
+from alerts.notify.channels.registry import find_type
 from alerts.notify.message import Kind
 
 SUPERSEDED: Final = "superseded"
@@ -35,17 +36,20 @@ class NextMessage(msgspec.Struct, frozen=True):
     doubt_since: int | None = None
 
 
+_Rule = Callable[[Sequence[WaitingMessage], Kind | None], NextMessage]
+
+
 def choose_next(
-    channel_kind: str, waiting: Sequence[WaitingMessage], last_sent: Kind | None
+    channel: str, waiting: Sequence[WaitingMessage], last_sent: Kind | None
 ) -> NextMessage:
     """The next step of one incident in one channel.
 
     Args:
-        channel_kind: slack, pagerduty, or any other, which is sent everything.
+        channel: its name.
         waiting: in their order; at least one.
         last_sent: kind of the last message that the channel took of this incident.
     """
-    return _RULES.get(channel_kind, _first)(waiting, last_sent)
+    return rule_of(channel)(waiting, last_sent)
 
 
 def _first(waiting: Sequence[WaitingMessage], _: Kind | None) -> NextMessage:
@@ -53,7 +57,7 @@ def _first(waiting: Sequence[WaitingMessage], _: Kind | None) -> NextMessage:
 
 
 def _latest(waiting: Sequence[WaitingMessage], _: Kind | None) -> NextMessage:
-    """One message is edited in channel_state: its last state says all."""
+    """One message is edited in place: its last state says all."""
     return _merge(waiting)
 
 
@@ -123,7 +127,9 @@ def _merge(together: Sequence[WaitingMessage]) -> NextMessage:
     return NextMessage(together[-1].revision, dropped, min(doubts, default=None))
 
 
-_RULES: Final[dict[str, Callable[[Sequence[WaitingMessage], Kind | None], NextMessage]]] = {
-    "slack": _latest,
-    "pagerduty": _page_lifecycle,
-}
+def rule_of(channel: str) -> _Rule:
+    """Return which of its waiting messages a channel is sent: by what its type can do."""
+    known = find_type(channel)
+    if known is not None and known.can_page:
+        return _page_lifecycle
+    return _latest if known is not None and known.can_edit else _first

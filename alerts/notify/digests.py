@@ -9,13 +9,14 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import Connection, select
 
 from alerts.incidents.times import BEGAN
+from alerts.notify.channels.registry import can_page
 from alerts.notify.context import RoutingContext
 from alerts.notify.formatting import format_time
 from alerts.notify.links import full_list
 from alerts.notify.message import MAX_LISTED, Links, Message, Root
 from alerts.notify.notification_plan import Notification
 from alerts.notify.notification_state import NotificationState
-from alerts.notify.recipients import SLACK, WEBHOOK, channels_of, find_owner
+from alerts.notify.recipients import channels_of, find_owner
 from alerts.notify.settings import RoutingSettings
 from alerts.notify.state_store import enqueue_notification, load_states_where
 from lineage import keys
@@ -125,8 +126,8 @@ def _build_digest(
 def _digest_channel(owner: str, context: RoutingContext) -> str | None:
     """Its Slack; else the webhook for tickets. Nobody is rung for a digest."""
     own = channels_of(find_owner(context.policy, owner), "ticket", context.settings)
-    last = context.settings.fallback or ""
-    quiet = [each for each in (*own, last) if each.startswith((SLACK, WEBHOOK))]
+    last = context.settings.fallback
+    quiet = [each for each in (*own, last) if each is not None and not can_page(each)]
     return quiet[0] if quiet else None
 
 

@@ -2,10 +2,11 @@
 
 from typing import Final
 
+from alerts.notify.channels.registry import can_page
 from alerts.notify.context import RoutingContext, escalation_at
 from alerts.notify.first_notification import notify_channel
 from alerts.notify.notification_plan import NotificationPlan, TakenStep
-from alerts.notify.recipients import NO_CHANNEL, PAGERDUTY, channels_of_step
+from alerts.notify.recipients import NO_CHANNEL, channels_of_step
 from lineage.policy.model import EscalationStep
 
 _PLATFORM: Final = -1  # the position of what no policy needs to say
@@ -47,7 +48,7 @@ def _escalate(
         plan.gaps.append(NO_CHANNEL)
     whom = step.owner or ", ".join(channels)
     note = f"Escalated from {own.addressee}: {why}."
-    is_alone = all(channel.startswith(PAGERDUTY) for channel in channels)
+    is_alone = all(map(can_page, channels))
     for channel in channels:
         notify_channel(plan, context, channel, "opened", note, role="step", is_alone=is_alone)
     plan.notify_all("changed", f"Escalated to {whom}: {why}.")

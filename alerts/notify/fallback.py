@@ -7,7 +7,9 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, Row, func, insert, select, update
 
-from alerts.notify.channels.channel import ChannelName, PermanentFailure
+from alerts.notify.channels.channel import PermanentFailure
+from alerts.notify.channels.name import ChannelName
+from alerts.notify.channels.registry import can_page
 from alerts.notify.claims import Claim
 from alerts.notify.delivery_queries import FAILED
 from alerts.notify.message import Message, Root, from_json
@@ -16,18 +18,6 @@ from lineage.catalog.tables import notification, notification_channel
 
 _MICROS = 1_000_000
 _FIRST, _LAST = 1, 2
-# Of one Slack app's token, that all its channels share.
-_OF_THE_TOKEN = frozenset(
-    {
-        "no_token",
-        "not_authed",
-        "invalid_auth",
-        "token_expired",
-        "token_revoked",
-        "account_inactive",
-        "missing_scope",
-    }
-)
 
 
 class Fallback(msgspec.Struct, frozen=True):
@@ -99,7 +89,7 @@ class Fallback(msgspec.Struct, frozen=True):
     ) -> None:
         if self.channel is None or self._is_fallback(claim.channel):
             return
-        subject = claim.kind if _is_of_all(claim.kind, refused.reason) else claim.channel
+        subject = claim.kind if refused.is_of_kind else claim.channel
         if _load_alert_id(connection, subject) is None:
             digest = hashlib.sha256(subject.encode()).hexdigest()[:16]
             alert_id = f"delivery-{digest}-{now}"
@@ -123,20 +113,11 @@ class Fallback(msgspec.Struct, frozen=True):
 
     def _would_page_for_notice(self, message: Message) -> bool:
         """Nobody is rung for a notice."""
-        return (
-            self.channel is not None
-            and self.channel.kind == "pagerduty"
-            and message.kind == "notice"
-        )
+        return self.channel is not None and can_page(str(self.channel)) and message.kind == "notice"
 
     def _is_fallback(self, channel: str) -> bool:
         """Of the fallback channel itself: there is no way after it."""
         return self.channel is not None and channel == str(self.channel)
-
-
-def _is_of_all(kind: str, reason: str) -> bool:
-    """Whether every channel of this kind would be answered so: one fault, one alert."""
-    return reason == "not_configured" or (kind == "slack" and reason in _OF_THE_TOKEN)
 
 
 def _load_overdue(connection: Connection, before: int) -> Sequence[Row[Any, Any]]:

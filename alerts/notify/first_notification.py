@@ -8,11 +8,11 @@ came back and stayed, and even then no third time.
 import msgspec
 
 from alerts.incidents.severity import PAGE
+from alerts.notify.channels.registry import can_page
 from alerts.notify.context import CAP_SECONDS, MAX_OWNER_PAGES, RECHECK_SECONDS, RoutingContext
 from alerts.notify.message import Kind
 from alerts.notify.notification_plan import NotificationPlan
 from alerts.notify.notification_state import MICROS, ChannelState, Role
-from alerts.notify.recipients import SLACK
 
 
 def start_or_hold(plan: NotificationPlan, context: RoutingContext) -> None:
@@ -39,7 +39,7 @@ def _capped_channels(plan: NotificationPlan, context: RoutingContext) -> list[st
     if own.draft.severity == PAGE:
         return []
     channels = context.address(own.owner, own.draft.severity).channels
-    return [each for each in channels if each.startswith(SLACK)]
+    return [each for each in channels if not can_page(each) and each != context.settings.tickets]
 
 
 def _hold_until(plan: NotificationPlan, context: RoutingContext) -> int:

@@ -8,8 +8,8 @@ from typing import Final, Literal
 import msgspec
 
 from alerts.incidents.incident import State
+from alerts.notify.channels import registry
 from alerts.notify.message import Impacted, Message
-from alerts.notify.recipients import PAGERDUTY
 
 MICROS: Final = 1_000_000
 # The owner of the root; an addressee of an escalation step.
@@ -40,7 +40,7 @@ class ChannelState(msgspec.Struct, frozen=True, rename=_CHANNEL_JSON):
         role: why it was notified.
         dedup_id: the incident id that the channel knows; another's where that one was merged.
         is_open: it receives every change; false once the incident was resolved or handed over.
-        page_count: how many times it paged; only PagerDuty pages.
+        page_count: how many times it paged; only a type that can page.
     """
 
     channel: str
@@ -52,7 +52,7 @@ class ChannelState(msgspec.Struct, frozen=True, rename=_CHANNEL_JSON):
     @property
     def can_page(self) -> bool:
         """Return whether the channel pages a person."""
-        return self.channel.startswith(PAGERDUTY)
+        return registry.can_page(self.channel)
 
 
 class DownstreamNotice(msgspec.Struct, frozen=True, rename=_NOTICE_JSON):

@@ -5,8 +5,8 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, Select, and_, delete, exists, func, select, update
 
 from alerts.incidents.severity import PAGE
-from alerts.notify.channels.channel import ChannelName, parse_channel
-from alerts.notify.channels.pagerduty.payload import action_of
+from alerts.notify.channels.name import ChannelName, parse_channel
+from alerts.notify.channels.registry import can_page
 from alerts.notify.delivery_queries import Metric
 from alerts.notify.message import Message, to_json
 from lineage.catalog.tables import notification, notification_count
@@ -56,10 +56,10 @@ def enqueue(
         fallback_for: the channel that this one stands in for.
 
     Raises:
-        ValueError: PagerDuty is to be rung for a notice.
+        ValueError: the channel would page a person for a notice.
     """
-    if channel.kind == "pagerduty":
-        action_of(message.kind)
+    if message.kind == "notice" and can_page(str(channel)):
+        raise ValueError(f"{channel}: expected a message that pages, got a notice")
     if _is_enqueued(connection, message, str(channel)):
         return False
     # Two channels may fall back on one at the same moment: the second finds it told.

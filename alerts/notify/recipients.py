@@ -4,17 +4,15 @@ A page rings PagerDuty and stands in Slack. A ticket stands in Slack and goes to
 tickets: nobody is rung for one.
 """
 
+from collections.abc import Iterable
 from typing import Final
 
 import msgspec
 
+from alerts.notify.channels.registry import can_page, contact_channels
 from alerts.notify.message import Severity
 from alerts.notify.settings import RoutingSettings
 from lineage.policy.model import EscalationStep, Owner, Policy
-
-SLACK: Final = "slack:"
-PAGERDUTY: Final = "pagerduty:"
-WEBHOOK: Final = "webhook:"
 
 NO_PLATFORM: Final = "no_platform"
 NO_CHANNEL: Final = "no_way"
@@ -60,32 +58,31 @@ def recipient_of(
 def channels_of(
     owner: Owner | None, severity: Severity, settings: RoutingSettings
 ) -> tuple[str, ...]:
-    """An owner's channels for a page, or for a ticket; none where there is nobody behind them."""
-    if owner is None or not (owner.slack or owner.pagerduty_key_file):
-        return ()
-    if severity == "page":
-        return _named(owner.slack, owner.pagerduty_key_file)
+    """Return an owner's channels for a page or for a ticket; none if the owner has no channel."""
+    every = () if owner is None else contact_channels(owner)
+    if not every or severity == "page":
+        return every
     tickets = () if settings.tickets is None else (settings.tickets,)
-    return (*_named(owner.slack, None), *tickets)
+    return (*_quiet(every), *tickets)
 
 
 def channels_of_step(
     policy: Policy, settings: RoutingSettings, step: EscalationStep
 ) -> tuple[str, ...]:
-    """Whom a step of an escalation names."""
+    """Return the channels that a step of an escalation names."""
     own = channels_of(find_owner(policy, step.owner), "page", settings)
-    return tuple(dict.fromkeys((*own, *_named(step.slack, step.pagerduty_key_file))))
+    return tuple(dict.fromkeys((*own, *contact_channels(step))))
 
 
 def notice_channel(policy: Policy, name: str) -> str | None:
-    """The Slack channel of an owner."""
+    """Return the channel in which an owner reads notices; None: the owner has none."""
     owner = find_owner(policy, name)
-    return None if owner is None or not owner.slack else SLACK + owner.slack
+    quiet = () if owner is None else _quiet(contact_channels(owner))
+    return quiet[0] if quiet else None
 
 
-def _named(slack: str | None, key_file: str | None) -> tuple[str, ...]:
-    found = (slack and SLACK + slack, key_file and PAGERDUTY + key_file)
-    return tuple(channel for channel in found if channel)
+def _quiet(channels: Iterable[str]) -> tuple[str, ...]:
+    return tuple(each for each in channels if not can_page(each))
 
 
 def _explain(owner: str | None, known: Owner | None, severity: Severity) -> str:

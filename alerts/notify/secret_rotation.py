@@ -1,12 +1,15 @@
 """Failed notifications are sent again by themselves once the secret of their channel is another."""
 
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 
 import structlog
 from sqlalchemy import Connection, Engine, select
 
-from alerts.notify.channels.channel import MissingSecretError, parse_channel, read_secret
+from alerts.notify.channels.channel import MissingSecretError, read_secret
+from alerts.notify.channels.name import parse_channel
+from alerts.notify.channels.registry import find_type
 from alerts.notify.outbox import failed_channels, requeue
 from alerts.notify.settings import DeliverySettings
 from lineage.catalog.engine import writing
@@ -39,7 +42,7 @@ def requeue_after_rotation(engine: Engine, settings: DeliverySettings, now: int)
 def _find_changed(connection: Connection, settings: DeliverySettings) -> dict[str, str]:
     """Return the mark of each channel with failed notifications that is not the one on record."""
     known = _load_fingerprints(connection)
-    now = {each: _fingerprint(secret_file(settings, each)) for each in failed_channels(connection)}
+    now = {each: _fingerprint(secret_files(settings, each)) for each in failed_channels(connection)}
     return {channel: mark for channel, mark in now.items() if known.get(channel) != mark}
 
 
@@ -49,20 +52,16 @@ def _load_fingerprints(connection: Connection) -> dict[str, str]:
     return {row.channel: row.mark for row in rows}
 
 
-def secret_file(settings: DeliverySettings, channel: str) -> Path | None:
-    """Return the file that holds the secret of a channel; None: it has none."""
-    one = parse_channel(channel)
-    if one.kind == "slack":
-        return settings.slack_token_file
-    if one.kind == "pagerduty":
-        return settings.pagerduty_keys / one.target
-    return settings.webhook_secret_file if one.kind == "webhook" else None
+def secret_files(settings: DeliverySettings, channel: str) -> tuple[Path, ...]:
+    """Return the files that hold the secrets of a channel."""
+    known = find_type(channel)
+    return () if known is None else known.secret_files(settings, parse_channel(channel).target)
 
 
-def _fingerprint(path: Path | None) -> str:
-    """Tell one secret from another without being one; empty: there is no secret."""
+def _fingerprint(paths: Sequence[Path]) -> str:
+    """Return a text that changes with the secrets; empty: one of them is missing."""
     try:
-        secret = "" if path is None else read_secret(path)
+        secret = " ".join(map(read_secret, paths))
     except MissingSecretError:
         secret = ""
     return hashlib.sha256(f"lineward {secret}".encode()).hexdigest()[:16] if secret else ""

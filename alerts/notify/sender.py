@@ -11,14 +11,8 @@ from sqlalchemy import Engine
 
 from alerts.notify import claims
 from alerts.notify.attempts import AttemptRecorder
-from alerts.notify.channels.channel import (
-    Channel,
-    Outcome,
-    PermanentFailure,
-    Retryable,
-    Sent,
-    parse_channel,
-)
+from alerts.notify.channels.channel import Deliverer, Outcome, PermanentFailure, Retryable, Sent
+from alerts.notify.channels.name import parse_channel
 from alerts.notify.claims import Claim, correct_times
 from alerts.notify.fallback import Fallback
 from alerts.notify.settings import DeliverySettings
@@ -40,7 +34,7 @@ class Sender:
     def __init__(
         self,
         engine: Engine,
-        channels: Mapping[str, Channel],
+        channels: Mapping[str, Deliverer],
         settings: DeliverySettings,
         *,
         clock: Clock = system_clock,
@@ -148,9 +142,8 @@ class Sender:
     def _send(self, claim: Claim) -> Outcome:
         channel = self._channels.get(claim.kind)
         if channel is None:
-            return PermanentFailure(
-                "not_configured", f"no channel of kind {claim.kind[:80]!r} is set"
-            )
+            reason = f"no channel of kind {claim.kind[:80]!r} is set"
+            return PermanentFailure("not_configured", reason, is_of_kind=True)
         try:
             return channel.send(claim.task)
         except Exception as error:  # noqa: BLE001 - counted and logged; see the line below

@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta
 
-from alerts.notify.channels.channel import parse_channel
+from alerts.notify.channels.name import parse_channel
 from lineage import environment
 
 ALERTS_SECTION: Final = "ALERTS_"

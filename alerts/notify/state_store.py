@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 
 from alerts.incidents.severity import PAGE
-from alerts.notify.channels.channel import parse_channel
+from alerts.notify.channels.name import parse_channel
 from alerts.notify.context import CAP_SECONDS, RoutingContext, next_due_at
 from alerts.notify.delivery_queries import FAILED
 from alerts.notify.message import to_json

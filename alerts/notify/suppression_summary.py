@@ -7,13 +7,13 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, or_, select, update
 
 from alerts.incidents.times import HIDDEN, NamedTime
+from alerts.notify.channels.registry import can_page
 from alerts.notify.context import RoutingContext
 from alerts.notify.digests import ticket_line
 from alerts.notify.links import full_list
 from alerts.notify.message import MAX_LISTED, Links, Message, Root
 from alerts.notify.notification_plan import Notification
 from alerts.notify.notification_state import NotificationState
-from alerts.notify.recipients import PAGERDUTY
 from alerts.notify.state_store import enqueue_notification, load_states_where, save_states
 from lineage import keys
 from lineage.catalog.tables import incident_telling, suppression
@@ -39,7 +39,7 @@ def build_summaries(
     for each in hidden:
         address = context.address(each.owner, "ticket")
         for channel in address.channels:
-            if not channel.startswith(PAGERDUTY):
+            if not can_page(channel):
                 by_channel[(address.owner, channel)].append(each)
     return [
         Notification(_message(name, owner, own, context, at), channel)

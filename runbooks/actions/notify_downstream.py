@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta
 from sqlalchemy import select
 
-from alerts.notify.channels.channel import ChannelName
+from alerts.notify.channels.name import ChannelName
 from alerts.notify.message import MAX_LISTED, Impacted, Links, Message, Root
 from alerts.notify.outbox import enqueue
 from lineage.catalog.engine import writing

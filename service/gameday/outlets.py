@@ -3,7 +3,7 @@
 They are handed the very payloads that would go out, and what takes them knows their documents only.
 """
 
-from alerts.notify.channels.channel import Channel, Outcome, Sent, Task
+from alerts.notify.channels.channel import Deliverer, Outcome, Sent, Task
 from alerts.notify.channels.pagerduty.payload import action_of, build_event
 from alerts.notify.channels.slack.blocks import build_blocks
 from alerts.notify.message import to_json
@@ -51,7 +51,7 @@ class _Webhook:
         return Sent(f"{task.message.incident_id}.{task.message.revision}")
 
 
-def transports(receivers: Receivers, clock: Clock) -> dict[str, Channel]:
+def transports(receivers: Receivers, clock: Clock) -> dict[str, Deliverer]:
     """By kind of channel, for `alerts.notify.sender.Sender`."""
     return {
         "slack": _Slack(receivers, clock),

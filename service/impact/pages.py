@@ -8,9 +8,10 @@ from sqlalchemy import Connection, select, text
 from alerts.incidents.estate import MICROS
 from alerts.incidents.life import RULES
 from alerts.notify.channels.pagerduty.payload import action_of
+from alerts.notify.channels.registry import can_page
 from alerts.notify.message import Message, from_json
 from alerts.notify.notification_state import NotificationState
-from alerts.notify.recipients import PAGERDUTY, SLACK
+from alerts.notify.settings import TICKETS
 from lineage.catalog.tables import incident_telling, notification
 from lineage.states import FAILING
 
@@ -121,8 +122,8 @@ def load_state(connection: Connection, page: Page) -> NotificationState | None:
 
 
 def is_by_provider(channel: str) -> bool:
-    """Whether Slack or PagerDuty is behind it."""
-    return channel.startswith((SLACK, PAGERDUTY))
+    """Return whether a person receives it: all channels but the webhook of all tickets."""
+    return channel != TICKETS
 
 
 def accepted_at(
@@ -144,6 +145,6 @@ def _has_list(channel: str, message: Message) -> bool:
     """It is told to whoever is to mend it, and links what is hurt."""
     if message.kind == "notice" or message.links.full_list is None:
         return False
-    if channel.startswith(PAGERDUTY):  # an acknowledge or a resolve holds no more than its key
+    if can_page(channel):  # an acknowledge or a resolve holds no more than its key
         return action_of(message.kind) == "trigger"
-    return channel.startswith(SLACK)
+    return is_by_provider(channel)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import Engine
 
-from alerts.notify.channels.channel import parse_channel
+from alerts.notify.channels.name import parse_channel
 from alerts.notify.outbox import add_count, enqueue
 from lineage.catalog.engine import writing
 from lineage.catalog.reader import open_reader

@@ -1,46 +1,29 @@
-"""What is asked of a channel, and what it may answer."""
+"""Protocol of a type of channel, the messages it is given, and the outcomes it reports."""
 
 from pathlib import Path
-from typing import Final, Protocol
+from typing import ClassVar, Final, Protocol, Self
 
 import msgspec
 
 from alerts.notify.message import Message
+from alerts.notify.settings import DeliverySettings
+from lineage.clock import Clock
+from lineage.policy.model import EscalationStep, Owner
 
-_MAX_ERROR_CHARACTERS = 300
+_MAX_ERROR_CHARACTERS: Final = 300
 _TOO_MANY: Final = 429
 _SERVER_ERROR: Final = 500
 _RETRYABLE: Final = frozenset({408, 425})
 
-
-class ChannelName(msgspec.Struct, frozen=True):
-    """One way to some people: `slack:C0123`, `pagerduty:keys/payments`, `webhook:tickets`."""
-
-    kind: str
-    target: str
-
-    def __str__(self) -> str:
-        return f"{self.kind}:{self.target}"
-
-
-def parse_channel(name: str) -> ChannelName:
-    """The channel of this name.
-
-    Raises:
-        ValueError: there is no colon in it, or nothing on one of its sides.
-    """
-    kind, _, target = name.partition(":")
-    if not kind or not target:
-        raise ValueError(f"channel: expected kind:target as in slack:C0123, got {name[:80]!r}")
-    return ChannelName(kind, target)
+Contact = Owner | EscalationStep
 
 
 class Task(msgspec.Struct, frozen=True):
-    """One message to be sent.
+    """Message to send to one channel.
 
     Attributes:
-        handle: how the provider knows what was sent of this incident before; None: nothing was.
-        doubt_since: from then on, in µs, an attempt may have arrived unnoticed; None: none has.
+        handle: the provider's id of what was sent of this incident before; None: nothing was.
+        doubt_since: an attempt since then, in µs, may have arrived unnoticed; None: none has.
     """
 
     message: Message
@@ -50,14 +33,14 @@ class Task(msgspec.Struct, frozen=True):
 
 
 class Sent(msgspec.Struct, frozen=True):
-    """The provider took it. `is_repeat`: perhaps for the second time, which it could not tell."""
+    """Success: the provider accepted it. `is_repeat`: perhaps for the second time."""
 
     handle: str | None = None
     is_repeat: bool = False
 
 
 class Retryable(msgspec.Struct, frozen=True):
-    """Not now: to be tried again. `is_in_doubt`: it may have been taken nevertheless."""
+    """Failure that may pass. `is_in_doubt`: the provider may have accepted it nevertheless."""
 
     reason: str
     error: str = ""
@@ -66,20 +49,47 @@ class Retryable(msgspec.Struct, frozen=True):
 
 
 class PermanentFailure(msgspec.Struct, frozen=True):
-    """Never, as it is: trying again would be answered alike."""
+    """Failure that a retry would repeat. `is_of_kind`: all channels of this type fail alike."""
 
     reason: str
     error: str = ""
+    is_of_kind: bool = False
 
 
 Outcome = Sent | Retryable | PermanentFailure
 
 
-class Channel(Protocol):
-    """A kind of channel."""
+class Deliverer(Protocol):
+    """Part of a channel that the sender uses."""
 
     def send(self, task: Task) -> Outcome:
-        """Try once, for a bounded time; what goes wrong is the outcome."""
+        """Try once, for a bounded time; an error is an outcome."""
+
+
+class Channel(Deliverer, Protocol):
+    """Type of channel. Libraries of its provider are imported when it first sends.
+
+    Attributes:
+        kind: what the names of its channels begin with.
+        can_page: it pages a person; triggers, acknowledgements and resolves are sent to it.
+        can_edit: it shows one message for each incident; only the newest state is sent to it.
+    """
+
+    kind: ClassVar[str]
+    can_page: ClassVar[bool]
+    can_edit: ClassVar[bool]
+
+    @staticmethod
+    def channels_of(contact: Contact) -> tuple[str, ...]:
+        """Return the names of the channels of this type that the policy gives a contact."""
+
+    @classmethod
+    def from_settings(cls, settings: DeliverySettings, clock: Clock) -> Self | None:
+        """Return the type as the operator configured it; None: it is not configured."""
+
+    @staticmethod
+    def secret_files(settings: DeliverySettings, target: str) -> tuple[Path, ...]:
+        """Return the files with the secrets of a channel."""
 
 
 def from_status(status: int, said: str, retry_after: str | None) -> Retryable | PermanentFailure:

@@ -1,36 +1,39 @@
-"""The channels that the settings speak of."""
+"""Registry of the types of channel. A new type is a folder beside these, and one name here."""
 
-from alerts.notify.channels.channel import Channel
+from typing import Final
+
+from alerts.notify.channels.channel import Channel, Contact
 from alerts.notify.channels.pagerduty.channel import PagerDuty
 from alerts.notify.channels.slack.channel import Slack
-from alerts.notify.channels.webhook.channel import Endpoint, Webhook
+from alerts.notify.channels.webhook.channel import Webhook
 from alerts.notify.settings import DeliverySettings
 from lineage.clock import Clock, system_clock
 
-TICKETS = "tickets"
+# In the order in which a contact's channels are notified.
+CHANNEL_TYPES: Final[tuple[type[Channel], ...]] = (Slack, PagerDuty, Webhook)
+
+_BY_KIND: Final = {each.kind: each for each in CHANNEL_TYPES}
+
+
+def find_type(channel: str) -> type[Channel] | None:
+    """Return the type of a channel by its name; None: no such type is registered."""
+    return _BY_KIND.get(channel.partition(":")[0])
+
+
+def can_page(channel: str) -> bool:
+    """Return whether a channel pages a person."""
+    known = find_type(channel)
+    return known is not None and known.can_page
+
+
+def contact_channels(contact: Contact) -> tuple[str, ...]:
+    """Return the names of all channels of an owner or of a step of an escalation."""
+    return tuple(name for each in CHANNEL_TYPES for name in each.channels_of(contact))
 
 
 def build_channels(
     settings: DeliverySettings, *, clock: Clock = system_clock
 ) -> dict[str, Channel]:
-    """By kind of channel. PagerDuty needs no setting: each owner's key is in a file of its own."""
-    made: dict[str, Channel] = {
-        "pagerduty": PagerDuty(
-            url=settings.pagerduty_url,
-            keys=settings.pagerduty_keys,
-            timeout_seconds=settings.timeout_seconds,
-            ca_file=settings.pagerduty_ca_file,
-        )
-    }
-    if settings.slack_token_file is not None:
-        made["slack"] = Slack(
-            url=settings.slack_url,
-            token_file=settings.slack_token_file,
-            timeout_seconds=settings.timeout_seconds,
-        )
-    if settings.webhook_url is not None and settings.webhook_secret_file is not None:
-        endpoint = Endpoint(settings.webhook_url, settings.webhook_secret_file)
-        made["webhook"] = Webhook(
-            {TICKETS: endpoint}, timeout_seconds=settings.timeout_seconds, clock=clock
-        )
-    return made
+    """Return the configured types of channel by their kind."""
+    built = ((each.kind, each.from_settings(settings, clock)) for each in CHANNEL_TYPES)
+    return {kind: channel for kind, channel in built if channel is not None}

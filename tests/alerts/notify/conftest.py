@@ -13,7 +13,8 @@ import trustme
 from sqlalchemy import Engine, select
 
 from alerts.notify import delivery_queries
-from alerts.notify.channels.channel import Channel, Outcome, Task, parse_channel
+from alerts.notify.channels.channel import Channel, Outcome, Task
+from alerts.notify.channels.name import parse_channel
 from alerts.notify.channels.registry import build_channels
 from alerts.notify.message import Message
 from alerts.notify.outbox import enqueue

@@ -6,8 +6,8 @@ import pytest
 
 from alerts.notify import outbox
 from alerts.notify.attempts import AttemptRecorder
-from alerts.notify.channels.channel import parse_channel
-from alerts.notify.channels.slack.channel import _Delivery
+from alerts.notify.channels.name import parse_channel
+from alerts.notify.channels.slack.delivery import _Delivery
 from alerts.notify.channels.slack.history import History
 from alerts.notify.sender import Sender
 from lineage.catalog.engine import writing

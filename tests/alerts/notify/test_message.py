@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from alerts.notify.channels.channel import parse_channel
+from alerts.notify.channels.name import parse_channel
 from alerts.notify.message import Impacted, from_json, to_json
 from tests.alerts.notify.messages import full_message, message
 

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from alerts.notify import claims, coalescing
-from alerts.notify.channels.channel import parse_channel
+from alerts.notify.channels.name import parse_channel
 from alerts.notify.outbox import enqueue, prune_notifications, requeue, waiting
 from lineage.catalog.engine import writing
 from lineage.catalog.tables import notification
@@ -116,7 +116,7 @@ def test_without_that_rule_each_change_pages_again(notifier, pagerduty, monkeypa
 
 def test_without_the_order_a_resolve_is_swallowed(notifier, pagerduty, monkeypatch):
     """Mutant: PagerDuty is treated as Slack is, and takes the second ring for a change."""
-    monkeypatch.setitem(coalescing._RULES, "pagerduty", coalescing._latest)  # noqa: SLF001
+    monkeypatch.setattr(coalescing, "_page_lifecycle", coalescing._latest)  # noqa: SLF001
     _comes_back(notifier)
 
     assert pagerduty.actions() == ["trigger", "trigger"]
@@ -138,7 +138,7 @@ def test_without_the_order_a_later_message_overtakes(notifier, receiver, monkeyp
 
 def test_a_message_that_trips_up_holds_up_no_other(notifier, slack, monkeypatch):
     """One incident cannot be shown, say by a bug: the others of its channel are sent."""
-    from alerts.notify.channels.slack import channel as module  # noqa: PLC0415 - patched in channel_state
+    from alerts.notify.channels.slack import delivery as module  # noqa: PLC0415 - patched
 
     shown = module._render  # noqa: SLF001
 

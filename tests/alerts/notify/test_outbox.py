@@ -1,7 +1,7 @@
 """What is written to be sent."""
 
 from alerts.notify import outbox
-from alerts.notify.channels.channel import ChannelName
+from alerts.notify.channels.name import ChannelName
 from lineage.catalog.engine import writing
 from tests.alerts.notify.messages import message
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from alerts.notify.channels.channel import parse_channel
+from alerts.notify.channels.name import parse_channel
 from alerts.notify.outbox import enqueue
 from lineage.catalog.engine import writing
 from runbooks.actions.errors import InvalidActionError, RefusedActionError

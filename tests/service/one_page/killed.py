@@ -39,14 +39,14 @@ FAILPOINTS: Final = {
     "between send and mark": ("alerts.notify.sender", "Sender._send", AFTER),
     "in the mark, before the commit": ("alerts.notify.attempts", "AttemptRecorder.record", AFTER),
     "after the mark": ("alerts.notify.sender", "Sender._record", AFTER),
-    "after Slack's post": ("alerts.notify.channels.slack.channel", "_Delivery._post", AFTER),
+    "after Slack's post": ("alerts.notify.channels.slack.delivery", "_Delivery._post", AFTER),
     "between Slack's edit and reply": (
-        "alerts.notify.channels.slack.channel",
+        "alerts.notify.channels.slack.delivery",
         "_Delivery._reply",
         BEFORE,
     ),
     "after PagerDuty's answer": (
-        "alerts.notify.channels.pagerduty.channel",
+        "alerts.notify.channels.pagerduty.delivery",
         "PagerDuty.send",
         AFTER,
     ),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from alerts.notify.channels.pagerduty.channel import _SingleAttemptClient
+from alerts.notify.channels.pagerduty.delivery import _SingleAttemptClient
 from alerts.notify.channels.slack.history import History
 from lineage.catalog import tables
 from tests.alerts.notify.alertmanager_calls import alert, body

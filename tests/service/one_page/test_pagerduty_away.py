@@ -103,7 +103,7 @@ def test_what_is_bad_again_when_it_is_back_is_rung_once(away, pagerduty):
 
 def test_without_the_look_at_the_end_what_is_over_is_rung(away, pagerduty, monkeypatch):
     """Mutant: each message is sent as it was written."""
-    monkeypatch.setitem(coalescing._RULES, "pagerduty", coalescing._first)  # noqa: SLF001
+    monkeypatch.setattr(coalescing, "_page_lifecycle", coalescing._first)  # noqa: SLF001
     over_before_it_is_back(away, pagerduty)
 
     assert pagerduty.pages == [(KEY, away.one.incident_id)]

@@ -3,7 +3,7 @@
 import pytest
 
 from alerts.notify import attempts
-from alerts.notify.channels.channel import parse_channel
+from alerts.notify.channels.name import parse_channel
 from tests.service.one_page.shop import FINANCE, KEY, SALES
 
 _RETRY_AFTER = 90

@@ -1,95 +1,50 @@
-"""PagerDuty: one alert an incident, by its dedup_key; a repeated event changes nothing there."""
+"""PagerDuty as a type of channel: one alert for each incident, by its dedup_key."""
 
-import ssl
 from pathlib import Path
+from typing import ClassVar, Self
 
-from httpx2 import ConnectError, ConnectTimeout, Response, TimeoutException
-from pagerduty import Error, EventsApiV2Client, ServerHttpError
+import msgspec
 
-from alerts.notify.channels.channel import (
-    MissingSecretError,
-    Outcome,
-    PermanentFailure,
-    Retryable,
-    Sent,
-    Task,
-    cut_error,
-    from_status,
-    from_transport_error,
-    read_secret,
-)
-from alerts.notify.channels.pagerduty.payload import action_of, build_event
+from alerts.notify.channels.channel import Contact, Outcome, Task
+from alerts.notify.settings import DeliverySettings
+from lineage.clock import Clock
 
 
-class PagerDuty:
-    """The Events API v2. A target is the file of a routing key, below `keys` if it is relative."""
+class PagerDuty(msgspec.Struct, frozen=True, kw_only=True):
+    """Events API v2. A target is the file of a routing key, relative to the folder `keys`."""
 
-    def __init__(
-        self, *, url: str, keys: Path, timeout_seconds: int, ca_file: Path | None = None
-    ) -> None:
-        self._url = url
-        self._keys = keys
-        self._timeout_seconds = timeout_seconds
-        self._trust = True if ca_file is None else ssl.create_default_context(cafile=ca_file)
+    url: str
+    keys: Path
+    timeout_seconds: int
+    ca_file: Path | None = None
+
+    kind: ClassVar[str] = "pagerduty"
+    can_page: ClassVar[bool] = True
+    can_edit: ClassVar[bool] = False
+
+    @staticmethod
+    def channels_of(contact: Contact) -> tuple[str, ...]:
+        """Return the service that the routing key of a contact pages."""
+        key_file = contact.pagerduty_key_file
+        return (f"pagerduty:{key_file}",) if key_file else ()
+
+    @classmethod
+    def from_settings(cls, settings: DeliverySettings, _clock: Clock) -> Self | None:
+        """Return PagerDuty. It needs no setting: each owner has a file with a key."""
+        return cls(
+            url=settings.pagerduty_url,
+            keys=settings.pagerduty_keys,
+            timeout_seconds=settings.timeout_seconds,
+            ca_file=settings.pagerduty_ca_file,
+        )
+
+    @staticmethod
+    def secret_files(settings: DeliverySettings, target: str) -> tuple[Path, ...]:
+        """Return the file of the routing key."""
+        return (settings.pagerduty_keys / target,)
 
     def send(self, task: Task) -> Outcome:
-        """Trigger, acknowledge or resolve."""
-        try:
-            key = read_secret(self._keys / task.target)
-        except MissingSecretError as error:
-            return PermanentFailure("no_token", str(error))
-        with self._client(key) as client:
-            return _send_event(client, task, key)
+        """Trigger, acknowledge or resolve the incident's alert."""
+        from alerts.notify.channels.pagerduty.delivery import deliver  # noqa: PLC0415 - httpx2
 
-    def _client(self, key: str) -> "_SingleAttemptClient":
-        client = _SingleAttemptClient(key, base_url=self._url, verify=self._trust)
-        client.timeout = self._timeout_seconds
-        return client
-
-
-class _HttpStatusError(Exception):
-    """An answer that is no success."""
-
-    def __init__(self, response: Response) -> None:
-        super().__init__(response.status_code)
-        self.response = response
-
-
-class _SingleAttemptClient(EventsApiV2Client):
-    """The library's client without its retries.
-
-    They sleep, on 429 for ever, and what they know is gone after a crash: the outbox tries again.
-    """
-
-    max_network_attempts = 0
-
-    def postprocess(self, response: Response) -> None:
-        """End at the first answer.
-
-        Raises:
-            _AnsweredError: it is no success.
-        """
-        if not response.is_success:
-            raise _HttpStatusError(response)
-
-
-def _send_event(client: _SingleAttemptClient, task: Task, key: str) -> Outcome:
-    message = task.message
-    try:
-        handle = client.send_event(
-            action_of(message.kind), dedup_key=message.incident_id, **build_event(message)
-        )
-    except ServerHttpError as error:  # taken, by its status, and answered by no JSON of theirs
-        return Retryable("not_json", cut_error(error.msg, key), is_in_doubt=True)
-    except _HttpStatusError as error:
-        return _from_response(error.response, key)
-    except Error as error:
-        is_unsent = isinstance(error.__cause__, ConnectError | ConnectTimeout)
-        is_late = isinstance(error.__cause__, TimeoutException)
-        return from_transport_error(error.__cause__, key, is_unsent=is_unsent, is_late=is_late)
-    return Sent(handle, is_repeat=task.doubt_since is not None)
-
-
-def _from_response(response: Response, key: str) -> Retryable | PermanentFailure:
-    said = cut_error(response.text, key)
-    return from_status(response.status_code, said, response.headers.get("Retry-After"))
+        return deliver(task, self.keys / task.target, self.url, self.timeout_seconds, self.ca_file)

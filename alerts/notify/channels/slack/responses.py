@@ -28,6 +28,18 @@ UNEDITABLE: Final = frozenset(
     {"message_not_found", "cant_update_message", "edit_window_closed", "thread_not_found"}
 )
 
+# One token serves all channels of the workspace.
+_OF_THE_TOKEN: Final = frozenset(
+    {
+        "not_authed",
+        "invalid_auth",
+        "token_expired",
+        "token_revoked",
+        "account_inactive",
+        "missing_scope",
+    }
+)
+
 
 class SlackCallError(Exception):
     """Slack did not take a call: `outcome` says whether it may, later."""
@@ -52,7 +64,7 @@ def call_slack(call: Callable[[], SlackResponse], token: str) -> SlackResponse:
 
 
 def _from_response(answer: SlackResponse, token: str) -> Retryable | PermanentFailure:
-    # A body that is no JSON stands in the channel_state of the code.
+    # A body that is no JSON stands in place of the code.
     code = answer.get("error") or ""
     error = cut_error(str(code), token)
     if answer.status_code == _TOO_MANY or code in _TOO_FAST:
@@ -66,7 +78,7 @@ def _from_response(answer: SlackResponse, token: str) -> Retryable | PermanentFa
         # A proxy's page, say. Under 200 the message may have gone through.
         reason = "not_json" if answer.status_code == _OK else f"http_{answer.status_code}"
         return Retryable(reason, error, is_in_doubt=answer.status_code == _OK)
-    return PermanentFailure(str(code), error)
+    return PermanentFailure(str(code), error, is_of_kind=code in _OF_THE_TOKEN)
 
 
 def _is_code(code: str) -> bool:

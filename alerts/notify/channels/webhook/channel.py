@@ -1,118 +1,54 @@
-"""A webhook that is signed as the Standard Webhooks specification says, for tickets and all else.
+"""Signed webhook as a type of channel: every state of every ticket, for a system of tickets."""
 
-A receiver takes each `webhook-id` once, and believes a body whose signature it can make itself.
-"""
-
-import base64
-import hashlib
-import hmac
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, ClassVar, Self
 
-import httpx
-import msgspec
-
-from alerts.notify.channels.channel import (
-    MissingSecretError,
-    Outcome,
-    PermanentFailure,
-    Sent,
-    Task,
-    cut_error,
-    from_status,
-    from_transport_error,
-    read_secret,
-)
-from alerts.notify.message import to_json
+from alerts.notify.channels.channel import Contact, Outcome, PermanentFailure, Task
+from alerts.notify.settings import TICKETS, DeliverySettings
 from lineage.clock import Clock
 
-_MAX_READ_BYTES: Final = 4_096
-
-
-class Endpoint(msgspec.Struct, frozen=True):
-    """Where a webhook goes, as the operator set it."""
-
-    url: str
-    secret_file: Path
+if TYPE_CHECKING:
+    from alerts.notify.channels.webhook.delivery import WebhookClient
 
 
 class Webhook:
-    """Webhooks by name. Redirects are not followed."""
+    """Webhook `tickets`, which receives the tickets of all owners."""
 
-    def __init__(
-        self, endpoints: Mapping[str, Endpoint], *, timeout_seconds: float, clock: Clock
-    ) -> None:
-        self._endpoints = endpoints
+    kind: ClassVar[str] = "webhook"
+    can_page: ClassVar[bool] = False
+    can_edit: ClassVar[bool] = False
+
+    def __init__(self, url: str, secret_file: Path, timeout_seconds: int, clock: Clock) -> None:
+        self._given = (url, secret_file, timeout_seconds)
         self._clock = clock
-        self._client = httpx.Client(timeout=timeout_seconds)
+        self._client: WebhookClient | None = None
+
+    @staticmethod
+    def channels_of(_contact: Contact) -> tuple[str, ...]:
+        """Return nothing: the webhook is not one contact's."""
+        return ()
+
+    @classmethod
+    def from_settings(cls, settings: DeliverySettings, clock: Clock) -> Self | None:
+        """Return the webhook; None: its URL or its secret is not set."""
+        if settings.webhook_url is None or settings.webhook_secret_file is None:
+            return None
+        return cls(
+            settings.webhook_url, settings.webhook_secret_file, settings.timeout_seconds, clock
+        )
+
+    @staticmethod
+    def secret_files(settings: DeliverySettings, _target: str) -> tuple[Path, ...]:
+        """Return the file of the signing secret."""
+        return () if settings.webhook_secret_file is None else (settings.webhook_secret_file,)
 
     def send(self, task: Task) -> Outcome:
         """Post the whole message as JSON."""
-        endpoint = self._endpoints.get(task.target)
-        if endpoint is None:
-            return PermanentFailure(
-                "not_configured", f"no webhook named {task.target[:80]!r} is set"
-            )
-        try:
-            return self._post(endpoint, task, read_secret(endpoint.secret_file))
-        except MissingSecretError as error:
-            return PermanentFailure("no_token", str(error))
+        from alerts.notify.channels.webhook.delivery import WebhookClient  # noqa: PLC0415 - httpx
 
-    def _post(self, endpoint: Endpoint, task: Task, secret: str) -> Outcome:
-        body = to_json(task.message).encode()
-        delivery_id = f"{task.message.incident_id}.{task.message.revision}"
-        try:
-            headers = sign(body, delivery_id, int(self._clock().timestamp()), secret)
-        except ValueError:
-            return PermanentFailure(
-                "no_token", f"{endpoint.secret_file}: expected base64 after whsec_"
-            )
-        try:
-            with self._client.stream(
-                "POST", endpoint.url, content=body, headers=headers
-            ) as response:
-                said = cut_error(_read_start(response), secret)
-        except httpx.TransportError as error:
-            is_unsent = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
-            is_late = isinstance(error, httpx.TimeoutException)
-            return from_transport_error(error, secret, is_unsent=is_unsent, is_late=is_late)
-        if response.is_success:
-            return Sent(delivery_id, is_repeat=task.doubt_since is not None)
-        return from_status(response.status_code, said, response.headers.get("Retry-After"))
-
-
-def sign(body: bytes, delivery_id: str, timestamp: int, secret: str) -> dict[str, str]:
-    """Headers of a body: HMAC-SHA256 over `id.timestamp.body`.
-
-    Args:
-        body: as it is sent.
-        delivery_id: the same for every try.
-        timestamp: seconds.
-        secret: any text, or `whsec_` and the key in base64, as the specification's libraries want.
-
-    Raises:
-        ValueError: no base64, or nothing, after `whsec_`.
-    """
-    content = f"{delivery_id}.{timestamp}.".encode() + body
-    digest = hmac.new(_key_of(secret), content, hashlib.sha256).digest()
-    return {
-        "content-type": "application/json",
-        "webhook-id": delivery_id,
-        "webhook-timestamp": str(timestamp),
-        "webhook-signature": f"v1,{base64.b64encode(digest).decode()}",
-    }
-
-
-def _key_of(secret: str) -> bytes:
-    encoded = secret.removeprefix("whsec_")
-    if not encoded:
-        raise ValueError("an empty key signs nothing")
-    return secret.encode() if encoded == secret else base64.b64decode(encoded, validate=True)
-
-
-def _read_start(response: httpx.Response) -> str:
-    """What an answer begins with: it is shown, and never trusted to end."""
-    for chunk in response.iter_bytes(_MAX_READ_BYTES):
-        return chunk.decode(errors="replace")
-    return ""
+        if f"{self.kind}:{task.target}" != TICKETS:
+            reason = f"no webhook named {task.target[:80]!r} is set"
+            return PermanentFailure("not_configured", reason, is_of_kind=True)
+        if self._client is None:
+            self._client = WebhookClient(*self._given)
+        return self._client.deliver(task, int(self._clock().timestamp()))

@@ -6,6 +6,15 @@ from alerts.notify.channels.channel import PermanentFailure, Retryable
 from tests.alerts.notify.conftest import DATA, PAGER, TICKETS
 from tests.alerts.notify.messages import message
 
+# All channels of the workspace share the token.
+OF_THE_TOKEN = {
+    "account_inactive",
+    "invalid_auth",
+    "missing_scope",
+    "token_expired",
+    "token_revoked",
+}
+
 
 @pytest.mark.parametrize(
     "code",
@@ -27,7 +36,7 @@ def test_what_slack_will_never_take_is_final(slack, outcome, code):
     """A code that Slack gives is an answer: trying again would be answered alike."""
     slack.errors["chat.postMessage"] = code
 
-    assert outcome(DATA) == PermanentFailure(code, code)
+    assert outcome(DATA) == PermanentFailure(code, code, is_of_kind=code in OF_THE_TOKEN)
 
 
 @pytest.mark.parametrize(
@@ -122,5 +131,5 @@ def test_a_new_token_is_taken_up_without_a_restart(notifier, slack, outcome, tmp
     notifier.notify(message(1), DATA)
     notifier.run()
 
-    assert refused == PermanentFailure("invalid_auth", "invalid_auth")
+    assert refused == PermanentFailure("invalid_auth", "invalid_auth", is_of_kind=True)
     assert len(slack.posts("C0000001")) == 1

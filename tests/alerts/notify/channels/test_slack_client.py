@@ -6,7 +6,7 @@ import pytest
 
 from alerts.notify.channels.channel import Retryable, Task
 from alerts.notify.channels.registry import build_channels
-from alerts.notify.channels.slack import channel
+from alerts.notify.channels.slack import delivery
 from tests.alerts.notify.messages import message
 from tests.fakes.listening import Answer, Listening, Request
 
@@ -53,7 +53,7 @@ def test_a_redirect_is_not_followed(notifier, elsewhere):
 
 def test_without_our_client_the_token_goes_along(notifier, elsewhere, monkeypatch):
     """Mutant: the library's own client."""
-    monkeypatch.setattr(channel, "SafeWebClient", channel.WebClient)
+    monkeypatch.setattr(delivery, "SafeWebClient", delivery.WebClient)
     _outcome(notifier, _redirect_to(elsewhere))
 
     assert elsewhere.requests[0].headers["authorization"] == "Bearer xoxb-right"

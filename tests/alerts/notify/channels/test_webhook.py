@@ -4,7 +4,7 @@ import pytest
 
 from alerts.notify.channels.channel import PermanentFailure, Task
 from alerts.notify.channels.registry import build_channels
-from alerts.notify.channels.webhook.channel import sign
+from alerts.notify.channels.webhook.delivery import sign
 from tests.alerts.notify.conftest import TICKETS
 from tests.alerts.notify.messages import BEGAN, message
 
@@ -47,7 +47,9 @@ def test_a_webhook_that_is_not_set_is_refused(notifier, target):
     """With its name."""
     found = build_channels(notifier.settings)["webhook"].send(Task(message(), target))
 
-    assert found == PermanentFailure("not_configured", f"no webhook named {target!r} is set")
+    assert found == PermanentFailure(
+        "not_configured", f"no webhook named {target!r} is set", is_of_kind=True
+    )
 
 
 @pytest.mark.parametrize("secret", ["whsec_no+base64!", "whsec_"])
