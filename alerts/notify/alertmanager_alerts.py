@@ -9,14 +9,15 @@ from typing import Final
 import msgspec
 
 from alerts.incidents.times import FIRING, NamedTime
+from alerts.notify import sentences
 from alerts.notify.alertmanager_webhook import Alert
 from alerts.notify.channels.registry import can_page
 from alerts.notify.context import RoutingContext
-from alerts.notify.first_notification import join_sentences
 from alerts.notify.links import runbook
 from alerts.notify.message import Kind, Links, Message, Root, Severity
 from alerts.notify.notification_plan import Notification, NotificationPlan
 from alerts.notify.notification_state import ChannelState, NotificationState
+from alerts.notify.sentences import join_sentences
 from alerts.rules.health import WATCHDOG
 from alerts.rules.incidents import NAMES, OUTAGE_ROOTS
 from alerts.rules.roots import OUTAGE
@@ -26,7 +27,6 @@ from lineage.clock import from_micros
 from lineage.states import INGESTION_LAG, UNAUTHORIZED_ACCESS
 
 _MARQUEZ: Final = "marquez"
-_REFIRED: Final = "It fires anew; nobody said that it had ended."
 
 
 class AlertRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -161,7 +161,7 @@ def _notify(
     channels = tuple(dict.fromkeys((*own.channels, *address.channels)))
     told = msgspec.structs.replace(own, revision=own.revision + 1, channels=channels)
     kind: Kind = "changed" if is_notified else "opened"
-    note = join_sentences(_REFIRED if is_notified else "", address.note)
+    note = join_sentences(sentences.REFIRED if is_notified else "", address.note)
     message = _message(told, context, at, kind=kind, owner=address.owner, note=note)
     # PagerDuty hears of no change, and its alert may be resolved: what fires anew begins again.
     begun = msgspec.structs.replace(message, kind="opened")
@@ -176,7 +176,7 @@ def _notify_resolved(
 ) -> tuple[AlertRecord, list[Notification], list[str]]:
     over = msgspec.structs.replace(own, revision=own.revision + 1, channels=())
     owner = context.address(_owner(own, context), _severity(own)).owner
-    message = _message(over, context, at, kind="resolved", owner=owner, note="It fires no more.")
+    message = _message(over, context, at, kind="resolved", owner=owner, note=sentences.ALERT_ENDED)
     return over, [Notification(message, channel) for channel in own.channels], []
 
 

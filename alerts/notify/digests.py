@@ -8,10 +8,9 @@ from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection, select
 
-from alerts.incidents.times import BEGAN
+from alerts.notify import sentences
 from alerts.notify.channels.registry import can_page
 from alerts.notify.context import RoutingContext
-from alerts.notify.formatting import format_time
 from alerts.notify.links import full_list
 from alerts.notify.message import MAX_LISTED, Links, Message, Root
 from alerts.notify.notification_plan import Notification
@@ -90,11 +89,7 @@ def build_digests(
 
 def _gap_entry(system: str, tickets: Sequence[NotificationState]) -> _Entry:
     since, count = min(each.draft.since for each in tickets), len(tickets)
-    many = "1 dataset has" if count == 1 else f"{count} datasets have"
-    line = (
-        f"{system}: {many} no producer ({BEGAN} {format_time(since)}). If that is right, declare"
-        f" {'it as a source' if count == 1 else 'them as sources'} in the policy."
-    )
+    line = sentences.gap_line(system, count, since)
     return _Entry(since, system, line)
 
 
@@ -111,13 +106,13 @@ def _build_digest(
         revision=1,
         kind="notice",
         severity="ticket",
-        what=f"{count} {'ticket is' if count == 1 else 'tickets are'} open",
+        what=sentences.open_tickets(count),
         since=oldest[0].since,
         at=to_micros(now),
         root=Root("digest of", owner, "tickets"),
         owner=owner,
         lines=tuple(each.line for each in oldest[:MAX_LISTED]),
-        note=f"and {count - MAX_LISTED} more" if count > MAX_LISTED else "",
+        note=sentences.and_more(count - MAX_LISTED) if count > MAX_LISTED else "",
         links=Links(full_list=full_list(None, context.settings)),
     )
     return Notification(message, channel)
@@ -132,10 +127,9 @@ def _digest_channel(owner: str, context: RoutingContext) -> str | None:
 
 
 def ticket_line(ticket: NotificationState) -> str:
-    """One incident in a list."""
+    """Return one incident of a list."""
     own = ticket.draft
-    state = "" if ticket.incident_state == "open" else f", {ticket.incident_state}"
-    return f"{own.root.name}: {own.what} ({BEGAN} {format_time(own.since)}{state})"
+    return sentences.ticket_line(own.root.name, own.what, own.since, ticket.incident_state)
 
 
 def _day(local: datetime) -> str:

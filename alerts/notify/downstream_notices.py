@@ -6,8 +6,8 @@ from collections.abc import Iterable
 import msgspec
 
 from alerts.incidents.steps import Event
+from alerts.notify import sentences
 from alerts.notify.context import RoutingContext, notice_at
-from alerts.notify.formatting import format_time
 from alerts.notify.incident_summary import IncidentSummary, OwnerImpact
 from alerts.notify.message import MAX_LISTED, Impacted
 from alerts.notify.notification_plan import NotificationPlan
@@ -106,13 +106,6 @@ def _is_due(plan: NotificationPlan, notice: DownstreamNotice, told: set[str]) ->
 
 
 def _add(plan: NotificationPlan, notice: DownstreamNotice) -> DownstreamNotice:
-    addressee = plan.state.addressee
-    owners = ", ".join(notice.owners)
-    said = f"Datasets of {owners} are downstream. {addressee} was notified to fix the root."
-    plan.add_notice(notice, f"{said}{_first_deadline(notice.impacted)}")
+    note = sentences.downstream(notice.owners, plan.state.addressee, notice.impacted)
+    plan.add_notice(notice, note)
     return msgspec.structs.replace(notice, notified_at=plan.at, is_due=False)
-
-
-def _first_deadline(impacted: tuple[Impacted, ...]) -> str:
-    limits = [each.limit_at for each in impacted if each.limit_at is not None]
-    return f" The first limit is {format_time(min(limits))}." if limits else ""

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from alerts.notify import sentences
 from alerts.notify.channels.registry import can_page
 from alerts.notify.context import RoutingContext, escalation_at
 from alerts.notify.first_notification import notify_channel
@@ -17,9 +18,7 @@ def escalate_due(plan: NotificationPlan, context: RoutingContext) -> None:
     for number, step in context.steps(plan.state):
         due = escalation_at(plan.state, step)
         if due is not None and due <= plan.at:
-            _escalate(
-                plan, context, (number, step), f"not acknowledged for {step.after_minutes} min"
-            )
+            _escalate(plan, context, (number, step), sentences.not_acknowledged(step.after_minutes))
 
 
 def escalate_now(plan: NotificationPlan, context: RoutingContext, by: str) -> tuple[str, ...]:
@@ -35,7 +34,7 @@ def escalate_now(plan: NotificationPlan, context: RoutingContext, by: str) -> tu
     own = plan.state.addressee
     if own != context.settings.platform and (own, _PLATFORM) not in plan.state.steps:
         left.append(last)
-    return _escalate(plan, context, left[0], f"asked for by {by}") if left else ()
+    return _escalate(plan, context, left[0], sentences.requested_by(by)) if left else ()
 
 
 def _escalate(
@@ -47,11 +46,11 @@ def _escalate(
     if not channels:
         plan.gaps.append(NO_CHANNEL)
     whom = step.owner or ", ".join(channels)
-    note = f"Escalated from {own.addressee}: {why}."
+    note = sentences.escalated_from(own.addressee, why)
     is_alone = all(map(can_page, channels))
     for channel in channels:
         notify_channel(plan, context, channel, "opened", note, role="step", is_alone=is_alone)
-    plan.notify_all("changed", f"Escalated to {whom}: {why}.")
+    plan.notify_all("changed", sentences.escalated_to(whom, why))
     plan.update_state(steps=(*own.steps, (own.addressee, number)))
     plan.taken_steps.append(TakenStep(own.incident_id, own.addressee, number, channels))
     return channels

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, Row, func, insert, select, update
 
+from alerts.notify import sentences
 from alerts.notify.channels.channel import PermanentFailure
 from alerts.notify.channels.name import ChannelName
 from alerts.notify.channels.registry import can_page
@@ -41,11 +42,11 @@ class Fallback(msgspec.Struct, frozen=True):
         return handed
 
     def handle_failure(
-        self, connection: Connection, claim: Claim, refused: PermanentFailure, now: int
+        self, connection: Connection, claim: Claim, failure: PermanentFailure, now: int
     ) -> None:
         """Hand over what will never be taken, and tell that this channel takes nothing."""
-        self.handle_given_up(connection, claim, refused.reason, now)
-        self._open_alert(connection, claim, refused, now)
+        self.handle_given_up(connection, claim, failure.reason, now)
+        self._open_alert(connection, claim, failure, now)
 
     def handle_given_up(self, connection: Connection, claim: Claim, reason: str, now: int) -> None:
         """Hand over what is tried no more, unless that was done while it waited."""
@@ -62,7 +63,7 @@ class Fallback(msgspec.Struct, frozen=True):
         for subject in (claim.channel, claim.kind):
             alert_id = _load_alert_id(connection, subject)
             if alert_id is not None and self.channel is not None:
-                message = self._build_alert(subject, alert_id, "it takes messages again", now)
+                message = self._build_alert(subject, alert_id, sentences.DELIVERY_WORKS, now)
                 ended = msgspec.structs.replace(message, kind="resolved", revision=_LAST)
                 enqueue(connection, ended, self.channel)
                 _save_alert_id(connection, subject, None)
@@ -80,30 +81,30 @@ class Fallback(msgspec.Struct, frozen=True):
             or self._would_page_for_notice(message)
         ):
             return False
-        note = f"Not delivered to {row.channel}: {row.reason or reason}. {message.note}".strip()
+        note = sentences.not_delivered(row.channel, row.reason or reason, message.note)
         copy = msgspec.structs.replace(message, note=note, at=now)
         return enqueue(connection, copy, self.channel, fallback_for=row.channel)
 
     def _open_alert(
-        self, connection: Connection, claim: Claim, refused: PermanentFailure, now: int
+        self, connection: Connection, claim: Claim, failure: PermanentFailure, now: int
     ) -> None:
         if self.channel is None or self._is_fallback(claim.channel):
             return
-        subject = claim.kind if refused.is_of_kind else claim.channel
+        subject = claim.kind if failure.is_of_kind else claim.channel
         if _load_alert_id(connection, subject) is None:
             digest = hashlib.sha256(subject.encode()).hexdigest()[:16]
             alert_id = f"delivery-{digest}-{now}"
-            said = f"it refuses messages: {refused.reason}"
-            enqueue(connection, self._build_alert(subject, alert_id, said, now), self.channel)
+            state = sentences.delivery_rejected(failure.reason)
+            enqueue(connection, self._build_alert(subject, alert_id, state, now), self.channel)
             _save_alert_id(connection, subject, alert_id)
 
-    def _build_alert(self, subject: str, alert_id: str, said: str, now: int) -> Message:
+    def _build_alert(self, subject: str, alert_id: str, state: str, now: int) -> Message:
         return Message(
             incident_id=alert_id,
             revision=_FIRST,
             kind="opened",
             severity="page",
-            what=f"Delivery to {subject}: {said}",
+            what=sentences.delivery_state(subject, state),
             since=int(alert_id.rpartition("-")[2]),
             at=now,
             root=Root("delivery", subject, "lineward"),

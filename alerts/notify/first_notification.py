@@ -8,6 +8,7 @@ came back and stayed, and even then no third time.
 import msgspec
 
 from alerts.incidents.severity import PAGE
+from alerts.notify import sentences
 from alerts.notify.channels.registry import can_page
 from alerts.notify.context import CAP_SECONDS, MAX_OWNER_PAGES, RECHECK_SECONDS, RoutingContext
 from alerts.notify.message import Kind
@@ -68,7 +69,7 @@ def notify_owner(plan: NotificationPlan, context: RoutingContext, kind: Kind, no
     plan.update_state(
         notified_at=plan.at, last_notified_at=plan.at, has_unsent_changes=False, hold_until=None
     )
-    said = join_sentences(address.note, note)
+    said = sentences.join_sentences(address.note, note)
     is_alone = all(ChannelState(each, "owner", "").can_page for each in address.channels)
     for channel in address.channels:
         notify_channel(plan, context, channel, kind, said, is_alone=is_alone)
@@ -129,12 +130,5 @@ def repage(plan: NotificationPlan, context: RoutingContext) -> None:
             and not channel_state.is_open
             and (not channel_state.page_count or own.owner_page_count < MAX_OWNER_PAGES)
         ):
-            note = (
-                f"Bad for {context.settings.again_seconds // 60} min again, and not acknowledged."
-            )
-            plan.open_channel(channel, "owner", "opened", join_sentences(own.note, note))
-
-
-def join_sentences(*notes: str) -> str:
-    """Sentences, one after the other."""
-    return " ".join(filter(None, notes))
+            note = sentences.bad_again(context.settings.again_seconds // 60)
+            plan.open_channel(channel, "owner", "opened", sentences.join_sentences(own.note, note))

@@ -5,6 +5,7 @@ import msgspec
 from alerts.incidents.faults import Root as FaultRoot
 from alerts.incidents.incident import Incident
 from alerts.incidents.kinds import STANDING_GAP
+from alerts.notify import sentences
 from alerts.notify.incident_summary import IncidentSummary
 from alerts.notify.links import links_of
 from alerts.notify.message import MAX_LISTED, Message, Root
@@ -116,7 +117,7 @@ def _message_without_summary(before: NotificationState | None, incident: Inciden
         revision=1,
         kind="changed",
         severity="ticket",
-        what=f"A fault of the kind {root.kind}",
+        what=sentences.unknown_fault(root.kind),
         since=0,
         at=0,
         root=Root(root.entity, root.name or f"{root.key}", ""),

@@ -7,7 +7,7 @@ import msgspec
 from msgspec.structs import replace
 
 from alerts.incidents.steps import Event, Step
-from alerts.notify import downstream_notices
+from alerts.notify import downstream_notices, sentences
 from alerts.notify.context import MEMBER_UPDATE_SECONDS, RoutingContext, is_outage
 from alerts.notify.escalation import escalate_due
 from alerts.notify.first_notification import repage, start_or_hold
@@ -90,7 +90,7 @@ def _close_alert_channels(stand_ins: Iterable[NotificationPlan], plan: Notificat
     for each in stand_ins if plan.state.is_notified else ():
         for channel_state in each.state.open_channels:
             each.close_channel(
-                channel_state, "resolved", f"It is the incident {plan.state.incident_id} now."
+                channel_state, "resolved", sentences.is_incident(plan.state.incident_id)
             )
 
 
@@ -141,7 +141,7 @@ def _plan_due_one(plan: NotificationPlan, context: RoutingContext) -> None:
         own.has_unsent_changes
         and plan.at - (own.last_notified_at or 0) >= MEMBER_UPDATE_SECONDS * MICROS
     ):
-        plan.notify_all("changed", "The affected datasets have changed.")
+        plan.notify_all("changed", sentences.MEMBERS_CHANGED)
     downstream_notices.add_due(plan)
 
 

@@ -9,6 +9,7 @@ from typing import Final
 
 import msgspec
 
+from alerts.notify import sentences
 from alerts.notify.channels.registry import can_page, contact_channels
 from alerts.notify.message import Severity
 from alerts.notify.settings import RoutingSettings
@@ -87,16 +88,16 @@ def _quiet(channels: Iterable[str]) -> tuple[str, ...]:
 
 def _explain(owner: str | None, known: Owner | None, severity: Severity) -> str:
     if owner is None:
-        return "Nobody owns it."
+        return sentences.UNOWNED
     if known is None:
-        return f"Nobody owns it: the policy knows no owner called {owner}."
-    return f"Its owner {owner} has no channel for a {severity}."
+        return sentences.unknown_owner(owner)
+    return sentences.unreachable_owner(owner, severity)
 
 
 def _fallback_recipient(settings: RoutingSettings, severity: Severity, note: str) -> Recipient:
     """Nobody of the policy can be told: said so, and counted."""
     tickets = settings.tickets if severity == "ticket" else None
     channels = tuple(filter(None, (settings.fallback, tickets)))
-    said = f"{note} The policy has no owner {settings.platform} with a channel for it either."
+    reason = sentences.no_platform_owner(note, settings.platform)
     gap = NO_PLATFORM if channels else NO_CHANNEL
-    return Recipient(settings.platform, tuple(dict.fromkeys(channels)), said, gap)
+    return Recipient(settings.platform, tuple(dict.fromkeys(channels)), reason, gap)

@@ -7,6 +7,7 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, or_, select, update
 
 from alerts.incidents.times import HIDDEN, NamedTime
+from alerts.notify import sentences
 from alerts.notify.channels.registry import can_page
 from alerts.notify.context import RoutingContext
 from alerts.notify.digests import ticket_line
@@ -58,14 +59,14 @@ def _message(
         revision=1,
         kind="notice",
         severity="ticket",
-        what=f"The window has ended. It hid {count}; still bad: {still}",
+        what=sentences.window_ended(count, still),
         since=since,
         times=(NamedTime(HIDDEN, since),),
         at=at,
         root=Root("window", name, "suppression"),
         owner=owner,
         lines=tuple(ticket_line(each) for each in oldest[:MAX_LISTED]),
-        note=f"and {count - MAX_LISTED} more" if count > MAX_LISTED else "",
+        note=sentences.and_more(count - MAX_LISTED) if count > MAX_LISTED else "",
         links=Links(full_list=full_list(None, context.settings)),
     )
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from alerts.notify import sentences
 from alerts.notify.links import full_list
 from alerts.notify.message import Links, Message, Root
 from alerts.notify.notification_plan import Notification
@@ -49,11 +50,11 @@ def _message(channel: str, count: int, settings: Variables, at: int) -> Message:
         revision=1,
         kind="notice",
         severity="ticket",
-        what=f"and {count} more",
+        what=sentences.and_more(count),
         since=at,
         at=at,
         root=Root("tickets of", channel, "tickets"),
         owner="",
-        note=f"A channel gets {MAX_TICKETS} new tickets an hour. The list has all of them now.",
+        note=sentences.ticket_cap(MAX_TICKETS),
         links=Links(full_list=full_list(None, settings)),
     )

@@ -7,11 +7,12 @@ import msgspec
 
 from alerts.incidents.incident import Incident
 from alerts.incidents.steps import Event, What
-from alerts.notify.change_text import QUIET, describe
+from alerts.notify import sentences
 from alerts.notify.context import MEMBER_UPDATE_SECONDS, RoutingContext
 from alerts.notify.first_notification import notify_owner, start_or_hold
 from alerts.notify.notification_plan import NotificationPlan
 from alerts.notify.notification_state import MICROS, NotificationState
+from alerts.notify.sentences import QUIET, describe
 
 _OF_MEMBERS: Final[frozenset[What]] = frozenset({"joined", "left"})
 
@@ -48,9 +49,10 @@ def plan_update(
 
 def _plan_resolved(plan: NotificationPlan, incident: Incident, news: Sequence[Event]) -> None:
     """Whoever was told hears the end; whoever was not, hears nothing."""
-    into = f"Merged into {incident.merged_into}: " if incident.merged_into else ""
+    changes = describe(news)
+    note = sentences.merged(incident.merged_into, changes) if incident.merged_into else changes
     for channel_state in plan.state.open_channels:
-        plan.close_channel(channel_state, "resolved", into + describe(news))
+        plan.close_channel(channel_state, "resolved", note)
     over = {"ended_at": plan.at, "hold_until": None, "repage_at": None, "notified_at": None}
     plan.update_state(**over, has_unsent_changes=False, is_confirmed=False)
 
@@ -120,7 +122,7 @@ def _hand_over(
     for channel_state in own.open_channels:
         # The webhook for tickets is everybody's.
         if channel_state.channel not in {*address.channels, context.settings.tickets}:
-            note = f"Handed over to {address.owner}: {describe(news)}"
+            note = sentences.handed_over(address.owner, describe(news))
             plan.close_channel(channel_state, "handed_over", note)
     is_known = is_already_notified and any(event.is_told_already for event in news)
     notify_owner(plan, context, "changed" if is_known else "opened", describe(news))

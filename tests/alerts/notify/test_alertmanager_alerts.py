@@ -100,7 +100,7 @@ def test_an_alert_that_ended_unheard_is_told_when_it_fires_anew(router):
 
     anew = [told("opened", 2)[0], told("changed", 2)[1]]
     assert router.outbox == [*told("opened", 1), *anew, *told("resolved", 3)]
-    assert router.messages("changed")[0]["note"].startswith("It fires anew; nobody said")
+    assert router.messages("changed")[0]["note"].startswith("The alert fires again.")
 
 
 def test_without_the_look_at_its_beginning_it_is_never_told_again(router, monkeypatch):

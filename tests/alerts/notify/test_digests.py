@@ -39,12 +39,12 @@ def test_each_owner_hears_of_open_tickets_once_a_day(embedded):
     assert digests(router) == []
     for second in range(3):
         router.route_due(MIDNIGHT + 8 * HOUR + second)
-    first = [("pay", "1 ticket is open", 1), ("shop", "2 tickets are open", 2)]
+    first = [("pay", "1 open ticket", 1), ("shop", "2 open tickets", 2)]
     assert sorted(digests(router)) == first
     router.at(MIDNIGHT + 10 * HOUR, tickets[0])
     router.at(MIDNIGHT + 10 * HOUR + 45, tickets[0])
     router.route_due(MIDNIGHT + 32 * HOUR)
-    assert sorted(digests(router)) == sorted([*first, ("shop", "1 ticket is open", 1)])
+    assert sorted(digests(router)) == sorted([*first, ("shop", "1 open ticket", 1)])
 
 
 def test_a_ticket_of_the_afternoon_waits_for_the_next_day(embedded):
@@ -56,7 +56,7 @@ def test_a_ticket_of_the_afternoon_waits_for_the_next_day(embedded):
     router.route_due(MIDNIGHT + 15 * HOUR + 60)
     assert digests(router) == []
     router.route_due(MIDNIGHT + 33 * HOUR)
-    assert digests(router) == [("shop", "1 ticket is open", 1)]
+    assert digests(router) == [("shop", "1 open ticket", 1)]
 
 
 def test_a_digest_lists_ten_and_counts_the_rest(embedded):
@@ -129,7 +129,7 @@ def test_what_a_window_hid_is_listed_when_it_ends(embedded):
         router.at(MIDNIGHT + HOUR + second, found("b", owner="shop"), found("c", owner="pay"))
         router.route_due(MIDNIGHT + HOUR + second)
 
-    said = "The window has ended. It hid {}; still bad: {}"
+    said = "The window has ended. Suppressed: {}; still bad: {}"
     assert set(windows(router)) == {("pay", said.format(1, 1), 1), ("shop", said.format(2, 1), 2)}
     assert {each for each in router.outbox if "#shop" in each} == {
         "slack:#shop notice 1",
@@ -188,7 +188,7 @@ def test_a_window_that_a_person_ended_is_listed_then(catalog):
     router.route_due(MIDNIGHT + 599)
     assert (windows(router), told_at(router)) == ([], None)
     router.route_due(MIDNIGHT + 600)
-    said = "The window has ended. It hid 1; still bad: 0"
+    said = "The window has ended. Suppressed: 1; still bad: 0"
     assert set(windows(router)) == {("shop", said, 1)}
     assert told_at(router) == (MIDNIGHT + 600) * MICROS
 
@@ -239,8 +239,8 @@ def test_undeclared_inputs_without_a_producer_are_one_line_of_the_digest(embedde
     assert router.outbox == ["slack:#shop opened 1", "webhook:tickets opened 1"]
     router.route_due(MIDNIGHT + 9 * HOUR)
     assert sorted(digests(router)) == [
-        ("platform", "1 ticket is open", 1),
-        ("shop", "1 ticket is open", 1),
+        ("platform", "1 open ticket", 1),
+        ("shop", "1 open ticket", 1),
     ]
     (lines,) = [each["lines"] for each in router.messages("notice") if each["owner"] == "platform"]
     assert lines[0].startswith("kafka://broker:9092: 50 datasets have no producer (began at ")

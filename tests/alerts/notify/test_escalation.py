@@ -123,4 +123,4 @@ def test_a_person_may_have_the_next_step_taken_now(router):
     assert escalate_now(plan, router.context, "ada") == ("pagerduty:last.key",)
     assert escalate_now(plan, router.context, "ada") == ("slack:#platform",)
     assert escalate_now(plan, router.context, "ada") == ()
-    assert "asked for by ada" in plan.notifications[0].message.note
+    assert "requested by ada" in plan.notifications[0].message.note

@@ -35,7 +35,7 @@ def test_an_expired_token_goes_to_the_fallback_channel_with_an_alert_of_its_own(
         "Not delivered to slack:C0000001: token_expired."
     )
     assert own["payload"]["summary"] == (
-        "Page: delivery slack: Delivery to slack: it refuses messages: token_expired"
+        "Page: delivery slack: Delivery to slack: messages are rejected (token_expired)"
     )
 
 

@@ -37,9 +37,9 @@ def test_without_a_webhook_a_ticket_is_in_slack_alone():
 @pytest.mark.parametrize(
     ("owner", "said"),
     [
-        (None, "Nobody owns it."),
-        ("gone", "Nobody owns it: the policy knows no owner called gone."),
-        ("mute", "Its owner mute has no channel for a page."),
+        (None, "The root has no owner."),
+        ("gone", "The root has no owner. The policy has no owner gone."),
+        ("mute", "Owner mute has no channel for a page."),
     ],
 )
 def test_what_nobody_can_be_told_of_goes_to_the_platform(owner, said):
@@ -64,9 +64,7 @@ def test_a_ticket_for_who_has_a_pager_alone_goes_to_the_platform():
     router = MemoryRouter(tickets=None)
 
     assert router.opened(found("a", owner="keys")) == ["slack:#platform opened"]
-    assert (
-        router.last_message("slack:#platform").note == "Its owner keys has no channel for a ticket."
-    )
+    assert router.last_message("slack:#platform").note == "Owner keys has no channel for a ticket."
 
 
 def test_without_a_platform_the_fallback_is_told_and_a_gap_counted():
@@ -109,7 +107,7 @@ def test_whoever_is_downstream_gets_one_notice_of_theirs():
     assert (notice.impacted, notice.impacted_count) == (theirs().impacted, 2)
     assert notice.note == (
         "Datasets of pay are downstream. shop was notified to fix the root."
-        " The first limit is 1970-01-01 00:00 UTC."
+        " The first deadline is 1970-01-01 00:00 UTC."
     )
 
 
@@ -212,7 +210,7 @@ def test_an_incident_without_a_picture_is_told_poorly():
     second = step(first.incidents, Now(30 * MICROS, (fault,)))
 
     (outgoing, _) = plan_step(second, {}, {}, router.context, 30 * MICROS).notifications
-    assert outgoing.message.what == "A fault of the kind failed"
+    assert outgoing.message.what == "Fault of kind failed"
 
 
 def test_a_fallback_rings_for_a_ticket_where_there_is_no_other_way():

@@ -3,7 +3,7 @@
 import pytest
 
 from alerts.incidents.steps import Event
-from alerts.notify.change_text import describe
+from alerts.notify.sentences import describe
 from tests.alerts.incidents.stories import found, root
 from tests.alerts.notify.memory_router import MemoryRouter
 

@@ -2,14 +2,7 @@
 
 from typing import Any, Final, Literal
 
-from alerts.notify.channels.slack.blocks import (
-    BRIDGED,
-    FLAPPING,
-    dataset_line,
-    format_times,
-    headline,
-    impact_line,
-)
+from alerts.notify import sentences
 from alerts.notify.formatting import plain_text, quote_link
 from alerts.notify.message import Kind, Message
 from lineage.clock import from_micros
@@ -49,7 +42,7 @@ def build_event(message: Message) -> dict[str, Any]:
     """All of the event but its action and keys."""
     return {
         "payload": {
-            "summary": plain_text(f"{headline(message)}: {message.what}", MAX_SUMMARY),
+            "summary": plain_text(sentences.summary_line(message), MAX_SUMMARY),
             "source": plain_text(f"{message.root.namespace} {message.root.name}", MAX_SUMMARY),
             "severity": _SEVERITIES[message.severity],
             "timestamp": from_micros(message.since).isoformat(),
@@ -66,16 +59,18 @@ def build_event(message: Message) -> dict[str, Any]:
 def _build_details(message: Message) -> dict[str, Any]:
     said = {
         "what": plain_text(message.what, _MAX_TEXT),
-        **format_times(message),
+        **sentences.format_times(message),
         "owner": plain_text(message.owner, _MAX_LINE),
-        "impacted": plain_text(impact_line(message), _MAX_LINE),
-        "datasets": [plain_text(dataset_line(dataset), _MAX_LINE) for dataset in message.impacted],
+        "impacted": plain_text(sentences.impact_line(message), _MAX_LINE),
+        "datasets": [
+            plain_text(sentences.dataset_line(dataset), _MAX_LINE) for dataset in message.impacted
+        ],
         "lines": [plain_text(line, _MAX_LINE) for line in message.lines],
         "error": plain_text(message.error or "", _MAX_TEXT),
         "first_difference": plain_text(message.first_difference or "", _MAX_TEXT),
         "note": plain_text(message.note, _MAX_TEXT),
-        "flapping": FLAPPING if message.is_flapping else "",
-        "bridged": BRIDGED if message.is_bridged else "",
+        "flapping": sentences.FLAPPING if message.is_flapping else "",
+        "bridged": sentences.BRIDGED if message.is_bridged else "",
         "revision": message.revision,
         "correlation_id": plain_text(message.correlation_id, _MAX_LINE),
     }

@@ -4,6 +4,7 @@ Data stands in `plain_text` alone, where no mark-up counts, and with `& < >` as 
 Our own words and links are the only mrkdwn.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from slack_sdk.models.blocks import (
@@ -18,11 +19,12 @@ from slack_sdk.models.blocks import (
     PlainTextObject,
     SectionBlock,
     StaticSelectElement,
+    TextObject,
 )
 
-from alerts.incidents.times import BEGAN
-from alerts.notify.formatting import CUT, escape_slack, format_duration, format_time, quote_link
-from alerts.notify.message import Impacted, Message
+from alerts.notify import sentences
+from alerts.notify.formatting import escape_slack, quote_link
+from alerts.notify.message import Message
 
 ACKNOWLEDGE = "lineward_acknowledge"
 SUPPRESS = "lineward_suppress"
@@ -30,10 +32,11 @@ FALSE_ALARM = "lineward_false_alarm"
 
 # For how long Suppress hides: the first word of an option's value, before the incident's id.
 ONE_HOUR, FOUR_HOURS, TOMORROW = "1h", "4h", "tomorrow"
-CHOICES = {ONE_HOUR: "for 1 hour", FOUR_HOURS: "for 4 hours", TOMORROW: "until tomorrow, 8:00"}
-
-FLAPPING = "opened 3 times or more in a short time"
-BRIDGED = "what lies between cannot be observed"
+CHOICES = {
+    ONE_HOUR: sentences.FOR_ONE_HOUR,
+    FOUR_HOURS: sentences.FOR_FOUR_HOURS,
+    TOMORROW: sentences.UNTIL_TOMORROW,
+}
 
 MAX_TEXT = 3_000
 _MAX_HEADER = 150
@@ -42,25 +45,18 @@ _MAX_FIELDS = 10  # of a section
 _MAX_NAME = 120
 _MAX_MENU_ID = 120  # the value of an option: 150 characters
 _ANSWERABLE = frozenset({"opened", "changed", "acknowledged"})
-_TITLES = {
-    "acknowledged": "Acknowledged",
-    "resolved": "Resolved",
-    "notice": "Notice",
-    "handed_over": "Handed over",
-    "test": "Test",
-}
 
 
 def build_blocks(message: Message) -> list[dict[str, Any]]:
     """The whole message, in its present state."""
     blocks: list[Block | None] = [
-        HeaderBlock(text=_text(headline(message), _MAX_HEADER)),
+        HeaderBlock(text=_text(sentences.headline(message), _MAX_HEADER)),
         SectionBlock(text=_text(message.what, MAX_TEXT)),
-        SectionBlock(fields=[_text(field, _MAX_FIELD) for field in _fields(message)]),
-        _impact(message),
-        _lines(message),
-        _section("Error: ", message.error),
-        _section("First difference: ", message.first_difference),
+        SectionBlock(fields=_fields(message)),
+        _lines(sentences.impact_lines(message)),
+        _lines(message.lines),
+        _section(sentences.ERROR, message.error),
+        _section(sentences.FIRST_DIFFERENCE, message.first_difference),
         _section("", message.note),
         _links(message),
         _context(message),
@@ -70,77 +66,28 @@ def build_blocks(message: Message) -> list[dict[str, Any]]:
 
 
 def thread_reply(message: Message) -> str:
-    """What the thread is told when the incident changes."""
-    said = message.note or message.what
-    if message.kind == "resolved":
-        said = f"after {format_duration(message.at - message.since)}. {said}"
-    return escape_slack(f"{_TITLES.get(message.kind, 'Changed')}: {said}", MAX_TEXT)
+    """Return what the thread of the incident shows for a change."""
+    return escape_slack(sentences.change_line(message), MAX_TEXT)
 
 
 def notification_text(message: Message) -> str:
-    """The one line of a notification on a phone."""
-    return escape_slack(f"{headline(message)}: {message.what}", MAX_TEXT)
-
-
-def headline(message: Message) -> str:
-    """How grave it is, and where it began."""
-    title = _TITLES.get(message.kind, message.severity.capitalize())
-    return f"{title}: {message.root.kind} {message.root.name}"
-
-
-def dataset_line(dataset: Impacted) -> str:
-    """One dataset, not escaped."""
-    limit = "" if dataset.limit_at is None else f", limit {format_time(dataset.limit_at)}"
-    name = f"{dataset.namespace} {dataset.name}"
-    name = name if len(name) <= _MAX_NAME else name[: _MAX_NAME - 1] + CUT
-    return f"{dataset.tier}: {name} ({dataset.state}{limit})"
-
-
-def impact_line(message: Message) -> str:
-    """How many are hurt, by tier."""
-    tiers = ", ".join(f"{count} {tier}" for tier, count in message.tiers)
-    datasets = "dataset" if message.impacted_count == 1 else "datasets"
-    said = f"{message.impacted_count} {datasets} hurt"
-    return f"{said}: {tiers}" if tiers else said
-
-
-def format_times(message: Message) -> dict[str, str]:
-    """Return the times that a message names, the earliest first."""
-    named = {each.name: format_time(each.at) for each in message.times}
-    return named or {BEGAN: format_time(message.since)}
+    """Return the one line that a phone shows."""
+    return escape_slack(sentences.summary_line(message), MAX_TEXT)
 
 
 def _text(text: str, limit: int) -> PlainTextObject:
     return PlainTextObject(text=escape_slack(text, limit) or "-", emoji=False)
 
 
-def _fields(message: Message) -> list[str]:
-    fields = [
-        f"Root: {message.root.kind} {message.root.namespace} {message.root.name}",
-        *(f"{name.capitalize()}: {at}" for name, at in format_times(message).items()),
-        f"Owner: {message.owner or 'nobody'}",
-    ]
-    if message.kind == "resolved" and not message.times:
-        fields.append(f"Resolved: {format_time(message.at)}")
-    return fields[:_MAX_FIELDS]
+def _fields(message: Message) -> list[TextObject]:
+    lines = sentences.field_lines(message)[:_MAX_FIELDS]
+    return [_text(line, _MAX_FIELD) for line in lines]
 
 
-def _impact(message: Message) -> Block | None:
-    if not message.impacted_count:
-        return None
-    lines = [impact_line(message), *map(dataset_line, message.impacted)]
-    if (more := message.impacted_count - len(message.impacted)) > 0:
-        lines.append(f"and {more} more: see the full list")
+def _lines(lines: Sequence[str]) -> Block | None:
     # Twelve lines of 240 characters at most: within the 3,000 of a text.
     text = "\n".join(escape_slack(line, 240) for line in lines)
-    return SectionBlock(text=PlainTextObject(text=text, emoji=False))
-
-
-def _lines(message: Message) -> Block | None:
-    if not message.lines:
-        return None
-    text = "\n".join(escape_slack(line, 240) for line in message.lines)
-    return SectionBlock(text=PlainTextObject(text=text, emoji=False))
+    return SectionBlock(text=PlainTextObject(text=text, emoji=False)) if lines else None
 
 
 def _section(label: str, text: str | None) -> Block | None:
@@ -162,21 +109,18 @@ def _link(label: str, url: str | None) -> str | None:
 
 
 def _context(message: Message) -> Block | None:
-    said = [f"Incident {message.incident_id}"]
-    said += [f"Correlation {message.correlation_id}"] if message.correlation_id else []
-    said += [f"Flapping: {FLAPPING}"] if message.is_flapping else []
-    said += [f"Bridged: {BRIDGED}"] if message.is_bridged else []
-    return ContextBlock(elements=[_text(text, _MAX_FIELD) for text in said])
+    lines = sentences.context_lines(message)
+    return ContextBlock(elements=[_text(text, _MAX_FIELD) for text in lines])
 
 
 def _buttons(message: Message) -> Block | None:
     if message.kind not in _ANSWERABLE or not message.is_answerable:
         return None
-    pressed = [_button(FALSE_ALARM, "False alarm", message)]
+    pressed = [_button(FALSE_ALARM, sentences.FALSE_ALARM_LABEL, message)]
     if len(message.incident_id) <= _MAX_MENU_ID:
         pressed.insert(0, _suppress(message))
     if message.kind != "acknowledged":
-        pressed.insert(0, _button(ACKNOWLEDGE, "Acknowledge", message))
+        pressed.insert(0, _button(ACKNOWLEDGE, sentences.ACKNOWLEDGE_LABEL, message))
     return ActionsBlock(elements=pressed)
 
 
@@ -191,5 +135,5 @@ def _suppress(message: Message) -> InteractiveElement:
         Option(text=PlainTextObject(text=label), value=f"{choice} {message.incident_id}")
         for choice, label in CHOICES.items()
     ]
-    shown = PlainTextObject(text="Suppress")
+    shown = PlainTextObject(text=sentences.SUPPRESS_LABEL)
     return StaticSelectElement(placeholder=shown, action_id=SUPPRESS, options=options)

@@ -117,7 +117,9 @@ def test_without_escaping_a_name_rings(notifier, slack, monkeypatch):
 
 def test_a_list_says_what_it_leaves_out():
     """Ten are listed of 400."""
-    [listed] = [text for text in texts_of(build_blocks(full_message())) if "datasets hurt" in text]
+    [listed] = [
+        text for text in texts_of(build_blocks(full_message())) if "datasets affected" in text
+    ]
 
-    assert listed.splitlines()[0] == "400 datasets hurt: 2 critical, 98 important, 300 optional"
+    assert listed.splitlines()[0] == "400 datasets affected: 2 critical, 98 important, 300 optional"
     assert listed.splitlines()[-1] == "and 398 more: see the full list"
