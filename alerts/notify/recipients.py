@@ -75,6 +75,14 @@ def channels_of_step(
     return tuple(dict.fromkeys((*own, *contact_channels(step))))
 
 
+def unclaimed(policy: Policy) -> list[str]:
+    """Return the entries of `notify` that no type of channel knows."""
+    steps = (step for owner in policy.owners for step in owner.escalation)
+    lists = [*(owner.notify for owner in policy.owners), *(step.notify for step in steps)]
+    entries = dict.fromkeys(entry for each in lists for entry in each)
+    return [each for each in entries if not contact_channels(EscalationStep(0, notify=(each,)))]
+
+
 def notice_channel(policy: Policy, name: str) -> str | None:
     """Return the channel in which an owner reads notices; None: the owner has none."""
     owner = find_owner(policy, name)

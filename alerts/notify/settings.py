@@ -28,6 +28,8 @@ class DeliverySettings(msgspec.Struct, frozen=True, kw_only=True):
         pagerduty_webhook_secret_file: holds the secret of PagerDuty's webhook subscription.
         pagerduty_keys: folder that the files of routing keys are relative to.
         pagerduty_ca_file: whom to trust beside nobody else, for a proxy of one's own.
+        notify_keys: folder that the files named in `notify` are relative to; none:
+            `pagerduty_keys`.
         webhook_url: of the webhook named `tickets`.
         fallback: channel for what cannot be delivered, as `slack:C0123`.
         undelivered_seconds: after these the fallback channel is told as well.
@@ -41,6 +43,7 @@ class DeliverySettings(msgspec.Struct, frozen=True, kw_only=True):
     pagerduty_keys: Path = Path()
     pagerduty_ca_file: Path | None = None
     pagerduty_webhook_secret_file: Path | None = None
+    notify_keys: Path | None = None
     webhook_url: str | None = None
     webhook_secret_file: Path | None = None
     fallback: str | None = None
@@ -49,6 +52,11 @@ class DeliverySettings(msgspec.Struct, frozen=True, kw_only=True):
     give_up_seconds: _DeliverySeconds = 86_400
     first_wait_seconds: Annotated[int, Meta(ge=1, le=60)] = 5
     longest_wait_seconds: _DeliverySeconds = 300
+
+    @property
+    def secrets_folder(self) -> Path:
+        """Return the folder of the files that `notify` of the policy names."""
+        return self.pagerduty_keys if self.notify_keys is None else self.notify_keys
 
     @property
     def lease_seconds(self) -> int:

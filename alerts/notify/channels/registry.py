@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from alerts.notify.channels.apprise.channel import Apprise
 from alerts.notify.channels.channel import Channel, Contact
 from alerts.notify.channels.pagerduty.channel import PagerDuty
 from alerts.notify.channels.slack.channel import Slack
@@ -10,7 +11,7 @@ from alerts.notify.settings import DeliverySettings
 from lineage.clock import Clock, system_clock
 
 # In the order in which a contact's channels are notified.
-CHANNEL_TYPES: Final[tuple[type[Channel], ...]] = (Slack, PagerDuty, Webhook)
+CHANNEL_TYPES: Final[tuple[type[Channel], ...]] = (Slack, PagerDuty, Apprise, Webhook)
 
 _BY_KIND: Final = {each.kind: each for each in CHANNEL_TYPES}
 
