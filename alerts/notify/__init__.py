@@ -1,4 +1,4 @@
-"""Who hears of what: from an incident's change to letters in the outbox."""
+"""Notifications: from a change of an incident to messages that its owners receive."""
 
 from alerts.notify.incident_summary import IncidentSummary, OwnerImpact
 from alerts.notify.router import escalate, is_due, receive_webhook, route_due, route_incident_step

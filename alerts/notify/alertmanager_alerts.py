@@ -1,6 +1,7 @@
-"""Alertmanager's alerts: of incidents they say that it works, others are messages of their own.
+"""Alerts that Alertmanager posts.
 
-The incidents themselves know better when they are over: no resolved call ends one.
+Alerts on an incident confirm it. Other alerts are messages of their own. A resolved alert ends no
+incident: the incident ends by the catalog.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,13 +31,13 @@ _MARQUEZ: Final = "marquez"
 
 
 class AlertRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """An alert as it was last heard. Instants in µs.
+    """Alert as it was last received. Timestamps in µs.
 
     Attributes:
         ends_at: None: it fires.
         incident_id: the open incident that it speaks of; None: it has messages of its own.
         revision: of its newest message; 0: it has none.
-        channels: that were told, and have not heard of its end.
+        channels: that were notified and not of its end.
     """
 
     fingerprint: str
@@ -52,13 +53,13 @@ class AlertRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WebhookResult(msgspec.Struct, frozen=True):
-    """What a call comes to.
+    """Result of one post of Alertmanager.
 
     Attributes:
-        released: incidents that Alertmanager has told of.
-        letters: of alerts that are no incident's.
-        known: each alert as it was heard now.
-        gaps: a word for each time that nobody can be told.
+        released: incidents that an alert confirms.
+        notifications: of alerts that belong to no incident.
+        known: each alert as it is now.
+        gaps: a word for each time that nobody could be notified.
     """
 
     released: frozenset[str]
@@ -74,11 +75,11 @@ def process_alerts(
     context: RoutingContext,
     at: int,
 ) -> WebhookResult:
-    """What these alerts make people hear.
+    """Return what the alerts of one post change.
 
     Args:
         alerts: of one call.
-        known: by fingerprint, what was heard of them before.
+        known: what was received of them before, by fingerprint.
         open_faults: of incidents that are open, `root_kind` by incident id.
         context: the policy and the settings.
         at: µs.
@@ -97,9 +98,9 @@ def process_alerts(
         own = _merge_alert(alert, before, open_faults, at)
         if own.incident_id is not None and alert.is_firing:
             released.add(own.incident_id)
-        told, found, gap = _notify(own, context, at, is_anew=_is_refired(alert, before))
+        record, found, gap = _notify(own, context, at, is_refired=_is_refired(alert, before))
         notifications += found
-        now.append(told)
+        now.append(record)
         gaps += gap
     return WebhookResult(frozenset(released - {""}), tuple(notifications), tuple(now), tuple(gaps))
 
@@ -107,7 +108,7 @@ def process_alerts(
 def _merge_alert(
     alert: Alert, before: AlertRecord | None, open_faults: Mapping[str, str], at: int
 ) -> AlertRecord:
-    """One that stood for an incident does so as long as it fires, also once that is over."""
+    """Return the alert with what is known of it; an alert attached to an incident stays so."""
     is_same = before is not None and before.ends_at is None and not _is_refired(alert, before)
     own = before.incident_id if before is not None and is_same else None
     is_notified = before is not None and bool(before.channels)
@@ -128,7 +129,7 @@ def _merge_alert(
 
 
 def find_incident(labels: Mapping[str, str], open_faults: Mapping[str, str]) -> str | None:
-    """The open incident that an alert follows from, or is another word for."""
+    """Return the open incident that explains an alert or duplicates it; None: there is none."""
     wanted = _matching_faults(labels)
     return min((each for each, fault in open_faults.items() if fault in wanted), default=None)
 
@@ -143,32 +144,32 @@ def _matching_faults(labels: Mapping[str, str]) -> frozenset[str]:
 
 
 def _is_refired(alert: Alert, before: AlertRecord | None) -> bool:
-    """It ended unheard, as when Alertmanager lost its data: what goes on keeps its beginning."""
+    """Return whether it ended unnoticed: Alertmanager kept no data, and `startsAt` is later."""
     return before is not None and alert.is_firing and alert.began_at > before.starts_at
 
 
 def _notify(
-    own: AlertRecord, context: RoutingContext, at: int, *, is_anew: bool
+    own: AlertRecord, context: RoutingContext, at: int, *, is_refired: bool
 ) -> tuple[AlertRecord, list[Notification], list[str]]:
-    """It is told when it begins and when it ends; what is repeated is no news."""
+    """Notify when an alert begins and when it ends; a repetition is no news."""
     is_notified, is_firing = bool(own.channels), own.ends_at is None
-    is_news = is_firing != is_notified or (is_notified and is_anew)
+    is_news = is_firing != is_notified or (is_notified and is_refired)
     if own.incident_id is not None or not is_news:
         return own, [], []
     if not is_firing:
         return _notify_resolved(own, context, at)
     address = context.address(_owner(own, context), _severity(own))
     channels = tuple(dict.fromkeys((*own.channels, *address.channels)))
-    told = msgspec.structs.replace(own, revision=own.revision + 1, channels=channels)
+    record = msgspec.structs.replace(own, revision=own.revision + 1, channels=channels)
     kind: Kind = "changed" if is_notified else "opened"
     note = join_sentences(sentences.REFIRED if is_notified else "", address.note)
-    message = _message(told, context, at, kind=kind, owner=address.owner, note=note)
-    # PagerDuty hears of no change, and its alert may be resolved: what fires anew begins again.
+    message = _message(record, context, at, kind=kind, owner=address.owner, note=note)
+    # PagerDuty is sent no change, and its alert may be resolved: an alert that refires opens it.
     begun = msgspec.structs.replace(message, kind="opened")
     notifications = [
         Notification(begun if can_page(channel) else message, channel) for channel in channels
     ]
-    return told, notifications, [address.gap] if address.gap else []
+    return record, notifications, [address.gap] if address.gap else []
 
 
 def _notify_resolved(
@@ -181,7 +182,7 @@ def _notify_resolved(
 
 
 def plan_from_alert(known: AlertRecord, context: RoutingContext, at: int) -> NotificationPlan:
-    """An alert that was told, as an incident takes it over that it is another word for."""
+    """Return the plan of an alert, for the incident that takes over its channels."""
     owner = context.address(_owner(known, context), _severity(known)).owner
     number = f"alert-{known.fingerprint}"
     channels = (ChannelState(channel, "owner", number) for channel in known.channels)
@@ -216,7 +217,7 @@ def _severity(own: AlertRecord) -> Severity:
 def _message(  # noqa: PLR0913 - each stands in it
     own: AlertRecord, context: RoutingContext, at: int, *, kind: Kind, owner: str, note: str
 ) -> Message:
-    said = own.annotations
+    annotations = own.annotations
     about = [own.labels.get(name, "") for name in ("sli", "tier", "root", "job")]
     since = min(own.starts_at, at)
     return Message(
@@ -224,13 +225,13 @@ def _message(  # noqa: PLR0913 - each stands in it
         revision=own.revision,
         kind=kind,
         severity=_severity(own),
-        what=said.get("summary") or own.name,
+        what=annotations.get("summary") or own.name,
         since=since,
         times=(NamedTime(FIRING, since),),
         at=at,
         root=Root(own.name, " ".join(filter(None, about)) or "lineward", "lineward"),
         owner=owner,
-        note=join_sentences(note, said.get("description", "")),
+        note=join_sentences(note, annotations.get("description", "")),
         links=Links(runbook=runbook(own.name, context.settings)),
         correlation_id=f"alert-{own.fingerprint}-{from_micros(own.starts_at):%Y%m%dT%H%M%SZ}",
         is_answerable=False,
@@ -238,5 +239,5 @@ def _message(  # noqa: PLR0913 - each stands in it
 
 
 def has_outage(known: Sequence[AlertRecord]) -> bool:
-    """Whether any of these fires and says that no lineage comes in."""
+    """Return whether any of these alerts fires and reports that no lineage arrives."""
     return any(each.labels.get("root") == OUTAGE["root"] for each in known)

@@ -1,4 +1,4 @@
-"""What Alertmanager posts to a webhook (version 4 of its body), read strictly."""
+"""Body of Alertmanager's webhook, version 4, validated strictly."""
 
 from datetime import datetime
 from typing import Annotated, Final, Literal
@@ -17,11 +17,11 @@ _Fingerprint = Annotated[str, Meta(pattern="^[0-9A-Za-z]{1,64}$")]
 
 
 class InvalidWebhookError(ValueError):
-    """No call of Alertmanager; the text names the path and what is wrong there."""
+    """Body that is not Alertmanager's; the text names the path and the problem."""
 
 
 class Alert(msgspec.Struct, frozen=True, rename="camel"):
-    """One alert of a group.
+    """Alert of a group.
 
     Attributes:
         fingerprint: of its labels.
@@ -35,22 +35,22 @@ class Alert(msgspec.Struct, frozen=True, rename="camel"):
 
     @property
     def name(self) -> str:
-        """Of its rule."""
+        """Return the name of its rule."""
         return self.labels.get("alertname", "")
 
     @property
     def is_firing(self) -> bool:
-        """It is not over."""
+        """Return whether it fires."""
         return self.status == "firing"
 
     @property
     def began_at(self) -> int:
-        """µs."""
+        """Return when it began, in µs."""
         return to_micros(self.starts_at)
 
 
 class WebhookPayload(msgspec.Struct, frozen=True, rename="camel"):
-    """A group of alerts; what else it says is in each of them, or not ours to ask.
+    """Group of alerts.
 
     Attributes:
         truncated_alerts: how many more there are, which Alertmanager left out.
@@ -62,7 +62,7 @@ class WebhookPayload(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def parse_webhook(body: bytes) -> WebhookPayload:
-    """A body, as Alertmanager posts it.
+    """Return the body that Alertmanager posted.
 
     Raises:
         InvalidCallError: it is none.

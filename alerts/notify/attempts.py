@@ -1,4 +1,4 @@
-"""Writes down what became of an attempt, and when the next one may be."""
+"""Results of attempts to send, and the time of the next attempt."""
 
 import random
 from typing import Any
@@ -18,7 +18,7 @@ _MICROS = 1_000_000
 
 
 class AttemptRecorder(msgspec.Struct, frozen=True):
-    """The waits of the table, so that a restart forgets none.
+    """Recorder of attempts. Waits stand in the table, so that a restart keeps them.
 
     Attributes:
         spread: of the waits, so that many senders do not come back at once; from 0.5 to 1.
@@ -57,7 +57,7 @@ class AttemptRecorder(msgspec.Struct, frozen=True):
         self.fallback.resolve_channel_alert(connection, claim, now)
 
     def _record_failure(
-        self, connection: Connection, claim: Claim, refused: PermanentFailure, now: int
+        self, connection: Connection, claim: Claim, failure: PermanentFailure, now: int
     ) -> None:
         _update(
             connection,
@@ -65,10 +65,10 @@ class AttemptRecorder(msgspec.Struct, frozen=True):
             state="failed",
             doubt_since=claim.task.doubt_since,
             finished_at=now,
-            reason=refused.reason,
-            error=refused.error,
+            reason=failure.reason,
+            error=failure.error,
         )
-        self.fallback.handle_failure(connection, claim, refused, now)
+        self.fallback.handle_failure(connection, claim, failure, now)
 
     def _record_retry(
         self, connection: Connection, claim: Claim, later: Retryable, now: int
@@ -94,7 +94,7 @@ class AttemptRecorder(msgspec.Struct, frozen=True):
         self.fallback.handle_given_up(connection, claim, later.reason, now)
 
     def _wait(self, failures: int, later: Retryable) -> int:
-        """µs: twice as long each time, and never less than was asked for."""
+        """Return the wait in µs: doubled each time, and at least what the provider asked for."""
         settings = self.settings
         doubled = settings.first_wait_seconds * 2 ** min(failures - 1, 20)
         seconds = min(doubled, settings.longest_wait_seconds) * self.spread.uniform(0.5, 1)

@@ -1,7 +1,7 @@
-"""Takes the next message of a channel to be sent, in order, and by one sender alone.
+"""Claims on the next message of a channel: in order, and for one sender only.
 
-An attempt is written down before it is made: if its sender dies, the message is due again when the
-attempt must be over, and known to be in doubt.
+An attempt is recorded before it is made. If its sender dies, the message is due again when the
+lease ends, and is known to be in doubt.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ from lineage.catalog.tables import notification, notification_channel
 
 
 class Claim(msgspec.Struct, frozen=True):
-    """A message that is ours to send, until its lease ends.
+    """Message that this sender may send until its lease ends.
 
     Attributes:
         channel: its name.
@@ -46,18 +46,18 @@ class Claim(msgspec.Struct, frozen=True):
 
     @property
     def message(self) -> Message:
-        """What is sent."""
+        """Return the message to send."""
         return self.task.message
 
 
 def is_any_waiting(connection: Connection) -> bool:
-    """Whether anything is to be sent at all, now or later."""
+    """Return whether any message waits, due now or later."""
     waits = exists().where(notification.c.state == "waiting")
     return bool(connection.scalar(select(waits)))
 
 
 def due_channels(connection: Connection, now: int) -> list[str]:
-    """Channels that have something to be sent and are not held up; `now` in µs."""
+    """Return the channels that have a due message and are not held; `now` in µs."""
     held = notification_channel
     return list(
         connection.scalars(
@@ -75,7 +75,7 @@ def due_channels(connection: Connection, now: int) -> list[str]:
 
 
 def claim(connection: Connection, channel: str, now: int, lease_seconds: int) -> Claim | None:
-    """The channel's next message, or None.
+    """Claim the channel's next message; None: there is none.
 
     Args:
         connection: in a write transaction.
@@ -119,7 +119,7 @@ def _next_incident(connection: Connection, channel: str, now: int) -> str | None
 
 
 class _LastSent(msgspec.Struct, frozen=True):
-    """What the channel took of the incident: last of all, and under which handle.
+    """Last message of the incident that the channel accepted, and its handle.
 
     `doubt_since`: from then on something that was parked since may have arrived; µs.
     """
@@ -169,7 +169,7 @@ def _drop_superseded(
 def _record_attempt(
     connection: Connection, rows: Sequence[Row[Any]], plan: NextMessage, now: int, lease: int
 ) -> Row[Any]:
-    """The row of the plan, with its attempt written down."""
+    """Record the attempt; return the row of the message."""
     row = next(row for row in rows if row.revision == plan.revision)
     stands_for = {revision for revision, reason in plan.dropped if reason == SUPERSEDED}
     ages = [each.undelivered_since for each in rows if each.revision in stands_for]
@@ -214,7 +214,7 @@ _DOUBT_SECONDS: Final = 86_400
 
 
 def correct_times(connection: Connection, now: int, settings: DeliverySettings) -> None:
-    """Bring back times that no sender can have meant: they would hold up messages until then.
+    """Reset times that only a clock ahead can have written: they would delay messages.
 
     Args:
         connection: in a write transaction.

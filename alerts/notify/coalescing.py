@@ -1,4 +1,4 @@
-"""Which of an incident's waiting messages a channel is sent next, and which need not be sent."""
+"""Choice among the waiting messages of an incident: the next one, and those to drop."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -15,7 +15,7 @@ WOULD_PAGE_AGAIN: Final = "would_page_again"
 
 
 class WaitingMessage(msgspec.Struct, frozen=True):
-    """One message that waits. `doubt_since`: from then on it may have arrived; µs."""
+    """Message that waits. `doubt_since`: it may have arrived since then; µs."""
 
     revision: int
     kind: Kind
@@ -23,11 +23,11 @@ class WaitingMessage(msgspec.Struct, frozen=True):
 
 
 class NextMessage(msgspec.Struct, frozen=True):
-    """What comes next.
+    """Next message of an incident in one channel.
 
     Attributes:
         revision: of what is sent next; None: nothing is.
-        swallowed: what a later one says better, or has nothing to say; with the reason.
+        dropped: revisions that a later one replaces or that are pointless, with the reason.
         doubt_since: from then on what is sent, or what it stands for, may have arrived; µs.
     """
 
@@ -42,7 +42,7 @@ _Rule = Callable[[Sequence[WaitingMessage], Kind | None], NextMessage]
 def choose_next(
     channel: str, waiting: Sequence[WaitingMessage], last_sent: Kind | None
 ) -> NextMessage:
-    """The next step of one incident in one channel.
+    """Return the next message of one incident in one channel.
 
     Args:
         channel: its name.
@@ -57,12 +57,12 @@ def _first(waiting: Sequence[WaitingMessage], _: Kind | None) -> NextMessage:
 
 
 def _latest(waiting: Sequence[WaitingMessage], _: Kind | None) -> NextMessage:
-    """One message is edited in place: its last state says all."""
+    """Choose the newest state: the one message is edited in place."""
     return _merge(waiting)
 
 
 def _page_lifecycle(waiting: Sequence[WaitingMessage], last_sent: Kind | None) -> NextMessage:
-    """What is over by now rings nobody; of what is not, triggers in a row are one."""
+    """Drop a page that is over already; merge triggers in a row."""
     is_open = last_sent is not None and action_of(last_sent) != "resolve"
     pages_again = _changes_that_page(waiting, last_sent)
     pointless = [(each.revision, WOULD_PAGE_AGAIN) for each in pages_again]
@@ -87,7 +87,7 @@ def _changes_that_page(
     """Return the changes that are not part of a first page.
 
     A trigger opens a new alert, and pages, where somebody in PagerDuty or its auto-resolve has
-    resolved the one before. Nobody here can be sure that nobody did.
+    resolved the one before. Lineward cannot know whether somebody did.
     """
     found, is_known = [], last_sent is not None
     for each in waiting:
@@ -99,7 +99,7 @@ def _changes_that_page(
 
 
 def _first_lifecycle(waiting: Sequence[WaitingMessage]) -> Sequence[WaitingMessage]:
-    """Up to where it is over."""
+    """Return the messages up to the first resolve."""
     for count, each in enumerate(waiting, start=1):
         if action_of(each.kind) == "resolve":
             return waiting[:count]

@@ -1,4 +1,4 @@
-"""What a decision goes by beside the incident itself."""
+"""What routing depends on beside the incident: policy, settings, outages."""
 
 from typing import Final
 
@@ -13,7 +13,7 @@ from alerts.rules.incidents import OUTAGE_ROOTS
 from alerts.rules.inhibition import UNMUTED_ROOTS
 from lineage.policy.model import EscalationStep, Policy
 
-MEMBER_UPDATE_SECONDS: Final = 300  # members that come and go are told this often at most
+MEMBER_UPDATE_SECONDS: Final = 300  # changes of members are sent this often at most
 NOTICE_SECONDS: Final = 3600  # and what of theirs joins, to those downstream
 RECHECK_SECONDS: Final = 10  # what is muted, or has no way, is looked at again
 CAP_SECONDS: Final = 3600  # what is over a channel's cap is looked at again
@@ -21,12 +21,12 @@ MAX_OWNER_PAGES: Final = 2  # of owners, by one fault
 
 
 class RoutingContext(msgspec.Struct, frozen=True):
-    """The policy, the settings, and whether lineage comes in.
+    """Policy, settings, and outages of Lineward itself.
 
     Attributes:
         outages: ids of open incidents of Lineward itself behind which nobody knows how datasets
             are.
-        is_alerted: Alertmanager has told of such an outage, just now.
+        is_alerted: an alert of Alertmanager reports such an outage.
         openings: how many new tickets each channel has had.
     """
 
@@ -37,17 +37,17 @@ class RoutingContext(msgspec.Struct, frozen=True):
     openings: TicketCaps = msgspec.field(default_factory=TicketCaps)
 
     def address(self, owner: str | None, severity: Severity) -> Recipient:
-        """Who is told of what this one owns."""
+        """Return who is notified of what an owner owns."""
         return recipient_of(self.policy, self.settings, owner, severity)
 
     def is_muted(self, state: NotificationState) -> bool:
-        """Whether it follows from an outage: as `alerts.rules.inhibition` has it."""
+        """Return whether an outage explains the incident, as `alerts.rules.inhibition` does."""
         if state.fault in UNMUTED_ROOTS:
             return False
         return self.is_alerted or bool(self.outages)
 
     def steps(self, state: NotificationState) -> tuple[tuple[int, EscalationStep], ...]:
-        """What is left of the escalation of whoever was told, with its position."""
+        """Return the steps of the escalation that are left, with their positions."""
         owner = find_owner(self.policy, state.addressee)
         if owner is None:
             return ()
@@ -56,12 +56,12 @@ class RoutingContext(msgspec.Struct, frozen=True):
 
 
 def is_outage(state: NotificationState) -> bool:
-    """It mutes what follows from it."""
+    """Return whether the incident mutes those that follow from it."""
     return state.fault in OUTAGE_ROOTS and state.is_bad
 
 
 def next_due_at(state: NotificationState, context: RoutingContext) -> int | None:
-    """When time brings something, µs; None: only a change does."""
+    """Return when routing has to look at the incident again, µs; None: at its next change."""
     if not state.is_bad:
         return None
     if not state.is_notified:
@@ -73,7 +73,7 @@ def next_due_at(state: NotificationState, context: RoutingContext) -> int | None
 
 
 def escalation_at(state: NotificationState, step: EscalationStep) -> int | None:
-    """When this step is due, µs; None: not as things are."""
+    """Return when a step is due, µs; None: not in the present state."""
     if (
         state.incident_state != "open"
         or state.draft.severity != "page"
@@ -84,7 +84,7 @@ def escalation_at(state: NotificationState, step: EscalationStep) -> int | None:
 
 
 def notice_at(state: NotificationState, notified_at: int | None) -> int:
-    """When those who were told then may be told again, µs."""
+    """Return when owners notified at this time may be notified again, µs."""
     since = state.notified_at or 0
     return since if notified_at is None else notified_at + NOTICE_SECONDS * MICROS
 

@@ -1,4 +1,4 @@
-"""What the exporter shows of delivery: light to import, as all that only asks."""
+"""Delivery metrics from the catalog. The module imports little, as all that only reads."""
 
 from typing import Final, Literal
 
@@ -19,7 +19,7 @@ _OLDEST = "SELECT MIN(undelivered_since) FROM notification WHERE state = 'waitin
 
 
 class DeliveryCount(msgspec.Struct, frozen=True):
-    """One series. `label`: the kind of what was sent, or the reason of what failed."""
+    """One series. `label`: the kind of the message, or the reason of a failure."""
 
     channel: str
     label: str
@@ -27,7 +27,7 @@ class DeliveryCount(msgspec.Struct, frozen=True):
 
 
 def load_counts(reader: Reader, metric: Metric) -> list[DeliveryCount]:
-    """All series of one counter.
+    """Return all series of one counter.
 
     Args:
         reader: of the catalog.
@@ -39,7 +39,7 @@ def load_counts(reader: Reader, metric: Metric) -> list[DeliveryCount]:
 
 
 def oldest_undelivered_seconds(reader: Reader, now: int) -> float:
-    """Age of the oldest that waits, or that what waits supersedes; 0 when nothing does.
+    """Return the age of the oldest waiting message and of what it superseded; 0: none waits.
 
     Args:
         reader: of the catalog.
@@ -50,5 +50,5 @@ def oldest_undelivered_seconds(reader: Reader, now: int) -> float:
 
 
 def count_undelivered(reader: Reader) -> int:
-    """How many messages wait; what is superseded does not."""
+    """Return how many messages wait; superseded ones do not."""
     return int(reader.rows("SELECT count(*) FROM notification WHERE state = 'waiting'")[0][0])

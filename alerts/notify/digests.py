@@ -1,4 +1,4 @@
-"""Once a day each owner hears which tickets are open: in one message, or in none."""
+"""Daily digest of open tickets: one message for each owner that has any."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -28,7 +28,7 @@ _ALL: Final = ""  # of that day, whoever it is
 
 
 class _Entry(NamedTuple):
-    """Line of a digest, with what sorts it."""
+    """Line of a digest with its sort key."""
 
     since: int
     name: str
@@ -36,7 +36,7 @@ class _Entry(NamedTuple):
 
 
 def send_digests(connection: Connection, context: RoutingContext, at: int) -> bool:
-    """From the hour that is set, once a day, in the policy's time zone; whether it was now."""
+    """Send the digests once a day from the configured hour on; return whether it was now."""
     local = _local(context.policy, at)
     if not is_digest_due(connection, context.policy, context.settings, at):
         return False
@@ -53,7 +53,7 @@ def send_digests(connection: Connection, context: RoutingContext, at: int) -> bo
 def is_digest_due(
     connection: Connection, policy: Policy, settings: RoutingSettings, at: int
 ) -> bool:
-    """Whether the hour has come, and nobody was told of this day."""
+    """Return whether the hour has come and the digests of the day were not sent."""
     local = _local(policy, at)
     return local.hour >= settings.digest_hour and not _is_sent(connection, _ALL, _day(local))
 
@@ -67,7 +67,7 @@ def build_digests(
 ) -> list[Notification]:
     """Return one message for each owner of open tickets, the oldest first; pure.
 
-    Gaps that nobody was notified of are one line for each system that they are of.
+    Gaps without a notification are one line for each source system.
     """
     by_owner: dict[str, list[_Entry]] = defaultdict(list)
     gaps: dict[tuple[str, str], list[NotificationState]] = defaultdict(list)
@@ -119,7 +119,7 @@ def _build_digest(
 
 
 def _digest_channel(owner: str, context: RoutingContext) -> str | None:
-    """Its Slack; else the webhook for tickets. Nobody is rung for a digest."""
+    """Return the first channel that pages nobody; None: there is none."""
     own = channels_of(find_owner(context.policy, owner), "ticket", context.settings)
     last = context.settings.fallback
     quiet = [each for each in (*own, last) if each is not None and not can_page(each)]
@@ -142,7 +142,7 @@ def _is_sent(connection: Connection, owner: str, day: str) -> bool:
 
 
 def _mark_sent(connection: Connection, owner: str, day: str, at: int) -> bool:
-    """Return whether nobody else noted the same."""
+    """Return whether this service was the first to mark it."""
     once = insert_for(connection.dialect)(digest).on_conflict_do_nothing()
     noted = connection.scalar(
         once.values(owner=owner, day=day, told_at=at).returning(digest.c.owner)

@@ -1,4 +1,4 @@
-"""Owners downstream: told once of theirs, in Slack, and again only of what joins, hourly."""
+"""Notices to owners downstream: one at first, then at most hourly for datasets that join."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ from lineage.states import TIER_RANKS
 def refresh(
     plan: NotificationPlan, summary: IncidentSummary, news: Iterable[Event], context: RoutingContext
 ) -> None:
-    """Take over what is downstream now; it is told when the incident is."""
+    """Update the notices to the present impact; they are sent when the owner is notified."""
     joined = {key for event in news if event.what == "joined" for key in event.members}
     before = {notice.channel: notice for notice in plan.state.notices}
     found = _by_channel(plan, summary, context)
@@ -35,7 +35,7 @@ def refresh(
 def _by_channel(
     plan: NotificationPlan, summary: IncidentSummary, context: RoutingContext
 ) -> dict[str, list[tuple[str, OwnerImpact]]]:
-    """The platform's team hears of its own faults and of what escalated, not of this."""
+    """Group the impact by channel; the platform owner gets no notices."""
     own, found = plan.state, defaultdict(list)
     never = {own.owner, own.addressee, context.settings.platform}
     for owner, theirs in sorted(summary.by_owner.items()):
@@ -53,7 +53,7 @@ def _build_notice(
     before: DownstreamNotice | None,
     joined: set[int],
 ) -> DownstreamNotice:
-    """Teams that share a channel are told together."""
+    """Merge the owners that share a channel into one notice."""
     every = [theirs for _, theirs in owners]
     notified_at = None if before is None else before.notified_at
     is_new = any(joined & theirs.keys for theirs in every)
@@ -94,13 +94,13 @@ def add_due(plan: NotificationPlan) -> None:
     is_minor = (own.is_standing or own.is_early) and own.draft.severity == "ticket"
     if not own.is_notified or not own.is_bad or is_minor:
         return
-    told = {channel_state.channel for channel_state in own.channels}
-    notices = [_add(plan, each) if _is_due(plan, each, told) else each for each in own.notices]
+    notified = {channel_state.channel for channel_state in own.channels}
+    notices = [_add(plan, each) if _is_due(plan, each, notified) else each for each in own.notices]
     plan.update_state(notices=tuple(notices))
 
 
-def _is_due(plan: NotificationPlan, notice: DownstreamNotice, told: set[str]) -> bool:
-    if not notice.is_due or notice.channel in told:
+def _is_due(plan: NotificationPlan, notice: DownstreamNotice, notified: set[str]) -> bool:
+    if not notice.is_due or notice.channel in notified:
         return False
     return notice_at(plan.state, notice.notified_at) <= plan.at
 

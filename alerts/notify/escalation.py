@@ -1,4 +1,4 @@
-"""Steps of an escalation: taken once each, while nobody has acknowledged a page."""
+"""Escalation of unacknowledged pages: each step once."""
 
 from typing import Final
 
@@ -14,7 +14,7 @@ _PLATFORM: Final = -1  # the position of what no policy needs to say
 
 
 def escalate_due(plan: NotificationPlan, context: RoutingContext) -> None:
-    """Every step whose time has come, in their order."""
+    """Take every step that is due, in order."""
     for number, step in context.steps(plan.state):
         due = escalation_at(plan.state, step)
         if due is not None and due <= plan.at:
@@ -22,10 +22,10 @@ def escalate_due(plan: NotificationPlan, context: RoutingContext) -> None:
 
 
 def escalate_now(plan: NotificationPlan, context: RoutingContext, by: str) -> tuple[str, ...]:
-    """The next step at once, as a person asks; after the last the platform's owner.
+    """Take the next step on request; after the last, notify the platform owner.
 
     Returns:
-        Its channels; none where nothing is left, or nobody was told of it yet.
+        Its channels; none if no step is left, or if nobody was notified yet.
     """
     if not plan.state.is_notified or not plan.state.is_bad:
         return ()

@@ -1,4 +1,4 @@
-"""Another way to people, for what the first way does not take, or not soon enough."""
+"""Fallback channel for messages that are rejected or wait too long."""
 
 import hashlib
 from collections.abc import Sequence
@@ -22,10 +22,10 @@ _FIRST, _LAST = 1, 2
 
 
 class Fallback(msgspec.Struct, frozen=True):
-    """The channel that stands in for the others; None: there is none, and metrics alone tell.
+    """Channel that stands in for the others; None: metrics alone show failures.
 
     Attributes:
-        undelivered_seconds: how long a message may wait before it is told here too.
+        undelivered_seconds: how long a message may wait before it is copied here.
         owner: of delivery itself.
     """
 
@@ -34,22 +34,22 @@ class Fallback(msgspec.Struct, frozen=True):
     owner: str = "platform"
 
     def hand_over_overdue(self, connection: Connection, now: int) -> int:
-        """Hand over what has waited too long, once; it goes on being tried. How many messages."""
+        """Copy what waits too long, once, while retries go on; return how many."""
         handed = 0
         for row in _load_overdue(connection, now - self.undelivered_seconds * _MICROS):
-            for untold in _load_pending(connection, row.incident_id, row.channel):
-                handed += self._hand_over(connection, untold, now)
+            for pending in _load_pending(connection, row.incident_id, row.channel):
+                handed += self._hand_over(connection, pending, now)
         return handed
 
     def handle_failure(
         self, connection: Connection, claim: Claim, failure: PermanentFailure, now: int
     ) -> None:
-        """Hand over what will never be taken, and tell that this channel takes nothing."""
+        """Copy a rejected message, and open an alert on its channel."""
         self.handle_given_up(connection, claim, failure.reason, now)
         self._open_alert(connection, claim, failure, now)
 
     def handle_given_up(self, connection: Connection, claim: Claim, reason: str, now: int) -> None:
-        """Hand over what is tried no more, unless that was done while it waited."""
+        """Copy a message that is no longer tried, unless that was done while it waited."""
         row = connection.execute(
             select(notification).where(
                 one(claim.message.incident_id, claim.message.revision, claim.channel)
@@ -59,7 +59,7 @@ class Fallback(msgspec.Struct, frozen=True):
             self._hand_over(connection, row, now, reason)
 
     def resolve_channel_alert(self, connection: Connection, claim: Claim, now: int) -> None:
-        """End what was told of a channel that takes messages again."""
+        """Resolve the alert on a channel that accepts messages again."""
         for subject in (claim.channel, claim.kind):
             alert_id = _load_alert_id(connection, subject)
             if alert_id is not None and self.channel is not None:
@@ -113,11 +113,11 @@ class Fallback(msgspec.Struct, frozen=True):
         )
 
     def _would_page_for_notice(self, message: Message) -> bool:
-        """Nobody is rung for a notice."""
+        """Return whether the fallback channel would page for a notice."""
         return self.channel is not None and can_page(str(self.channel)) and message.kind == "notice"
 
     def _is_fallback(self, channel: str) -> bool:
-        """Of the fallback channel itself: there is no way after it."""
+        """Return whether it is the fallback channel itself, which has no other."""
         return self.channel is not None and channel == str(self.channel)
 
 
@@ -134,8 +134,8 @@ def _load_overdue(connection: Connection, before: int) -> Sequence[Row[Any, Any]
 
 
 def _load_pending(connection: Connection, incident_id: str, channel: str) -> Sequence[Row[Any]]:
-    untold = waiting(incident_id, channel).where(notification.c.fell_back_at.is_(None))
-    return connection.execute(untold).all()
+    pending = waiting(incident_id, channel).where(notification.c.fell_back_at.is_(None))
+    return connection.execute(pending).all()
 
 
 def _mark_handed_over(connection: Connection, row: Row[Any], now: int) -> None:

@@ -1,8 +1,8 @@
-"""Who is told for the first time, and whether that may ring.
+"""First notification of an incident, and whether it may page.
 
-A person is rung once for a fault, and two people at most. Whoever was rung already is told in
-Slack; PagerDuty rings again only where there is no other way, or where what was told to be over
-came back and stayed, and even then no third time.
+A person is paged once for a fault, and at most two owners are. An owner who was paged before is
+notified in Slack. PagerDuty pages again only where there is no other channel, or where the fault
+came back and stayed, and never a third time.
 """
 
 import msgspec
@@ -17,7 +17,7 @@ from alerts.notify.notification_state import MICROS, ChannelState, Role
 
 
 def start_or_hold(plan: NotificationPlan, context: RoutingContext) -> None:
-    """Tell of it, unless Alertmanager or the digest is waited for, or an outage explains it."""
+    """Notify the owner, or hold it for Alertmanager, the digest or an outage."""
     if plan.state.is_for_digest:
         plan.update_state(hold_until=None)
         return
@@ -58,7 +58,7 @@ def _hold_until(plan: NotificationPlan, context: RoutingContext) -> int:
 
 
 def notify_owner(plan: NotificationPlan, context: RoutingContext, kind: Kind, note: str) -> None:
-    """To every channel of whoever is to mend it."""
+    """Notify all channels of the owner who can fix the root."""
     address = context.address(plan.state.owner, plan.state.draft.severity)
     plan.update_state(addressee=address.owner, note=address.note, repage_at=None)
     if address.gap:
@@ -69,10 +69,10 @@ def notify_owner(plan: NotificationPlan, context: RoutingContext, kind: Kind, no
     plan.update_state(
         notified_at=plan.at, last_notified_at=plan.at, has_unsent_changes=False, hold_until=None
     )
-    said = sentences.join_sentences(address.note, note)
+    text = sentences.join_sentences(address.note, note)
     is_alone = all(ChannelState(each, "owner", "").can_page for each in address.channels)
     for channel in address.channels:
-        notify_channel(plan, context, channel, kind, said, is_alone=is_alone)
+        notify_channel(plan, context, channel, kind, text, is_alone=is_alone)
 
 
 def notify_channel(  # noqa: PLR0913 - each is another thing that decides
@@ -85,7 +85,7 @@ def notify_channel(  # noqa: PLR0913 - each is another thing that decides
     role: Role = "owner",
     is_alone: bool = False,
 ) -> None:
-    """Open a channel, if that rings nobody twice."""
+    """Open a channel, or page later if it would page a person twice."""
     channel_state = plan.state.find_channel(channel) or ChannelState(
         channel, role, plan.state.incident_id, is_open=False
     )
@@ -104,7 +104,7 @@ def notify_channel(  # noqa: PLR0913 - each is another thing that decides
 
 
 def _can_page_again(plan: NotificationPlan, channel_state: ChannelState, role: Role) -> bool:
-    """Nobody who knows, none for what somebody has taken on, and of owners not a third."""
+    """Return whether nobody of the channel was paged and fewer than two owners were."""
     if channel_state.page_count or plan.state.incident_state != "open":
         return False
     return role == "step" or plan.state.owner_page_count < MAX_OWNER_PAGES
@@ -115,7 +115,7 @@ def _merge_roles(one: Role, other: Role) -> Role:
 
 
 def repage(plan: NotificationPlan, context: RoutingContext) -> None:
-    """What came back stayed, and nobody has taken it on: ring now, once."""
+    """Page once more: the fault came back, stayed, and is not acknowledged."""
     own = plan.state
     plan.update_state(repage_at=None)
     address = context.address(own.owner, own.draft.severity)

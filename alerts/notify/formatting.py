@@ -1,7 +1,7 @@
-"""Text from events as plain data: on one line, with nothing invisible in it, and cut.
+"""Text from events as plain data: on one line, without invisible characters, and cut.
 
-A name may hold anything: markup that rings a whole channel, line breaks that forge a second line,
-marks that turn the direction of what follows, ten thousand characters.
+A name may hold mark-up that notifies a whole channel, line breaks, marks that reverse the direction
+of text, or ten thousand characters.
 """
 
 from bisect import bisect_right
@@ -16,13 +16,13 @@ _URL_SAFE = "%/:?&=#+,;@~-._!$'()*[]"
 
 
 def plain_text(text: str, limit: int) -> str:
-    """At most `limit` characters on one line; what is invisible is written as its number."""
+    """Return at most `limit` characters on one line; invisible ones as their code."""
     shown = "".join(map(_show_character, text[: limit + 1]))
     return shown if len(shown) <= limit else shown[: limit - 1] + CUT
 
 
 def escape_slack(text: str, limit: int) -> str:
-    """`plain` for any text of Slack: `& < >` as entities, none of which is cut in two."""
+    """Return `plain_text` with `& < >` as entities, none of which is cut."""
     shown = [_SLACK_ENTITIES.get(character, character) for character in plain_text(text, limit)]
     ends = list(accumulate(map(len, shown)))
     if not ends or ends[-1] <= limit:
@@ -31,19 +31,19 @@ def escape_slack(text: str, limit: int) -> str:
 
 
 def quote_link(url: str | None) -> str | None:
-    """A link that is one, with every character quoted that could end it; None for any other."""
+    """Return a URL with every character quoted that could end it; None: it is no link."""
     if url is None or not url.startswith(("https://", "http://")):
         return None
     return quote(url, safe=_URL_SAFE)
 
 
 def format_time(micros: int) -> str:
-    """To the minute, UTC."""
+    """Return a time in UTC to the minute."""
     return f"{from_micros(micros):%Y-%m-%d %H:%M} UTC"
 
 
 def format_duration(micros: int) -> str:
-    """Return it in its two largest units, from minutes to days; seconds where it is shorter."""
+    """Return a duration in its two largest units, or in seconds under a minute."""
     seconds = max(0, micros) // 1_000_000
     if seconds < 60:  # noqa: PLR2004 - a minute
         return f"{seconds} s"

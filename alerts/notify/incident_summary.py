@@ -1,4 +1,4 @@
-"""What is known of an incident when it changed: all that a message to a person can say."""
+"""Summary of an incident after a change: all that a message may show."""
 
 from collections.abc import Mapping
 
@@ -9,13 +9,13 @@ from alerts.notify.message import Impacted, Root
 
 
 class OwnerImpact(msgspec.Struct, frozen=True):
-    """What one owner has downstream of the root.
+    """Impact on one downstream owner.
 
     Attributes:
-        impacted: the gravest, ten at most; `limit_at` is when each is past its limit.
+        impacted: the most severe, ten at most; `limit_at` is the deadline of each.
         count: of all that are theirs.
         tiers: how many of them are of each tier.
-        keys: of theirs that are bad by it: what joins is told apart by these.
+        keys: of theirs that are bad by it; datasets that join are known by them.
     """
 
     impacted: tuple[Impacted, ...]
@@ -25,22 +25,22 @@ class OwnerImpact(msgspec.Struct, frozen=True):
 
 
 class IncidentSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """One incident as it is after a step. Instants in µs.
+    """Incident after a step. Timestamps in µs.
 
     Attributes:
         incident: after the step.
         what: is wrong, in one line.
-        root: what is to be mended, by its name.
-        impacted: the gravest, ten at most.
+        root: what has to be fixed.
+        impacted: the most severe, ten at most.
         impacted_count: of all.
         tiers: how many of all are of each tier.
         by_owner: what is downstream, by the owner of each dataset; the root's may be among them.
-        error: the line of the newest failed run's error that says what happened.
+        error: the line of the newest failed run's error that names the cause.
         first_difference: between the last good and the first bad run.
         dataset: namespace and name of the one that links show: the root's own, or its first.
         runbook: name of its page, without a folder.
         hidden_by: the planned window that hides it.
-        waits_for_digest: a gap of a dataset that nobody declared, needs or was seen to write: as a
+        is_digest_only: a gap of a dataset that nobody declared, needs or was seen to write: as a
             ticket it is no message of its own.
     """
 

@@ -1,4 +1,4 @@
-"""Links: built from the operator's address alone; what events name is quoted."""
+"""Links, built from the configured address; names from events are quoted."""
 
 from urllib.parse import quote, urlencode
 
@@ -11,7 +11,7 @@ _DASHBOARD = "/d/lineward-on-call"
 
 
 def links_of(summary: IncidentSummary, settings: Variables) -> Links:
-    """Of one incident."""
+    """Return the links of one incident."""
     return Links(
         explorer=_explorer(summary.dataset, settings),
         runbook=runbook(summary.runbook, settings),
@@ -21,13 +21,13 @@ def links_of(summary: IncidentSummary, settings: Variables) -> Links:
 
 
 def full_list(incident_id: str | None, settings: Variables) -> str:
-    """Of one incident all datasets; or all incidents."""
+    """Return the link to all datasets of an incident, or to all incidents."""
     path = "/incidents" if incident_id is None else incident_at(incident_id)
     return _base(settings.public_url) + path
 
 
 def runbook(name: str | None, settings: Variables) -> str | None:
-    """The page of an alert or of a kind of fault."""
+    """Return the link to the runbook of an alert or of a kind of fault."""
     return f"{_base(settings.public_url)}{_RUNBOOKS}/{quote(name, safe='')}" if name else None
 
 
@@ -38,7 +38,7 @@ def _explorer(dataset: tuple[str, str] | None, settings: Variables) -> str | Non
 
 
 def _dashboard(dataset: tuple[str, str] | None, settings: Variables) -> str | None:
-    """Return the address in Grafana; null where nobody said where Grafana is: the link is dead."""
+    """Return the address in Grafana; None: the address of Grafana is not set."""
     if settings.dashboards_url is None:
         return None
     url = _base(settings.dashboards_url) + _DASHBOARD
@@ -49,17 +49,17 @@ def _dashboard(dataset: tuple[str, str] | None, settings: Variables) -> str | No
 
 
 def dataset_at(namespace: str, name: str) -> str:
-    """The path of a dataset's page. It names the namespace: the audit reads it there."""
+    """Return the path of a dataset's page; the audit reads the namespace in it."""
     return f"/dataset?{query(dataset_namespace=namespace, dataset=name)}"
 
 
 def incident_at(incident_id: str) -> str:
-    """The path of an incident's page."""
+    """Return the path of an incident's page."""
     return f"/incidents/{quote(incident_id, safe='')}"
 
 
 def query(**asked: str) -> str:
-    """Names and values as a URL's query has them."""
+    """Return names and values as the query of a URL."""
     return urlencode(asked, quote_via=quote, errors="replace")
 
 

@@ -1,4 +1,4 @@
-"""All that a message to a person can say, whatever it is sent through.
+"""Message to a person, whatever channel it is sent through.
 
 Names and errors come from events: they are data, and each channel shows them as such.
 """
@@ -17,7 +17,7 @@ MAX_ID_CHARACTERS = 255  # of a PagerDuty dedup_key
 
 
 class Root(msgspec.Struct, frozen=True):
-    """What began it: a job, a dataset, a cause of several, or a part of Lineward itself."""
+    """Root of a fault: a job, a dataset, a shared cause, or a part of Lineward."""
 
     kind: str
     name: str
@@ -25,7 +25,7 @@ class Root(msgspec.Struct, frozen=True):
 
 
 class Impacted(msgspec.Struct, frozen=True):
-    """A dataset that is hurt. `limit_at`: when it is, or was, past its limit; µs."""
+    """Affected dataset. `limit_at`: its deadline, µs."""
 
     namespace: str
     name: str
@@ -35,7 +35,7 @@ class Impacted(msgspec.Struct, frozen=True):
 
 
 class Links(msgspec.Struct, frozen=True):
-    """Where to look further; built by us, never taken from an event."""
+    """Links of a message, built by us and never taken from an event."""
 
     explorer: str | None = None
     runbook: str | None = None
@@ -44,7 +44,7 @@ class Links(msgspec.Struct, frozen=True):
 
     @property
     def labelled(self) -> dict[str, str | None]:
-        """As they are called where they are shown, in that order."""
+        """Return the links by their labels, in the order in which they are shown."""
         return {
             "Explorer": self.explorer,
             "Runbook": self.runbook,
@@ -54,7 +54,7 @@ class Links(msgspec.Struct, frozen=True):
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True):
-    """One state of one incident. Instants in µs.
+    """State of one incident. Timestamps in µs.
 
     Attributes:
         revision: grows with each change of the incident; the later one is right.
@@ -62,10 +62,10 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
         since: when it began; `times` says what that is.
         times: of the incident, the earliest first; none: `since` is all that is known.
         at: when this revision came to be.
-        impacted: the gravest, ten at most.
+        impacted: the most severe, ten at most.
         impacted_count: of all.
         tiers: how many of all are of each tier.
-        error: the line of the failed run's error that says what happened.
+        error: the line of the failed run's error that names the cause.
         first_difference: what differs first between the last good and the first bad run.
         note: who acknowledged, handed over, or why this came another way.
         is_answerable: there is an incident to acknowledge, suppress, or call a false alarm.
@@ -96,7 +96,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     times: tuple[NamedTime, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse what no channel could tell apart or keep in order."""
+        """Reject what a channel could not tell apart or keep in order."""
         if not 0 < len(self.incident_id) <= MAX_ID_CHARACTERS:
             raise ValueError(f"incident_id: 1 to 255 characters, got {len(self.incident_id)}")
         if self.revision < 1:
@@ -107,16 +107,16 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError(f"lines: {MAX_LISTED} at most, got {len(self.lines)}")
 
 
-def to_json(told: msgspec.Struct) -> str:
-    """As it is kept in the catalog; lone surrogates, which no database takes, become `?`."""
+def to_json(value: msgspec.Struct) -> str:
+    """Return the JSON for the catalog; lone surrogates, which no database takes, become `?`."""
     try:
-        return msgspec.json.encode(told).decode()
+        return msgspec.json.encode(value).decode()
     except UnicodeEncodeError:
-        return msgspec.json.encode(_without_surrogates(msgspec.to_builtins(told))).decode()
+        return msgspec.json.encode(_without_surrogates(msgspec.to_builtins(value))).decode()
 
 
 def from_json(text: str) -> Message:
-    """The message that `to_json` wrote."""
+    """Return the message that `to_json` wrote."""
     return msgspec.json.decode(text, type=Message)
 
 

@@ -1,4 +1,4 @@
-"""An incident as it would be told now: drafted at each change, told when it is time."""
+"""Draft of an incident's next message, written at each change and sent when it is due."""
 
 import msgspec
 
@@ -20,12 +20,12 @@ def refresh_message(
     summary: IncidentSummary | None,
     settings: RoutingSettings,
 ) -> NotificationState:
-    """What is known of it now, beside what was said so far.
+    """Return the state with the draft of the incident's present state.
 
     Args:
-        before: None: it is heard of for the first time.
+        before: None: the incident is new.
         incident: after the step.
-        summary: None: what is told of it stays as it was, or is told by its root alone.
+        summary: None: the draft keeps what it has, or has the root alone.
         settings: for links, and who owns Lineward itself.
     """
     draft = _build_message(before, incident, summary, settings)
@@ -108,7 +108,7 @@ def _message_from_summary(summary: IncidentSummary, settings: RoutingSettings) -
 
 
 def _message_without_summary(before: NotificationState | None, incident: Incident) -> Message:
-    """Told poorly rather than not at all."""
+    """Return what is known without a summary: a poor message beats none."""
     if before is not None:
         return before.draft
     root = incident.root
@@ -126,7 +126,7 @@ def _message_without_summary(before: NotificationState | None, incident: Inciden
 
 
 def root_kind(root: FaultRoot) -> str:
-    """Of a fault of Lineward its part (`collector`, `marquez` …); else the kind of the fault."""
+    """Return the label `root_kind`: the part of Lineward that fails, else the kind of the fault."""
     if root.entity != "service":
         return root.kind
     return UNAUTHORIZED_ACCESS.name if root.kind == "access" else root.name

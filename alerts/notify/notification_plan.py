@@ -1,4 +1,4 @@
-"""One incident within a decision: what is said of it, and what is known to have been said."""
+"""Notifications that one change of an incident brings, and the state after them."""
 
 from typing import Any
 
@@ -9,14 +9,14 @@ from alerts.notify.notification_state import ChannelState, DownstreamNotice, Not
 
 
 class Notification(msgspec.Struct, frozen=True):
-    """A message to one channel."""
+    """Message to one channel."""
 
     message: Message
     channel: str
 
 
 class TakenStep(msgspec.Struct, frozen=True):
-    """A step of an escalation that was taken."""
+    """Step of an escalation that was taken."""
 
     incident_id: str
     owner: str
@@ -25,7 +25,7 @@ class TakenStep(msgspec.Struct, frozen=True):
 
 
 class NotificationPlan:
-    """Letters of one revision, one for a channel: the last word to it counts.
+    """Notifications of one revision: one for each channel, the last one counts.
 
     Attributes:
         telling: as it is so far.
@@ -46,22 +46,22 @@ class NotificationPlan:
 
     @property
     def notifications(self) -> tuple[Notification, ...]:
-        """In the order in which they were first thought of."""
+        """Return the notifications in the order in which they were added."""
         return tuple(self._notifications.values())
 
     def update_state(self, **fields: Any) -> None:  # noqa: ANN401 - as the struct has them
-        """Change what is known."""
+        """Change fields of the state."""
         self.state = msgspec.structs.replace(self.state, **fields)
 
     def notify_all(self, kind: Kind, note: str) -> None:
-        """To every channel that takes changes, unless it hears something else already."""
+        """Notify every open channel that has no notification in this plan."""
         for channel_state in self.state.open_channels:
             if (channel_state.dedup_id, channel_state.channel) not in self._notifications:
                 self.add(channel_state, kind, note)
         self.update_state(last_notified_at=self.at, has_unsent_changes=False)
 
     def add(self, channel_state: ChannelState, kind: Kind, note: str) -> None:
-        """To one channel."""
+        """Add a notification to one channel."""
         message = self._message(kind, note, incident_id=channel_state.dedup_id)
         self._notifications[(channel_state.dedup_id, channel_state.channel)] = Notification(
             message, channel_state.channel
@@ -70,7 +70,7 @@ class NotificationPlan:
     def open_channel(
         self, channel: str, role: Role, kind: Kind, note: str, *, dedup_id: str | None = None
     ) -> None:
-        """To a channel that takes every change from now on."""
+        """Notify a channel, which receives every change from now on."""
         before = self.state.find_channel(channel)
         page_count = 0 if before is None else before.page_count
         name = dedup_id or (self.state.incident_id if before is None else before.dedup_id)
@@ -81,17 +81,17 @@ class NotificationPlan:
         self.add(channel_state, kind, note)
 
     def close_channel(self, channel_state: ChannelState, kind: Kind, note: str) -> None:
-        """The last word to a channel, until it is opened again."""
+        """Send the last notification to a channel until it is opened again."""
         self.set_channel(msgspec.structs.replace(channel_state, is_open=False))
         self.add(channel_state, kind, note)
 
     def set_channel(self, channel_state: ChannelState) -> None:
-        """What a channel knows now."""
+        """Replace the state of a channel."""
         others = (each for each in self.state.channels if each.channel != channel_state.channel)
         self.update_state(channels=(*others, channel_state))
 
     def add_notice(self, notice: DownstreamNotice, note: str) -> None:
-        """Tell those downstream of theirs."""
+        """Add a notice to downstream owners."""
         message = self._message(
             "notice",
             note,

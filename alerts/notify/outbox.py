@@ -1,4 +1,4 @@
-"""What is to be sent: written in the transaction of what it tells of, so that neither is lost."""
+"""Outbox: messages are stored in the transaction of the change that they report."""
 
 from typing import Any, Final
 
@@ -18,17 +18,17 @@ IS_PAGE: Final = _own.message.contains(f'"severity":"{PAGE}"', autoescape=True)
 
 
 def of_incident(incident_id: str, channel: str) -> ColumnElement[bool]:
-    """All that one channel is told of one incident."""
+    """Return the condition for all messages of an incident to a channel."""
     return and_(_own.incident_id == incident_id, _own.channel == channel)
 
 
 def one(incident_id: str, revision: int, channel: str) -> ColumnElement[bool]:
-    """One message to one channel."""
+    """Return the condition for one message to one channel."""
     return and_(of_incident(incident_id, channel), _own.revision == revision)
 
 
 def waiting(incident_id: str, channel: str) -> Select[Any]:
-    """What one channel is still to be told of one incident, in its order."""
+    """Return the query for the waiting messages of an incident to a channel, in order."""
     own = select(notification).where(of_incident(incident_id, channel), _own.state == "waiting")
     return own.order_by(_own.revision)
 
@@ -44,10 +44,10 @@ def enqueue(
     *,
     fallback_for: str | None = None,
 ) -> bool:
-    """Have one message sent; whether it, or a later one, was not there already.
+    """Store a message to send; return whether neither it nor a later one was there.
 
-    A channel that stood in for this one, earlier in the incident, is told as well: what it was
-    told has to be taken back there too.
+    A channel that stood in for this one earlier in the incident gets a copy: it needs the end
+    of what it was sent.
 
     Args:
         connection: in a write transaction, that of the incident's change.
@@ -62,17 +62,17 @@ def enqueue(
         raise ValueError(f"{channel}: expected a message that pages, got a notice")
     if _is_enqueued(connection, message, str(channel)):
         return False
-    # Two channels may fall back on one at the same moment: the second finds it told.
-    told = insert_for(connection.dialect)(notification).on_conflict_do_nothing()
+    # Two channels may fall back on one at the same moment: the second finds the row.
+    once = insert_for(connection.dialect)(notification).on_conflict_do_nothing()
     row = {**_new_row(message, channel), "fallback_for": fallback_for}
-    if not connection.execute(told.values(row), execution_options=_COUNTED).rowcount:
+    if not connection.execute(once.values(row), execution_options=_COUNTED).rowcount:
         return False
     _copy_to_fallback(connection, message, str(channel))
     return True
 
 
 def _is_enqueued(connection: Connection, message: Message, channel: str) -> bool:
-    """A late copy of an old state must not be shown over a newer one."""
+    """Return whether it or a later one is there: an old state must not replace a newer one."""
     is_there = exists().where(
         of_incident(message.incident_id, channel),
         notification.c.revision >= message.revision,
@@ -113,7 +113,7 @@ def _copy_to_fallback(connection: Connection, message: Message, channel: str) ->
 
 
 def _mark_handed_over(connection: Connection, message: Message, channel: str) -> None:
-    """This revision was handed to the fallback channel: once is enough."""
+    """Record that the fallback channel has this revision."""
     connection.execute(
         update(notification)
         .where(one(message.incident_id, message.revision, channel))
@@ -122,7 +122,7 @@ def _mark_handed_over(connection: Connection, message: Message, channel: str) ->
 
 
 def requeue(connection: Connection, channel: str, now: int) -> int:
-    """Have what this channel refused tried again, say with a new token; how many messages.
+    """Make the failed messages of a channel due again; return how many.
 
     What a later message of the same incident has overtaken stays as it is.
     """
@@ -156,7 +156,7 @@ def _failed() -> tuple[ColumnElement[bool], ...]:
 
 
 def prune_notifications(connection: Connection, before: int) -> int:
-    """Forget incidents that ended for their channel before this instant in µs; how many rows.
+    """Delete messages of incidents that ended before this time in µs; return how many.
 
     An open one keeps its rows: its resolve has to know what it resolves.
     """
@@ -176,6 +176,6 @@ def prune_notifications(connection: Connection, before: int) -> int:
 def add_count(
     connection: Connection, metric: Metric, channel: str, label: str = "", *, times: int = 1
 ) -> None:
-    """So many more; `label` is the kind of what was sent, or the reason of what failed."""
+    """Add to a counter; `label` is the kind of the message, or the reason of a failure."""
     row = {"metric": metric, "channel": channel, "label": label, "value": times}
     fold_rows(connection, notification_count, [row], {"value": added})

@@ -1,4 +1,4 @@
-"""Who is told what: by a step of the incidents' lives, by time, by Alertmanager's call. Pure."""
+"""Decisions: who is notified after a step, when time has passed, or by Alertmanager. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
@@ -23,13 +23,13 @@ LONGEST_WAIT: Final = 3_600 * MICROS
 
 
 class RoutingResult(msgspec.Struct, frozen=True):
-    """What is said, and what is known afterwards.
+    """Notifications to send, and the states after them.
 
     Attributes:
-        letters: in the order in which they are to be put into the outbox.
+        notifications: in the order in which they are stored in the outbox.
         states: those that changed.
         escalated: steps that were taken.
-        gaps: a word for each time that the policy named nobody who can be told.
+        gaps: a word for each time that the policy named nobody to notify.
         held: a channel for each ticket that is over its cap.
     """
 
@@ -49,15 +49,15 @@ def plan_step(  # noqa: PLR0913 - each is another thing that decides
     *,
     alerts: Mapping[str, Sequence[NotificationPlan]] | None = None,
 ) -> RoutingResult:
-    """By a step.
+    """Return what a step of the incidents' lives brings.
 
     Args:
         step: what changed.
         summaries: by incident id, of what changed.
-        states: by incident id, what is known to have been said of what changed.
+        states: of the incidents that changed, by incident id.
         context: the policy, the settings, and the outages before this step.
         at: µs.
-        alerts: by incident id, Alertmanager's that were told and are another word for it.
+        alerts: plans of alerts that duplicate an incident, by incident id.
     """
     news = _group_events(step.events)
     plans = {
@@ -86,7 +86,7 @@ def plan_step(  # noqa: PLR0913 - each is another thing that decides
 
 
 def _close_alert_channels(stand_ins: Iterable[NotificationPlan], plan: NotificationPlan) -> None:
-    """What the incident did not take over of an alert ends with it."""
+    """Close the channels of an alert that its incident did not take over."""
     for each in stand_ins if plan.state.is_notified else ():
         for channel_state in each.state.open_channels:
             each.close_channel(
@@ -97,7 +97,7 @@ def _close_alert_channels(stand_ins: Iterable[NotificationPlan], plan: Notificat
 def plan_due(
     states: Iterable[NotificationState], context: RoutingContext, at: int
 ) -> RoutingResult:
-    """What time brings: releases, late rings, members that joined, notices, escalation."""
+    """Return what is due: held notifications, pages, updates, notices, escalation."""
     plans = [NotificationPlan(correct_state(state, at, context.settings), at) for state in states]
     for plan in plans:
         if plan.state.is_bad:
@@ -108,7 +108,7 @@ def plan_due(
 def plan_confirmed(
     states: Iterable[NotificationState], context: RoutingContext, at: int
 ) -> RoutingResult:
-    """By Alertmanager's call, which names these incidents."""
+    """Return what is due for the incidents that Alertmanager named."""
     plans = [NotificationPlan(state, at) for state in states]
     for plan in plans:
         plan.update_state(is_confirmed=True)
@@ -119,7 +119,7 @@ def plan_confirmed(
 
 
 def collect_result(plans: Iterable[NotificationPlan]) -> RoutingResult:
-    """All of it together."""
+    """Return the plans together."""
     every = tuple(plans)
     return RoutingResult(
         tuple(outgoing for plan in every for outgoing in plan.notifications),
@@ -163,7 +163,7 @@ def _with_outages(context: RoutingContext, plans: Iterable[NotificationPlan]) ->
 def correct_state(
     state: NotificationState, at: int, settings: RoutingSettings
 ) -> NotificationState:
-    """Return it with the times that are ahead of `at` set to `at`: escalation counts from now."""
+    """Return the state with times ahead of `at` set to `at`; escalation counts from now."""
     limits = {"notified_at": at, "last_notified_at": at}
     for name, seconds in (
         ("hold_until", settings.release_seconds),

@@ -1,7 +1,7 @@
-"""Through which channels an owner is told; whoever owns nothing that can be reached, the platform.
+"""Recipients: the channels of an owner, or of the platform owner in its place.
 
-A page rings PagerDuty and stands in Slack. A ticket stands in Slack and goes to the webhook for
-tickets: nobody is rung for one.
+A page goes to all channels of its owner. A ticket goes to those that page nobody, and to the
+webhook of tickets.
 """
 
 from collections.abc import Iterable
@@ -20,10 +20,10 @@ NO_CHANNEL: Final = "no_way"
 
 
 class Recipient(msgspec.Struct, frozen=True):
-    """Who is told, and how.
+    """Owner that is notified, and its channels.
 
     Attributes:
-        owner: who is told: the root's owner, or the platform's.
+        owner: the root's owner, or the platform's.
         channels: by name; empty: there is no way to anybody.
         note: why it is not the root's owner.
         gap: a word for what the policy lacks so badly that it has to be counted; empty: nothing.
@@ -36,14 +36,14 @@ class Recipient(msgspec.Struct, frozen=True):
 
 
 def find_owner(policy: Policy, name: str | None) -> Owner | None:
-    """As the policy knows it."""
+    """Return an owner of the policy; None: the policy does not have it."""
     return next((owner for owner in policy.owners if owner.name == name), None)
 
 
 def recipient_of(
     policy: Policy, settings: RoutingSettings, owner: str | None, severity: Severity
 ) -> Recipient:
-    """Of the owner of a root."""
+    """Return who is notified for the owner of a root."""
     own = find_owner(policy, owner)
     channels = channels_of(own, severity, settings)
     if own is not None and channels:
@@ -103,7 +103,7 @@ def _explain(owner: str | None, known: Owner | None, severity: Severity) -> str:
 
 
 def _fallback_recipient(settings: RoutingSettings, severity: Severity, note: str) -> Recipient:
-    """Nobody of the policy can be told: said so, and counted."""
+    """Return the fallback channel: the policy names nobody who can be notified."""
     tickets = settings.tickets if severity == "ticket" else None
     channels = tuple(filter(None, (settings.fallback, tickets)))
     reason = sentences.no_platform_owner(note, settings.platform)

@@ -1,4 +1,7 @@
-"""Where the watch, the clock and Alertmanager's calls come to: each in a transaction of theirs."""
+"""Entry points of routing: a step of incidents, a second that passed, a post of Alertmanager.
+
+Each runs in a write transaction of its caller.
+"""
 
 from collections.abc import Iterable, Mapping
 from functools import partial
@@ -42,7 +45,7 @@ from lineage.catalog.tables import incident_telling, received_alert
 from lineage.catalog.upsert import fold_rows
 from lineage.policy.model import Policy
 
-# An outage that Alertmanager told of is believed for so long: we see one ourselves by then.
+# An alert on an outage mutes for so long; the catalog shows the outage by then.
 _BELIEVED_SECONDS: Final = 900
 _log = structlog.get_logger(__name__)
 
@@ -55,7 +58,7 @@ def route_incident_step(  # noqa: PLR0913, PLR0917 - a transaction, what happene
     settings: RoutingSettings,
     at: int,
 ) -> None:
-    """Have people told what a step changed.
+    """Notify people of what a step changed.
 
     Args:
         connection: in the write transaction of that change.
@@ -83,7 +86,7 @@ def route_incident_step(  # noqa: PLR0913, PLR0917 - a transaction, what happene
 
 
 def route_due(connection: Connection, policy: Policy, settings: RoutingSettings, at: int) -> None:
-    """Have people told what time brings; to be called once a second, in a write transaction."""
+    """Notify people of what is due; called once a second."""
     context = _load_context(connection, policy, settings, at)
     due = state_store.load_due(connection, policy.hash, at)
     if due:
@@ -94,7 +97,7 @@ def route_due(connection: Connection, policy: Policy, settings: RoutingSettings,
 
 
 def is_due(connection: Connection, policy: Policy, settings: RoutingSettings, at: int) -> bool:
-    """Whether `turn` has anything to do: asked of a connection that only reads."""
+    """Return whether `route_due` has work; a connection that only reads is enough."""
     return (
         state_store.is_due(connection, policy.hash, at)
         or is_digest_due(connection, policy, settings, at)
@@ -105,7 +108,7 @@ def is_due(connection: Connection, policy: Policy, settings: RoutingSettings, at
 def receive_webhook(
     connection: Connection, call: WebhookPayload, policy: Policy, settings: RoutingSettings, at: int
 ) -> WebhookResult:
-    """Take a call of Alertmanager, in a write transaction; what it came to."""
+    """Process a post of Alertmanager; return its result."""
     if call.truncated_alerts:
         _log.warning("alerts_left_out", count=call.truncated_alerts)
     context = _load_context(connection, policy, settings, at)
@@ -122,7 +125,7 @@ def receive_webhook(
     return found
 
 
-def escalate(  # noqa: PLR0913, PLR0917 - as `told`
+def escalate(  # noqa: PLR0913, PLR0917 - as `route_incident_step`
     connection: Connection,
     incident_id: str,
     by: str,
@@ -130,10 +133,10 @@ def escalate(  # noqa: PLR0913, PLR0917 - as `told`
     settings: RoutingSettings,
     at: int,
 ) -> tuple[str, ...]:
-    """Take the next step of an incident's escalation now, as a person asks.
+    """Take the next step of an incident's escalation on request.
 
     Returns:
-        The channels that were told; none where no step is left, or nobody was told of it yet.
+        The notified channels; none if no step is left, or if nobody was notified yet.
     """
     context = _load_context(connection, policy, settings, at)
     known = state_store.load_states(connection, [incident_id]).get(incident_id)
@@ -158,7 +161,7 @@ def _load_context(
 def _load_duplicates(
     connection: Connection, step: Step, before: Mapping[str, NotificationState]
 ) -> dict[str, list[AlertRecord]]:
-    """Alerts that were told of what only now is an incident."""
+    """Load alerts that people were notified of and that are an incident only now."""
     fresh = {
         own.id: root_kind(own.root)
         for own in step.changed
@@ -179,7 +182,7 @@ def _is_notified(state: NotificationState | None) -> bool:
 def _attach_alert(
     connection: Connection, known: AlertRecord, plan: NotificationPlan, number: str
 ) -> None:
-    """It stands for that incident now, if that was told."""
+    """Attach the alert to the incident, if people were notified of that."""
     if not plan.state.open_channels:
         revision = max(known.revision, plan.state.revision)
         own = {"incident_id": number, "channels": (), "revision": revision}

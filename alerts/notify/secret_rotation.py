@@ -1,4 +1,4 @@
-"""Failed notifications are sent again by themselves once the secret of their channel is another."""
+"""Failed notifications are sent again when the secret of their channel has changed."""
 
 import hashlib
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Sends what is due: every channel by itself, so that a slow or closed one holds up no other."""
+"""Sender of due messages. Each channel is served by itself: a slow one delays no other."""
 
 import random
 from collections.abc import Mapping
@@ -23,13 +23,13 @@ from lineage.lease import LeaseLostError
 
 _MOST_CHANNELS_AT_ONCE: Final = 8
 _MOST_OF_A_CHANNEL: Final = 50
-# A refusal is told to the fallback channel, and that is sent within the same pass.
+# A rejected message is copied to the fallback channel, which is served within the same pass.
 _ROUNDS: Final = 3
 _log = structlog.get_logger()
 
 
 class Sender:
-    """One of them is enough; of two, neither sends what the other is sending."""
+    """Sender; of two, neither sends what the other is sending."""
 
     def __init__(
         self,
@@ -40,11 +40,11 @@ class Sender:
         clock: Clock = system_clock,
         spread: random.Random | None = None,
     ) -> None:
-        """How to send.
+        """Set what to send through.
 
         Args:
             engine: of the catalog.
-            channels: by kind of channel; a kind that is not there is refused.
+            channels: by kind of channel; a kind that is not there is rejected.
             settings: waits and the fallback channel.
             clock: decides what is due.
             spread: of the waits.
@@ -64,7 +64,7 @@ class Sender:
         self._recorder = AttemptRecorder(settings, self._fallback, spread or random.Random())  # noqa: S311
 
     def begin(self) -> list[Future[int]]:
-        """Begin with all channels that have something due, and return at once.
+        """Start to send all that is due, and return at once.
 
         Returns:
             One a channel, of how many messages it takes; none for a channel that is still busy.
@@ -79,7 +79,7 @@ class Sender:
         return begun
 
     def run(self) -> int:
-        """Send all that is due, and wait for it; how many messages were taken."""
+        """Send all that is due; return how many messages were accepted."""
         taken = 0
         for _ in range(_ROUNDS):
             begun = self.begin()
@@ -89,12 +89,12 @@ class Sender:
         return taken
 
     def close(self) -> None:
-        """Wait for what is being sent."""
+        """Wait for messages that are being sent."""
         for pool in self._pools.values():
             pool.shutdown()
 
     def drain(self, seconds: float) -> None:
-        """Begin no further message, and wait so long at most for those that are being sent."""
+        """Start no further message, and wait at most so long for those being sent."""
         self._is_ending.set()
         wait(self._busy.values(), timeout=seconds)
 
@@ -115,7 +115,7 @@ class Sender:
             return claims.due_channels(connection, now)
 
     def _channel(self, channel: str) -> int:
-        """Messages of one channel, until one is not taken for now."""
+        """Send messages of one channel until one fails; return how many were accepted."""
         taken = 0
         for _ in range(_MOST_OF_A_CHANNEL):
             claim = self._claim(channel)
@@ -168,7 +168,7 @@ class Sender:
 
 
 def _log_failure(done: Future[int]) -> None:
-    """Say a catalog that is locked: what was claimed is due again when its lease ends."""
+    """Log the error: what was claimed is due again when its lease ends."""
     error = done.exception()
     if isinstance(error, LeaseLostError):
         _log.warning("notification_left_to_the_leader", reason=str(error))

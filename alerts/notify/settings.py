@@ -20,20 +20,20 @@ _DeliverySeconds = Annotated[int, Meta(ge=1, le=86_400)]
 
 
 class DeliverySettings(msgspec.Struct, frozen=True, kw_only=True):
-    """Read from `LINEWARD_DELIVERY_` + field in capitals. A kind that is not set is not sent.
+    """Settings in `LINEWARD_DELIVERY_` + field in capitals. A channel without them is not sent to.
 
     Attributes:
         slack_token_file: holds a bot's token, scopes chat:write and channels:history.
         slack_signing_secret_file: holds the app's signing secret, by which buttons are believed.
         pagerduty_webhook_secret_file: holds the secret of PagerDuty's webhook subscription.
         pagerduty_keys: folder that the files of routing keys are relative to.
-        pagerduty_ca_file: whom to trust beside nobody else, for a proxy of one's own.
+        pagerduty_ca_file: authorities to trust in place of the usual ones, for a proxy.
         notify_keys: folder that the files named in `notify` are relative to; none:
             `pagerduty_keys`.
         webhook_url: of the webhook named `tickets`.
         fallback: channel for what cannot be delivered, as `slack:C0123`.
-        undelivered_seconds: after these the fallback channel is told as well.
-        give_up_seconds: after these a message that nobody took is parked as failed.
+        undelivered_seconds: after these the fallback channel gets a copy.
+        give_up_seconds: after these a message that was never accepted is failed.
     """
 
     slack_url: str = "https://slack.com/api/"
@@ -60,12 +60,12 @@ class DeliverySettings(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def lease_seconds(self) -> int:
-        """How long an attempt may last: the calls that one message needs, and some."""
+        """Return how long an attempt may last: the requests of one message, and a reserve."""
         return 5 * self.timeout_seconds
 
 
 def read_delivery() -> DeliverySettings:
-    """Settings of this process.
+    """Return the delivery settings of this process.
 
     Raises:
         InvalidSettingError: an unknown variable, or a value out of range.
@@ -74,18 +74,18 @@ def read_delivery() -> DeliverySettings:
 
 
 class Variables(msgspec.Struct, frozen=True, kw_only=True):
-    """Read from `LINEWARD_ALERTS_` + field in capitals.
+    """Settings in `LINEWARD_ALERTS_` + field in capitals.
 
     Attributes:
-        mode: `direct`: people are told at once. `alertmanager`: once it has called, or has not
+        mode: `direct`: people are notified at once. `alertmanager`: once it has called, or has not
             for `release_seconds`.
         public_url: of the service, as people reach it: all links begin with it.
         dashboards_url: of Grafana, where that is elsewhere.
         platform: the owner of Lineward itself, and of what has no owner.
         engineering: the owner of budgets that burn on; none: `platform`.
-        digest_hour: of the policy's time zone, from which on the day's digest of tickets is told.
-        keep_days: how long it is kept what was said of what is over.
-        again_seconds: what came back after it was told to be over rings again after these.
+        digest_hour: of the policy's time zone, from which on the day's digest of tickets is sent.
+        keep_days: how long messages of ended incidents are kept.
+        again_seconds: a fault that came back after it was resolved pages again after these.
     """
 
     mode: Literal["direct", "alertmanager"] = "direct"
@@ -100,11 +100,11 @@ class Variables(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RoutingSettings(Variables, frozen=True, kw_only=True):
-    """With what follows from the settings of delivery.
+    """Routing settings with those that follow from delivery.
 
     Attributes:
         tickets: channel of the webhook that takes tickets; none: there is none.
-        fallback: channel for what cannot be told another way; none: there is none.
+        fallback: channel for what cannot be delivered; none: there is none.
     """
 
     tickets: str | None = None
@@ -112,7 +112,7 @@ class RoutingSettings(Variables, frozen=True, kw_only=True):
 
 
 def read_routing() -> RoutingSettings:
-    """Settings of this process.
+    """Return the routing settings of this process.
 
     Raises:
         InvalidSettingError: an unknown variable, or a value out of range.

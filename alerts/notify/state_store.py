@@ -1,4 +1,4 @@
-"""Where it is kept what people know of each incident, and put into the outbox what they hear."""
+"""Store of notification states, and of the notifications that routing decides on."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -42,8 +42,8 @@ from lineage.catalog.tables import (
 )
 from lineage.catalog.upsert import fold_rows
 
-MAX_DUE: Final = 200  # incidents a transaction: nobody waits long for the catalog
-NOBODY: Final = "nobody"  # the channel by which a message goes that has none
+MAX_DUE: Final = 200  # incidents in a transaction: others wait only briefly for the catalog
+NOBODY: Final = "nobody"  # the channel of a message that has none
 _LONGEST_ESCALATION: Final = 7 * 86_400 * MICROS  # no step is a week away
 _log = structlog.get_logger(__name__)
 
@@ -51,7 +51,7 @@ _log = structlog.get_logger(__name__)
 def load_states(
     connection: Connection, incident_ids: Iterable[str]
 ) -> dict[str, NotificationState]:
-    """By incident id, those that are known; held for this transaction."""
+    """Return the known states by incident id; locked for this transaction."""
     found: dict[str, NotificationState] = {}
     for piece in pieces(sorted(set(incident_ids))):
         own = incident_telling.c.incident_id.in_(piece)
@@ -60,13 +60,13 @@ def load_states(
 
 
 def is_due(connection: Connection, policy_hash: str, at: int) -> bool:
-    """Whether `due` has any."""
+    """Return whether `load_due` has any."""
     query = select(incident_telling.c.incident_id).where(_is_due(policy_hash, at))
     return connection.scalar(query.limit(1)) is not None
 
 
 def load_due(connection: Connection, policy_hash: str, at: int) -> Sequence[NotificationState]:
-    """Those to which time brings something, all that are bad where the policy is a new one.
+    """Return the states that are due; all open ones after a change of the policy.
 
     At most `MOST_DUE`, pages first, then those that wait longest: the rest is due in the next turn.
     """
@@ -85,14 +85,14 @@ def _is_due(policy_hash: str, at: int) -> ColumnElement[bool]:
 def load_states_where(
     connection: Connection, *clauses: ColumnElement[bool]
 ) -> Sequence[NotificationState]:
-    """Those that match, by incident id; held for this transaction."""
+    """Return the states that match, by incident id; locked for this transaction."""
     query = select(incident_telling.c.telling).where(*clauses)
     rows = connection.scalars(query.order_by(incident_telling.c.incident_id).with_for_update())
     return [msgspec.json.decode(row, type=NotificationState) for row in rows]
 
 
 def load_outages(connection: Connection) -> frozenset[str]:
-    """Ids of incidents behind which nobody knows how datasets are."""
+    """Return the ids of open outages of Lineward itself."""
     table = incident_telling
     query = select(table.c.incident_id).where(table.c.is_bad, table.c.fault.in_(OUTAGE_ROOTS))
     return frozenset(connection.scalars(query))
@@ -101,7 +101,7 @@ def load_outages(connection: Connection) -> frozenset[str]:
 def save_result(
     connection: Connection, result: RoutingResult, context: RoutingContext, at: int
 ) -> None:
-    """All of a decision; letters that a channel has had, or later ones of, are not sent again."""
+    """Save a result; a notification that a channel has had is not sent again."""
     for outgoing in result.notifications:
         enqueue_notification(connection, outgoing)
     for outgoing in build_held_notices(Counter(result.held_back), context.settings, at):
@@ -125,25 +125,25 @@ def count_recent_tickets(connection: Connection, at: int, channel: str) -> int:
 
 
 def enqueue_notification(connection: Connection, outgoing: Notification) -> None:
-    """Into the outbox."""
+    """Store a notification in the outbox."""
     enqueue(connection, outgoing.message, parse_channel(outgoing.channel))
 
 
 def save_states(
     connection: Connection, states: Iterable[NotificationState], context: RoutingContext
 ) -> None:
-    """Replace what was known; of one incident the last counts."""
+    """Replace states; of one incident the last counts."""
     newest = {each.incident_id: each for each in states}
-    # Never deleted and written anew: who waits for the row would find none.
+    # Never deleted and inserted: a transaction that waits for the row would find none.
     fold_rows(connection, incident_telling, [_row(each, context) for each in newest.values()])
-    told = [
+    notified = [
         {"its_id": each.incident_id, "released_at": each.notified_at}
         for each in newest.values()
         if each.is_notified and each.notified_at is not None
     ]
     mine = (incident.c.incident_id == bindparam("its_id"), incident.c.released_at.is_(None))
-    if told:
-        connection.execute(update(incident).where(*mine), told)
+    if notified:
+        connection.execute(update(incident).where(*mine), notified)
 
 
 def _row(state: NotificationState, context: RoutingContext) -> dict[str, Any]:
@@ -177,7 +177,7 @@ def _record_step(connection: Connection, escalated: TakenStep, at: int) -> None:
 
 
 def prune_states(connection: Connection, before: int) -> int:
-    """Forget what ended before this instant in µs; how many.
+    """Delete states that ended before this time in µs; return how many.
 
     What a window hid and was not listed yet stays.
     """
@@ -190,7 +190,7 @@ _DAY: Final = 86_400 * MICROS
 
 
 def prune(connection: Connection, keep_days: int, at: int) -> None:
-    """All that ended more than so many days before this instant in µs; what stands is kept."""
+    """Delete what ended more than so many days before this time in µs."""
     before = at - keep_days * _DAY
     prune_states(connection, before)
     prune_notifications(connection, before)
@@ -199,7 +199,7 @@ def prune(connection: Connection, keep_days: int, at: int) -> None:
 
 
 def _is_ahead(at: int) -> ColumnElement[bool]:
-    """Whether a row is due so late that it was written under a clock that was ahead."""
+    """Return whether a row is due so late that a clock ahead must have written it."""
     own = incident_telling.c
     return or_(
         and_(~own.is_told, own.due_at > at + LONGEST_WAIT),

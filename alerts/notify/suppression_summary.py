@@ -1,4 +1,4 @@
-"""What a planned window hid, listed for its owners when it has ended."""
+"""Summary of what a planned window suppressed, sent to the owners when the window has ended."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -21,21 +21,21 @@ from lineage.catalog.tables import incident_telling, suppression
 
 
 def send_summaries(connection: Connection, context: RoutingContext, at: int) -> None:
-    """Of every window that ended: of the policy, by whatever calendar, and of the table."""
+    """Send the summary of every window that has ended."""
     for name in _load_window_names(connection):
         own = load_states_where(connection, incident_telling.c.hidden_by == name)
         if _has_ended(connection, name, own, at):
             for outgoing in build_summaries(name, own, context, at):
                 enqueue_notification(connection, outgoing)
-            said = [msgspec.structs.replace(each, is_summary_sent=True) for each in own]
-            save_states(connection, said, context)
+            listed = [msgspec.structs.replace(each, is_summary_sent=True) for each in own]
+            save_states(connection, listed, context)
     _mark_notified(connection, at)
 
 
 def build_summaries(
     name: str, hidden: Iterable[NotificationState], context: RoutingContext, at: int
 ) -> list[Notification]:
-    """One letter for each owner of what it hid, the oldest first; pure."""
+    """Return one notification for each owner, the oldest incident first; pure."""
     by_channel: dict[tuple[str, str], list[NotificationState]] = defaultdict(list)
     for each in hidden:
         address = context.address(each.owner, "ticket")
@@ -72,7 +72,7 @@ def _message(
 
 
 def _load_window_names(connection: Connection) -> list[str]:
-    """Windows that hid something and that nobody has heard of."""
+    """Return the windows that suppressed something and have no summary yet."""
     names = select(incident_telling.c.hidden_by).distinct()
     return list(connection.scalars(names.where(incident_telling.c.hidden_by.is_not(None))))
 
@@ -80,19 +80,19 @@ def _load_window_names(connection: Connection) -> list[str]:
 def _has_ended(
     connection: Connection, name: str, hidden: Sequence[NotificationState], at: int
 ) -> bool:
-    """Its time has come, or a person ended it; what is suppressed still is in one prolonged."""
+    """Return whether the window ended by time or by a person; a prolonged one did not."""
     if any(each.incident_state == "suppressed" for each in hidden):
         return False
     if all((each.hidden_until or 0) <= at for each in hidden):
         return True
-    # One of this name that was told of is another one.
+    # A window of this name that has a summary is another one.
     own = (suppression.c.name == name, suppression.c.told_at.is_(None))
     early = select(suppression.c.id).where(*own, suppression.c.ended_at <= at)
     return connection.scalar(early.limit(1)) is not None
 
 
 def is_window_due(connection: Connection, at: int) -> bool:
-    """Whether any window may have ended of which nobody has heard."""
+    """Return whether any window without a summary may have ended."""
     own = incident_telling.c
     hid = select(own.incident_id).where(own.hidden_by.is_not(None), own.hidden_until <= at)
     over = select(suppression.c.name).where(suppression.c.told_at.is_(None), _has_ended_at(at))
@@ -104,7 +104,7 @@ def _has_ended_at(at: int) -> ColumnElement[bool]:
 
 
 def _mark_notified(connection: Connection, at: int) -> None:
-    """Of those in the table, also where they hid nothing: there is nothing to be told then."""
+    """Mark the ended windows; one that suppressed nothing needs no summary."""
     table = suppression
     left = select(incident_telling.c.hidden_by).where(incident_telling.c.hidden_by == table.c.name)
     connection.execute(

@@ -1,4 +1,4 @@
-"""Caps how many new tickets a channel gets in an hour: a storm buries the one that matters."""
+"""Cap on new tickets of a channel in an hour: a storm would bury the one that matters."""
 
 from collections.abc import Callable, Mapping
 from typing import Final

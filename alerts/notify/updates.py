@@ -1,4 +1,4 @@
-"""What a step of an incident's life makes people hear."""
+"""Notifications that a change of an incident brings."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -24,7 +24,7 @@ def plan_update(
     context: RoutingContext,
     taken: Sequence[NotificationPlan],
 ) -> None:
-    """One incident's step.
+    """Plan the notifications of one incident's step.
 
     Args:
         plan: with its new state already noted.
@@ -48,7 +48,7 @@ def plan_update(
 
 
 def _plan_resolved(plan: NotificationPlan, incident: Incident, news: Sequence[Event]) -> None:
-    """Whoever was told hears the end; whoever was not, hears nothing."""
+    """Notify the end to every open channel; an incident without one ends silently."""
     changes = describe(news)
     note = sentences.merged(incident.merged_into, changes) if incident.merged_into else changes
     for channel_state in plan.state.open_channels:
@@ -58,7 +58,7 @@ def _plan_resolved(plan: NotificationPlan, incident: Incident, news: Sequence[Ev
 
 
 def _plan_suppressed(plan: NotificationPlan, news: Sequence[Event]) -> None:
-    """Quiet: PagerDuty goes on calling until somebody acknowledges, so that it is told so."""
+    """Acknowledge in PagerDuty, which would go on paging, and notify the rest."""
     plan.update_state(repage_at=None, hold_until=None)
     if not any(event.what == "suppressed" for event in news):
         return
@@ -94,7 +94,7 @@ def _plan_change(
 
 
 def _has_new_owner(plan: NotificationPlan, context: RoutingContext) -> bool:
-    """It went to another owner while nobody was to hear of it."""
+    """Return whether the owner changed while the incident was suppressed."""
     own = plan.state
     return context.address(own.owner, own.draft.severity).owner != own.addressee
 
@@ -113,9 +113,9 @@ def _hand_over(
     *,
     is_already_notified: bool,
 ) -> None:
-    """The first owner's alert ends with a word on why, the new one's begins.
+    """Close the alert of the first owner with the reason, and notify the new owner.
 
-    Where the new one was rung by an incident that is part of this one now, that alert goes on.
+    If the new owner was paged for an incident that is now part of this one, that alert stays.
     """
     own = plan.state
     address = context.address(own.owner, own.draft.severity)
@@ -132,7 +132,7 @@ def _hand_over(
 def _adopt_pages(
     plan: NotificationPlan, context: RoutingContext, taken: Sequence[NotificationPlan]
 ) -> None:
-    """What rings its owner already for what was taken over stands for this one, by its own id."""
+    """Take over open pages of merged incidents under their own ids."""
     address = context.address(plan.state.owner, plan.state.draft.severity)
     for other in taken:
         if other.state.is_notified:

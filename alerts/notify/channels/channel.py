@@ -92,25 +92,25 @@ class Channel(Deliverer, Protocol):
         """Return the files with the secrets of a channel."""
 
 
-def from_status(status: int, said: str, retry_after: str | None) -> Retryable | PermanentFailure:
-    """Of an HTTP answer that is no success: what passes, and what would be answered alike.
+def from_status(status: int, text: str, retry_after: str | None) -> Retryable | PermanentFailure:
+    """Return the outcome of an HTTP status that is an error.
 
     Args:
         status: of the answer.
-        said: its text, cut.
+        text: its text, cut.
         retry_after: the header of that name.
     """
     if status == _TOO_MANY:
-        return Retryable("rate_limited", said, parse_retry_after(retry_after))
+        return Retryable("rate_limited", text, parse_retry_after(retry_after))
     if status >= _SERVER_ERROR or status in _RETRYABLE:
-        return Retryable(f"http_{status}", said, is_in_doubt=True)
-    return PermanentFailure(f"http_{status}", said)
+        return Retryable(f"http_{status}", text, is_in_doubt=True)
+    return PermanentFailure(f"http_{status}", text)
 
 
 def from_transport_error(
     cause: BaseException | str | None, *secrets: str, is_unsent: bool, is_late: bool
 ) -> Retryable:
-    """Of no answer at all: what was sent may have arrived.
+    """Return the outcome of a request without a response: it may have arrived.
 
     Args:
         cause: why there is none.
@@ -118,21 +118,21 @@ def from_transport_error(
         is_unsent: there was no connection, so that nothing arrived.
         is_late: it was waited for, for as long as is set.
     """
-    said = cut_error(f"{type(cause).__name__}: {cause}", *secrets)
+    text = cut_error(f"{type(cause).__name__}: {cause}", *secrets)
     if is_unsent:
-        return Retryable("unreachable", said)
-    return Retryable("timeout" if is_late else "unreachable", said, is_in_doubt=True)
+        return Retryable("unreachable", text)
+    return Retryable("timeout" if is_late else "unreachable", text, is_in_doubt=True)
 
 
 def cut_error(text: str, *secrets: str) -> str:
-    """What went wrong, short and without our secrets, however they got into the answer."""
+    """Return an error text, short and with `***` in place of secrets."""
     for secret in filter(None, secrets):
         text = text.replace(secret, "***")
     return text[:_MAX_ERROR_CHARACTERS]
 
 
 def parse_retry_after(header: str | None) -> float:
-    """Of a Retry-After in seconds; 0 for none, or for a date, which neither provider sends."""
+    """Return the seconds of a Retry-After header; 0: there is none, or it is a date."""
     try:
         return max(0.0, min(float(header or 0), 86_400.0))
     except ValueError:
@@ -140,11 +140,11 @@ def parse_retry_after(header: str | None) -> float:
 
 
 class MissingSecretError(ValueError):
-    """The file cannot be read, or holds nothing."""
+    """File that cannot be read or is empty."""
 
 
 def read_secret(path: Path) -> str:
-    """What the file holds, without the space around it.
+    """Return the content of a file without surrounding white space.
 
     Raises:
         NoSecretError: names the file.

@@ -1,4 +1,4 @@
-"""PagerDuty: one alert an incident, by its dedup_key; a repeated event changes nothing there."""
+"""Events to PagerDuty. An event that is repeated with its dedup_key changes nothing there."""
 
 import ssl
 from functools import cache
@@ -42,7 +42,7 @@ def _trust(ca_file: Path | None) -> ssl.SSLContext | bool:
 
 
 class _HttpStatusError(Exception):
-    """An answer that is no success."""
+    """Response whose status is an error."""
 
     def __init__(self, response: Response) -> None:
         super().__init__(response.status_code)
@@ -50,7 +50,7 @@ class _HttpStatusError(Exception):
 
 
 class _SingleAttemptClient(EventsApiV2Client):
-    """The library's client without its retries.
+    """Client of the library without its retries.
 
     They sleep, on 429 for ever, and what they know is gone after a crash: the outbox tries again.
     """
@@ -58,7 +58,7 @@ class _SingleAttemptClient(EventsApiV2Client):
     max_network_attempts = 0
 
     def postprocess(self, response: Response) -> None:
-        """End at the first answer.
+        """Raise at the first response that is an error.
 
         Raises:
             _AnsweredError: it is no success.
@@ -85,5 +85,5 @@ def _send_event(client: _SingleAttemptClient, task: Task, key: str) -> Outcome:
 
 
 def _from_response(response: Response, key: str) -> Retryable | PermanentFailure:
-    said = cut_error(response.text, key)
-    return from_status(response.status_code, said, response.headers.get("Retry-After"))
+    text = cut_error(response.text, key)
+    return from_status(response.status_code, text, response.headers.get("Retry-After"))

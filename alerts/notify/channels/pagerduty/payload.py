@@ -1,4 +1,4 @@
-"""A message as PagerDuty takes it: plain text throughout, cut to what it allows."""
+"""Message as a PagerDuty event: plain text, cut to the limits of PagerDuty."""
 
 from typing import Any, Final, Literal
 
@@ -28,10 +28,10 @@ RESOLVING: Final = tuple(kind for kind, action in _ACTIONS.items() if action == 
 
 
 def action_of(kind: Kind) -> Action:
-    """What this kind of message does to the alert.
+    """Return what a kind of message does to the alert.
 
     Raises:
-        ValueError: a notice, which is nothing to ring anybody for.
+        ValueError: a notice, which pages nobody.
     """
     if kind not in _ACTIONS:
         raise ValueError(f"pagerduty: expected one of {', '.join(_ACTIONS)}, got {kind!r}")
@@ -39,7 +39,7 @@ def action_of(kind: Kind) -> Action:
 
 
 def build_event(message: Message) -> dict[str, Any]:
-    """All of the event but its action and keys."""
+    """Return the event without its action and keys."""
     return {
         "payload": {
             "summary": plain_text(sentences.summary_line(message), MAX_SUMMARY),
@@ -57,7 +57,7 @@ def build_event(message: Message) -> dict[str, Any]:
 
 
 def _build_details(message: Message) -> dict[str, Any]:
-    said = {
+    details = {
         "what": plain_text(message.what, _MAX_TEXT),
         **sentences.format_times(message),
         "owner": plain_text(message.owner, _MAX_LINE),
@@ -74,7 +74,7 @@ def _build_details(message: Message) -> dict[str, Any]:
         "revision": message.revision,
         "correlation_id": plain_text(message.correlation_id, _MAX_LINE),
     }
-    return {name: value for name, value in said.items() if value}
+    return {name: value for name, value in details.items() if value}
 
 
 def _links(message: Message) -> list[dict[str, str]]:

@@ -1,4 +1,4 @@
-"""What PagerDuty posts (webhooks v3): whether PagerDuty signed it, and what somebody did there."""
+"""Webhooks v3 of PagerDuty: their signature, and the action of a person."""
 
 import hashlib
 import hmac
@@ -21,11 +21,11 @@ _ACTIONS: Final[dict[str, ActionKind]] = {
 
 
 class InvalidPagerDutyEventError(ValueError):
-    """No event of a webhook v3: the message says what was expected."""
+    """Body that is no event of a webhook v3; the text has what was expected."""
 
 
 class PagerDutyAction(msgspec.Struct, frozen=True):
-    """What a person did in PagerDuty.
+    """Action of a person in PagerDuty.
 
     Attributes:
         event_id: the same whenever PagerDuty repeats the event.
@@ -73,7 +73,7 @@ def verify_signature(body: bytes, signatures: str | None, secret: str) -> bool:
         return False
     own = _PREFIX + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
     given = [each.strip() for each in signatures.split(",", _MOST_SIGNATURES)][:_MOST_SIGNATURES]
-    # Each is compared: how long it takes says nothing of which one fits.
+    # Each is compared: the time must not show which one fits.
     fits = [hmac.compare_digest(own, each) for each in given if _SIGNATURE.fullmatch(each)]
     return any(fits)
 
@@ -81,7 +81,7 @@ def verify_signature(body: bytes, signatures: str | None, secret: str) -> bool:
 def parse_action(body: bytes) -> PagerDutyAction | None:
     """Return what a person did; None: nothing that concerns an incident here.
 
-    What Lineward itself sends comes back as an event of an integration, and is nobody's command.
+    What Lineward itself sends comes back as an event of an integration, and is no command.
 
     Raises:
         InvalidEventError: the body is no event.
@@ -89,9 +89,9 @@ def parse_action(body: bytes) -> PagerDutyAction | None:
     try:
         event = msgspec.json.decode(body, type=_Body).event
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        said = "pagerduty: expected an event of a webhook v3"
+        message = "pagerduty: expected an event of a webhook v3"
         raise InvalidPagerDutyEventError(
-            f"{said}; {type(error).__name__}: {str(error)[:80]}"
+            f"{message}; {type(error).__name__}: {str(error)[:80]}"
         ) from error
     action, agent, data = _ACTIONS.get(event.event_type), event.agent, event.data
     if action is None or agent is None or agent.type != _PERSON:

@@ -1,7 +1,7 @@
-"""A message as Slack shows it: Block Kit.
+"""Message as Block Kit of Slack.
 
-Data stands in `plain_text` alone, where no mark-up counts, and with `& < >` as entities besides.
-Our own words and links are the only mrkdwn.
+Names and errors stand in `plain_text`, where mark-up means nothing, with `& < >` as entities. Only
+our own words and links are mrkdwn.
 """
 
 from collections.abc import Sequence
@@ -48,7 +48,7 @@ _ANSWERABLE = frozenset({"opened", "changed", "acknowledged"})
 
 
 def build_blocks(message: Message) -> list[dict[str, Any]]:
-    """The whole message, in its present state."""
+    """Return the whole message in its present state."""
     blocks: list[Block | None] = [
         HeaderBlock(text=_text(sentences.headline(message), _MAX_HEADER)),
         SectionBlock(text=_text(message.what, MAX_TEXT)),

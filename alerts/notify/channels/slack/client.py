@@ -1,4 +1,4 @@
-"""The client of slack-sdk, held to what we allow an answer to do."""
+"""Client of slack-sdk with limits on what a response may do."""
 
 from io import BytesIO
 from typing import Any, Final
@@ -17,14 +17,14 @@ _MAX_BYTES: Final = 16_777_216  # a page of a hundred messages is a tenth of it
 
 
 class OversizedResponseError(OSError):
-    """More than we read of any answer."""
+    """Response that is larger than we read."""
 
 
 class SafeWebClient(WebClient):
-    """Follows no redirect, which would take the token along, and reads no endless answer."""
+    """Client that follows no redirect, which would take the token along, and limits responses."""
 
     def _perform_urllib_http_request_internal(self, url: str, req: Request) -> dict[str, Any]:
-        """As the library's own; `test_slack_client.py` tells when it is asked no more.
+        """Replace the library's method; `test_slack_client.py` fails when it is renamed.
 
         Raises:
             HTTPError: any status but 2xx; a redirect is one of these.
@@ -45,4 +45,4 @@ class SafeWebClient(WebClient):
 
 class _NoRedirect(HTTPRedirectHandler):
     def redirect_request(self, *_: object, **__: object) -> None:
-        """None: the redirect itself is the answer."""
+        """Return None: the redirect itself is the response."""

@@ -1,7 +1,7 @@
-"""Slack: one message an incident, edited as it changes, with a thread that tells of each change.
+"""One message in Slack for each incident, with a thread that has a reply for each change.
 
-An edit may be repeated freely. A post may not: while it is in doubt whether one arrived, the
-channel's history is searched for it first.
+An edit may be repeated. A post may not: while an earlier post is in doubt, the history of the
+channel is searched first.
 """
 
 from pathlib import Path
@@ -44,7 +44,7 @@ def deliver(url: str, token_file: Path, timeout_seconds: int, task: Task) -> Out
 
 
 class _Delivery:
-    """One try of one message."""
+    """One attempt to send one message."""
 
     def __init__(self, client: WebClient, token: str, task: Task) -> None:
         self._client = client
@@ -99,7 +99,7 @@ class _Delivery:
         return History(self._client, self._token, self._task.message.incident_id, since)
 
     def _go_on_blind(self, error: SlackCallError) -> None:
-        """Twice rather than never, where Slack will not ever tell (a scope that is missing)."""
+        """Send it again rather than never where Slack cannot search (a missing scope)."""
         if not isinstance(error.outcome, PermanentFailure):
             raise error
         self._is_blind = True

@@ -1,6 +1,6 @@
-"""Whether Slack has a message already: looked for by the metadata that every message of ours bears.
+"""Search for a message that Slack may have, by the metadata that each of ours carries.
 
-Without it, a message that was taken while its answer got lost would be sent a second time.
+Without it, a message whose response was lost would be posted twice.
 """
 
 import re
@@ -24,7 +24,7 @@ _CHANNEL_ID: Final = re.compile(r"[CGD][A-Z0-9]{6,}")
 
 
 class Handle(msgspec.Struct, frozen=True):
-    """Where an incident's message stands. `revision`: the one it was posted for."""
+    """Place of an incident's message in Slack. `revision`: the one that it was posted for."""
 
     channel: str
     ts: str
@@ -32,13 +32,13 @@ class Handle(msgspec.Struct, frozen=True):
 
 
 def build_metadata(message: Message, part: str, revision: int) -> dict[str, Any]:
-    """Of a message of ours; `part` is `root` or `reply`."""
+    """Return the metadata of a message; `part` is `root` or `reply`."""
     payload = {"incident_id": message.incident_id, "revision": revision, "part": part}
     return {"event_type": EVENT_TYPE, "event_payload": payload}
 
 
 class History:
-    """What one channel holds of one incident, since an attempt that may have arrived."""
+    """Messages of one incident in one channel, since an attempt that may have arrived."""
 
     def __init__(self, client: WebClient, token: str, incident_id: str, since: int) -> None:
         self._client = client
@@ -47,10 +47,10 @@ class History:
         self._oldest = f"{since / 1_000_000 - _SKEW_SECONDS:.6f}"
 
     def root(self, channel: str) -> Handle | None:
-        """The incident's message, whichever revision it was posted for.
+        """Return the incident's message, whichever revision it was posted for.
 
         Raises:
-            NotTakenError: Slack does not tell.
+            SlackCallError: Slack rejects the search.
         """
         channel_id = channel if _CHANNEL_ID.fullmatch(channel) else self._id_of(channel)
         if channel_id is None:
@@ -67,10 +67,10 @@ class History:
         return None
 
     def has_reply(self, handle: Handle, revision: int) -> bool:
-        """Whether the thread was told of this revision.
+        """Return whether the thread has the reply of a revision.
 
         Raises:
-            NotTakenError: Slack does not tell.
+            SlackCallError: Slack rejects the search.
         """
 
         def page(cursor: str) -> SlackResponse:
@@ -85,18 +85,18 @@ class History:
 
     def _ours(self, page: Callable[[str], SlackResponse]) -> Iterator[tuple[str, dict[str, Any]]]:
         for answer in self._pages(page):
-            for told in answer.get("messages") or ():
-                metadata = told.get("metadata") or {}
+            for found in answer.get("messages") or ():
+                metadata = found.get("metadata") or {}
                 payload = metadata.get("event_payload") or {}
                 is_ours = metadata.get("event_type") == EVENT_TYPE
                 if is_ours and payload.get("incident_id") == self._incident_id:
-                    yield str(told["ts"]), payload
+                    yield str(found["ts"]), payload
 
     def _pages(self, page: Callable[[str], SlackResponse]) -> Iterator[SlackResponse]:
         """Yield the answers of ten pages.
 
         Raises:
-            NotTakenError: there are more: what was not found may be there all the same.
+            SlackCallError: there are more: what was not found may be there all the same.
         """
         cursor = ""
         for _ in range(_MAX_PAGES):
@@ -108,7 +108,7 @@ class History:
         raise SlackCallError(PermanentFailure("history_too_long", f"over {_MAX_PAGES} pages"))
 
     def _id_of(self, name: str) -> str | None:
-        """Of a channel that is named `#data`: history is told for an id alone."""
+        """Return the id of a channel that is given as `#data`: history needs an id."""
 
         def page(cursor: str) -> SlackResponse:
             return self._client.conversations_list(

@@ -1,4 +1,4 @@
-"""A button that somebody pressed in Slack: whether the request is Slack's, and what it asks."""
+"""Buttons that people press in Slack: the signature of the request, and its action."""
 
 import re
 from datetime import datetime
@@ -22,11 +22,11 @@ ButtonAction = Literal["acknowledge", "suppress", "false_alarm"]
 
 
 class InvalidButtonPressError(ValueError):
-    """No button of ours: the message says what was expected."""
+    """Request that is no press of our buttons; the text says what was expected."""
 
 
 class ButtonPress(msgspec.Struct, frozen=True):
-    """What somebody answered to an incident. `user_id` and `user_name` as Slack knows them.
+    """Action of a person on an incident. `user_id` and `user_name` as Slack knows them.
 
     `choice`: for how long, of what is suppressed; empty of all else.
     """
@@ -71,7 +71,7 @@ class _FixedClock(Clock):
 def verify_signature(
     body: bytes, *, timestamp: str | None, signature: str | None, secret: str, now: datetime
 ) -> bool:
-    """Whether Slack signed this body with our secret, within five minutes of `now`.
+    """Return whether Slack signed this body with our secret within five minutes of `now`.
 
     Args:
         body: as it came, before anything was parsed of it.
@@ -93,7 +93,7 @@ def verify_signature(
 
 
 def parse_button_press(body: bytes) -> ButtonPress:
-    """Which button of ours was pressed, and by whom; only of a body that was verified.
+    """Return the pressed button and the person; only call it on a verified body.
 
     Raises:
         InvalidPressError: no interaction, or one with something that is not ours.
@@ -104,9 +104,9 @@ def parse_button_press(body: bytes) -> ButtonPress:
         action = payload.actions[0]
         answer = _ACTIONS[action.action_id]
     except (LookupError, ValueError, msgspec.DecodeError, RecursionError) as error:
-        said = "slack: expected a press of Acknowledge, Suppress or False alarm"
+        message = "slack: expected a press of Acknowledge, Suppress or False alarm"
         raise InvalidButtonPressError(
-            f"{said}; {type(error).__name__}: {str(error)[:80]}"
+            f"{message}; {type(error).__name__}: {str(error)[:80]}"
         ) from error
     choice, _, incident_id = action.selected_option.value.partition(" ")
     if choice not in CHOICES:

@@ -1,4 +1,4 @@
-"""What Slack's answers mean: which are worth another try, which are final, which leave a doubt."""
+"""Meaning of Slack's responses: which may pass, which are final, which leave a doubt."""
 
 from collections.abc import Callable
 from http.client import HTTPException
@@ -42,7 +42,7 @@ _OF_THE_TOKEN: Final = frozenset(
 
 
 class SlackCallError(Exception):
-    """Slack did not take a call: `outcome` says whether it may, later."""
+    """Call that failed; `outcome` says whether a retry may succeed."""
 
     def __init__(self, outcome: Retryable | PermanentFailure) -> None:
         super().__init__(outcome.reason)
@@ -75,7 +75,7 @@ def _from_response(answer: SlackResponse, token: str) -> Retryable | PermanentFa
     if code in _RETRYABLE or code in _RETRYABLE_IN_DOUBT:
         return Retryable(str(code), error, is_in_doubt=code in _RETRYABLE_IN_DOUBT)
     if not _is_code(code):
-        # A proxy's page, say. Under 200 the message may have gone through.
+        # Page of a proxy. With status 200 the message may have arrived.
         reason = "not_json" if answer.status_code == _OK else f"http_{answer.status_code}"
         return Retryable(reason, error, is_in_doubt=answer.status_code == _OK)
     return PermanentFailure(str(code), error, is_of_kind=code in _OF_THE_TOKEN)

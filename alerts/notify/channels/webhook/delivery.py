@@ -1,6 +1,6 @@
-"""A webhook that is signed as the Standard Webhooks specification says, for tickets and all else.
+"""Webhook that is signed as the Standard Webhooks specification says.
 
-A receiver takes each `webhook-id` once, and believes a body whose signature it can make itself.
+A receiver accepts each `webhook-id` once, and a body whose signature it can reproduce.
 """
 
 import base64
@@ -65,7 +65,7 @@ class WebhookClient:
 
 
 def sign(body: bytes, delivery_id: str, timestamp: int, secret: str) -> dict[str, str]:
-    """Headers of a body: HMAC-SHA256 over `id.timestamp.body`.
+    """Return the headers of a body: HMAC-SHA256 over `id.timestamp.body`.
 
     Args:
         body: as it is sent.
@@ -94,7 +94,7 @@ def _key_of(secret: str) -> bytes:
 
 
 def _read_start(response: httpx.Response) -> str:
-    """What an answer begins with: it is shown, and never trusted to end."""
+    """Return the start of a response: it is shown, and may never end."""
     for chunk in response.iter_bytes(_MAX_READ_BYTES):
         return chunk.decode(errors="replace")
     return ""
