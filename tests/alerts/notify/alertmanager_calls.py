@@ -1,4 +1,4 @@
-"""What Alertmanager posts."""
+"""Bodies that Alertmanager posts."""
 
 import msgspec
 
@@ -28,7 +28,7 @@ ACCESS = {
 
 
 def alert(labels, status="firing", fingerprint="f1", **given):  # noqa: ANN003
-    """One of them, as JSON has it."""
+    """Return an alert as its JSON."""
     return {
         "status": status,
         "labels": labels,
@@ -41,7 +41,7 @@ def alert(labels, status="firing", fingerprint="f1", **given):  # noqa: ANN003
 
 
 def body(*alerts, **given):  # noqa: ANN002, ANN003
-    """A whole call."""
+    """Return a whole post."""
     call = {
         "version": "4",
         "groupKey": '{}:{root="x"}',
@@ -58,6 +58,6 @@ def body(*alerts, **given):  # noqa: ANN002, ANN003
 
 
 def of_incident(number, status="firing"):
-    """The alert of an open incident."""
+    """Return the alert of an open incident."""
     labels = {"alertname": "LinewardIncidentPage", "incident": number, "severity": "page"}
     return alert(labels, status, f"i{number[:8]}")

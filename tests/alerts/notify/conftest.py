@@ -1,4 +1,4 @@
-"""One notifier that sends, and the fakes of all that it sends to."""
+"""Notifier that enqueues and sends, and fakes of all providers."""
 
 import random
 import shutil
@@ -35,7 +35,7 @@ TICKETS = "webhook:tickets"
 
 
 class Fakes(NamedTuple):
-    """All that is sent to."""
+    """Fakes of all providers."""
 
     slack: FakeSlack
     pagerduty: FakePagerDuty
@@ -43,7 +43,7 @@ class Fakes(NamedTuple):
 
 
 class Notifier:
-    """Tells and sends; `settings` and `sender` can be replaced, as by a restart."""
+    """Outbox and sender; `settings` and `sender` can be replaced, as by a restart."""
 
     def __init__(self, engine: Engine, settings: DeliverySettings, clock: Ticking) -> None:
         self.engine = engine
@@ -52,26 +52,26 @@ class Notifier:
         self._channels: dict[str, Channel] | None = None
 
     def notify(self, message: Message, *channels: str) -> None:
-        """Enqueue as of now."""
+        """Enqueue a message as of now."""
         now = msgspec.structs.replace(message, at=self.clock.micros)
         with writing(self.engine) as connection:
             for channel in channels:
                 enqueue(connection, now, parse_channel(channel))
 
     def set(self, **changed: object) -> None:
-        """Change settings, for the next pass."""
+        """Change settings for the next pass."""
         self.settings = msgspec.structs.replace(self.settings, **changed)
         self._channels = None
 
     def sender(self) -> Sender:
-        """One that knows nothing of the one before."""
+        """Return a sender that remembers nothing of the one before."""
         if self._channels is None:  # these know nothing either, and making them takes time
             self._channels = build_channels(self.settings, clock=self.clock)
         spread = random.Random(1)  # noqa: S311 - of the waits
         return Sender(self.engine, self._channels, self.settings, clock=self.clock, spread=spread)
 
     def run(self) -> int:
-        """One pass, as after a restart."""
+        """Run one pass, as after a restart."""
         sender = self.sender()
         try:
             return sender.run()
@@ -79,7 +79,7 @@ class Notifier:
             sender.close()
 
     def resolve_after_rejection(self, pagerduty: FakePagerDuty) -> None:
-        """PagerDuty took nothing of its beginning, and would take its end."""
+        """Reject the trigger in PagerDuty, and accept its resolve."""
         pagerduty.status = 400
         self.notify(message(1), PAGER)
         self.run()
@@ -88,7 +88,7 @@ class Notifier:
         self.run()
 
     def run_for(self, seconds: int, step: int = 10) -> int:
-        """Passes while time goes by."""
+        """Run passes while time goes by."""
         taken = 0
         for _ in range(0, seconds, step):
             taken += self.run()
@@ -96,11 +96,11 @@ class Notifier:
         return taken
 
     def reader(self) -> AbstractContextManager[Reader]:
-        """As the exporter reads."""
+        """Return a reader like the exporter's."""
         return open_reader(self.engine.url.render_as_string(hide_password=False))
 
     def rows(self) -> list[tuple[str, int, str, str]]:
-        """Channel, revision, state and reason of all that was to be sent."""
+        """Return channel, revision, state and reason of all messages."""
         columns = (notification.c.channel, notification.c.revision, notification.c.state)
         with self.engine.connect() as connection:
             query = select(*columns, notification.c.reason).order_by(*columns)
@@ -122,7 +122,7 @@ def slack(clock: Ticking) -> Iterator[FakeSlack]:
 
 @pytest.fixture(scope="session")
 def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with an empty catalog: a copy of it takes a tenth of what making one does."""
+    """Return a folder with an empty catalog: a copy takes a tenth of the time to make one."""
     folder = tmp_path_factory.mktemp("migrated")
     engine = open_catalog(catalog_url(folder))
     migrate(engine)
@@ -140,7 +140,7 @@ def embedded(tmp_path: Path, migrated: Path) -> Iterator[Engine]:
 
 @pytest.fixture(scope="session")
 def authority() -> trustme.CA:
-    """Made once: keys take time."""
+    """Return one authority for the session: keys take time."""
     return trustme.CA()
 
 
@@ -167,7 +167,7 @@ def fakes(slack: FakeSlack, pagerduty: FakePagerDuty, receiver: FakeReceiver) ->
 
 @pytest.fixture
 def notifier(embedded: Engine, clock: Ticking, tmp_path: Path, fakes: Fakes) -> Notifier:
-    """On a catalog of SQLite, with every kind of channel."""
+    """Return a notifier on a catalog of SQLite, with every type of channel."""
     (tmp_path / "orders.key").write_text("R" * 32)
     (tmp_path / "webhook").write_text(fakes.receiver.secret)
     hook = {"webhook_url": fakes.receiver.url, "webhook_secret_file": tmp_path / "webhook"}
@@ -177,7 +177,7 @@ def notifier(embedded: Engine, clock: Ticking, tmp_path: Path, fakes: Fakes) -> 
 
 @pytest.fixture
 def outcome(notifier: Notifier) -> Callable[[str], Outcome]:
-    """What one try of one message comes to."""
+    """Return a function that makes one attempt and returns its outcome."""
 
     def _of(channel: str) -> Outcome:
         kind, _, target = channel.partition(":")
@@ -191,7 +191,7 @@ def outcome(notifier: Notifier) -> Callable[[str], Outcome]:
 def counted(
     notifier: Notifier,
 ) -> Callable[[delivery_queries.Metric], dict[tuple[str, str], float]]:
-    """The series of a metric by channel and label."""
+    """Return a function that reads the series of a metric by channel and label."""
 
     def read(metric: delivery_queries.Metric) -> dict[tuple[str, str], float]:
         with notifier.reader() as reader:

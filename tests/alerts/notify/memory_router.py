@@ -1,4 +1,4 @@
-"""Teams, their channels, and an outbox in memory: decisions without a catalog."""
+"""Teams, their channels, and an outbox in memory: routing without a catalog."""
 
 from collections import defaultdict
 
@@ -32,12 +32,12 @@ SETTINGS = RoutingSettings(public_url="https://lineward.test", tickets="webhook:
 
 
 def theirs(name="marts/x", count=1, keys=frozenset()):
-    """What a downstream owner has."""
+    """Return the impact on a downstream owner."""
     return OwnerImpact((Impacted("db", name, "critical", "late", 9 * MICROS),), count, (), keys)
 
 
 def summary(incident, **given):  # noqa: ANN003
-    """Of an incident, as the watch would have it."""
+    """Return the summary of an incident, as the detector would."""
     fields = {
         "what": f"{incident.root.kind} {chr(incident.root.key % 128)}",
         "root": Root("job", chr(incident.root.key % 128), "jobs"),
@@ -48,12 +48,12 @@ def summary(incident, **given):  # noqa: ANN003
 
 
 def outage(part="collector"):
-    """Lineward itself is down."""
+    """Return a fault of Lineward itself."""
     return service_fault("ingestion", part, 0)
 
 
 class MemoryRouter:
-    """Lives walk on, and every letter is kept as the outbox would keep it."""
+    """Router that keeps incidents, states and notifications in memory."""
 
     def __init__(self, policy=POLICY, **set_) -> None:  # noqa: ANN003
         self.policy = policy
@@ -67,7 +67,7 @@ class MemoryRouter:
         self.is_alerted = False
 
     def at(self, seconds, *found, unknown="", commands=(), **painted):  # noqa: ANN002, ANN003
-        """What this second's step makes people hear: `channel kind`, sorted."""
+        """Route the step of this second; return `channel kind`, sorted."""
         now = Now(seconds * MICROS, found, frozenset(map(ord, unknown)), commands)
         done = step(self.incidents, now)
         self.incidents = done.incidents
@@ -76,46 +76,46 @@ class MemoryRouter:
         return self._take(plan_step(done, summaries, self.states, self.context, now.at))
 
     def opened(self, *found, at=0, **painted):  # noqa: ANN002, ANN003
-        """Held for 30 s."""
+        """Open incidents after 30 s."""
         self.at(at, *found)
         return self.at(at + 30, *found, **painted)
 
     def route_due(self, seconds):
-        """What time brings."""
+        """Route what is due."""
         at = seconds * MICROS
         due = [(next_due_at(each, self.context), each) for each in self.states.values()]
         ready = [each for when, each in due if when is not None and when <= at]
         return self._take(plan_due(ready, self.context, at))
 
     def confirm(self, seconds):
-        """Alertmanager names every incident that is open."""
+        """Confirm every open incident, as Alertmanager does."""
         live = [each for each in self.states.values() if each.ended_at is None]
         return self._take(plan_confirmed(live, self.context, seconds * MICROS))
 
     def do(self, seconds, action, *found, until=None, by="ada"):  # noqa: ANN002
-        """A person's command, of the only incident."""
+        """Apply a person's command to the only incident."""
         end = None if until is None else until * MICROS
         return self.at(seconds, *found, commands=(Command(self.one.id, action, by, end),))
 
     @property
     def one(self):
-        """The only incident that is not over."""
+        """Return the only incident that is not resolved."""
         (incident,) = [each for each in self.incidents if each.state != "resolved"]
         return incident
 
     @property
     def context(self):
-        """As the notifier would find it."""
+        """Return the context that the router would load."""
         outages = {each.incident_id for each in self.states.values() if is_outage(each)}
         return RoutingContext(self.policy, self.settings, frozenset(outages), self.is_alerted)
 
     def last_message(self, channel):
-        """The last message to a channel."""
+        """Return the last message to a channel."""
         return [each.message for each in self.post if each.channel == channel][-1]
 
     @property
     def page_counts(self):
-        """How often each key rang, by the rules of PagerDuty, for each incident known there."""
+        """Return how many times each key paged, by the rules of PagerDuty, by incident."""
         is_open, counts = defaultdict(bool), defaultdict(int)
         for each in self.post:
             if each.channel.startswith("pagerduty:"):
@@ -127,15 +127,15 @@ class MemoryRouter:
 
     def _take(self, result):
         for each in result.notifications:
-            self._refuse_overtaken(each)
+            self._reject_overtaken(each)
             self.post.append(each)
         self.states |= {each.incident_id: each for each in result.states}
         self.gaps += result.gaps
         self.taken_steps += result.taken_steps
         return sorted(f"{each.channel} {each.message.kind}" for each in result.notifications)
 
-    def _refuse_overtaken(self, outgoing):
-        """The outbox takes no revision twice, and none that is older."""
+    def _reject_overtaken(self, outgoing):
+        """Reject a revision that is not newer, as the outbox does."""
         own = outgoing.message
         before = [
             each.message.revision

@@ -1,4 +1,4 @@
-"""Messages to be told, and when."""
+"""Messages to send, and a clock."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -18,18 +18,18 @@ LINKS = Links(
 
 
 class Ticking:
-    """A clock that stands still until it is told otherwise."""
+    """Clock that stands still until a test moves it."""
 
     def __init__(self) -> None:
         self.now = START
 
     def __call__(self) -> datetime:
-        """Now."""
+        """Return the time."""
         return self.now
 
     @property
     def micros(self) -> int:
-        """Now, in µs."""
+        """Return the time in µs."""
         return to_micros(self.now)
 
     def pass_(self, seconds: float) -> None:
@@ -41,7 +41,7 @@ TIMES = (NamedTime("late since", BEGAN - 300_000_000), NamedTime("detected at", 
 
 
 def message(revision: int = 1, kind: str = "opened", **given: object) -> Message:
-    """Of one failed job, unless more is given."""
+    """Return a message on one failed job; fields may be given."""
     fields: dict[str, Any] = {
         "incident_id": "inc-1",
         "revision": revision,
@@ -57,7 +57,7 @@ def message(revision: int = 1, kind: str = "opened", **given: object) -> Message
 
 
 def full_message(**given: object) -> Message:
-    """With all that a message can say."""
+    """Return a message with all its parts."""
     impacted = (
         Impacted("postgres://db", "orders", "critical", "stale", BEGAN + 1_800_000_000),
         Impacted("s3://lake", "marts/revenue", "critical", "will_miss", BEGAN + 7_200_000_000),

@@ -1,4 +1,4 @@
-"""A router over a catalog: every step and second in a transaction of its own, nothing in memory."""
+"""Router over a catalog: each step and each second in its own transaction."""
 
 import msgspec
 from sqlalchemy import Engine, select
@@ -13,7 +13,7 @@ from tests.alerts.notify.memory_router import POLICY, SETTINGS, summary
 
 
 class StoredRouter:
-    """Lives walk on; what is known of them is in the catalog alone."""
+    """Router whose state is in the catalog only."""
 
     def __init__(self, engine: Engine, policy=POLICY, **set_) -> None:  # noqa: ANN003
         self.engine = engine
@@ -22,7 +22,7 @@ class StoredRouter:
         self.incidents = ()
 
     def at(self, seconds, *found, **painted):  # noqa: ANN002, ANN003
-        """One step, told."""
+        """Route one step."""
         now = Now(round(seconds * MICROS), found)
         done = step(self.incidents, now)
         self.incidents = done.incidents
@@ -31,18 +31,18 @@ class StoredRouter:
             route_incident_step(connection, done, summaries, self.policy, self.settings, now.at)
 
     def opened(self, *found, at=0, **painted):  # noqa: ANN002, ANN003
-        """Held for 30 s."""
+        """Open incidents after 30 s."""
         self.at(at, *found, **painted)
         self.at(at + 30, *found, **painted)
 
     def route_due(self, seconds):
-        """One second's work."""
+        """Route one second."""
         with writing(self.engine) as connection:
             route_due(connection, self.policy, self.settings, round(seconds * MICROS))
 
     @property
     def outbox(self):
-        """`channel kind revision` of all letters, in order."""
+        """Return `channel kind revision` of all messages, in order."""
         own = notification.c
         query = select(own.channel, own.kind, own.revision)
         query = query.order_by(own.created_at, own.channel, own.revision)
@@ -50,7 +50,7 @@ class StoredRouter:
             return [f"{row.channel} {row.kind} {row.revision}" for row in connection.execute(query)]
 
     def messages(self, kind):
-        """Of that kind, in order."""
+        """Return the messages of a kind, in order."""
         query = select(notification.c.message).where(notification.c.kind == kind)
         with self.engine.connect() as connection:
             rows = connection.scalars(query.order_by(notification.c.created_at)).all()

@@ -1,4 +1,4 @@
-"""What Alertmanager's calls come to."""
+"""Check what a post of Alertmanager changes."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ def told(kind, revision):
 
 
 def post(router, seconds, *alerts):  # noqa: ANN002
-    """A call."""
+    """Post alerts."""
     with writing(router.engine) as connection:
         at = seconds * MICROS
         return receive_webhook(
@@ -40,12 +40,12 @@ def post(router, seconds, *alerts):  # noqa: ANN002
 
 @pytest.fixture
 def router(embedded):
-    """That waits for Alertmanager."""
+    """Return a router that waits for Alertmanager."""
     return StoredRouter(embedded, mode="alertmanager")
 
 
-def test_a_call_that_names_an_incident_has_it_told(router):
-    """At once; a second call, or its end, changes nothing."""
+def test_post_that_names_an_incident_sends_it(router):
+    """Notify at once; a second post, or a resolved alert, changes nothing."""
     router.opened(found("ab", **PAGE))
     number = router.incidents[0].id
 
@@ -56,8 +56,8 @@ def test_a_call_that_names_an_incident_has_it_told(router):
     assert router.outbox == ["pagerduty:shop.key opened 1", "slack:#shop opened 1"]
 
 
-def test_that_an_incidents_alert_ended_releases_nothing(router):
-    """It says that somebody may know, not that anybody was told."""
+def test_resolved_alert_of_an_incident_confirms_nothing(router):
+    """Wait on: it does not show that anybody was notified."""
     router.opened(found("ab", **PAGE))
 
     post(router, 40, of_incident(router.incidents[0].id, "resolved"))
@@ -65,8 +65,8 @@ def test_that_an_incidents_alert_ended_releases_nothing(router):
     assert router.outbox == []
 
 
-def test_another_alert_is_a_message_of_its_own(router):
-    """Once when it fires, once when it ends, and anew when it fires again."""
+def test_other_alert_is_a_message_of_its_own(router):
+    """Notify when it fires, when it ends, and when it fires again."""
     for second, status in ((1, "firing"), (2, "firing"), (3, "resolved"), (4, "resolved")):
         post(router, second, alert(BURN, status))
     post(router, 5, alert(BURN, startsAt="2026-11-21T11:00:00Z"))
@@ -86,33 +86,33 @@ def test_another_alert_is_a_message_of_its_own(router):
 LATER = "2026-11-21T11:00:00Z"
 
 
-def ended_unheard(router):
-    """Alertmanager lost its data while it fired, and with them that it had to tell of the end."""
+def lose_the_end(router):
+    """Lose the data of Alertmanager, and with them the end of the alert."""
     post(router, 1, alert(BURN))
     for second in (2, 3):
         post(router, second, alert(BURN, startsAt=LATER))
     post(router, 4, alert(BURN, "resolved", startsAt=LATER))
 
 
-def test_an_alert_that_ended_unheard_is_told_when_it_fires_anew(router):
-    """Into its open alert, which rings nobody twice; whoever closed that by hand is rung."""
-    ended_unheard(router)
+def test_alert_that_ended_unnoticed_is_sent_when_it_refires(router):
+    """Change its open alert without paging; page where somebody closed it."""
+    lose_the_end(router)
 
     anew = [told("opened", 2)[0], told("changed", 2)[1]]
     assert router.outbox == [*told("opened", 1), *anew, *told("resolved", 3)]
     assert router.messages("changed")[0]["note"].startswith("The alert fires again.")
 
 
-def test_without_the_look_at_its_beginning_it_is_never_told_again(router, monkeypatch):
+def test_without_its_start_a_refired_alert_is_not_sent(router, monkeypatch):
     """Mutant."""
     monkeypatch.setattr("alerts.notify.alertmanager_alerts._is_refired", lambda *_: False)
-    ended_unheard(router)
+    lose_the_end(router)
 
     assert router.outbox == [*told("opened", 1), *told("resolved", 2)]
 
 
-def test_an_alert_of_an_incident_that_ended_unheard_does_not_stand_for_it_later(router):
-    """The outage is long over when it fires anew: a message of its own."""
+def test_refired_alert_is_not_attached_to_an_ended_incident(router):
+    """Send it as a message of its own: the outage is over."""
     router.opened(outage())
     post(router, 40, alert(BURN))
     router.at(50)
@@ -136,8 +136,8 @@ def test_an_alert_of_an_incident_that_ended_unheard_does_not_stand_for_it_later(
     ],
     ids=lambda each: str(each)[:40],
 )
-def test_an_alert_is_told_to_the_owner_in_its_labels(embedded, labels, said):
-    """By its severity; what has none is the platform's, and a Watchdog is for somebody else."""
+def test_alert_is_sent_to_the_owner_in_its_labels(embedded, labels, said):
+    """Send by its severity; without an owner to the platform; ignore Watchdog."""
     router = StoredRouter(embedded, engineering="boss")
 
     post(router, 1, alert(labels))
@@ -146,8 +146,8 @@ def test_an_alert_is_told_to_the_owner_in_its_labels(embedded, labels, said):
 
 
 @pytest.mark.parametrize("labels", [STALE, BURN, BURN | {"sli": "ingestion_lag"}])
-def test_what_follows_from_an_open_incident_is_no_second_page(router, labels):
-    """It is noted as another word for that incident, which it also releases; and stays so."""
+def test_alert_that_follows_from_an_incident_pages_nobody(router, labels):
+    """Attach it to the incident, which it also confirms."""
     router.opened(outage())
 
     assert post(router, 40, alert(labels)).notifications == ()
@@ -162,8 +162,8 @@ def test_what_follows_from_an_open_incident_is_no_second_page(router, labels):
     assert (row.ends_at, row.revision) == (110 * MICROS, 0)
 
 
-def test_an_access_that_has_its_incident_is_one_page(router):
-    """M10 by Prometheus and by ourselves; without an incident the alert is told."""
+def test_access_alert_with_an_incident_is_one_page(router):
+    """Notify of the alert only without an incident."""
     assert post(router, 1, alert(ACCESS)).notifications
     post(router, 2, alert(ACCESS, "resolved"))
     router.at(3, service_fault("access", "api", 0))
@@ -174,8 +174,8 @@ def test_an_access_that_has_its_incident_is_one_page(router):
 @pytest.mark.parametrize(
     ("labels", "fault"), [(STALE, outage()), (ACCESS, service_fault("access", "api", 0))]
 )
-def test_an_alert_that_was_told_before_its_incident_goes_on_standing_for_it(router, labels, fault):
-    """One page, whoever is first: PagerDuty's alert is taken over, and ends with the incident."""
+def test_alert_sent_before_its_incident_is_taken_over(router, labels, fault):
+    """Page once, whichever comes first; resolve it with the incident."""
     post(router, 1, alert(labels))
     router.at(2, fault)
     router.at(32, fault)
@@ -197,8 +197,8 @@ def test_an_alert_that_was_told_before_its_incident_goes_on_standing_for_it(rout
     ]
 
 
-def test_an_outage_that_it_tells_of_mutes_what_waits(router):
-    """For a quarter of an hour: by then we see one ourselves."""
+def test_alert_on_an_outage_mutes_waiting_incidents(router):
+    """Mute for a quarter of an hour; the catalog shows the outage by then."""
     router.opened(found("ab", **PAGE))
     post(router, 40, alert(STALE))
 
@@ -224,16 +224,16 @@ def test_an_outage_that_it_tells_of_mutes_what_waits(router):
         (body(alert(BURN, startsAt="2026-11-21T09:30:00")), "$.alerts[0].startsAt: expected a"),
     ],
 )
-def test_what_is_no_call_is_refused_with_its_path(given, said):
-    """So that whoever configured it finds it."""
+def test_invalid_body_is_rejected_with_its_path(given, said):
+    """Show where it is wrong."""
     with pytest.raises(InvalidWebhookError) as refused:
         parse_webhook(given)
 
     assert str(refused.value).startswith(said)
 
 
-def test_what_the_real_alertmanager_posts_is_taken(tmp_path: Path, router):
-    """Its own words, not ours: an incident is released, a burn is told."""
+def test_post_of_the_real_alertmanager_is_accepted(tmp_path: Path, router):
+    """Confirm an incident and notify of a burn."""
     router.opened(found("ab", **PAGE))
     number = router.incidents[0].id
     labels = {"alertname": "LinewardIncidentPage", "incident": number, "root_kind": "failed"}

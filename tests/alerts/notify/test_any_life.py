@@ -1,4 +1,4 @@
-"""Whatever happens, in whatever order: nobody twice, nothing untold, nothing left standing."""
+"""Check any order of changes: nobody is paged twice, and all is sent and ended."""
 
 from collections import defaultdict
 from itertools import pairwise
@@ -43,7 +43,7 @@ _STEPS = _PHASES.map(
 
 
 def walk(router, steps):
-    """The steps, then a long time in which all is well; what stood untold, by the second."""
+    """Walk the steps, then a long time without faults; return what was unsent, by second."""
     second, untold = 0, []
     by_owner = {"pay": theirs(keys=frozenset({98})), "boss": theirs()}
     for pause, faults, is_out, action in steps:
@@ -59,7 +59,7 @@ def walk(router, steps):
             commands = (Command(live[0], action, "ada", until),)
         down = (outage(),) if is_out else ()
         router.at(second, *faults, *down, commands=commands, by_owner=by_owner)
-        untold += [each.id for each in router.incidents if is_untold(router, each)]
+        untold += [each.id for each in router.incidents if is_unsent(router, each)]
     for pause in (50, 50, 400, 4_000, 8_000):
         second += pause
         router.route_due(second)
@@ -68,8 +68,8 @@ def walk(router, steps):
     return untold
 
 
-def is_untold(router, incident):
-    """It opened, nobody wants it quiet, and its owner, or who stands in, does not know."""
+def is_unsent(router, incident):
+    """Return whether an open incident was not sent to its owner or the platform."""
     if incident.state not in {"open", "acknowledged"}:
         return False
     state = router.states[incident.id]
@@ -82,7 +82,7 @@ def is_untold(router, incident):
 
 
 def by_alert(router):
-    """Kinds of messages in their order, by channel and incident."""
+    """Return the kinds of messages in order, by channel and incident."""
     kinds = defaultdict(list)
     for each in router.post:
         if each.message.kind != "notice":
@@ -98,8 +98,8 @@ def by_alert(router):
     + [(40, [found("a", owner="pay", level="page")], False, None)] * 3,
     "direct",
 )
-def test_whatever_happens_nobody_is_rung_twice_and_nothing_is_untold(steps, mode):
-    """Each person once, of owners two at most; what ends was told, and all that was told ends."""
+def test_any_life_pages_each_person_once_and_sends_all(steps, mode):
+    """Page two owners at most; end all that was sent, and nothing else."""
     router = MemoryRouter(mode=mode, again_seconds=86_400)
 
     assert walk(router, steps) == []
@@ -114,8 +114,8 @@ def test_whatever_happens_nobody_is_rung_twice_and_nothing_is_untold(steps, mode
 
 @settings(max_examples=examples(100))
 @given(_STEPS)
-def test_what_comes_back_and_stays_rings_one_person_twice_and_no_more(steps):
-    """As it is set usually: a third time nobody is rung for one fault."""
+def test_fault_that_comes_back_pages_twice_at_most(steps):
+    """Page no third time with the usual settings."""
     router = MemoryRouter()
 
     walk(router, steps)
@@ -126,8 +126,8 @@ def test_what_comes_back_and_stays_rings_one_person_twice_and_no_more(steps):
 
 @settings(max_examples=examples(60))
 @given(_STEPS)
-def test_each_owner_downstream_has_one_notice_an_hour(steps):
-    """And none while the platform, or the root's owner, is whom it would go to."""
+def test_downstream_owner_gets_one_notice_an_hour(steps):
+    """Send none to the platform or the root's owner."""
     router = MemoryRouter()
     walk(router, steps)
     told = defaultdict(list)

@@ -1,4 +1,4 @@
-"""Any course of changes, faults, crashes and time ends with everybody told, once."""
+"""Check any sequence of changes, faults, crashes and time: all is sent once."""
 
 from itertools import count
 
@@ -28,7 +28,7 @@ _numbers = count(1)
 
 
 class Course:
-    """One incident, told step by step to all channels."""
+    """Incident that is sent step by step to all channels."""
 
     def __init__(self, notifier: Notifier, fakes: Fakes) -> None:
         self.notifier = notifier
@@ -37,39 +37,39 @@ class Course:
         self.told: list[str] = []
 
     def notify(self, kind: str) -> None:
-        """The next revision."""
+        """Enqueue the next revision."""
         self.told.append(kind)
         one = message(len(self.told), kind, incident_id=self.incident_id)
         self.notifier.notify(one, DATA, PAGER, TICKETS)
 
     def fault(self, fault: str) -> None:
-        """Of all providers."""
+        """Set a fault at all providers."""
         for fake in self.fakes:
             fake.status = 503 if fault == "down" else None
             fake.lost_answers = 1 if fault == "lost" else 0
         self.fakes.slack.limited = {"C0000001": 90} if fault == "limited" else {}
 
     def die(self, name: str) -> None:
-        """A sender that is killed, if it comes by there."""
+        """Kill a sender at a failpoint, if it gets there."""
         die(self.notifier, IN_SLACK[name])
 
     def wait(self, seconds: int) -> None:
-        """Without a sender."""
+        """Let time pass without a sender."""
         self.notifier.clock.pass_(seconds)
 
     def run(self, _: None = None) -> None:
-        """One pass."""
+        """Run one pass."""
         self.notifier.run()
 
     def settle(self) -> None:
-        """All is well again, for longer than the longest wait."""
+        """Let all providers work for longer than the longest wait."""
         self.fault("well")
         for _ in range(8):
             self.notifier.clock.pass_(self.notifier.settings.longest_wait_seconds)
             self.notifier.run()
 
     def slack_shows(self) -> list[str]:
-        """First words of its messages."""
+        """Return the first words of its messages."""
         return [
             each["text"].split(":")[0]
             for each in self.fakes.slack.posts("C0000001")
@@ -77,7 +77,7 @@ class Course:
         ]
 
     def slack_replies(self) -> list[int]:
-        """Revisions that the thread was told of."""
+        """Return the revisions in the thread."""
         payloads = [
             each["metadata"]["event_payload"]
             for each in self.fakes.slack.messages["C0000001"]
@@ -87,17 +87,17 @@ class Course:
         return [each["revision"] for each in ours]
 
     def rings(self) -> int:
-        """How often PagerDuty opened an alert."""
+        """Return how many times PagerDuty opened an alert."""
         return sum(key == self.incident_id for _, key in self.fakes.pagerduty.pages)
 
     def tickets(self) -> list[int]:
-        """Revisions that the receiver took."""
+        """Return the revisions that the receiver accepted."""
         taken = self.fakes.receiver.tickets
         return [each["revision"] for each in taken if each["incident_id"] == self.incident_id]
 
 
 def _rings_due(told: list[str]) -> tuple[range, bool]:
-    """How often somebody may have been rung, and whether the alert is open at the end.
+    """Return how many pages are allowed, and whether the alert is open at the end.
 
     What was over before PagerDuty took it rings nobody.
     """
@@ -118,8 +118,8 @@ _OVER = [("notify", "resolved"), ("die", "after posting"), ("notify", "changed")
 @given(steps=STEPS)
 @example(steps=[("notify", "opened"), *_OVER])
 @example(steps=[*_OVER, ("run", None), ("notify", "opened")])
-def test_any_course_ends_with_everybody_told_once(notifier, fakes, steps):
-    """One message in its last state, no reply twice, no ring twice, each ticket in order."""
+def test_any_sequence_ends_with_all_sent_once(notifier, fakes, steps):
+    """Show one message in its last state, no reply or page twice, each ticket in order."""
     course = Course(notifier, fakes)
     course.notify("opened")
     for step, given_to_it in steps:
@@ -136,8 +136,8 @@ def test_any_course_ends_with_everybody_told_once(notifier, fakes, steps):
     assert {row[2] for row in notifier.rows()} <= {"sent", "superseded"}
 
 
-def test_the_course_is_of_failpoints_that_are_passed(notifier, fakes):
-    """A course whose crashes never happen would show nothing."""
+def test_failpoints_of_a_sequence_are_reached(notifier, fakes):
+    """Show that crashes happen."""
     course = Course(notifier, fakes)
     course.notify("opened")
 
@@ -145,8 +145,8 @@ def test_the_course_is_of_failpoints_that_are_passed(notifier, fakes):
 
 
 @pytest.mark.parametrize("fault", ["down", "limited", "lost"])
-def test_the_course_is_of_faults_that_are_felt(notifier, fakes, fault):
-    """Nor may its faults be without effect."""
+def test_faults_of_a_sequence_have_an_effect(notifier, fakes, fault):
+    """Show that faults fail attempts."""
     course = Course(notifier, fakes)
     course.fault(fault)
     course.notify("opened")

@@ -1,4 +1,4 @@
-"""Messages that were written or tried while the clock was wrong."""
+"""Check messages that were written or tried while the clock was wrong."""
 
 import pytest
 
@@ -9,8 +9,8 @@ _DAY = 86_400
 
 
 @pytest.mark.parametrize("jump", [60, 3_600, 30 * _DAY, 3_650 * _DAY])
-def test_a_failed_attempt_under_a_clock_ahead_holds_up_nothing(notifier, slack, jump):
-    """Both the message and its channel were held until a time that is far ahead."""
+def test_failed_attempt_under_a_clock_ahead_delays_nothing(notifier, slack, jump):
+    """Reset the message and its channel, which were held until a time far ahead."""
     notifier.clock.pass_(jump)
     slack.status = 503
     notifier.notify(message(1), DATA)
@@ -24,8 +24,8 @@ def test_a_failed_attempt_under_a_clock_ahead_holds_up_nothing(notifier, slack, 
 
 
 @pytest.mark.parametrize("jump", [3_700, 30 * _DAY, -3_600])
-def test_a_message_written_under_a_wrong_clock_is_sent(notifier, pagerduty, jump):
-    """The clock jumps between the message and its first attempt."""
+def test_message_written_under_a_wrong_clock_is_sent(notifier, pagerduty, jump):
+    """Let the clock jump between the message and its first attempt."""
     notifier.clock.pass_(jump)
     notifier.notify(message(1), PAGER)
     notifier.clock.pass_(-jump)

@@ -1,4 +1,4 @@
-"""Which of what waits is sent, and which need not be."""
+"""Check which waiting message is sent, and which are dropped."""
 
 import pytest
 from hypothesis import given
@@ -14,8 +14,8 @@ def _waiting(*kinds: str) -> list[WaitingMessage]:
     return [WaitingMessage(revision, kind) for revision, kind in enumerate(kinds, start=1)]
 
 
-def _all_sent(kind: str, waiting: list[WaitingMessage]) -> list[str]:
-    """Kinds that are sent when each is taken, in order."""
+def _send_all(kind: str, waiting: list[WaitingMessage]) -> list[str]:
+    """Return the kinds that are sent when each is accepted, in order."""
     sent: list[str] = []
     while waiting:
         plan = choose_next(kind, waiting, sent[-1] if sent else None)
@@ -39,9 +39,9 @@ def _all_sent(kind: str, waiting: list[WaitingMessage]) -> list[str]:
         ("pagerduty", ("opened", "resolved", "opened", "changed"), ["changed"]),
     ],
 )
-def test_what_is_sent_of_all_that_waits(channel, waiting, sent):
-    """An edit says all that came before it; what is over rings nobody."""
-    assert _all_sent(channel, _waiting(*waiting)) == sent
+def test_messages_sent_of_all_that_wait(channel, waiting, sent):
+    """Send one edit for all before it; drop a page that is over."""
+    assert _send_all(channel, _waiting(*waiting)) == sent
 
 
 @pytest.mark.parametrize(
@@ -52,8 +52,8 @@ def test_what_is_sent_of_all_that_waits(channel, waiting, sent):
         (None, None, NextMessage(5, tuple((gone, "never_triggered") for gone in (2, 3, 4)))),
     ],
 )
-def test_the_end_is_sent_of_what_is_open_or_may_be(doubt_since, last_sent, plan):
-    """It is over and has begun anew: the end goes first, and alone where nothing was opened."""
+def test_resolve_is_sent_of_what_may_be_open(doubt_since, last_sent, plan):
+    """Send it first where the fault began again, and alone where nothing was opened."""
     over = [
         WaitingMessage(2, "opened", doubt_since),
         WaitingMessage(3, "acknowledged"),
@@ -63,15 +63,15 @@ def test_the_end_is_sent_of_what_is_open_or_may_be(doubt_since, last_sent, plan)
     assert choose_next("pagerduty", [*over, WaitingMessage(5, "opened")], last_sent) == plan
 
 
-def test_a_resolve_whose_first_try_may_have_arrived_is_sent_again():
-    """The last that is known to be taken is a resolve, but this one is in doubt."""
+def test_resolve_in_doubt_is_sent_again():
+    """Send it though the last accepted message is a resolve."""
     plan = choose_next("pagerduty", [WaitingMessage(3, "resolved", doubt_since=7)], "resolved")
 
     assert plan == NextMessage(3, (), 7)
 
 
-def test_a_doubt_is_handed_on_to_what_supersedes_it():
-    """The older one may be in the channel: the newer one must be looked for from then on."""
+def test_doubt_passes_to_the_message_that_supersedes():
+    """Search for the newer message from then on: the older one may be in the channel."""
     waiting = [
         WaitingMessage(1, "opened", 5),
         WaitingMessage(2, "changed", 9),
@@ -84,8 +84,8 @@ def test_a_doubt_is_handed_on_to_what_supersedes_it():
 
 
 @given(st.lists(st.sampled_from(RUNG), min_size=1, max_size=12))
-def test_pagerduty_ends_in_the_state_that_all_messages_one_by_one_would_give(kinds):
-    """Whatever is left out, the alert is open exactly if it would be with nothing left out."""
+def test_pagerduty_ends_as_with_all_messages(kinds):
+    """Leave the alert open exactly if it were open with nothing dropped."""
     is_open, is_known = False, False
     for kind in kinds:
         if kind == "changed":
@@ -94,15 +94,15 @@ def test_pagerduty_ends_in_the_state_that_all_messages_one_by_one_would_give(kin
         is_known = action_of(kind) != "trigger"
         is_open = not is_known or (is_open and action_of(kind) == "acknowledge")
 
-    sent = _all_sent("pagerduty", _waiting(*kinds))
+    sent = _send_all("pagerduty", _waiting(*kinds))
 
     assert is_open == bool(sent and action_of(sent[-1]) != "resolve")
     assert not sent or action_of(sent[0]) == "trigger"
 
 
 @given(st.sampled_from(RUNG), st.lists(st.just("changed"), min_size=1, max_size=5))
-def test_a_change_never_triggers_after_the_first_page(last_sent, kinds):
-    """Somebody may have resolved the alert in PagerDuty: a trigger would page again."""
+def test_change_never_triggers_after_the_first_page(last_sent, kinds):
+    """Send none: a trigger pages again where somebody resolved the alert."""
     plan = choose_next("pagerduty", _waiting(*kinds), last_sent)
 
     assert plan.revision is None
@@ -110,6 +110,6 @@ def test_a_change_never_triggers_after_the_first_page(last_sent, kinds):
 
 
 @given(st.lists(st.sampled_from(RUNG), min_size=1, max_size=12))
-def test_slack_is_sent_the_last_state_alone(kinds):
-    """However many wait."""
-    assert _all_sent("slack", _waiting(*kinds)) == [kinds[-1]]
+def test_slack_receives_the_newest_state_only(kinds):
+    """Drop all that wait before it."""
+    assert _send_all("slack", _waiting(*kinds)) == [kinds[-1]]

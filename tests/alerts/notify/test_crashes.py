@@ -1,4 +1,4 @@
-"""A sender that dies, at each point where that could matter: nothing is lost, and nothing twice."""
+"""Check a sender that dies at each point that matters: nothing is lost or sent twice."""
 
 from collections.abc import Callable
 
@@ -18,11 +18,11 @@ Failpoint = Callable[[pytest.MonkeyPatch], None]
 
 
 class KilledError(BaseException):
-    """The process ends here."""
+    """End of the process."""
 
 
 def _before(owner: type, name: str) -> Failpoint:
-    """Dies instead of doing it."""
+    """Die instead of the call."""
 
     def arm(patch: pytest.MonkeyPatch) -> None:
         def die(*_: object, **__: object) -> None:
@@ -34,7 +34,7 @@ def _before(owner: type, name: str) -> Failpoint:
 
 
 def _after(owner: type, name: str) -> Failpoint:
-    """Dies when it is done."""
+    """Die after the call."""
 
     def arm(patch: pytest.MonkeyPatch) -> None:
         done = getattr(owner, name)
@@ -67,7 +67,7 @@ IN_SLACK = ANYWHERE | {
 
 
 def die(notifier: Notifier, failpoint: Failpoint) -> bool:
-    """One pass that dies at the failpoint; whether it came by there."""
+    """Run one pass that dies at the failpoint; return whether it got there."""
     with pytest.MonkeyPatch.context() as patch:
         failpoint(patch)
         try:
@@ -78,14 +78,14 @@ def die(notifier: Notifier, failpoint: Failpoint) -> bool:
 
 
 def _recover(notifier: Notifier) -> None:
-    """The next process, beyond the lease of the one that died."""
+    """Run the next process, after the lease of the one that died."""
     notifier.clock.pass_(notifier.settings.lease_seconds)
     notifier.run()
 
 
 @pytest.mark.parametrize("name", IN_SLACK)
-def test_a_killed_sender_leaves_slack_with_one_message_and_one_reply(notifier, slack, name):
-    """Killed at the post and again at the edit, wherever it comes by the failpoint."""
+def test_killed_sender_leaves_one_message_and_one_reply_in_slack(notifier, slack, name):
+    """Kill it at the post and again at the edit."""
     notifier.notify(message(1), DATA)
     died = [die(notifier, IN_SLACK[name])]
     _recover(notifier)
@@ -100,8 +100,8 @@ def test_a_killed_sender_leaves_slack_with_one_message_and_one_reply(notifier, s
 
 
 @pytest.mark.parametrize("name", ANYWHERE)
-def test_a_killed_sender_rings_once_and_resolves(notifier, pagerduty, name):
-    """PagerDuty knows a repeat by its dedup_key."""
+def test_killed_sender_pages_once_and_resolves(notifier, pagerduty, name):
+    """Rely on PagerDuty's dedup_key."""
     notifier.notify(message(1), PAGER)
     assert die(notifier, ANYWHERE[name])
     _recover(notifier)
@@ -115,8 +115,8 @@ def test_a_killed_sender_rings_once_and_resolves(notifier, pagerduty, name):
 
 
 @pytest.mark.parametrize("name", ANYWHERE)
-def test_a_killed_sender_leaves_one_ticket(notifier, receiver, name):
-    """A receiver knows a repeat by its id."""
+def test_killed_sender_leaves_one_ticket(notifier, receiver, name):
+    """Rely on the id of the webhook."""
     notifier.notify(message(1), TICKETS)
     assert die(notifier, ANYWHERE[name])
     _recover(notifier)
@@ -124,8 +124,8 @@ def test_a_killed_sender_leaves_one_ticket(notifier, receiver, name):
     assert [each["revision"] for each in receiver.tickets] == [1]
 
 
-def test_a_sender_that_dies_again_and_again_posts_once(notifier, slack):
-    """Each death leaves the doubt as old as the first attempt, and the search reaches back."""
+def test_sender_that_dies_repeatedly_posts_once(notifier, slack):
+    """Keep the doubt as old as the first attempt, so that the search reaches back."""
     notifier.notify(message(1), DATA)
     for _ in range(3):
         assert die(notifier, IN_SLACK["between send and mark"])
@@ -135,8 +135,8 @@ def test_a_sender_that_dies_again_and_again_posts_once(notifier, slack):
     assert len(slack.posts("C0000001")) == 1
 
 
-def test_what_was_sent_before_a_crash_and_is_superseded_after_it_is_edited(notifier, slack):
-    """Revision 1 was posted by a process that died; revision 2 must find and edit that post."""
+def test_post_before_a_crash_is_edited_by_a_later_revision(notifier, slack):
+    """Find the post of the process that died."""
     notifier.notify(message(1), DATA)
     assert die(notifier, IN_SLACK["between send and mark"])
     notifier.notify(message(2, "resolved"), DATA)
@@ -146,8 +146,8 @@ def test_what_was_sent_before_a_crash_and_is_superseded_after_it_is_edited(notif
     assert [row[2:] for row in notifier.rows()] == [("superseded", "superseded"), ("sent", "")]
 
 
-def test_a_thread_is_told_though_its_post_and_its_edit_were_both_never_marked(notifier, slack):
-    """The post keeps the revision that it was posted for: its edit is not taken for the reply."""
+def test_reply_follows_a_post_and_an_edit_without_a_record(notifier, slack):
+    """Keep the revision of the post: its edit is not the reply."""
     notifier.notify(message(1), DATA)
     assert die(notifier, IN_SLACK["between send and mark"])
     notifier.notify(message(2, "resolved"), DATA)
@@ -159,8 +159,8 @@ def test_a_thread_is_told_though_its_post_and_its_edit_were_both_never_marked(no
     assert len(slack.replies("C0000001")) == 1
 
 
-def test_a_channel_given_by_name_is_searched_too(notifier, slack):
-    """History is told for an id alone: the name is looked up first."""
+def test_channel_given_by_name_is_searched(notifier, slack):
+    """Look up its id: history needs one."""
     notifier.notify(message(1), "slack:#payments")
     assert die(notifier, IN_SLACK["between send and mark"])
     _recover(notifier)
@@ -168,8 +168,8 @@ def test_a_channel_given_by_name_is_searched_too(notifier, slack):
     assert len(slack.posts("C0000002")) == 1
 
 
-def test_a_post_is_found_behind_hundreds_of_others(notifier, slack):
-    """The search turns the pages of a busy channel."""
+def test_post_is_found_behind_hundreds_of_others(notifier, slack):
+    """Turn the pages of a busy channel."""
     notifier.notify(message(1), DATA)
     assert die(notifier, IN_SLACK["between send and mark"])
     slack.messages["C0000001"] += [{"ts": f"{slack.next_ts()}", "text": "hello"}] * 450
@@ -179,8 +179,8 @@ def test_a_post_is_found_behind_hundreds_of_others(notifier, slack):
     assert slack.calls("chat.postMessage") == 1
 
 
-def test_where_the_history_may_not_be_read_it_is_sent_again_and_counted(notifier, slack, counted):
-    """Twice rather than never: the app lacks the scope for history."""
+def test_repeat_is_counted_where_history_is_forbidden(notifier, slack, counted):
+    """Send it again rather than never: the app lacks the scope."""
     slack.errors["conversations.history"] = "missing_scope"
     notifier.notify(message(1), DATA)
     assert die(notifier, IN_SLACK["between send and mark"])
@@ -190,8 +190,8 @@ def test_where_the_history_may_not_be_read_it_is_sent_again_and_counted(notifier
     assert counted("repeated") == {(DATA, ""): 1}
 
 
-def test_what_a_long_history_does_not_show_is_sent_again_and_counted(notifier, slack, counted):
-    """Over a thousand later messages: nobody can tell whether the first try arrived."""
+def test_repeat_is_counted_where_history_is_too_long(notifier, slack, counted):
+    """Send it again after a thousand later messages."""
     notifier.notify(message(1), DATA)
     assert die(notifier, IN_SLACK["between send and mark"])
     slack.messages["C0000001"] += [{"ts": f"{slack.next_ts()}", "text": "hello"}] * 1_100
@@ -202,8 +202,8 @@ def test_what_a_long_history_does_not_show_is_sent_again_and_counted(notifier, s
     assert counted("repeated") == {(DATA, ""): 1}
 
 
-def test_a_repeat_to_pagerduty_is_counted(notifier, pagerduty, counted):
-    """It changes nothing there, and is told all the same."""
+def test_repeat_to_pagerduty_is_counted(notifier, pagerduty, counted):
+    """Count it though it changes nothing there."""
     notifier.notify(message(1), PAGER)
     assert die(notifier, ANYWHERE["between send and mark"])
     _recover(notifier)
@@ -212,8 +212,8 @@ def test_a_repeat_to_pagerduty_is_counted(notifier, pagerduty, counted):
     assert counted("repeated") == {(PAGER, ""): 1}
 
 
-def test_what_is_rolled_back_is_not_sent(notifier, slack):
-    """The message stands in the transaction of what it tells of: both are there, or neither."""
+def test_message_rolled_back_is_not_sent(notifier, slack):
+    """Store the message in the transaction of its change."""
 
     def change_and_die() -> None:
         with writing(notifier.engine) as connection:
@@ -228,7 +228,7 @@ def test_what_is_rolled_back_is_not_sent(notifier, slack):
 
 
 def test_without_the_search_a_crash_posts_twice(notifier, slack, monkeypatch):
-    """Mutant: nobody looks whether it is there already."""
+    """Mutant: search no history."""
     monkeypatch.setattr(History, "root", lambda *_: None)
     notifier.notify(message(1), DATA)
     assert die(notifier, IN_SLACK["between send and mark"])
@@ -237,8 +237,8 @@ def test_without_the_search_a_crash_posts_twice(notifier, slack, monkeypatch):
     assert len(slack.posts("C0000001")) == 2
 
 
-def test_without_the_search_of_the_thread_it_is_told_twice(notifier, slack, monkeypatch):
-    """Mutant: nobody looks into the thread."""
+def test_without_the_search_of_the_thread_it_replies_twice(notifier, slack, monkeypatch):
+    """Mutant: search no thread."""
     monkeypatch.setattr(History, "has_reply", lambda *_: False)
     notifier.notify(message(1), DATA)
     notifier.run()
@@ -249,8 +249,8 @@ def test_without_the_search_of_the_thread_it_is_told_twice(notifier, slack, monk
     assert len(slack.replies("C0000001")) == 2
 
 
-def test_without_a_claim_that_is_written_down_a_crash_posts_twice(notifier, slack, monkeypatch):
-    """Mutant: the attempt is not noted before it is made, so nobody knows of a doubt."""
+def test_without_a_recorded_claim_a_crash_posts_twice(notifier, slack, monkeypatch):
+    """Mutant: record no attempt before it is made."""
     notifier.notify(message(1), DATA)
     with monkeypatch.context() as patch:
         patch.setattr("alerts.notify.claims._record_attempt", lambda _, rows, *__: rows[0])

@@ -1,4 +1,4 @@
-"""From a fault to the phone: decisions, outbox, sender, and fakes of Slack and PagerDuty."""
+"""Check the way from a fault to a phone: decisions, outbox, sender, and fakes."""
 
 import random
 
@@ -27,7 +27,7 @@ PAGE = {"owner": "shop", "level": "page"}
 
 
 class Phones:
-    """A router, a sender, and whoever is rung."""
+    """Router, sender, and the people who are paged."""
 
     def __init__(self, engine, folder, slack, pagerduty) -> None:
         self.router = StoredRouter(engine, POLICY, tickets=None)
@@ -41,11 +41,11 @@ class Phones:
         self.sender = Sender(engine, ways, settings, clock=self.clock, spread=spread)
 
     def clock(self):
-        """Simulated."""
+        """Return the simulated time."""
         return from_micros(self.second * MICROS)
 
     def at(self, second, *faults):  # noqa: ANN002
-        """A step, a turn, and all that is due is sent."""
+        """Route a step and a second, and send all that is due."""
         self.second = second
         self.router.at(second, *faults)
         self.router.route_due(second)
@@ -53,13 +53,13 @@ class Phones:
 
     @property
     def page_count(self):
-        """Keys, in the order in which somebody was rung."""
+        """Return the keys in the order in which they paged."""
         return [key for key, _ in self.pagerduty.pages]
 
 
 @pytest.fixture
 def phones(embedded, tmp_path):
-    """All of it, over loopback."""
+    """Build all of it over loopback."""
     pagerduty, slack = FakePagerDuty(trustme.CA()), FakeSlack()
     pagerduty.listen()
     slack.start()
@@ -70,8 +70,8 @@ def phones(embedded, tmp_path):
     pagerduty.stop()
 
 
-def test_a_fault_is_one_page_however_it_goes(phones):
-    """It opens, grows, goes up, ends, comes back and ends: each person is rung once."""
+def test_fault_is_one_page(phones):
+    """Page each person once while it opens, grows, moves, ends and comes back."""
     phones.at(0, found("ab", **PAGE))
     phones.at(30, found("ab", **PAGE))
     phones.at(60, found("abc", "lost", **PAGE))
@@ -91,8 +91,8 @@ def test_a_fault_is_one_page_however_it_goes(phones):
     assert phones.slack.replies("C0000001")[-1].startswith("Resolved: after 20 min")
 
 
-def test_two_that_turn_out_to_be_one_ring_nobody_again(phones):
-    """PagerDuty's alert of the younger one stands for both, and is resolved with the older."""
+def test_merged_incidents_page_nobody_again(phones):
+    """Keep the alert of the younger one for both, and resolve it with the older."""
     mine, other = found("ab", **PAGE), found("cd", owner="pay", level="page")
     for second, faults in ((0, (mine,)), (30, (mine,)), (40, (mine, other)), (70, (mine, other))):
         phones.at(second, *faults)

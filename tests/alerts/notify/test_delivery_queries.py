@@ -1,4 +1,4 @@
-"""What the exporter shows of delivery."""
+"""Check the delivery metrics."""
 
 from concurrent.futures import ThreadPoolExecutor, wait
 
@@ -17,8 +17,8 @@ def _oldest(notifier) -> float:
         return oldest_undelivered_seconds(reader, notifier.clock.micros)
 
 
-def test_what_was_sent_and_what_failed_is_counted_by_channel(notifier, slack, counted):
-    """Attempts that fail are counted one by one, messages once."""
+def test_sent_and_failed_are_counted_by_channel(notifier, slack, counted):
+    """Count each failed attempt, and each message once."""
     slack.status = 503
     notifier.notify(message(1), DATA, PAGER)
     notifier.run()
@@ -31,8 +31,8 @@ def test_what_was_sent_and_what_failed_is_counted_by_channel(notifier, slack, co
     assert counted("repeated") == {}
 
 
-def test_the_oldest_that_waits_is_as_old_as_what_it_stands_for(notifier, slack):
-    """A newer message that supersedes it does not make delivery look younger."""
+def test_oldest_waiting_message_has_the_age_of_what_it_supersedes(notifier, slack):
+    """Keep the age of the first message."""
     assert _oldest(notifier) == 0
     slack.status = 503
     notifier.notify(message(1), DATA)
@@ -48,8 +48,8 @@ def test_the_oldest_that_waits_is_as_old_as_what_it_stands_for(notifier, slack):
     assert _oldest(notifier) == 0
 
 
-def test_two_that_count_the_same_for_the_first_time_are_two(catalog):
-    """Neither sees the row of the other, which is not committed yet."""
+def test_two_first_counts_at_once_are_two(catalog):
+    """Add both: neither sees the other's row."""
 
     def second():
         with writing(catalog) as connection:

@@ -1,4 +1,4 @@
-"""The digest of tickets, and what a planned window hid."""
+"""Check the digest of tickets, and the summary of a planned window."""
 
 from datetime import UTC, datetime
 
@@ -21,7 +21,7 @@ BERLIN = msgspec.structs.replace(POLICY, time_zone="Europe/Berlin")
 
 
 def digests(router):
-    """Owner, what and lines of each."""
+    """Return owner, title and lines of each."""
     return [
         (each["owner"], each["what"], len(each["lines"]))
         for each in router.messages("notice")
@@ -29,8 +29,8 @@ def digests(router):
     ]
 
 
-def test_each_owner_hears_of_open_tickets_once_a_day(embedded):
-    """At nine in the policy's time zone, again the next day, and nothing when there are none."""
+def test_owner_gets_open_tickets_once_a_day(embedded):
+    """Send at nine in the policy's time zone; send none where there are none."""
     router = StoredRouter(embedded, BERLIN)
     tickets = [found(name, owner="shop") for name in "ab"] + [found("c", owner="pay")]
     router.opened(*tickets, found("d", owner="boss", level="page"), at=MIDNIGHT)
@@ -47,8 +47,8 @@ def test_each_owner_hears_of_open_tickets_once_a_day(embedded):
     assert sorted(digests(router)) == sorted([*first, ("shop", "1 open ticket", 1)])
 
 
-def test_a_ticket_of_the_afternoon_waits_for_the_next_day(embedded):
-    """The day's digest was due in the morning, whether there was any or not."""
+def test_ticket_of_the_afternoon_waits_for_the_next_day(embedded):
+    """Send one digest a day."""
     router = StoredRouter(embedded)
     router.route_due(MIDNIGHT + 9 * HOUR)
     router.opened(found("a", owner="shop"), at=MIDNIGHT + 15 * HOUR)
@@ -59,8 +59,8 @@ def test_a_ticket_of_the_afternoon_waits_for_the_next_day(embedded):
     assert digests(router) == [("shop", "1 open ticket", 1)]
 
 
-def test_a_digest_lists_ten_and_counts_the_rest(embedded):
-    """The oldest first; in Slack, and nobody is rung."""
+def test_digest_lists_ten_and_counts_the_rest(embedded):
+    """List the oldest first, in Slack."""
     router = StoredRouter(embedded)
     faults = [found(name, owner="shop", onset=ord(name) * 60) for name in "abcdefghijkl"]
     router.opened(*faults, at=MIDNIGHT)
@@ -73,8 +73,8 @@ def test_a_digest_lists_ten_and_counts_the_rest(embedded):
     assert told["links"]["full_list"] == "https://lineward.test/incidents"
 
 
-def test_what_ended_long_ago_is_forgotten_with_its_messages(embedded):
-    """By the day's first turn; what stands open keeps all of its own."""
+def test_incident_that_ended_long_ago_is_pruned_with_its_messages(embedded):
+    """Prune once a day; keep all of open incidents."""
     router = StoredRouter(embedded, keep_days=1)
     over, stands = found("a", owner="shop"), found("b", owner="pay")
     router.opened(over, stands, at=MIDNIGHT)
@@ -98,27 +98,27 @@ def test_what_ended_long_ago_is_forgotten_with_its_messages(embedded):
 
 
 def rows(router, table):
-    """All of them."""
+    """Return all rows."""
     with router.engine.connect() as connection:
         return connection.execute(select(table)).all()
 
 
-def hidden(name, **said):  # noqa: ANN003
-    """By the planned window `move`, for an hour."""
+def suppress(name, **said):  # noqa: ANN003
+    """Suppress an incident for an hour by the planned window `move`."""
     until = (MIDNIGHT + HOUR) * MICROS
     return found(name, hidden_by="move", hidden_until=until, **said)
 
 
 def windows(router):
-    """Owner and what of each."""
+    """Return owner and title of each summary."""
     told = router.messages("notice")
     return sorted((each["owner"], each["what"], len(each["lines"])) for each in told)
 
 
-def test_what_a_window_hid_is_listed_when_it_ends(embedded):
-    """For each owner theirs, once; what is bad still opens beside it."""
+def test_window_is_summarized_when_it_ends(embedded):
+    """List each owner's own once; what is still bad opens beside it."""
     router = StoredRouter(embedded)
-    faults = (hidden("a", owner="shop"), hidden("b", owner="shop"), hidden("c", owner="pay"))
+    faults = (suppress("a", owner="shop"), suppress("b", owner="shop"), suppress("c", owner="pay"))
     router.opened(*faults, at=MIDNIGHT, hidden_by="move")
     router.at(MIDNIGHT + 100, *faults[1:], hidden_by="move")
     router.at(MIDNIGHT + 145, *faults[1:], hidden_by="move")
@@ -137,10 +137,10 @@ def test_what_a_window_hid_is_listed_when_it_ends(embedded):
     }
 
 
-def test_a_window_that_was_prolonged_is_listed_at_its_end(embedded):
-    """What it hides still is no news yet."""
+def test_prolonged_window_is_summarized_at_its_end(embedded):
+    """Wait while it suppresses."""
     router = StoredRouter(embedded)
-    router.opened(hidden("a", owner="shop"), at=MIDNIGHT, hidden_by="move")
+    router.opened(suppress("a", owner="shop"), at=MIDNIGHT, hidden_by="move")
 
     router.route_due(MIDNIGHT + 2 * HOUR)
 
@@ -148,7 +148,7 @@ def test_a_window_that_was_prolonged_is_listed_at_its_end(embedded):
 
 
 def window(router, **given):  # noqa: ANN003
-    """A row of the table, of the first hour."""
+    """Return a row of the table, for the first hour."""
     fields = {"name": "move", "pattern": "*", "by": "ada", "via": "cli", "reason": ""}
     times = {
         "from_at": MIDNIGHT * MICROS,
@@ -159,49 +159,49 @@ def window(router, **given):  # noqa: ANN003
         connection.execute(insert(suppression).values(**fields, **(times | given)))
 
 
-def told_at(router):
-    """When that window was told of."""
+def summarized_at(router):
+    """Return when that window was summarized."""
     with router.engine.connect() as connection:
         return connection.scalar(select(suppression.c.told_at))
 
 
-def test_a_window_that_hid_nothing_is_told_to_nobody(embedded):
-    """It is done all the same."""
+def test_window_that_suppressed_nothing_sends_nothing(embedded):
+    """Mark it all the same."""
     router = StoredRouter(embedded)
     window(router)
 
     router.route_due(MIDNIGHT + HOUR - 1)
-    assert told_at(router) is None
+    assert summarized_at(router) is None
     router.route_due(MIDNIGHT + HOUR)
-    assert told_at(router) == (MIDNIGHT + HOUR) * MICROS
+    assert summarized_at(router) == (MIDNIGHT + HOUR) * MICROS
     assert router.outbox == []
 
 
-def test_a_window_that_a_person_ended_is_listed_then(catalog):
-    """Before its time; what it hid and was good again is in it."""
+def test_window_ended_by_a_person_is_summarized_then(catalog):
+    """List also what recovered within it."""
     router = StoredRouter(catalog)
     window(router, ended_at=(MIDNIGHT + 600) * MICROS)
-    router.opened(hidden("a", owner="shop"), at=MIDNIGHT, hidden_by="move")
+    router.opened(suppress("a", owner="shop"), at=MIDNIGHT, hidden_by="move")
     router.at(MIDNIGHT + 100)
     router.at(MIDNIGHT + 145)
 
     router.route_due(MIDNIGHT + 599)
-    assert (windows(router), told_at(router)) == ([], None)
+    assert (windows(router), summarized_at(router)) == ([], None)
     router.route_due(MIDNIGHT + 600)
     said = "The window has ended. Suppressed: 1; still bad: 0"
     assert set(windows(router)) == {("shop", said, 1)}
-    assert told_at(router) == (MIDNIGHT + 600) * MICROS
+    assert summarized_at(router) == (MIDNIGHT + 600) * MICROS
 
 
-def test_a_window_of_a_name_that_was_used_before_is_listed_at_its_own_end(embedded):
-    """A person ended yesterday's early; what today's hid, and is good again, is no news yet."""
+def test_window_of_a_reused_name_is_summarized_at_its_own_end(embedded):
+    """Ignore that a person ended yesterday's window early."""
     router = StoredRouter(embedded)
     day = 24 * HOUR
     before = {"from_at": MIDNIGHT - day, "until_at": MIDNIGHT - day + HOUR}
     before |= {"ended_at": MIDNIGHT - day + 60, "told_at": MIDNIGHT - day + 60}
     window(router, **{name: second * MICROS for name, second in before.items()})
     window(router)
-    router.opened(hidden("a", owner="shop"), at=MIDNIGHT, hidden_by="move")
+    router.opened(suppress("a", owner="shop"), at=MIDNIGHT, hidden_by="move")
     router.at(MIDNIGHT + 100)
     router.at(MIDNIGHT + 145)
 
@@ -211,11 +211,11 @@ def test_a_window_of_a_name_that_was_used_before_is_listed_at_its_own_end(embedd
     assert [owner for owner, *_ in set(windows(router))] == ["shop"]
 
 
-def test_while_a_window_hides_something_a_second_has_nothing_to_do(embedded):
-    """Until it may have ended: whoever writes is not held up for hours."""
+def test_second_within_a_window_has_no_work(embedded):
+    """Take no write lock until the window may have ended."""
     router = StoredRouter(embedded)
     window(router)
-    router.opened(hidden("a", owner="shop"), at=MIDNIGHT, hidden_by="move")
+    router.opened(suppress("a", owner="shop"), at=MIDNIGHT, hidden_by="move")
 
     with embedded.connect() as connection:
         asked = (router.policy, router.settings)
@@ -224,7 +224,7 @@ def test_while_a_window_hides_something_a_second_has_nothing_to_do(embedded):
 
 
 def test_undeclared_inputs_without_a_producer_are_one_line_of_the_digest(embedded):
-    """50 topics of a broker that nobody declared: no message of their own, one ticket a day.
+    """Send no message for 50 topics of one broker.
 
     Mutant: each a message, they stood above the failed job and held up its channel.
     """
@@ -246,8 +246,8 @@ def test_undeclared_inputs_without_a_producer_are_one_line_of_the_digest(embedde
     assert lines[0].startswith("kafka://broker:9092: 50 datasets have no producer (began at ")
 
 
-def test_a_gap_that_matters_is_sent_after_all(embedded):
-    """Somebody declared the dataset or made it critical: a message of its own, once."""
+def test_gap_of_a_declared_dataset_is_sent(embedded):
+    """Send one message once the dataset is declared or critical."""
     router = StoredRouter(embedded)
     gap = found("a", "standing_gap", owner="shop")
     router.opened(gap, at=MIDNIGHT, is_digest_only=True)
@@ -258,8 +258,8 @@ def test_a_gap_that_matters_is_sent_after_all(embedded):
     assert router.outbox == ["slack:#shop opened 2", "webhook:tickets opened 2"]
 
 
-def test_a_channel_gets_20_tickets_an_hour_and_one_word_of_the_rest(embedded):
-    """50 at once: 20 messages and "and 30 more"; the next 20 follow an hour later. Pages are sent.
+def test_channel_gets_20_tickets_an_hour_and_a_count_of_the_rest(embedded):
+    """Send 20 of 50 and "and 30 more", then 20 an hour later; send all pages.
 
     Mutant: without the cap, the channel gets every ticket.
     """

@@ -13,7 +13,7 @@ from tests.alerts.notify.messages import message
 
 
 class Leaving:
-    """Sends, and the leader leaves while it does: by a drain, or without its lease."""
+    """Channel during whose send the leader leaves: by a drain, or without its lease."""
 
     def __init__(self, notifier: Notifier, way: str) -> None:
         self._way, self._has_lease = way, True
@@ -21,7 +21,7 @@ class Leaving:
         self.sender = Sender(engine, {"webhook": self}, notifier.settings, clock=notifier.clock)
 
     def send(self, _task: Task) -> Sent:
-        """Take the message, and leave."""
+        """Accept the message, and leave."""
         if self._way == "drain":
             self.sender.drain(0)
         else:
@@ -41,7 +41,7 @@ def _attempts(engine: Engine) -> list[tuple[str, int, bool]]:
 
 
 @pytest.mark.parametrize("way", ["drain", "lease"])
-def test_a_leader_that_leaves_claims_no_further_message(notifier: Notifier, way: str):
+def test_leader_that_leaves_claims_no_further_message(notifier: Notifier, way: str):
     """Send the first of two messages: the other one is due at once, and not in doubt."""
     try_take(notifier.engine, "service", "one", 10)
     notifier.notify(message(1), TICKETS)

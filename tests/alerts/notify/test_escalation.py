@@ -1,4 +1,4 @@
-"""Nobody acknowledges a page: the next one hears of it, once."""
+"""Check escalation: the next step is taken once while a page is unacknowledged."""
 
 import pytest
 
@@ -36,12 +36,12 @@ def router():
 
 
 def minutes(count):
-    """Since it was told."""
+    """Return the second of a minute after the notification."""
     return 30 + count * 60
 
 
-def test_each_step_is_taken_once_and_in_its_time(router):
-    """Whoever was told before hears to whom it went."""
+def test_step_is_taken_once_when_it_is_due(router):
+    """Notify those before of whom it was escalated to."""
     assert router.route_due(minutes(15) - 1) == []
     assert router.route_due(minutes(15)) == sorted([*TO_BOSS, *CHANGED])
     assert (
@@ -60,8 +60,8 @@ def test_each_step_is_taken_once_and_in_its_time(router):
     ]
 
 
-def test_without_a_memory_it_would_be_told_each_second(router, monkeypatch):
-    """The mutant."""
+def test_without_taken_steps_it_escalates_each_second(router, monkeypatch):
+    """Mutant."""
     monkeypatch.setattr("alerts.notify.context.RoutingContext.steps", lambda *_: ((0, STEPS[0]),))
     router.route_due(minutes(15))
 
@@ -69,31 +69,31 @@ def test_without_a_memory_it_would_be_told_each_second(router, monkeypatch):
 
 
 @pytest.mark.parametrize("action", ["acknowledge", "resolve", "suppress"])
-def test_it_stops_when_somebody_does_something(router, action):
-    """Acknowledged, resolved, suppressed: nobody else need hear of it."""
+def test_escalation_stops_at_an_action(router, action):
+    """Stop when it is acknowledged, resolved or suppressed."""
     router.do(60, action, found("ab", **PAGE), until=90_000)
 
     assert router.route_due(minutes(999)) == []
 
 
-def test_whom_it_went_to_hears_the_end(router):
-    """What was told there is taken back there."""
+def test_escalated_owner_is_notified_of_the_end(router):
+    """Resolve it there too."""
     router.route_due(minutes(15))
     router.at(2_000)
 
     assert "pagerduty:boss.key resolved" in router.at(2_045)
 
 
-def test_a_ticket_escalates_to_nobody():
-    """It can wait; the digest tells of it each day."""
+def test_ticket_does_not_escalate():
+    """Leave it to the digest."""
     router = MemoryRouter(POLICY)
     router.opened(found("ab", owner="shop"))
 
     assert router.route_due(minutes(999)) == []
 
 
-def test_with_a_new_owner_it_begins_anew(router):
-    """By the new one's steps, from when that one was told."""
+def test_escalation_starts_again_with_a_new_owner(router):
+    """Count the new owner's steps from its notification."""
     upstream = found("zab", owner="pay", level="page", faults={root(name) for name in "zab"})
     router.route_due(minutes(15))
     router.at(minutes(20), upstream)
@@ -103,8 +103,8 @@ def test_with_a_new_owner_it_begins_anew(router):
     assert [(each.owner, each.step) for each in router.taken_steps] == [("shop", 0), ("pay", 0)]
 
 
-def test_a_step_that_tells_nobody_is_a_gap():
-    """It is counted, and not lost among the rest."""
+def test_step_without_a_channel_is_a_gap():
+    """Count it."""
     policy = Policy(owners=(Owner("shop", "#shop", None, (EscalationStep(1, owner="x"),)),))
     router = MemoryRouter(policy)
     router.opened(found("ab", **PAGE))
@@ -113,8 +113,8 @@ def test_a_step_that_tells_nobody_is_a_gap():
     assert router.gaps == ["no_way"]
 
 
-def test_a_person_may_have_the_next_step_taken_now(router):
-    """As if its time had come; after the last the platform hears of it, and then nobody is left."""
+def test_next_step_is_taken_on_request(router):
+    """Notify the platform owner after the last step, and then nobody."""
     (state,) = router.states.values()
     plan = NotificationPlan(state, 60 * MICROS)
 

@@ -1,4 +1,4 @@
-"""Another way to people, when the first one does not take a message."""
+"""Check the fallback channel, which stands in for one that accepts no message."""
 
 import pytest
 
@@ -11,7 +11,7 @@ PLATFORM = "slack:C0000009"
 
 @pytest.fixture(autouse=True)
 def fallback(notifier):
-    """The platform's channel stands in for the others."""
+    """Set the platform's channel as the fallback channel."""
     notifier.set(fallback=PLATFORM)
 
 
@@ -19,10 +19,8 @@ def _titles(slack, channel: str) -> list[str]:
     return [each["text"].split(": ")[0] for each in slack.posts(channel)]
 
 
-def test_an_expired_token_goes_to_the_fallback_channel_with_an_alert_of_its_own(
-    notifier, slack, pagerduty, tmp_path
-):
-    """Slack refuses: PagerDuty of the platform is told of the incident, and of Slack."""
+def test_expired_token_opens_an_alert_in_the_fallback_channel(notifier, slack, pagerduty, tmp_path):
+    """Copy the incident, and alert on Slack."""
     (tmp_path / "platform.key").write_text("S" * 32)
     notifier.set(fallback="pagerduty:platform.key")
     slack.errors["chat.postMessage"] = "token_expired"
@@ -39,8 +37,8 @@ def test_an_expired_token_goes_to_the_fallback_channel_with_an_alert_of_its_own(
     )
 
 
-def test_the_alert_about_a_channel_is_one_and_ends_with_it(notifier, slack, pagerduty):
-    """Three messages refused are one alert; the first that is taken resolves it."""
+def test_channel_has_one_alert_that_resolves(notifier, slack, pagerduty):
+    """Open one for three rejected messages; resolve it with the first that is accepted."""
     pagerduty.status = 400
     for incident in ("inc-1", "inc-2", "inc-3"):
         notifier.notify(message(1, incident_id=incident), PAGER)
@@ -55,8 +53,8 @@ def test_the_alert_about_a_channel_is_one_and_ends_with_it(notifier, slack, page
     assert len(slack.posts("C0000009")) == 4
 
 
-def test_a_token_that_expired_is_one_alert_for_all_its_channels(notifier, slack, pagerduty):
-    """Fifty channels share it: one fault, one page. A new token ends it."""
+def test_expired_token_is_one_alert_for_all_its_channels(notifier, slack, pagerduty):
+    """Open one for fifty channels; resolve it with a new token."""
     notifier.set(fallback=PAGER)
     slack.errors["chat.postMessage"] = "invalid_auth"
     notifier.notify(message(1), DATA, "slack:C0000002", PLATFORM)
@@ -70,10 +68,8 @@ def test_a_token_that_expired_is_one_alert_for_all_its_channels(notifier, slack,
     assert [state for (_, key), state in pagerduty.alerts.items() if key != "inc-1"] == ["resolved"]
 
 
-def test_what_is_not_delivered_for_ten_minutes_goes_to_the_fallback_channel_once(
-    notifier, slack, pagerduty, counted
-):
-    """Not a second before; and the first way goes on being tried, for hours."""
+def test_message_undelivered_for_ten_minutes_is_copied_once(notifier, slack, pagerduty, counted):
+    """Copy it not a second before; go on trying for hours."""
     pagerduty.status = 500
     notifier.notify(message(1), PAGER)
     notifier.run_for(600)
@@ -87,16 +83,16 @@ def test_what_is_not_delivered_for_ten_minutes_goes_to_the_fallback_channel_once
     assert pagerduty.pages == [("R" * 32, "inc-1")]
 
 
-def test_a_fallback_channel_that_was_told_of_it_hears_how_it_ends(notifier, slack, pagerduty):
-    """The trigger fell back; so must what resolves it, whoever is sent it first."""
+def test_fallback_channel_gets_the_end_of_what_it_was_sent(notifier, slack, pagerduty):
+    """Copy the resolve of a trigger that was copied."""
     notifier.resolve_after_rejection(pagerduty)
 
     assert "Resolved" in _titles(slack, "C0000009")
     assert pagerduty.actions() == []
 
 
-def test_an_incident_that_keeps_changing_falls_back_after_ten_minutes_too(notifier, slack):
-    """Each change supersedes the one before: its age is that of the oldest it stands for."""
+def test_incident_that_keeps_changing_is_copied_after_ten_minutes(notifier, slack):
+    """Count from the oldest message that it supersedes."""
     slack.errors["chat.postMessage"] = "internal_error"
     notifier.set(fallback=PAGER)
     for revision in range(1, 8):
@@ -106,10 +102,8 @@ def test_an_incident_that_keeps_changing_falls_back_after_ten_minutes_too(notifi
     assert (PAGER, 6, "sent", "") in notifier.rows()
 
 
-def test_an_old_state_that_falls_back_late_is_not_shown_over_a_newer_one(
-    notifier, slack, pagerduty
-):
-    """Slack refused revision 2 at once; revision 1 waits ten minutes for PagerDuty."""
+def test_late_copy_of_an_old_state_replaces_no_newer_one(notifier, slack, pagerduty):
+    """Drop revision 1, which waits ten minutes, after revision 2."""
     slack.errors["chat.postMessage"] = "is_archived"
     pagerduty.status = 500
     notifier.set(fallback="webhook:tickets")
@@ -121,8 +115,8 @@ def test_an_old_state_that_falls_back_late_is_not_shown_over_a_newer_one(
     assert told == [1, 2]  # of the incident about the channel: 1; of inc-1: 2 alone
 
 
-def test_nobody_is_rung_for_a_notice_that_fell_back(notifier, slack, pagerduty):
-    """A notice is nothing to wake anybody for, though Slack refuses it."""
+def test_copied_notice_pages_nobody(notifier, slack, pagerduty):
+    """Leave out PagerDuty for a notice that Slack rejects."""
     notifier.set(fallback=PAGER)
     slack.errors["chat.postMessage"] = "is_archived"
     notifier.notify(message(1, "notice"), DATA)
@@ -131,8 +125,8 @@ def test_nobody_is_rung_for_a_notice_that_fell_back(notifier, slack, pagerduty):
     assert [event["dedup_key"].split("-")[0] for event in pagerduty.events] == ["delivery"]
 
 
-def test_a_fallback_channel_that_fails_itself_does_not_go_round(notifier, slack, counted):
-    """There is no way after the last: metrics tell, and it is tried again."""
+def test_failing_fallback_channel_has_no_fallback(notifier, slack, counted):
+    """Retry it, and count."""
     slack.status = 500
     notifier.notify(message(1), PLATFORM)
     notifier.run_for(1_200, step=60)
@@ -141,8 +135,8 @@ def test_a_fallback_channel_that_fails_itself_does_not_go_round(notifier, slack,
     assert counted("failed")[PLATFORM, "undelivered"] == 1
 
 
-def test_a_kind_of_channel_that_is_not_set_falls_back(notifier, slack):
-    """The policy names a webhook, and the service has none."""
+def test_channel_that_is_not_configured_is_copied(notifier, slack):
+    """Copy for a webhook that the service does not have."""
     notifier.set(webhook_url=None)
     notifier.notify(message(1), "webhook:tickets")
     notifier.run()
@@ -151,8 +145,8 @@ def test_a_kind_of_channel_that_is_not_set_falls_back(notifier, slack):
     assert len(slack.posts("C0000009")) == 2
 
 
-def test_after_a_day_a_message_is_parked(notifier, pagerduty, counted):
-    """Somebody has been told long since; a ring a day late helps nobody."""
+def test_message_is_given_up_after_a_day(notifier, pagerduty, counted):
+    """Fail it: the fallback channel had it long before."""
     pagerduty.status = 500
     notifier.notify(message(1), PAGER)
     notifier.run_for(90_000, step=600)
@@ -161,8 +155,8 @@ def test_after_a_day_a_message_is_parked(notifier, pagerduty, counted):
     assert counted("failed")[PAGER, "gave_up"] == 1
 
 
-def test_a_resolve_is_sent_though_its_trigger_was_parked_in_doubt(notifier, pagerduty):
-    """The 500s may hide a trigger that arrived: what may be open is closed."""
+def test_resolve_follows_a_trigger_that_failed_in_doubt(notifier, pagerduty):
+    """Close what a trigger behind a 500 may have opened."""
     pagerduty.status = 500
     notifier.notify(message(1), PAGER)
     notifier.run_for(90_000, step=600)
@@ -173,8 +167,8 @@ def test_a_resolve_is_sent_though_its_trigger_was_parked_in_doubt(notifier, page
     assert pagerduty.actions() == ["resolve"]
 
 
-def test_without_the_note_it_falls_back_again_and_again(notifier, pagerduty, monkeypatch):
-    """Mutant: nobody writes down that it fell back, and each pass counts it anew."""
+def test_without_its_mark_a_message_is_copied_in_each_pass(notifier, pagerduty, monkeypatch):
+    """Mutant: record no copy."""
     monkeypatch.setattr("alerts.notify.fallback._mark_handed_over", lambda *_: None)
     told = []
     monkeypatch.setattr(Fallback, "_would_page_for_notice", lambda *_: told.append(1))
@@ -185,10 +179,8 @@ def test_without_the_note_it_falls_back_again_and_again(notifier, pagerduty, mon
     assert len(told) > 1
 
 
-def test_what_is_given_up_before_it_is_overdue_goes_to_the_fallback_channel_too(
-    notifier, slack, pagerduty
-):
-    """Where an operator gives up after a minute, a page is not lost in silence; told once."""
+def test_message_given_up_early_is_copied(notifier, slack, pagerduty):
+    """Copy it once where an operator gives up after a minute."""
     notifier.set(give_up_seconds=60)
     pagerduty.status = 500
     notifier.notify(message(1), PAGER)

@@ -1,4 +1,4 @@
-"""What goes wrong at a provider: which is tried again, when, and that it holds up no other."""
+"""Check faults of a provider: what is retried, when, and that no other channel waits."""
 
 import pytest
 
@@ -8,8 +8,8 @@ from tests.alerts.notify.messages import message
 PAYMENTS = "slack:C0000002"
 
 
-def test_a_429_of_one_slack_channel_holds_up_that_one_for_as_long_as_it_asks(notifier, slack):
-    """Retry-After 30: nothing is asked there before, and the other channel goes on."""
+def test_429_holds_one_slack_channel_as_long_as_it_asks(notifier, slack):
+    """Wait for Retry-After there, and send in the other channel."""
     slack.limited["C0000001"] = 30
     notifier.notify(message(1), DATA, PAYMENTS)
     notifier.run()
@@ -26,8 +26,8 @@ def test_a_429_of_one_slack_channel_holds_up_that_one_for_as_long_as_it_asks(not
     assert slack.calls("conversations.history") == 0  # a 429 leaves no doubt
 
 
-def test_without_retry_after_it_is_asked_too_soon(notifier, slack, monkeypatch):
-    """Mutant: the header is not read, and its first wait of 5 s is all that holds it back."""
+def test_without_retry_after_it_retries_too_soon(notifier, slack, monkeypatch):
+    """Mutant: ignore the header."""
     monkeypatch.setattr("alerts.notify.channels.slack.responses.parse_retry_after", lambda _: 0.0)
     slack.limited["C0000001"] = 30
     notifier.notify(message(1), DATA)
@@ -36,8 +36,8 @@ def test_without_retry_after_it_is_asked_too_soon(notifier, slack, monkeypatch):
     assert slack.calls("chat.postMessage") > 1
 
 
-def test_a_wait_survives_a_restart(notifier, slack):
-    """Each pass here is made by a sender of its own: the waits stand in the table."""
+def test_wait_survives_a_restart(notifier, slack):
+    """Run each pass by a new sender."""
     slack.status = 503
     notifier.notify(message(1), DATA)
     notifier.run_for(600, step=1)
@@ -46,8 +46,8 @@ def test_a_wait_survives_a_restart(notifier, slack):
     assert 7 <= len(slack.requests) <= 12
 
 
-def test_pagerduty_is_rung_once_after_an_hour_of_500(notifier, pagerduty, counted):
-    """Nothing is lost, nobody is rung twice, and it is asked seldom."""
+def test_pagerduty_pages_once_after_an_hour_of_500(notifier, pagerduty, counted):
+    """Lose nothing, page once, and retry rarely."""
     pagerduty.status = 500
     notifier.notify(message(1), PAGER)
     notifier.run_for(3_600)
@@ -61,8 +61,8 @@ def test_pagerduty_is_rung_once_after_an_hour_of_500(notifier, pagerduty, counte
     assert counted("failed")[PAGER, "http_500"] == asked
 
 
-def test_a_provider_that_hangs_holds_up_no_other(notifier, slack, pagerduty):
-    """Slack takes the message and says nothing: PagerDuty is rung before Slack's time is up."""
+def test_provider_that_hangs_delays_no_other(notifier, slack, pagerduty):
+    """Page by PagerDuty before the timeout of Slack."""
     slack.stalled.clear()
     notifier.set(timeout_seconds=1)
     notifier.notify(message(1), DATA, PAGER)
@@ -73,8 +73,8 @@ def test_a_provider_that_hangs_holds_up_no_other(notifier, slack, pagerduty):
     assert (DATA, 1, "waiting", "timeout") in notifier.rows()
 
 
-def test_a_provider_that_hangs_holds_up_no_later_message_of_another(notifier, slack, pagerduty):
-    """Slack hangs in every channel; what comes up meanwhile for PagerDuty is sent at once."""
+def test_provider_that_hangs_delays_no_later_message_of_another(notifier, slack, pagerduty):
+    """Send for PagerDuty at once while Slack hangs in every channel."""
     slack.stalled.clear()
     for number in range(20):
         notifier.notify(message(1), f"slack:#hangs-{number}")
@@ -91,8 +91,8 @@ def test_a_provider_that_hangs_holds_up_no_later_message_of_another(notifier, sl
 
 
 @pytest.mark.parametrize("channel", [DATA, PAGER, TICKETS])
-def test_a_timeout_leaves_a_doubt(notifier, fakes, outcome, channel):
-    """It may have been taken: the answer alone is missing."""
+def test_timeout_leaves_a_doubt(notifier, fakes, outcome, channel):
+    """Keep the doubt: only the response is missing."""
     for fake in fakes:
         fake.stalled.clear()
     notifier.set(timeout_seconds=1)
@@ -103,8 +103,8 @@ def test_a_timeout_leaves_a_doubt(notifier, fakes, outcome, channel):
 
 
 @pytest.mark.parametrize("channel", [DATA, PAGER, TICKETS])
-def test_a_refused_connection_leaves_none(fakes, outcome, channel):
-    """Nobody listens: nothing was sent."""
+def test_refused_connection_leaves_no_doubt(fakes, outcome, channel):
+    """Send nothing to a closed port."""
     for fake in fakes:
         fake.stop()
 
@@ -114,8 +114,8 @@ def test_a_refused_connection_leaves_none(fakes, outcome, channel):
 
 
 @pytest.mark.parametrize("channel", [DATA, PAGER, TICKETS])
-def test_an_answer_that_got_lost_makes_no_second_message(notifier, fakes, channel):
-    """The connection broke after the message was taken."""
+def test_lost_response_makes_no_second_message(notifier, fakes, channel):
+    """Break the connection after the message was accepted."""
     slack, pagerduty, receiver = fakes
     slack.lost_answers = pagerduty.lost_answers = receiver.lost_answers = 1
     notifier.notify(message(1), channel)

@@ -1,4 +1,4 @@
-"""Text from events is data: it rings nobody, forges no line, and ends."""
+"""Check that text from events is data: it notifies nobody, forges no line, and ends."""
 
 import html
 
@@ -27,8 +27,8 @@ ANY_TEXT = st.one_of(
 
 
 @given(ANY_TEXT, st.integers(1, 200))
-def test_escaped_text_has_no_mark_up_and_no_half_entity(text, limit):
-    """Every `<`, `>` and `&` is an entity that is whole, whatever is cut off."""
+def test_escaped_text_has_whole_entities_only(text, limit):
+    """Escape every `<`, `>` and `&`, wherever it is cut."""
     shown = escape_slack(text, limit)
 
     assert len(shown) <= limit
@@ -38,14 +38,14 @@ def test_escaped_text_has_no_mark_up_and_no_half_entity(text, limit):
 
 
 @given(ANY_TEXT)
-def test_escaped_text_reads_as_the_plain_one(text):
-    """What Slack decodes is what PagerDuty is sent."""
+def test_escaped_text_reads_as_the_plain_text(text):
+    """Decode it as Slack does."""
     assert html.unescape(escape_slack(text, 100_000)) == plain_text(text, 100_000)
 
 
 @given(ANY_TEXT, st.integers(1, 200))
 def test_plain_text_is_one_printable_line(text, limit):
-    """No line breaks, no marks that turn the direction, no more than its limit."""
+    """Leave out line breaks and marks of direction, and keep the limit."""
     shown = plain_text(text, limit)
 
     assert len(shown) <= limit
@@ -65,13 +65,13 @@ def test_plain_text_is_one_printable_line(text, limit):
         ("Größe 数据", "Größe 数据"),
     ],
 )
-def test_what_is_shown_of_a_name(text, shown):
-    """Names stay readable and can be copied; what cannot be seen is written out."""
+def test_name_is_shown_readable(text, shown):
+    """Write invisible characters as their code."""
     assert escape_slack(text, 100) == shown
 
 
-def test_a_name_of_ten_thousand_characters_is_cut():
-    """With a sign that it was."""
+def test_long_name_is_cut():
+    """Mark the cut."""
     assert plain_text("x" * 10_000, 5) == "xxxx…"
     assert escape_slack("&" * 10_000, 11) == "&amp;&amp;…"
 
@@ -85,13 +85,13 @@ def test_a_name_of_ten_thousand_characters_is_cut():
         (None, None),
     ],
 )
-def test_a_link_cannot_end_early(url, link):
-    """What would end a Slack link is quoted; what is no web link is left out."""
+def test_link_cannot_end_early(url, link):
+    """Quote what would end a Slack link; leave out what is no web link."""
     assert quote_link(url) == link
 
 
-def test_times_are_told_to_the_minute():
-    """Write times in UTC, durations in two units, and less than a minute in seconds."""
+def test_times_have_minutes_and_durations_two_units():
+    """Write times in UTC, and less than a minute in seconds."""
     assert format_time(BEGAN) == "2026-11-21 09:30 UTC"
     minutes = (0.75, 59, 61, 1_500)
     assert [format_duration(round(count * 60_000_000)) for count in minutes] == [

@@ -1,4 +1,4 @@
-"""What a message may be, and that it comes out of the outbox as it went in."""
+"""Check the limits of a message, and that the outbox returns it unchanged."""
 
 import pytest
 from hypothesis import given
@@ -9,14 +9,14 @@ from alerts.notify.message import Impacted, from_json, to_json
 from tests.alerts.notify.messages import full_message, message
 
 
-def test_a_message_comes_back_as_it_was():
-    """The outbox keeps it as JSON."""
+def test_message_is_read_as_it_was_stored():
+    """Store it as JSON."""
     assert from_json(to_json(full_message())) == full_message()
 
 
 @given(st.text(alphabet=st.characters()))
-def test_any_text_can_be_kept(text):
-    """Lone surrogates and NUL included: no name may break the transaction of its incident."""
+def test_any_text_can_be_stored(text):
+    """Include lone surrogates and NUL: no name may break the transaction of its incident."""
     kept = to_json(message(what=text))
 
     assert "\x00" not in kept
@@ -32,14 +32,14 @@ def test_any_text_can_be_kept(text):
         ({"impacted": (Impacted("n", "d", "t", "s"),) * 11}, "impacted: 10 at most, got 11"),
     ],
 )
-def test_what_no_channel_could_keep_apart_is_refused(wrong, said):
-    """Where it is made, with field and value."""
+def test_message_that_no_channel_could_tell_apart_is_rejected(wrong, said):
+    """Name the field and the value."""
     with pytest.raises(ValueError, match=said):
         message(**wrong)
 
 
 @pytest.mark.parametrize("name", ["slack", "slack:", ":C1", ""])
-def test_a_channel_has_a_kind_and_a_target(name):
-    """One that is neither is refused with its name."""
+def test_channel_has_a_kind_and_a_target(name):
+    """Reject any other name."""
     with pytest.raises(ValueError, match="expected kind:target"):
         parse_channel(name)

@@ -1,4 +1,4 @@
-"""A person is rung once for a fault, and two people at most."""
+"""Check that a person is paged once for a fault, and two owners at most."""
 
 import pytest
 
@@ -12,8 +12,8 @@ PAGE = {"owner": "shop", "level": "page"}
 BARE = Policy(owners=(Owner("shop", "#shop", "shop.key"), Owner("pay", "#pay", "pay.key")))
 
 
-def came_back(router, at=200):
-    """Resolved, and bad again."""
+def come_back(router, at=200):
+    """Resolve it, and let it become bad again."""
     router.opened(found("ab", **PAGE))
     router.at(60)
     router.at(105)
@@ -21,20 +21,20 @@ def came_back(router, at=200):
     return router.at(at + 30, found("ab", **PAGE))
 
 
-def test_what_comes_back_is_told_and_rings_nobody():
-    """The same incident: Slack says so, whoever was rung is not rung again for it."""
+def test_fault_that_comes_back_pages_nobody():
+    """Notify in Slack of the same incident."""
     router = MemoryRouter(BARE)
 
-    assert came_back(router) == ["slack:#shop changed"]
+    assert come_back(router) == ["slack:#shop changed"]
     assert list(router.page_counts.values()) == [1]
     router.at(300)
     assert router.at(345) == ["slack:#shop resolved"]
 
 
-def test_what_comes_back_and_stays_rings_once_more():
-    """PagerDuty was told that it is over: after 15 minutes without an answer it is told again."""
+def test_fault_that_comes_back_and_stays_pages_once_more():
+    """Page after 15 minutes without an acknowledgement: PagerDuty has it resolved."""
     router = MemoryRouter(BARE)
-    came_back(router)
+    come_back(router)
 
     assert router.route_due(230 + 899) == []
     assert router.route_due(230 + 900) == ["pagerduty:shop.key opened"]
@@ -46,18 +46,18 @@ def test_what_comes_back_and_stays_rings_once_more():
     assert list(router.page_counts.values()) == [2]
 
 
-def test_what_somebody_took_on_rings_no_more():
-    """Acknowledged after it came back: nobody need be rung."""
+def test_acknowledged_fault_does_not_page_again():
+    """Acknowledge it after it came back."""
     router = MemoryRouter(BARE)
-    came_back(router)
+    come_back(router)
     router.do(300, "acknowledge", found("ab", **PAGE))
 
     assert router.route_due(9_999) == []
 
 
 @pytest.mark.parametrize("is_remembered", [True, False])
-def test_what_was_taken_on_before_it_came_back_rings_no_more(monkeypatch, is_remembered):
-    """Within the hour. The mutant forgets who has it, and calls them again."""
+def test_fault_acknowledged_before_it_came_back_does_not_page(monkeypatch, is_remembered):
+    """Remember it for an hour; the mutant forgets it and pages."""
     if not is_remembered:
         monkeypatch.setattr("alerts.incidents.life._is_taken_on", lambda *_, **__: False)
     router = MemoryRouter(BARE)
@@ -71,24 +71,24 @@ def test_what_was_taken_on_before_it_came_back_rings_no_more(monkeypatch, is_rem
     assert bool(router.route_due(9_999)) is not is_remembered
 
 
-def test_where_there_is_no_other_way_it_rings_again():
-    """An owner with a pager alone: told twice rather than not at all."""
+def test_owner_with_pagerduty_only_is_paged_again():
+    """Page twice rather than not at all."""
     router = MemoryRouter(Policy(owners=(Owner("shop", pagerduty_key_file="shop.key"),)))
 
-    assert came_back(router) == ["pagerduty:shop.key opened"]
+    assert come_back(router) == ["pagerduty:shop.key opened"]
 
 
-def test_without_the_rule_it_would_ring_each_time(monkeypatch):
-    """The mutant: a flapping job is a page each time."""
+def test_without_the_rule_it_pages_each_time(monkeypatch):
+    """Mutant: page each time a job flaps."""
     monkeypatch.setattr("alerts.notify.first_notification._can_page_again", lambda *_: True)
     router = MemoryRouter(BARE)
-    came_back(router)
+    come_back(router)
 
     assert list(router.page_counts.values()) == [2]
 
 
-def handed_back(router):
-    """To pay, and back to shop."""
+def hand_back(router):
+    """Hand over to pay, and back to shop."""
     upstream = found("zab", owner="pay", level="page", faults={root(name) for name in "zab"})
     router.opened(found("ab", **PAGE))
     router.at(60, upstream)
@@ -96,11 +96,11 @@ def handed_back(router):
     return router.at(120, found("yzab", owner="shop", level="page", faults=faults))
 
 
-def test_handed_back_is_told_and_rings_nobody_twice():
-    """Two were rung: whoever was before hears it in Slack."""
+def test_handed_back_incident_notifies_without_paging_again():
+    """Notify in Slack whoever was paged before."""
     router = MemoryRouter(BARE)
 
-    assert handed_back(router) == [
+    assert hand_back(router) == [
         "pagerduty:pay.key handed_over",
         "slack:#pay handed_over",
         "slack:#shop opened",
@@ -109,8 +109,8 @@ def test_handed_back_is_told_and_rings_nobody_twice():
     assert router.route_due(9_999) == []
 
 
-def merged(router):
-    """Of shop and of pay, one root; its owner is pay, who was rung for the younger."""
+def merge(router):
+    """Merge incidents of shop and of pay; the owner is pay, who was paged for the younger."""
     mine, other = found("ab", **PAGE), found("cd", owner="pay", level="page")
     router.opened(mine)
     router.at(40, mine, other)
@@ -119,11 +119,11 @@ def merged(router):
     return router.at(120, found("cdab", owner="pay", level="page", faults=faults))
 
 
-def test_who_was_rung_by_what_was_merged_is_not_rung_again():
-    """The alert that rang goes on standing for it, and ends with it."""
+def test_owner_paged_for_a_merged_incident_is_not_paged_again():
+    """Keep the open alert, and resolve it with the incident."""
     router = MemoryRouter(BARE)
 
-    assert merged(router) == [
+    assert merge(router) == [
         "pagerduty:pay.key changed",
         "pagerduty:shop.key handed_over",
         "slack:#pay changed",
@@ -135,17 +135,17 @@ def test_who_was_rung_by_what_was_merged_is_not_rung_again():
     assert router.at(245) == ["pagerduty:pay.key resolved", "slack:#pay resolved"]
 
 
-def test_without_that_the_new_owner_would_be_rung_twice(monkeypatch):
-    """The mutant."""
+def test_without_takeover_the_new_owner_is_paged_twice(monkeypatch):
+    """Mutant."""
     monkeypatch.setattr("alerts.notify.updates._adopt_pages", lambda *_: None)
     router = MemoryRouter(BARE)
-    merged(router)
+    merge(router)
 
     assert sorted(router.page_counts.values()) == [1, 1, 1]
 
 
-def test_acknowledged_before_anybody_was_told_rings_nobody():
-    """Somebody saw it elsewhere: Slack is told that it is there."""
+def test_incident_acknowledged_before_its_notification_pages_nobody():
+    """Notify in Slack."""
     router = MemoryRouter(BARE, mode="alertmanager")
     router.opened(found("a", **PAGE))
     router.at(40, found("a", **PAGE), commands=(Command(router.one.id, "acknowledge", "ada"),))
@@ -153,8 +153,8 @@ def test_acknowledged_before_anybody_was_told_rings_nobody():
     assert router.route_due(30 + 120) == ["slack:#shop opened"]
 
 
-def test_alertmanager_is_waited_for_two_minutes():
-    """Then the service tells by itself."""
+def test_incident_waits_two_minutes_for_alertmanager():
+    """Notify without it afterwards."""
     router = MemoryRouter(BARE, mode="alertmanager")
 
     assert router.opened(found("a", **PAGE)) == []
@@ -163,8 +163,8 @@ def test_alertmanager_is_waited_for_two_minutes():
     assert router.confirm(200) == []
 
 
-def test_without_the_rule_an_alertmanager_that_died_tells_nobody(monkeypatch):
-    """The mutant."""
+def test_without_the_rule_a_dead_alertmanager_notifies_nobody(monkeypatch):
+    """Mutant."""
     monkeypatch.setattr("alerts.notify.planning.start_or_hold", lambda *_: None)
     router = MemoryRouter(BARE, mode="alertmanager")
     router.opened(found("a", **PAGE))
@@ -172,8 +172,8 @@ def test_without_the_rule_an_alertmanager_that_died_tells_nobody(monkeypatch):
     assert router.route_due(9_999) == []
 
 
-def test_alertmanagers_call_has_it_told_at_once():
-    """What changes from then on is told at once too."""
+def test_post_of_alertmanager_notifies_at_once():
+    """Notify of later changes at once too."""
     router = MemoryRouter(BARE, mode="alertmanager")
     router.opened(found("a", **PAGE))
 
@@ -185,8 +185,8 @@ def test_alertmanagers_call_has_it_told_at_once():
     assert router.route_due(9_999) == []
 
 
-def test_behind_an_outage_nothing_that_waits_is_told():
-    """It opened just before: it rings when the outage is over and it is still bad."""
+def test_waiting_incident_is_muted_by_an_outage():
+    """Page when the outage is over and it is still bad."""
     router = MemoryRouter(BARE, mode="alertmanager")
     bad = found("a", **PAGE)
     router.opened(bad)
@@ -199,8 +199,8 @@ def test_behind_an_outage_nothing_that_waits_is_told():
     assert "pagerduty:shop.key opened" in router.route_due(360)
 
 
-def test_without_inhibition_it_would_ring_behind_the_outage(monkeypatch):
-    """The mutant."""
+def test_without_inhibition_it_pages_during_the_outage(monkeypatch):
+    """Mutant."""
     monkeypatch.setattr("alerts.notify.context.RoutingContext.is_muted", lambda *_: False)
     router = MemoryRouter(BARE, mode="alertmanager")
     bad = found("a", **PAGE)
@@ -211,8 +211,8 @@ def test_without_inhibition_it_would_ring_behind_the_outage(monkeypatch):
     assert "pagerduty:shop.key opened" in router.route_due(30 + 120)
 
 
-def test_an_outage_that_alertmanager_told_of_mutes_as_well():
-    """Its own alert on ingestion fires: no dataset's incident is told beside it."""
+def test_outage_reported_by_alertmanager_mutes():
+    """Notify of no dataset's incident while the alert on ingestion fires."""
     router = MemoryRouter(BARE, mode="alertmanager")
     router.is_alerted = True
     router.opened(found("a", **PAGE))
@@ -222,8 +222,8 @@ def test_an_outage_that_alertmanager_told_of_mutes_as_well():
     assert router.route_due(30 + 130) == ["pagerduty:shop.key opened", "slack:#shop opened"]
 
 
-def test_an_outage_and_an_access_are_told_whatever_is_out():
-    """What is Lineward's own is muted by nothing."""
+def test_outage_and_access_are_never_muted():
+    """Notify of Lineward's own incidents."""
     router = MemoryRouter(mode="alertmanager")
     router.is_alerted = True
     router.opened(outage())
@@ -231,8 +231,8 @@ def test_an_outage_and_an_access_are_told_whatever_is_out():
     assert router.route_due(30 + 120) == ["pagerduty:platform.key opened", "slack:#platform opened"]
 
 
-def test_a_third_owner_is_told_and_rung_late():
-    """Two people at most at once; a third only where nobody took it on."""
+def test_third_owner_is_notified_and_paged_late():
+    """Page a third owner only while nobody acknowledged."""
     router = MemoryRouter()
     router.opened(found("ab", **PAGE))
     router.at(60, found("zab", owner="pay", level="page", faults={root(name) for name in "zab"}))

@@ -1,4 +1,4 @@
-"""In order for one incident and channel, and by one sender alone."""
+"""Check the order for one incident and channel, and that one sender sends."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -15,8 +15,8 @@ from tests.alerts.notify.messages import BEGAN, message
 _LEASE_SECONDS = 50
 
 
-def test_what_is_over_after_an_hour_of_silence_is_told_as_over(notifier, slack, pagerduty):
-    """One message in Slack; PagerDuty is sent the end alone, of what a 503 may have opened."""
+def test_incident_over_after_an_hour_of_errors_is_sent_as_resolved(notifier, slack, pagerduty):
+    """Send one message to Slack, and the resolve alone to PagerDuty."""
     slack.status = pagerduty.status = 503
     notifier.notify(message(1), DATA, PAGER)
     notifier.run_for(1_200, step=60)
@@ -35,8 +35,8 @@ def test_what_is_over_after_an_hour_of_silence_is_told_as_over(notifier, slack, 
     ]
 
 
-def test_what_was_over_before_a_429_passed_is_not_sent_at_all(notifier, pagerduty):
-    """Nothing of it arrived: nobody is rung, and there is nothing to resolve."""
+def test_incident_over_before_a_429_passed_is_not_sent(notifier, pagerduty):
+    """Send nothing: nothing of it arrived."""
     pagerduty.status = 429
     notifier.notify(message(1), PAGER)
     notifier.run()
@@ -48,16 +48,16 @@ def test_what_was_over_before_a_429_passed_is_not_sent_at_all(notifier, pagerdut
     assert [row[2:] for row in notifier.rows()] == [("superseded", "never_triggered")] * 2
 
 
-def test_a_resolve_of_what_was_never_triggered_is_not_sent(notifier, pagerduty):
-    """The trigger was refused for good: there is nothing to resolve."""
+def test_resolve_without_a_trigger_is_not_sent(notifier, pagerduty):
+    """Drop it: the trigger was rejected."""
     notifier.resolve_after_rejection(pagerduty)
 
     assert pagerduty.actions() == []
     assert notifier.rows()[1] == (PAGER, 2, "superseded", "never_triggered")
 
 
-def test_a_later_message_waits_for_the_one_before_it(notifier, receiver):
-    """Revision 1 is backing off: revision 2, due at once, must not overtake it."""
+def test_later_message_waits_for_the_one_before(notifier, receiver):
+    """Hold revision 2 while revision 1 waits."""
     receiver.status = 500
     notifier.notify(message(1), TICKETS)
     notifier.run()
@@ -76,8 +76,8 @@ def _comes_back(notifier):
     notifier.run()
 
 
-def test_what_came_back_is_rung_again(notifier, pagerduty):
-    """Both wait: the end of the first is sent before it."""
+def test_fault_that_came_back_pages_again(notifier, pagerduty):
+    """Send the waiting resolve of the first before it."""
     _comes_back(notifier)
 
     assert pagerduty.actions() == ["trigger", "resolve", "trigger"]
@@ -97,8 +97,8 @@ def _is_resolved_there_and_changes(notifier, pagerduty, by):
 
 
 @pytest.mark.parametrize("by", ["Ada Byron", None])
-def test_a_change_does_not_page_again_what_was_resolved_in_pagerduty(notifier, pagerduty, by):
-    """On-call resolved it there, or its auto-resolve did; here the incident is still open."""
+def test_change_does_not_page_what_was_resolved_in_pagerduty(notifier, pagerduty, by):
+    """Leave the alert resolved, by a person or by its auto-resolve."""
     _is_resolved_there_and_changes(notifier, pagerduty, by)
 
     assert len(pagerduty.pages) == 1
@@ -107,15 +107,15 @@ def test_a_change_does_not_page_again_what_was_resolved_in_pagerduty(notifier, p
 
 
 def test_without_that_rule_each_change_pages_again(notifier, pagerduty, monkeypatch):
-    """Mutant: a change is a trigger of the same key."""
+    """Mutant: send a change as a trigger of the same key."""
     monkeypatch.setattr(coalescing, "_changes_that_page", lambda *_: [])
     _is_resolved_there_and_changes(notifier, pagerduty, "Ada Byron")
 
     assert len(pagerduty.pages) == 2
 
 
-def test_without_the_order_a_resolve_is_swallowed(notifier, pagerduty, monkeypatch):
-    """Mutant: PagerDuty is treated as Slack is, and takes the second ring for a change."""
+def test_without_the_rule_a_resolve_is_dropped(notifier, pagerduty, monkeypatch):
+    """Mutant: treat PagerDuty as Slack."""
     monkeypatch.setattr(coalescing, "_page_lifecycle", coalescing._latest)  # noqa: SLF001
     _comes_back(notifier)
 
@@ -124,7 +124,7 @@ def test_without_the_order_a_resolve_is_swallowed(notifier, pagerduty, monkeypat
 
 
 def test_without_the_order_a_later_message_overtakes(notifier, receiver, monkeypatch):
-    """Mutant: what waits is read newest first."""
+    """Mutant: read waiting messages newest first."""
     newest_first = notification.c.revision.desc()
     monkeypatch.setattr(
         claims, "waiting", lambda *given: waiting(*given).order_by(None).order_by(newest_first)
@@ -136,8 +136,8 @@ def test_without_the_order_a_later_message_overtakes(notifier, receiver, monkeyp
     assert [each["revision"] for each in receiver.tickets] == [2, 1]
 
 
-def test_a_message_that_trips_up_holds_up_no_other(notifier, slack, monkeypatch):
-    """One incident cannot be shown, say by a bug: the others of its channel are sent."""
+def test_message_that_raises_delays_no_other(notifier, slack, monkeypatch):
+    """Send the others of its channel."""
     from alerts.notify.channels.slack import delivery as module  # noqa: PLC0415 - patched
 
     shown = module._render  # noqa: SLF001
@@ -162,8 +162,8 @@ def _enqueued(catalog, *revisions: int) -> None:
             enqueue(connection, message(revision, "test"), parse_channel(TICKETS))
 
 
-def test_of_two_senders_one_gets_a_message(catalog):
-    """Eight senders reach for one message at the same time, on either kind of catalog."""
+def test_one_of_many_senders_gets_a_message(catalog):
+    """Let eight senders claim one message at the same time."""
     _enqueued(catalog, 1)
 
     def reach(_: int) -> bool:
@@ -174,8 +174,8 @@ def test_of_two_senders_one_gets_a_message(catalog):
         assert sum(pool.map(reach, range(8))) == 1
 
 
-def test_while_a_message_is_being_sent_the_next_one_waits(catalog):
-    """The lease of the first holds back the second, also one that is due."""
+def test_next_message_waits_while_one_is_sent(catalog):
+    """Hold it for the lease of the first."""
     _enqueued(catalog, 1, 2)
     with writing(catalog) as connection:
         first = claims.claim(connection, TICKETS, BEGAN, _LEASE_SECONDS)
@@ -188,8 +188,8 @@ def test_while_a_message_is_being_sent_the_next_one_waits(catalog):
     assert (late.message.revision, late.task.doubt_since) == (1, BEGAN)
 
 
-def test_what_is_over_is_pruned_and_what_is_open_is_not(notifier, pagerduty):
-    """The resolve of an old incident must still know what it resolves."""
+def test_ended_incident_is_pruned_and_open_one_kept(notifier, pagerduty):
+    """Keep what a later resolve needs."""
     notifier.notify(message(1), PAGER)
     notifier.notify(message(1, incident_id="inc-2"), PAGER)
     notifier.notify(message(2, "resolved", incident_id="inc-2"), PAGER)
@@ -202,8 +202,8 @@ def test_what_is_over_is_pruned_and_what_is_open_is_not(notifier, pagerduty):
     assert set(pagerduty.alerts.values()) == {"resolved"}
 
 
-def test_what_was_refused_is_sent_with_a_new_token(notifier, slack):
-    """Parked, not lost: somebody has it tried again; what was overtaken stays parked."""
+def test_rejected_message_is_sent_with_a_new_token(notifier, slack):
+    """Requeue it; leave out what was overtaken."""
     slack.token = "xoxb-new"  # noqa: S105 - of nobody
     for incident, revision in (("inc-1", 1), ("inc-1", 2), ("inc-2", 1)):
         notifier.notify(message(revision, incident_id=incident), DATA)
@@ -216,14 +216,14 @@ def test_what_was_refused_is_sent_with_a_new_token(notifier, slack):
     assert len(slack.posts("C0000001")) == 2
 
 
-def test_pagerduty_is_not_to_be_rung_for_a_notice(notifier):
-    """A mistake of whoever routes: refused where it is made."""
+def test_notice_to_pagerduty_is_rejected(notifier):
+    """Raise where it is enqueued."""
     with pytest.raises(ValueError, match="notice"):
         notifier.notify(message(1, "notice"), PAGER)
 
 
-def test_where_nothing_waits_the_catalog_is_not_locked(notifier, monkeypatch):
-    """A pass without work takes no write lock: the pipeline writes to the same SQLite."""
+def test_pass_without_work_takes_no_write_lock(notifier, monkeypatch):
+    """Leave SQLite to the pipeline."""
 
     def refuse(*_: object) -> None:
         raise AssertionError
@@ -233,7 +233,7 @@ def test_where_nothing_waits_the_catalog_is_not_locked(notifier, monkeypatch):
     assert notifier.run() == 0
 
 
-def test_a_page_overtakes_the_tickets_of_its_channel(notifier, slack):
+def test_page_overtakes_the_tickets_of_its_channel(notifier, slack):
     """Send the page before the tickets that were queued earlier.
 
     A ticket whose text quotes the page's severity stays a ticket.

@@ -1,4 +1,4 @@
-"""What is written to be sent."""
+"""Check what is stored in the outbox."""
 
 from alerts.notify import outbox
 from alerts.notify.channels.name import ChannelName
@@ -6,8 +6,8 @@ from lineage.catalog.engine import writing
 from tests.alerts.notify.messages import message
 
 
-def test_two_that_tell_the_same_at_one_moment_tell_it_once(catalog, monkeypatch):
-    """Neither sees what the other has not committed; the second finds it there when it writes."""
+def test_two_that_enqueue_the_same_at_once_enqueue_it_once(catalog, monkeypatch):
+    """Find the row of the other when it is written."""
     monkeypatch.setattr(outbox, "_is_enqueued", lambda *_: False)
 
     def notify():

@@ -1,4 +1,4 @@
-"""Who is told of a fault, and through what."""
+"""Check who is notified of a fault, and through which channels."""
 
 import pytest
 
@@ -14,23 +14,23 @@ from tests.alerts.incidents.stories import found
 from tests.alerts.notify.memory_router import SETTINGS, MemoryRouter, outage, theirs
 
 
-def test_a_page_rings_its_owner_and_stands_in_slack():
-    """The owner of the root, by both ways, and nobody else."""
+def test_page_goes_to_pagerduty_and_slack_of_its_owner():
+    """Notify the root's owner and nobody else."""
     said = MemoryRouter().opened(found("ab", owner="shop", level="page"))
 
     assert said == ["pagerduty:shop.key opened", "slack:#shop opened"]
 
 
-def test_a_ticket_rings_nobody():
-    """Slack and the webhook for tickets; never PagerDuty."""
+def test_ticket_pages_nobody():
+    """Send to Slack and to the webhook."""
     assert MemoryRouter().opened(found("ab", owner="shop")) == [
         "slack:#shop opened",
         "webhook:tickets opened",
     ]
 
 
-def test_without_a_webhook_a_ticket_is_in_slack_alone():
-    """What is not set is not sent to."""
+def test_ticket_without_a_webhook_is_in_slack_only():
+    """Send nothing to what is not configured."""
     assert MemoryRouter(tickets=None).opened(found("a", owner="shop")) == ["slack:#shop opened"]
 
 
@@ -42,8 +42,8 @@ def test_without_a_webhook_a_ticket_is_in_slack_alone():
         ("mute", "Owner mute has no channel for a page."),
     ],
 )
-def test_what_nobody_can_be_told_of_goes_to_the_platform(owner, said):
-    """With the reason why they hear of it."""
+def test_incident_without_a_reachable_owner_goes_to_the_platform(owner, said):
+    """Give the reason."""
     router = MemoryRouter()
 
     told = router.opened(found("a", owner=owner, level="page"))
@@ -59,16 +59,16 @@ def test_what_nobody_can_be_told_of_goes_to_the_platform(owner, said):
     assert router.gaps == []
 
 
-def test_a_ticket_for_who_has_a_pager_alone_goes_to_the_platform():
-    """Nobody is rung for a ticket, and without a webhook there is no other way to them."""
+def test_ticket_of_an_owner_with_pagerduty_only_goes_to_the_platform():
+    """Page nobody for a ticket."""
     router = MemoryRouter(tickets=None)
 
     assert router.opened(found("a", owner="keys")) == ["slack:#platform opened"]
     assert router.last_message("slack:#platform").note == "Owner keys has no channel for a ticket."
 
 
-def test_without_a_platform_the_fallback_is_told_and_a_gap_counted():
-    """Never lost, and never quietly."""
+def test_without_a_platform_owner_the_fallback_is_notified():
+    """Count the gap."""
     router = MemoryRouter(Policy(), fallback="slack:#last")
 
     assert router.opened(found("a", owner="shop", level="page")) == ["slack:#last opened"]
@@ -76,8 +76,8 @@ def test_without_a_platform_the_fallback_is_told_and_a_gap_counted():
     assert "The policy has no owner platform" in router.last_message("slack:#last").note
 
 
-def test_without_any_way_it_is_tried_again_until_there_is_one():
-    """Counted each time; a policy that is mended has it told."""
+def test_incident_without_a_channel_is_retried():
+    """Count each time; notify once the policy has a channel."""
     router = MemoryRouter(Policy(), tickets=None)
 
     assert router.opened(found("a", owner="shop")) == []
@@ -87,16 +87,16 @@ def test_without_any_way_it_is_tried_again_until_there_is_one():
     assert router.route_due(30 + 600) == ["slack:#shop opened"]
 
 
-def test_lineward_itself_is_the_platforms():
-    """Without an owner, and without a note that nobody owns it."""
+def test_incident_of_lineward_goes_to_the_platform():
+    """Leave out the note on a missing owner."""
     router = MemoryRouter()
 
     assert router.opened(outage()) == ["pagerduty:platform.key opened", "slack:#platform opened"]
     assert router.last_message("slack:#platform").note == ""
 
 
-def test_whoever_is_downstream_gets_one_notice_of_theirs():
-    """In Slack, theirs alone, with the first limit; not the root's owner, not the platform."""
+def test_downstream_owner_gets_one_notice():
+    """List its own datasets and the first deadline; leave out the root's owner and the platform."""
     router = MemoryRouter()
     by_owner = {name: theirs(count=2) for name in ("shop", "pay", "platform", "gone", "keys")}
 
@@ -111,8 +111,8 @@ def test_whoever_is_downstream_gets_one_notice_of_theirs():
     )
 
 
-def test_teams_that_share_a_channel_are_told_together():
-    """One message, all of theirs."""
+def test_teams_that_share_a_channel_get_one_notice():
+    """List the datasets of all."""
     owners = [each for each in MemoryRouter().policy.owners if each.name != "chat"]
     router = MemoryRouter(Policy(owners=(*owners, Owner("chat", "#pay"))))
     by_owner = {"pay": theirs("marts/x", 2), "chat": theirs("marts/y", 3)}
@@ -124,8 +124,8 @@ def test_teams_that_share_a_channel_are_told_together():
     assert notice.impacted_count == 5
 
 
-def test_of_teams_that_share_a_channel_the_gravest_is_listed_first():
-    """Ten optional ones of one team do not push out the critical one of another."""
+def test_most_severe_of_a_shared_channel_is_first():
+    """Keep the critical dataset of one team before ten optional ones of another."""
     owners = [each for each in MemoryRouter().policy.owners if each.name != "chat"]
     router = MemoryRouter(Policy(owners=(*owners, Owner("chat", "#pay"))))
     many = tuple(Impacted("db", f"t{number}", "optional", "late") for number in range(10))
@@ -142,8 +142,8 @@ def test_of_teams_that_share_a_channel_the_gravest_is_listed_first():
     assert notice.tiers == (("critical", 1), ("optional", 10))
 
 
-def test_a_notice_comes_again_only_of_what_joins_and_after_an_hour():
-    """Whatever else changes, once is enough."""
+def test_notice_is_repeated_for_new_datasets_after_an_hour():
+    """Send once otherwise."""
     router, more = MemoryRouter(), {"pay": theirs(keys=frozenset({ord("c")}))}
     router.opened(found("ab", owner="shop"), by_owner={"pay": theirs()})
 
@@ -159,8 +159,8 @@ def test_a_notice_comes_again_only_of_what_joins_and_after_an_hour():
     assert router.route_due(30 + 9999) == []
 
 
-def test_without_a_memory_each_change_would_be_a_notice(monkeypatch):
-    """The mutant."""
+def test_without_the_rule_each_change_is_a_notice(monkeypatch):
+    """Mutant."""
     monkeypatch.setattr("alerts.notify.downstream_notices._is_due", lambda *_: True)
     router = MemoryRouter()
     router.opened(found("ab", owner="shop"), by_owner={"pay": theirs()})
@@ -170,8 +170,8 @@ def test_without_a_memory_each_change_would_be_a_notice(monkeypatch):
     )
 
 
-def test_a_gap_that_always_stood_is_no_news_downstream():
-    """Its owner alone has a ticket."""
+def test_standing_gap_sends_no_notice():
+    """Send the ticket to its owner only."""
     router = MemoryRouter()
 
     said = router.opened(found("ab", "standing_gap", owner="shop"), by_owner={"pay": theirs()})
@@ -179,8 +179,8 @@ def test_a_gap_that_always_stood_is_no_news_downstream():
     assert said == ["slack:#shop opened", "webhook:tickets opened"]
 
 
-def test_links_lead_to_the_operators_address_alone():
-    """What events name is quoted into them."""
+def test_links_lead_to_the_configured_address_only():
+    """Quote names of events in them."""
     router = MemoryRouter(dashboards_url="https://grafana.test")
     router.opened(found("a", owner="shop"), dataset=("s3://x?&", "a b/#<!channel>"))
 
@@ -196,15 +196,15 @@ def test_links_lead_to_the_operators_address_alone():
 
 
 def test_without_grafana_a_message_has_no_link_to_it():
-    """Lineward itself serves no dashboards: the link would be dead."""
+    """Leave it out: Lineward serves no dashboards."""
     router = MemoryRouter()
     router.opened(found("a", owner="shop"), dataset=("s3://x", "a"))
 
     assert router.last_message("slack:#shop").links.dashboard is None
 
 
-def test_an_incident_without_a_picture_is_told_poorly():
-    """Rather than not at all."""
+def test_incident_without_a_summary_is_sent():
+    """Send what is known."""
     router, fault = MemoryRouter(), found("a", owner="shop")
     first = step((), Now(0, (fault,)))
     second = step(first.incidents, Now(30 * MICROS, (fault,)))
@@ -213,8 +213,8 @@ def test_an_incident_without_a_picture_is_told_poorly():
     assert outgoing.message.what == "Fault of kind failed"
 
 
-def test_a_fallback_rings_for_a_ticket_where_there_is_no_other_way():
-    """Better a pager than nobody; the gap says what to mend."""
+def test_fallback_pages_for_a_ticket_without_another_channel():
+    """Count the gap."""
     settings = type(SETTINGS)(fallback="pagerduty:last.key")
 
     address = recipient_of(Policy(), settings, None, "ticket")

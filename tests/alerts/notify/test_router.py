@@ -1,4 +1,4 @@
-"""What is result stands in the catalog, with what it tells of, and outlives the process."""
+"""Check that decisions are stored with the change that they report, and survive the process."""
 
 import msgspec
 import pytest
@@ -29,13 +29,13 @@ PAGE = {"owner": "shop", "level": "page"}
 
 
 def count(engine, table):
-    """Its rows."""
+    """Return the number of its rows."""
     with engine.connect() as connection:
         return connection.scalar(select(func.count()).select_from(table))
 
 
-def test_a_fault_goes_its_way_on_both_kinds_of_catalog(catalog):
-    """Opened, escalated once, resolved: each told in its time, from the catalog alone."""
+def test_fault_is_routed_on_both_catalogs(catalog):
+    """Open, escalate once and resolve from the catalog alone."""
     router = StoredRouter(catalog)
     router.opened(found("ab", **PAGE))
     for second in (31, 930, 931, 932):
@@ -61,8 +61,8 @@ def test_a_fault_goes_its_way_on_both_kinds_of_catalog(catalog):
     assert row.channel == "slack:#boss, pagerduty:boss.key"
 
 
-def test_a_change_that_is_undone_tells_nobody(embedded):
-    """Letters are in the transaction of what they tell of."""
+def test_change_rolled_back_notifies_nobody(embedded):
+    """Store notifications in the transaction of the change."""
     first = step((), Now(0, (found("ab", **PAGE),)))
     done = step(first.incidents, Now(30 * MICROS, (found("ab", **PAGE),)))
     summaries = {own.id: summary(own) for own in done.changed}
@@ -79,8 +79,8 @@ def test_a_change_that_is_undone_tells_nobody(embedded):
     assert count(embedded, notification) == count(embedded, incident_telling) == 0
 
 
-def test_the_incident_says_when_people_were_told(embedded):
-    """Null while Alertmanager is waited for."""
+def test_incident_has_the_time_of_its_notification(embedded):
+    """Leave it null while Alertmanager is waited for."""
     router = StoredRouter(embedded, mode="alertmanager")
     router.opened(found("ab", **PAGE))
     (own,) = router.incidents
@@ -94,7 +94,7 @@ def test_the_incident_says_when_people_were_told(embedded):
 
 
 def released_at(engine):
-    """Of the only incident."""
+    """Return it of the only incident."""
     with engine.connect() as connection:
         return connection.scalar(select(incident.c.released_at))
 
@@ -117,8 +117,8 @@ def _row(own):
     }
 
 
-def test_a_policy_that_changes_holds_for_what_is_open(embedded):
-    """A step that was added is taken when its time has come."""
+def test_changed_policy_applies_to_open_incidents(embedded):
+    """Take a new step when it is due."""
     router = StoredRouter(embedded)
     router.opened(found("ab", owner="pay", level="page"))
     router.route_due(400)
@@ -130,8 +130,8 @@ def test_a_policy_that_changes_holds_for_what_is_open(embedded):
     assert "slack:#late opened 2" in router.outbox
 
 
-def test_nobody_to_tell_is_counted_as_a_notification_that_failed(embedded):
-    """There is an alert on those."""
+def test_missing_recipient_is_counted_as_a_failed_notification(embedded):
+    """Feed the alert on failed notifications."""
     StoredRouter(embedded, Policy(), tickets=None).opened(found("a"))
 
     with embedded.connect() as connection:
@@ -139,8 +139,8 @@ def test_nobody_to_tell_is_counted_as_a_notification_that_failed(embedded):
     assert tuple(row) == ("failed", "nobody", "no_way", 1.0)
 
 
-def test_whatever_a_name_holds_can_be_kept(embedded):
-    """A lone surrogate, which no catalog takes, becomes a question mark."""
+def test_any_name_can_be_stored(embedded):
+    """Replace a lone surrogate by a question mark."""
     router = StoredRouter(embedded)
 
     router.opened(found("ab", **PAGE), what="bad \ud800 \x00", root=Root("job", "\ud800", "n"))
@@ -149,8 +149,8 @@ def test_whatever_a_name_holds_can_be_kept(embedded):
     assert b"bad ? \\u0000" in message
 
 
-def test_a_person_escalates_through_the_catalog(embedded):
-    """The step is taken, written down, and taken no second time."""
+def test_escalation_on_request_is_recorded(embedded):
+    """Take the step once."""
     router = StoredRouter(embedded)
     router.opened(found("ab", **PAGE))
     number = router.incidents[0].id
@@ -166,8 +166,8 @@ def test_a_person_escalates_through_the_catalog(embedded):
     assert count(embedded, incident_escalation) == 2
 
 
-def test_what_ended_is_forgotten_and_what_stands_is_not(embedded):
-    """By when it ended."""
+def test_ended_state_is_pruned_and_open_one_kept(embedded):
+    """Prune by the time of the end."""
     router = StoredRouter(embedded)
     router.opened(found("ab", **PAGE))
     router.at(60, found("cd", **PAGE))
@@ -180,8 +180,8 @@ def test_what_ended_is_forgotten_and_what_stands_is_not(embedded):
     assert left.is_bad
 
 
-def test_a_quiet_second_has_nothing_to_do(embedded):
-    """Whoever reads can tell, and need not take the lock of those who write."""
+def test_second_without_work_takes_no_lock(embedded):
+    """Answer from a connection that only reads."""
     router = StoredRouter(embedded, digest_hour=23)
     router.opened(found("ab", **PAGE))
     asked = (router.policy, router.settings)
@@ -196,8 +196,8 @@ def test_a_quiet_second_has_nothing_to_do(embedded):
         assert not is_due(connection, *asked, 22 * 3_600 * MICROS)
 
 
-def test_alerts_that_alertmanager_left_out_are_said(embedded):
-    """Nobody hears of those: an operator finds it in the log."""
+def test_alerts_left_out_by_alertmanager_are_logged(embedded):
+    """Log their number."""
     call = parse_webhook(body(alert(BURN), truncatedAlerts=3))
     with capture_logs() as said, writing(embedded) as connection:
         receive_webhook(connection, call, POLICY, SETTINGS, 0)
@@ -206,8 +206,8 @@ def test_alerts_that_alertmanager_left_out_are_said(embedded):
 
 
 @pytest.mark.parametrize("most", [1, 2, 4])
-def test_a_turn_takes_a_bounded_number_of_incidents_pages_first(embedded, monkeypatch, most):
-    """Seven tickets and two pages are due at once: nobody waits for all of them in one lock."""
+def test_turn_routes_a_bounded_number_pages_first(embedded, monkeypatch, most):
+    """Bound the lock when seven tickets and two pages are due."""
     monkeypatch.setattr(state_store, "MAX_DUE", most)
     router = StoredRouter(embedded, mode="alertmanager", release_seconds=60)
     faults = [found(name, owner="shop") for name in "abcdefg"]

@@ -1,4 +1,4 @@
-"""Notifications that failed by their secret are sent when it is replaced."""
+"""Check that failed notifications are sent when their secret is replaced."""
 
 import pytest
 
@@ -14,7 +14,7 @@ def _look(notifier):
 
 
 def _fail(notifier, channel, file):
-    """Two incidents' messages fail by a wrong secret, of one of them a later one too."""
+    """Fail messages of two incidents by a wrong secret, of one of them a later one too."""
     right = file.read_text()
     file.write_text("wrong")
     notifier.notify(message(1), channel)
@@ -25,8 +25,8 @@ def _fail(notifier, channel, file):
     return right
 
 
-def test_a_new_slack_token_sends_what_failed(notifier, slack):
-    """The newest of the incident; the older one is overtaken."""
+def test_new_slack_token_sends_what_failed(notifier, slack):
+    """Send the newest of each incident."""
     file = notifier.settings.slack_token_file
     right = _fail(notifier, DATA, file)
     assert _look(notifier) == 0
@@ -39,8 +39,8 @@ def test_a_new_slack_token_sends_what_failed(notifier, slack):
     assert _look(notifier) == 0
 
 
-def test_a_key_that_was_missing_sends_what_failed(notifier, pagerduty):
-    """Of PagerDuty each service has a file of its own."""
+def test_added_key_sends_what_failed(notifier, pagerduty):
+    """Read the file of each PagerDuty service."""
     file = notifier.settings.pagerduty_keys / "orders.key"
     right = _fail(notifier, PAGER, file)
     file.unlink()
@@ -52,8 +52,8 @@ def test_a_key_that_was_missing_sends_what_failed(notifier, pagerduty):
     assert len(pagerduty.pages) == 1
 
 
-def test_the_same_secret_sends_nothing_again(notifier, slack):
-    """Else each second would try what Slack rejects."""
+def test_same_secret_sends_nothing(notifier, slack):
+    """Do not retry each second what Slack rejects."""
     _fail(notifier, DATA, notifier.settings.slack_token_file)
     before = len(slack.requests)
 
@@ -62,8 +62,8 @@ def test_the_same_secret_sends_nothing_again(notifier, slack):
     assert len(slack.requests) == before
 
 
-def test_a_secret_replaced_while_the_service_was_down_sends_what_failed(notifier):
-    """The mark is in the catalog."""
+def test_secret_replaced_while_down_sends_what_failed(notifier):
+    """Compare with the mark in the catalog."""
     file = notifier.settings.slack_token_file
     right = _fail(notifier, DATA, file)
     _look(notifier)
@@ -74,14 +74,14 @@ def test_a_secret_replaced_while_the_service_was_down_sends_what_failed(notifier
 
 
 def test_without_a_failed_notification_nothing_is_written(notifier, monkeypatch):
-    """No transaction, however often somebody looks."""
+    """Open no write transaction."""
     monkeypatch.setattr(secret_rotation, "writing", lambda _: pytest.fail("a write transaction"))
 
     assert [_look(notifier) for _ in range(3)] == [0] * 3
 
 
 def test_without_the_mark_nothing_is_sent_again(notifier, monkeypatch):
-    """Mutant: every secret looks alike."""
+    """Mutant: give every secret the same mark."""
     monkeypatch.setattr(secret_rotation, "_fingerprint", lambda _: "same")
     file = notifier.settings.slack_token_file
     right = _fail(notifier, DATA, file)

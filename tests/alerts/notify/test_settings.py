@@ -1,4 +1,4 @@
-"""What an operator sets of routing."""
+"""Check the routing settings."""
 
 import pytest
 
@@ -6,8 +6,8 @@ from alerts.notify import settings as notify_settings
 from lineage.environment import InvalidSettingError
 
 
-def test_the_defaults_are_safe(monkeypatch):
-    """Told at once, links to this machine, no webhook that nobody set."""
+def test_defaults_are_safe(monkeypatch):
+    """Notify at once, link to this machine, use no webhook."""
     monkeypatch.setattr("lineage.environment.variables", dict)
 
     found = notify_settings.read_routing()
@@ -16,8 +16,8 @@ def test_the_defaults_are_safe(monkeypatch):
     assert (found.mode, found.tickets, found.fallback) == ("direct", None, None)
 
 
-def test_the_webhook_and_the_fallback_are_those_of_delivery(monkeypatch):
-    """Set once."""
+def test_webhook_and_fallback_are_those_of_delivery(monkeypatch):
+    """Set them once."""
     variables = {
         "LINEWARD_ALERTS_MODE": "alertmanager",
         "LINEWARD_ALERTS_DIGEST_HOUR": "7",
@@ -44,8 +44,8 @@ def test_the_webhook_and_the_fallback_are_those_of_delivery(monkeypatch):
         ("NO_SUCH", "1"),
     ],
 )
-def test_what_cannot_be_is_refused_by_its_name(monkeypatch, name, value):
-    """The process does not start."""
+def test_invalid_setting_is_rejected_by_name(monkeypatch, name, value):
+    """Refuse to start."""
     variable = f"LINEWARD_ALERTS_{name}"
     monkeypatch.setattr("lineage.environment.variables", lambda: {variable: value})
 
@@ -53,8 +53,8 @@ def test_what_cannot_be_is_refused_by_its_name(monkeypatch, name, value):
         notify_settings.read_routing()
 
 
-def test_a_fallback_that_is_no_channel_stops_the_process(monkeypatch):
-    """It is wanted when nothing else works: too late to find that out."""
+def test_invalid_fallback_stops_the_process(monkeypatch):
+    """Find it at the start: it is needed when all else fails."""
     variables = {"LINEWARD_DELIVERY_FALLBACK": "#last"}
     monkeypatch.setattr("lineage.environment.variables", lambda: variables)
 

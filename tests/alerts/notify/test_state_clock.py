@@ -1,4 +1,4 @@
-"""What people are told after the clock was ahead."""
+"""Check notifications after the clock was ahead."""
 
 import pytest
 
@@ -10,8 +10,8 @@ DAY = 86_400
 
 
 @pytest.mark.parametrize("jump", [3_600, 30 * DAY, 3_650 * DAY])
-def test_an_incident_that_waits_for_alertmanager_is_told(embedded, jump):
-    """It opened at a time that has not come, and nobody called for it."""
+def test_incident_that_waits_for_alertmanager_is_sent(embedded, jump):
+    """Send it though it opened at a time that has not come."""
     router = StoredRouter(embedded, mode="alertmanager")
     router.opened(found("a", owner="shop", level="page"), at=NOON + jump)
     assert router.outbox == []
@@ -23,8 +23,8 @@ def test_an_incident_that_waits_for_alertmanager_is_told(embedded, jump):
 
 
 @pytest.mark.parametrize("jump", [8 * DAY, 30 * DAY, 3_650 * DAY])
-def test_escalation_counts_from_now_when_it_was_told_ahead_of_the_clock(embedded, jump):
-    """Nobody acknowledged: the next step is taken in its time."""
+def test_escalation_counts_from_now_after_a_clock_ahead(embedded, jump):
+    """Take the next step when it is due."""
     router = StoredRouter(embedded)
     router.opened(found("a", owner="shop", level="page"), at=NOON + jump)
     told = len(router.outbox)

@@ -1,4 +1,4 @@
-"""What each change of an incident makes people hear."""
+"""Check what each change of an incident sends."""
 
 import pytest
 
@@ -12,7 +12,7 @@ RUNG, SAID = "pagerduty:shop.key {}", "slack:#shop {}"
 
 
 def both(kind):
-    """To each of a page's channels."""
+    """Return a line for each channel of a page."""
     return [RUNG.format(kind), SAID.format(kind)]
 
 
@@ -24,16 +24,16 @@ def router():
     return router
 
 
-def test_an_end_is_heard_where_the_beginning_was(router):
-    """By both ways, with the reason."""
+def test_end_is_sent_where_the_beginning_was(router):
+    """Send it with the reason."""
     router.at(60)
 
     assert router.at(105) == both("resolved")
     assert router.last_message("slack:#shop").note == "Not found bad for 45 s."
 
 
-def test_what_was_never_told_is_never_resolved():
-    """It was good again before Alertmanager called."""
+def test_incident_never_sent_is_never_resolved():
+    """Send nothing: it recovered before Alertmanager called."""
     router = MemoryRouter(mode="alertmanager")
     assert router.opened(found("a", **PAGE)) == []
     router.at(40)
@@ -50,14 +50,14 @@ def test_what_was_never_told_is_never_resolved():
         ("resolve", both("resolved")),
     ],
 )
-def test_what_people_do_is_told_with_their_name(router, action, kinds):
-    """Suppressed is quiet in PagerDuty too, which else goes on calling."""
+def test_action_is_sent_with_the_person(router, action, kinds):
+    """Acknowledge in PagerDuty what is suppressed, or it goes on paging."""
     assert router.do(60, action, found("ab", **PAGE), until=900) == kinds
     assert "by ada" in router.last_message("slack:#shop").note
 
 
-def test_while_suppressed_nothing_is_said_and_afterwards_how_it_is(router):
-    """Members come, it becomes worse: quiet until the end."""
+def test_suppressed_incident_sends_its_state_at_the_end(router):
+    """Send nothing while members change and it worsens."""
     router.do(60, "suppress", found("ab", **PAGE), until=900)
 
     assert router.at(500, found("abc", "lost", **PAGE)) == []
@@ -66,8 +66,8 @@ def test_while_suppressed_nothing_is_said_and_afterwards_how_it_is(router):
     assert sum(router.page_counts.values()) == 1
 
 
-def test_what_went_to_another_owner_meanwhile_is_told_afterwards(router):
-    """Handed over while suppressed: the new owner hears of it when that ends."""
+def test_owner_changed_while_suppressed_is_notified_afterwards(router):
+    """Hand it over when the suppression ends."""
     upstream = found("zab", owner="pay", level="page", faults={root(name) for name in "zab"})
     router.do(60, "suppress", found("ab", **PAGE), until=900)
 
@@ -80,8 +80,8 @@ def test_what_went_to_another_owner_meanwhile_is_told_afterwards(router):
     ]
 
 
-def test_all_of_a_step_is_one_message(router):
-    """Of a kind, of a member, of a cause: one, with all of it, at the newest revision."""
+def test_all_changes_of_a_step_are_one_message(router):
+    """Use the newest revision."""
     assert router.at(60, found("abc", "lost", **PAGE)) == both("changed")
 
     message = router.last_message("slack:#shop")
@@ -89,8 +89,8 @@ def test_all_of_a_step_is_one_message(router):
     assert message.revision == router.one.revision
 
 
-def test_members_that_come_and_go_are_told_every_five_minutes(router):
-    """A thread stays readable; the last state is told when the time is up."""
+def test_changes_of_members_are_sent_every_five_minutes(router):
+    """Send the newest state then."""
     assert router.at(60, found("abc", **PAGE)) == []
     assert router.at(90, found("abcd", **PAGE)) == []
     assert router.route_due(329) == []
@@ -98,15 +98,15 @@ def test_members_that_come_and_go_are_told_every_five_minutes(router):
     assert router.route_due(331) == []
 
 
-def test_without_that_pause_each_member_is_a_reply(router, monkeypatch):
-    """The mutant."""
+def test_without_the_pause_each_member_is_a_reply(router, monkeypatch):
+    """Mutant."""
     monkeypatch.setattr("alerts.notify.updates.MEMBER_UPDATE_SECONDS", 0)
 
     assert router.at(60, found("abc", **PAGE)) == both("changed")
 
 
-def test_a_ticket_that_becomes_a_page_rings_now():
-    """Slack and the webhook hear of the change."""
+def test_ticket_that_becomes_a_page_pages_now():
+    """Send the change to Slack and to the webhook."""
     router = MemoryRouter()
     router.opened(found("ab", owner="shop"))
 
@@ -118,8 +118,8 @@ def test_a_ticket_that_becomes_a_page_rings_now():
     assert router.last_message("slack:#shop").severity == "page"
 
 
-def test_an_acknowledged_ticket_that_becomes_a_page_is_paged():
-    """Ann acknowledged a failed run; the dataset is late now."""
+def test_acknowledged_ticket_that_becomes_a_page_pages():
+    """Page for the late dataset though Ann acknowledged the failed run."""
     router = MemoryRouter()
     router.opened(found("a", owner="shop"))
     router.do(40, "acknowledge", found("a", owner="shop"))
@@ -128,8 +128,8 @@ def test_an_acknowledged_ticket_that_becomes_a_page_is_paged():
     assert "pagerduty:boss.key opened" in router.route_due(60 + 15 * 60)
 
 
-def test_a_resolved_ticket_that_becomes_a_page_is_paged():
-    """Ann resolved a failed run, and nothing wrote the dataset; the dataset is late now."""
+def test_resolved_ticket_that_becomes_a_page_pages():
+    """Page for the late dataset though Ann resolved the failed run."""
     router = MemoryRouter()
     router.opened(found("a", owner="shop"))
     router.do(40, "resolve", found("a", owner="shop"))
@@ -147,8 +147,8 @@ def test_frozen_and_thawed_notify_nobody(router):
     assert "known again" not in router.last_message("slack:#shop").note
 
 
-def test_another_owner_is_rung_and_the_first_ones_alert_ends(router):
-    """A root further upstream shows: same id, the first one's alert is resolved with a word."""
+def test_new_owner_is_paged_and_first_alert_resolved(router):
+    """Keep the id when a root further upstream appears."""
     upstream = found("zab", owner="pay", level="page", faults={root(name) for name in "zab"})
 
     assert router.at(60, upstream) == [
@@ -165,8 +165,8 @@ def test_another_owner_is_rung_and_the_first_ones_alert_ends(router):
     assert router.at(645) == ["pagerduty:pay.key resolved", "slack:#pay resolved"]
 
 
-def test_a_channel_of_both_owners_goes_on():
-    """It is not told twice, nor of an end."""
+def test_channel_of_both_owners_stays_open():
+    """Notify it once, and of no end."""
     router = MemoryRouter()
     pay, shop = (router.policy.owners[at] for at in (1, 0))
     router.policy = type(router.policy)(owners=(shop, type(pay)("pay", "#shop", "pay.key")))
@@ -180,8 +180,8 @@ def test_a_channel_of_both_owners_goes_on():
     ]
 
 
-def test_what_is_merged_ends_with_a_note_and_the_older_goes_on():
-    """Two of one owner have one root."""
+def test_merged_incident_ends_with_a_note():
+    """Keep the older of two with one root."""
     router = MemoryRouter()
     router.opened(found("ab", **PAGE))
     router.at(40, found("ab", **PAGE), found("cd", **PAGE))
@@ -197,8 +197,8 @@ def test_what_is_merged_ends_with_a_note_and_the_older_goes_on():
     }
 
 
-def test_a_note_says_who_did_it():
-    """A person's words stand as they are; what happened by itself has no name."""
+def test_note_names_the_person():
+    """Keep a person's words; name nobody for what happened by itself."""
     by_ada = Event("i", 2, 0, "resolved", "fixed the key", by="ada")
     left = Event("i", 1, 0, "left", "good again", members=(1, 2))
 

@@ -1,4 +1,4 @@
-"""What each channel is told of an incident's life."""
+"""Check what each channel is sent during an incident."""
 
 from tests.alerts.notify.conftest import DATA, PAGER, TICKETS
 from tests.alerts.notify.messages import message
@@ -6,8 +6,8 @@ from tests.alerts.notify.messages import message
 LIFE = ("opened", "changed", "acknowledged", "resolved")
 
 
-def test_slack_has_one_message_that_is_edited_and_a_thread(notifier, slack):
-    """The channel shows the last state once; the thread tells how it came to it."""
+def test_slack_edits_one_message_and_replies(notifier, slack):
+    """Show the newest state once; the thread has a reply for each change."""
     for revision, kind in enumerate(LIFE, start=1):
         note = "by ann" if kind == "acknowledged" else ""
         notifier.notify(message(revision, kind, note=note), DATA)
@@ -24,8 +24,8 @@ def test_slack_has_one_message_that_is_edited_and_a_thread(notifier, slack):
     assert slack.calls("conversations.history") == 0
 
 
-def test_pagerduty_has_one_alert_that_ends(notifier, pagerduty):
-    """One dedup_key from trigger to resolve pages once, and a change is left out."""
+def test_pagerduty_has_one_alert_that_resolves(notifier, pagerduty):
+    """Page once by one dedup_key; leave a change out."""
     for revision, kind in enumerate(LIFE, start=1):
         notifier.notify(message(revision, kind), PAGER)
         notifier.run()
@@ -35,8 +35,8 @@ def test_pagerduty_has_one_alert_that_ends(notifier, pagerduty):
     assert pagerduty.alerts == {("R" * 32, "inc-1"): "resolved"}
 
 
-def test_a_webhook_is_sent_every_change_signed(notifier, receiver):
-    """A ticket system keeps its own history: nothing is left out."""
+def test_webhook_receives_every_change_signed(notifier, receiver):
+    """Send all: a ticket system keeps its own history."""
     for revision, kind in enumerate(LIFE, start=1):
         notifier.notify(message(revision, kind), TICKETS)
     notifier.run()
@@ -46,8 +46,8 @@ def test_a_webhook_is_sent_every_change_signed(notifier, receiver):
     ]
 
 
-def test_the_next_owner_is_rung_and_the_first_one_no_more(notifier, pagerduty, tmp_path):
-    """Same incident, two services: the alert of the first is resolved with a word on why."""
+def test_next_owner_is_paged_and_alert_of_first_resolved(notifier, pagerduty, tmp_path):
+    """Resolve the alert in the first service with the reason."""
     (tmp_path / "platform.key").write_text("S" * 32)
     notifier.notify(message(1), PAGER)
     notifier.run()
@@ -60,8 +60,8 @@ def test_the_next_owner_is_rung_and_the_first_one_no_more(notifier, pagerduty, t
     assert resolved["payload"]["custom_details"]["note"] == "handed over to platform"
 
 
-def test_a_message_that_is_told_twice_is_sent_once(notifier, slack):
-    """The key of the outbox is incident, revision and channel."""
+def test_message_enqueued_twice_is_sent_once(notifier, slack):
+    """Know it by incident, revision and channel."""
     for _ in range(2):
         notifier.notify(message(1), DATA)
         notifier.run()
@@ -69,8 +69,8 @@ def test_a_message_that_is_told_twice_is_sent_once(notifier, slack):
     assert len(slack.posts("C0000001")) == 1
 
 
-def test_what_slack_no_longer_has_is_posted_anew(notifier, slack):
-    """Somebody deleted the message: the next change is not lost with it."""
+def test_message_deleted_in_slack_is_posted_again(notifier, slack):
+    """Post the next change though somebody deleted the message."""
     notifier.notify(message(1), DATA)
     notifier.run()
     slack.messages["C0000001"].clear()

@@ -1,4 +1,4 @@
-"""The PagerDuty event, to the letter, and within its limits whatever the data."""
+"""Check the PagerDuty event to the letter, and its limits for any data."""
 
 import json
 from pathlib import Path
@@ -15,24 +15,24 @@ from tests.alerts.notify.test_formatting import ANY_TEXT
 GOLDEN = Path(__file__).parent / "golden_pagerduty.json"
 
 
-def test_the_event_to_the_letter(notifier, pagerduty):
-    """As PagerDuty takes it, with all that a message can say."""
+def test_event_has_all_parts_of_a_message(notifier, pagerduty):
+    """Compare with the golden file."""
     notifier.notify(full_message(), PAGER)
     notifier.run()
 
     assert pagerduty.events == [json.loads(GOLDEN.read_text())]
 
 
-def test_markup_is_shown_as_it_is():
-    """PagerDuty has none: an entity would be read as one."""
+def test_markup_is_sent_as_it_is():
+    """Leave entities out: PagerDuty has no mark-up."""
     event = build_event(message(what="<!channel> & *all*"))
 
     assert event["payload"]["summary"] == "Page: job orders_daily: <!channel> & *all*"
 
 
 @given(ANY_TEXT, st.booleans())
-def test_no_data_makes_an_event_too_large(text, is_long):
-    """In every field, also of characters that JSON writes in twelve bytes."""
+def test_any_data_fits_into_an_event(text, is_long):
+    """Fill every field, also with characters that JSON writes in twelve bytes."""
     text = (text + "\U0001f525") * 300 if is_long else text
     event = build_event(
         message(
@@ -53,8 +53,8 @@ def test_no_data_makes_an_event_too_large(text, is_long):
     assert event["payload"]["source"]
 
 
-def test_a_ticket_rings_less():
-    """A page is critical, a ticket a warning."""
+def test_page_is_critical_and_ticket_a_warning():
+    """Map the severity."""
     severities = [
         build_event(message(severity=each))["payload"]["severity"] for each in ("page", "ticket")
     ]

@@ -1,4 +1,4 @@
-"""What an answer of a provider means: taken, refused for good, or to be tried again."""
+"""Check what a provider's response means: accepted, rejected for good, or to be retried."""
 
 import pytest
 
@@ -32,8 +32,8 @@ OF_THE_TOKEN = {
         "a_code_of_tomorrow",
     ],
 )
-def test_what_slack_will_never_take_is_final(slack, outcome, code):
-    """A code that Slack gives is an answer: trying again would be answered alike."""
+def test_error_code_of_slack_is_final(slack, outcome, code):
+    """Expect the same response to a retry."""
     slack.errors["chat.postMessage"] = code
 
     assert outcome(DATA) == PermanentFailure(code, code, is_of_kind=code in OF_THE_TOKEN)
@@ -49,8 +49,8 @@ def test_what_slack_will_never_take_is_final(slack, outcome, code):
         ("fatal_error", "fatal_error", True),
     ],
 )
-def test_what_slack_may_take_later_is_tried_again(slack, outcome, code, reason, is_in_doubt):
-    """Of these Slack says that they pass; two of them may have done some of the work."""
+def test_passing_error_of_slack_is_retried(slack, outcome, code, reason, is_in_doubt):
+    """Retry what Slack calls temporary; two of these codes leave a doubt."""
     slack.errors["chat.postMessage"] = code
 
     assert outcome(DATA) == Retryable(reason, code, is_in_doubt=is_in_doubt)
@@ -59,8 +59,8 @@ def test_what_slack_may_take_later_is_tried_again(slack, outcome, code, reason, 
 @pytest.mark.parametrize(
     ("status", "reason", "is_in_doubt"), [(200, "not_json", True), (502, "http_502", True)]
 )
-def test_a_page_of_a_proxy_is_no_answer_of_slack(slack, outcome, status, reason, is_in_doubt):
-    """HTML with status 200 says neither that it was taken nor that it was not."""
+def test_page_of_a_proxy_is_no_response_of_slack(slack, outcome, status, reason, is_in_doubt):
+    """Keep the doubt: HTML with status 200 shows neither success nor failure."""
     slack.page = "<html><body>Bad gateway</body></html>"
     slack.status = None if status == 200 else status
 
@@ -81,8 +81,8 @@ def test_a_page_of_a_proxy_is_no_answer_of_slack(slack, outcome, status, reason,
         (302, None, PermanentFailure("http_302", '{"status": "error"}')),
     ],
 )
-def test_what_a_status_of_pagerduty_means(pagerduty, outcome, status, retry_after, expected):
-    """One try each: the library's own retries, which sleep, are off."""
+def test_status_of_pagerduty(pagerduty, outcome, status, retry_after, expected):
+    """Try once: the retries of the library are off."""
     pagerduty.status, pagerduty.retry_after = status, retry_after
 
     assert outcome(PAGER) == expected
@@ -99,23 +99,23 @@ def test_what_a_status_of_pagerduty_means(pagerduty, outcome, status, retry_afte
         (302, PermanentFailure("http_302")),
     ],
 )
-def test_what_a_status_of_a_webhook_means(receiver, outcome, status, expected):
-    """Redirects are not followed: a receiver cannot send us elsewhere."""
+def test_status_of_a_webhook(receiver, outcome, status, expected):
+    """Follow no redirect: a receiver cannot send the message elsewhere."""
     receiver.status, receiver.retry_after = status, 9
 
     assert outcome(TICKETS) == expected
 
 
-def test_no_secret_gets_into_an_error(receiver, outcome, tmp_path):
-    """Whatever an answer repeats of what it was sent."""
+def test_error_shows_no_secret(receiver, outcome, tmp_path):
+    """Mask what a response repeats of its request."""
     receiver.secret = "between others"  # noqa: S105 - of nobody
     (tmp_path / "webhook").write_text("between")
 
     assert outcome(TICKETS) == PermanentFailure("http_401", "no signature made with *** others")
 
 
-def test_a_secret_that_cannot_be_read_is_told_with_its_file(outcome, tmp_path):
-    """The file is named, and what to do."""
+def test_unreadable_secret_is_named_by_its_file(outcome, tmp_path):
+    """Name the file and what to do."""
     (tmp_path / "orders.key").write_text("")
     (tmp_path / "slack").unlink()
 
@@ -123,8 +123,8 @@ def test_a_secret_that_cannot_be_read_is_told_with_its_file(outcome, tmp_path):
     assert outcome(DATA).error == f"{tmp_path}/slack: cannot be read (FileNotFoundError)"
 
 
-def test_a_new_token_is_taken_up_without_a_restart(notifier, slack, outcome, tmp_path):
-    """The file is read for each message."""
+def test_new_token_needs_no_restart(notifier, slack, outcome, tmp_path):
+    """Read the file for each message."""
     slack.token = "xoxb-new"  # noqa: S105 - of nobody
     refused = outcome(DATA)
     (tmp_path / "slack").write_text("xoxb-new")

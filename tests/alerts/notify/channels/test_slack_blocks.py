@@ -1,4 +1,4 @@
-"""The Slack message, to the letter, and what it is made of whatever the data."""
+"""Check the Slack message to the letter, and that any data fits into it."""
 
 import json
 from pathlib import Path
@@ -22,15 +22,15 @@ def _actions(kind: str) -> list[str]:
     return [button["action_id"] for block in blocks for button in block["elements"]]
 
 
-def test_the_message_to_the_letter():
-    """Show what is wrong, its times, where it began, who is hurt, what differs, where to look."""
+def test_message_has_all_parts():
+    """Show the fault, its times, the root, affected datasets, the first difference and links."""
     shown = {"text": notification_text(full_message()), "blocks": build_blocks(full_message())}
 
     assert shown == json.loads(GOLDEN.read_text())
 
 
-def test_buttons_are_shown_while_they_can_do_something():
-    """Each bears the incident's id; what is acknowledged is not acknowledged again."""
+def test_buttons_are_shown_while_they_have_an_effect():
+    """Carry the incident's id; leave out Acknowledge once it is acknowledged."""
     everything = ["lineward_acknowledge", "lineward_suppress", "lineward_false_alarm"]
 
     assert _actions("opened") == everything
@@ -43,8 +43,8 @@ def test_buttons_are_shown_while_they_can_do_something():
     ]
 
 
-def test_an_id_too_long_for_a_menu_has_none():
-    """Slack would refuse the whole message for an option's value beyond 150 characters."""
+def test_id_too_long_for_a_menu_has_no_menu():
+    """Leave it out: Slack rejects a message with an option value beyond 150 characters."""
     told = message(incident_id="x" * 200)
     elements = build_blocks(told)[-1]["elements"]
 
@@ -53,23 +53,23 @@ def test_an_id_too_long_for_a_menu_has_none():
     ]
 
 
-def test_what_is_no_incident_has_no_buttons():
-    """An alert of Prometheus' ends there: nobody can acknowledge it here."""
+def test_alert_without_an_incident_has_no_buttons():
+    """Leave them out: an alert of Prometheus cannot be acknowledged here."""
     blocks = build_blocks(message(kind="opened", is_answerable=False))
 
     assert [each for each in blocks if each["type"] == "actions"] == []
 
 
-def test_what_a_message_lists_stands_a_line_each():
-    """Open tickets, or what a window hid: data, whose line breaks make no further line."""
+def test_listed_lines_stay_on_one_line_each():
+    """Keep line breaks of data from making lines."""
     blocks = build_blocks(message(kind="notice", lines=("a <!channel>", "b\nc")))
 
     (listed,) = [each["text"] for each in blocks if "a " in str(each.get("text", {}).get("text"))]
     assert (listed["type"], listed["text"]) == ("plain_text", "a &lt;!channel&gt;\nb c")
 
 
-def test_a_message_that_knows_little_is_short():
-    """No list, no links, no difference: no empty blocks."""
+def test_message_without_details_has_no_empty_blocks():
+    """Leave out the list, the links and the difference."""
     assert [each["type"] for each in build_blocks(message(kind="notice"))] == [
         "header",
         "section",
@@ -79,8 +79,8 @@ def test_a_message_that_knows_little_is_short():
 
 
 @given(ANY_TEXT, st.booleans())
-def test_no_data_can_ring_or_break_a_message(text, is_long):
-    """In every field, also ten thousand characters: within Slack's limits, nothing unescaped."""
+def test_any_data_notifies_nobody_and_fits(text, is_long):
+    """Fill every field, also with ten thousand characters: nothing is unescaped."""
     text = text * 200 if is_long else text
     told = message(
         what=text,
@@ -102,8 +102,8 @@ def test_no_data_can_ring_or_break_a_message(text, is_long):
     assert all(len(shown) <= slack_blocks.MAX_TEXT for shown in texts)
 
 
-def test_without_escaping_a_name_rings(notifier, slack, monkeypatch):
-    """Mutant: names are cut, not escaped. The fake hears what a client would."""
+def test_without_escaping_a_name_notifies_a_channel(notifier, slack, monkeypatch):
+    """Mutant: cut names without escaping them; the fake notifies as Slack would."""
     told = message(root=Root("job", "<!channel>", "shop"))
     notifier.notify(told, "slack:C0000001")
     notifier.run()
@@ -115,8 +115,8 @@ def test_without_escaping_a_name_rings(notifier, slack, monkeypatch):
     assert slack.rung
 
 
-def test_a_list_says_what_it_leaves_out():
-    """Ten are listed of 400."""
+def test_list_counts_what_it_leaves_out():
+    """List ten of 400."""
     [listed] = [
         text for text in texts_of(build_blocks(full_message())) if "datasets affected" in text
     ]

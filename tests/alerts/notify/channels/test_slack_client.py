@@ -1,4 +1,4 @@
-"""An answer in Slack's name sends us nowhere, and ends."""
+"""Check that a response in Slack's name neither redirects nor runs without end."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from tests.fakes.listening import Answer, Listening, Request
 
 
 class Impostor(Listening):
-    """Answers everything alike."""
+    """Server that gives every request the same response."""
 
     def __init__(self, answer: Answer) -> None:
         super().__init__()
@@ -20,13 +20,13 @@ class Impostor(Listening):
         self.start()
 
     def answer(self, _: Request) -> Answer:
-        """Whatever is asked."""
+        """Return the response."""
         return self._answer
 
 
 @pytest.fixture
 def elsewhere() -> Iterator[Impostor]:
-    """Where a redirect would lead."""
+    """Start the server that a redirect would lead to."""
     found = Impostor(Answer(200, {"ok": True}))
     yield found
     found.stop()
@@ -45,22 +45,22 @@ def _redirect_to(elsewhere: Impostor) -> Answer:
     return Answer(302, "", (("Location", f"http://{elsewhere.address}/"),))
 
 
-def test_a_redirect_is_not_followed(notifier, elsewhere):
-    """The token would go along."""
+def test_redirect_is_not_followed(notifier, elsewhere):
+    """Keep the token from the other server."""
     assert _outcome(notifier, _redirect_to(elsewhere)).reason == "http_302"
     assert elsewhere.requests == []
 
 
-def test_without_our_client_the_token_goes_along(notifier, elsewhere, monkeypatch):
-    """Mutant: the library's own client."""
+def test_without_our_client_the_token_is_sent_along(notifier, elsewhere, monkeypatch):
+    """Mutant: use the client of the library."""
     monkeypatch.setattr(delivery, "SafeWebClient", delivery.WebClient)
     _outcome(notifier, _redirect_to(elsewhere))
 
     assert elsewhere.requests[0].headers["authorization"] == "Bearer xoxb-right"
 
 
-def test_an_answer_without_end_is_read_no_further(notifier):
-    """17 MiB: whether it was taken is not known."""
+def test_response_over_the_limit_is_read_no_further(notifier):
+    """Keep the doubt after 16 MiB: the message may have arrived."""
     found = _outcome(notifier, Answer(200, "x" * 17_825_792))
 
     assert isinstance(found, Retryable)

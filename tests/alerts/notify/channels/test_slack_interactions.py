@@ -1,4 +1,4 @@
-"""Whether a button was pressed in Slack, or somebody says so."""
+"""Check whether a request is a press of a button in Slack."""
 
 import hashlib
 import hmac
@@ -41,8 +41,8 @@ def _is_taken(body=BODY, timestamp=SENT, signature=None, secret=SECRET, after_se
     )
 
 
-def test_what_slack_signed_is_taken():
-    """The body as it came, with our secret."""
+def test_request_signed_by_slack_is_accepted():
+    """Verify the body as it came, with our secret."""
     assert _is_taken()
 
 
@@ -63,20 +63,20 @@ def test_what_slack_signed_is_taken():
         {"body": b"\xff", "signature": _signature(b"\xff")},
     ],
 )
-def test_anything_else_is_not(wrong):
-    """Another body, secret, time or form; and none of them raises."""
+def test_any_other_request_is_rejected(wrong):
+    """Reject another body, secret, time or form without raising."""
     assert not _is_taken(**wrong)
 
 
 @pytest.mark.parametrize(("after_seconds", "taken"), [(300, True), (301, False), (-301, False)])
-def test_a_request_is_taken_for_five_minutes(after_seconds, taken):
-    """Recorded and played again, it is worth nothing."""
+def test_request_is_accepted_for_five_minutes(after_seconds, taken):
+    """Reject a request that is replayed later."""
     assert _is_taken(after_seconds=after_seconds) is taken
 
 
 @given(st.binary(max_size=100), st.text(max_size=20), st.text(max_size=80), st.text(max_size=20))
-def test_no_request_of_another_makes_it_raise(body, timestamp, signature, secret):
-    """Whatever arrives is answered yes or no."""
+def test_any_request_gets_yes_or_no(body, timestamp, signature, secret):
+    """Raise for no input."""
     assert (
         verify_signature(body, timestamp=timestamp, signature=signature, secret=secret, now=START)
         is False
@@ -89,8 +89,8 @@ def _pressed(*actions: dict[str, Any], kind: str = "block_actions") -> bytes:
     return urlencode({"payload": json.dumps(payload)}).encode()
 
 
-def test_each_button_of_a_message_is_understood():
-    """As Slack sends back what the message bears."""
+def test_each_button_of_a_message_is_parsed():
+    """Parse what Slack sends back for the message's own buttons."""
     acknowledge, suppress, false_alarm = build_blocks(message())[-1]["elements"]
     buttons = [acknowledge, false_alarm]
     chosen = [suppress | {"selected_option": option} for option in suppress["options"]]
@@ -106,8 +106,8 @@ def test_each_button_of_a_message_is_understood():
     ]
 
 
-def test_the_button_of_an_older_message_is_understood_too():
-    """Suppress was one before it was a menu: no choice, and the shortest is taken."""
+def test_suppress_button_of_an_older_message_is_parsed():
+    """Take the shortest time: Suppress was a button before it was a menu."""
     said = _pressed({"action_id": "lineward_suppress", "value": "inc-1"})
 
     assert parse_button_press(said) == ButtonPress("suppress", "inc-1", "U1", "ann")
@@ -129,7 +129,7 @@ def test_the_button_of_an_older_message_is_understood_too():
         _pressed({"action_id": "lineward_suppress", "selected_option": None}),
     ],
 )
-def test_no_other_request_is_taken_for_a_button(body):
-    """One error for all that is not ours."""
+def test_other_request_is_rejected_by_one_error(body):
+    """Raise the same error for all that is not ours."""
     with pytest.raises(InvalidButtonPressError, match="slack: expected"):
         parse_button_press(body)

@@ -1,4 +1,4 @@
-"""The signature of a webhook, as any library of the specification makes it."""
+"""Check the signature of a webhook as libraries of the specification make it."""
 
 import pytest
 
@@ -9,8 +9,8 @@ from tests.alerts.notify.conftest import TICKETS
 from tests.alerts.notify.messages import BEGAN, message
 
 
-def test_the_signature_is_that_of_the_specification():
-    """The example that the specification's own libraries test themselves with."""
+def test_signature_matches_the_specification():
+    """Use the example of the specification's own libraries."""
     headers = sign(
         b'{"test": 2432232314}',
         "msg_p5jXN8AQM9LWM0D4loKWxJek",
@@ -26,8 +26,8 @@ def test_the_signature_is_that_of_the_specification():
     }
 
 
-def test_a_ticket_says_all_that_a_message_says(notifier, receiver):
-    """As JSON, under an id that stays the same for every try."""
+def test_ticket_has_all_parts_of_a_message(notifier, receiver):
+    """Post JSON under an id that stays the same for every attempt."""
     notifier.notify(message(1, severity="ticket"), TICKETS)
     notifier.run()
 
@@ -43,8 +43,8 @@ def test_a_ticket_says_all_that_a_message_says(notifier, receiver):
 
 
 @pytest.mark.parametrize("target", ["others", ""])
-def test_a_webhook_that_is_not_set_is_refused(notifier, target):
-    """With its name."""
+def test_webhook_that_is_not_configured_is_rejected(notifier, target):
+    """Name it."""
     found = build_channels(notifier.settings)["webhook"].send(Task(message(), target))
 
     assert found == PermanentFailure(
@@ -53,8 +53,8 @@ def test_a_webhook_that_is_not_set_is_refused(notifier, target):
 
 
 @pytest.mark.parametrize("secret", ["whsec_no+base64!", "whsec_"])
-def test_a_secret_that_is_no_base64_is_refused_by_its_file(notifier, tmp_path, secret):
-    """Not tried again for a day as if the receiver were away, and never shown."""
+def test_secret_that_is_no_base64_is_final(notifier, tmp_path, secret):
+    """Name the file and not the secret; do not retry for a day."""
     (tmp_path / "webhook").write_text(secret)
     found = build_channels(notifier.settings)["webhook"].send(Task(message(), "tickets"))
 
