@@ -14,10 +14,8 @@ import structlog
 from granian.constants import Interfaces
 from prometheus_client import CollectorRegistry, GCCollector, ProcessCollector
 
-from alerts.delivery.settings import DeliverySettings
-from alerts.delivery.settings import read as read_delivery
-from alerts.routing import settings as routing_settings
-from alerts.routing.settings import RoutingSettings
+from alerts.notify import settings as notify_settings
+from alerts.notify.settings import DeliverySettings, RoutingSettings, read_delivery
 from lineage.catalog.access_versions import StoredAccess
 from lineage.catalog.policy_notes import PolicyNotes
 from lineage.catalog.reader import keep_connections
@@ -67,7 +65,7 @@ def main() -> int:
     """Run the role; the exit status is 2 for a setting or an address that cannot be used."""
     begin_role()
     try:
-        given = Given(read(), routing_settings.read(), read_delivery())
+        given = Given(read(), notify_settings.read_routing(), read_delivery())
         require_guarded(given.settings, _policy(given.settings), with_collector=False)
         ports = (given.settings.service_port, given.settings.metrics_port)
         listening = [_listen(given.settings.host, port) for port in ports]

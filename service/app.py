@@ -8,8 +8,7 @@ from litestar.datastructures import ResponseHeader, State
 from litestar.middleware import DefineMiddleware
 from litestar.openapi.config import OpenAPIConfig
 
-from alerts.delivery.settings import DeliverySettings
-from alerts.routing.settings import RoutingSettings
+from alerts.notify.settings import DeliverySettings, RoutingSettings
 from lineage.clock import Clock, system_clock
 from lineage.live.held import LiveLineage
 from service.access.guard import Guard

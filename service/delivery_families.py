@@ -5,13 +5,13 @@ from datetime import datetime
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
-from alerts.delivery.figures import (
+from alerts.notify.delivery_queries import (
     FAILED,
     REPEATED,
     SENT,
-    counted,
+    count_undelivered,
+    load_counts,
     oldest_undelivered_seconds,
-    undelivered,
 )
 from lineage.catalog.reader import Reader
 from lineage.clock import to_micros
@@ -22,19 +22,19 @@ def delivery_families(reader: Reader, now: datetime) -> Iterator[Metric]:
     sent = CounterMetricFamily(
         "lineage_notifications", "Messages that were taken.", labels=("channel", "kind")
     )
-    for each in counted(reader, SENT):
+    for each in load_counts(reader, SENT):
         sent.add_metric((each.channel, each.label), each.value)
     failed = CounterMetricFamily(
         "lineage_notification_failed", "Attempts that were not.", labels=("channel", "reason")
     )
-    for each in counted(reader, FAILED):
+    for each in load_counts(reader, FAILED):
         failed.add_metric((each.channel, each.label), each.value)
     repeated = CounterMetricFamily(
         "lineage_notification_repeated",
         "Messages sent again though an earlier try may have arrived.",
         labels=("channel",),
     )
-    for each in counted(reader, REPEATED):
+    for each in load_counts(reader, REPEATED):
         repeated.add_metric((each.channel,), each.value)
     yield from (sent, failed, repeated)
     yield GaugeMetricFamily(
@@ -45,5 +45,5 @@ def delivery_families(reader: Reader, now: datetime) -> Iterator[Metric]:
     yield GaugeMetricFamily(
         "lineage_notifications_undelivered",
         "Messages that wait.",
-        value=undelivered(reader),
+        value=count_undelivered(reader),
     )

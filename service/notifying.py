@@ -4,11 +4,10 @@ from typing import Final
 
 from sqlalchemy import Engine
 
-from alerts.delivery.renewed import requeue_renewed
-from alerts.delivery.sender import Sender
-from alerts.delivery.settings import DeliverySettings
-from alerts.delivery.transports import transports_of
-from alerts.routing.settings import RoutingSettings
+from alerts.notify.channels.registry import build_channels
+from alerts.notify.secret_rotation import requeue_after_rotation
+from alerts.notify.sender import Sender
+from alerts.notify.settings import DeliverySettings, RoutingSettings
 from alerts.watch.desk import Desk
 from alerts.watch.watch import Watch
 from lineage.clock import Clock, system_clock, to_micros
@@ -60,9 +59,9 @@ class Sending:
     def __call__(self, engine: Engine) -> None:
         """Begin with all that is due."""
         if self._sender is None:
-            ways = transports_of(self._settings, clock=self._clock)
+            ways = build_channels(self._settings, clock=self._clock)
             self._sender = Sender(engine, ways, self._settings, clock=self._clock)
-        requeue_renewed(engine, self._settings, to_micros(self._clock()))
+        requeue_after_rotation(engine, self._settings, to_micros(self._clock()))
         self._sender.begin()
 
     def finish(self, _engine: Engine) -> None:

@@ -7,8 +7,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from alerts.delivery.message import MAX_LISTED
 from alerts.incidents.severity import Impact
+from alerts.notify.message import MAX_LISTED
 from alerts.watch.catalog_estate import NO_OWNER, Owners
 from lineage.adjacency import Keys
 from lineage.states import TIERS

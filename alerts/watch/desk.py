@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 from sqlalchemy import Connection, Engine
 
+from alerts.notify import router
+from alerts.notify.settings import RoutingSettings
 from alerts.people.answers import Escalation, answered, escalations
-from alerts.routing import desk
-from alerts.routing.settings import RoutingSettings
 from lineage.catalog.engine import writing
 from lineage.clock import Clock, to_micros
 from lineage.policy.model import Policy
@@ -26,17 +26,19 @@ class Desk:
         """One turn, in one transaction; none where nothing is due."""
         at, policy = to_micros(self._clock()), self._policy()
         with engine.connect() as connection:
-            is_due = desk.is_due(connection, policy, self._settings, at)
+            is_due = router.is_due(connection, policy, self._settings, at)
             if not is_due and not escalations(connection):
                 return
         with writing(engine) as connection:
             for wanted in escalations(connection):
                 self._escalate(connection, wanted, policy, at)
-            desk.turn(connection, policy, self._settings, at)
+            router.route_due(connection, policy, self._settings, at)
 
     def _escalate(
         self, connection: Connection, wanted: Escalation, policy: Policy, at: int
     ) -> None:
-        told = desk.escalate(connection, wanted.incident_id, wanted.by, policy, self._settings, at)
+        told = router.escalate(
+            connection, wanted.incident_id, wanted.by, policy, self._settings, at
+        )
         refused = {} if told else {wanted.id: _NO_STEP}
         answered(connection, [wanted.id], refused, at)

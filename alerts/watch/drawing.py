@@ -7,7 +7,7 @@ from sqlalchemy import Connection
 
 from alerts.incidents.incident import Incident
 from alerts.incidents.steps import Step
-from alerts.routing.picture import Picture
+from alerts.notify.incident_summary import IncidentSummary
 from alerts.watch.affected import Affected, affected
 from alerts.watch.catalog_estate import Owners
 from alerts.watch.finding import Finding
@@ -18,7 +18,7 @@ from alerts.watch.pictures import pictures
 class Drawn(msgspec.Struct, frozen=True, eq=False):
     """By incident id: what a message says, and who is affected where that list is to be written."""
 
-    pictures: Mapping[str, Picture]
+    pictures: Mapping[str, IncidentSummary]
     lists: Mapping[str, Affected]
 
 

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 from sqlalchemy import Connection, select
 
-from alerts.delivery.message import Impacted, Root
 from alerts.incidents.incident import Incident
 from alerts.incidents.kinds import PROVENANCE, STANDING_GAP
-from alerts.routing.picture import Picture, Theirs
+from alerts.notify.incident_summary import IncidentSummary, OwnerImpact
+from alerts.notify.message import Impacted, Root
 from alerts.watch.affected import Affected
 from alerts.watch.finding import Finding
 from alerts.watch.named import Named, named
@@ -20,7 +20,7 @@ from lineage.states import OPTIONAL
 
 def pictures(
     connection: Connection, drawn: Sequence[tuple[Incident, Finding, Affected]]
-) -> dict[str, Picture]:
+) -> dict[str, IncidentSummary]:
     """By id, of incidents whose fault is found now.
 
     Of all at once: an estate that is seen for the first time may have thousands.
@@ -44,9 +44,11 @@ def _own(finding: Finding) -> list[int]:
     return sorted(finding.found.root_keys)[:1]
 
 
-def _picture(incident: Incident, finding: Finding, shown: "_Shown", first: str | None) -> Picture:
+def _picture(
+    incident: Incident, finding: Finding, shown: "_Shown", first: str | None
+) -> IncidentSummary:
     root, hurt = incident.root, shown.hurt
-    return Picture(
+    return IncidentSummary(
         incident=incident,
         what=finding.describe(incident),
         root=Root(
@@ -63,7 +65,7 @@ def _picture(incident: Incident, finding: Finding, shown: "_Shown", first: str |
         correlation_id=incident.id,
         is_bridged=finding.cluster is not None and finding.cluster.is_bridged,
         hidden_by=finding.found.hidden_by,
-        waits_for_digest=shown.is_for_digest(root.kind, _own(finding)),
+        is_digest_only=shown.is_for_digest(root.kind, _own(finding)),
     )
 
 
@@ -92,10 +94,10 @@ class _Shown(msgspec.Struct, frozen=True, eq=False):
         """The first ten, with how they are and when they are past their limit."""
         return tuple(_impacted(self.named[key]) for key in keys if key in self.named)
 
-    def by_owner(self, bad: frozenset[int]) -> dict[str, Theirs]:
+    def by_owner(self, bad: frozenset[int]) -> dict[str, OwnerImpact]:
         """What each owner has of it."""
         return {
-            owner: Theirs(self.listed(own.keys), own.count, own.tiers, own.bad & bad)
+            owner: OwnerImpact(self.listed(own.keys), own.count, own.tiers, own.bad & bad)
             for owner, own in self.hurt.by_owner.items()
         }
 

@@ -8,10 +8,10 @@ import msgspec
 from msgspec.structs import replace
 from sqlalchemy import Connection, Row, bindparam, text
 
-from alerts.delivery.texts import duration
 from alerts.incidents.incident import Incident
 from alerts.incidents.kinds import KIND_BY_ID, STANDING_GAP
 from alerts.incidents.steps import Event, Step
+from alerts.notify.formatting import format_duration
 from alerts.watch.evaluation_status import EvaluationStatus
 from lineage.catalog.pieces import pieces
 from lineage.catalog.ranks import TIER
@@ -170,7 +170,7 @@ def _explain_writes(recovery: _Recovery, row: Row[Any]) -> str:
 def _explain_limit(incident: Incident, row: Row[Any]) -> str:
     if row.state == GOOD and row.limit_seconds is not None:
         limit = _LIMITS.get(row.limit_origin, "the limit")
-        return f"{limit} of {duration(round(row.limit_seconds * 1e6))} has not passed"
+        return f"{limit} of {format_duration(round(row.limit_seconds * 1e6))} has not passed"
     if row.state == LEARNING:
         return "it has no limit now: its schedule is being learned"
     is_gap = incident.root.kind == STANDING_GAP or not KIND_BY_ID[incident.root.kind].delays

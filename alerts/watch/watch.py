@@ -13,10 +13,10 @@ from alerts.incidents.estate import MICROS
 from alerts.incidents.faults import Root
 from alerts.incidents.incident import Found, Incident
 from alerts.incidents.steps import Command, Now, Step
+from alerts.notify.router import route_incident_step
+from alerts.notify.settings import RoutingSettings
 from alerts.people.answers import answered, refusals, waiting
 from alerts.people.windows import windows_at
-from alerts.routing.desk import told
-from alerts.routing.settings import RoutingSettings
 from alerts.watch.drawing import Drawn, draw
 from alerts.watch.evaluation_status import EvaluationStatus, read_status
 from alerts.watch.explained import count_explained
@@ -173,7 +173,9 @@ class Watch:
             keep(connection, self._incidents, step, seen.findings(step), drawn.lists)
             numbers = [number for number, _ in seen.asked]
             answered(connection, numbers, refusals(seen.asked, step.refused), seen.now.at)
-            told(connection, step, drawn.pictures, seen.policy, self._settings, seen.now.at)
+            route_incident_step(
+                connection, step, drawn.pictures, seen.policy, self._settings, seen.now.at
+            )
         self._position += 1
         self._incidents = {each.id: each for each in step.incidents}
         _tell_log(step)

@@ -1,18 +1,27 @@
 """What a policy may not say although each value by itself is fine."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
+from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import msgspec
 
 from lineage.policy.folding import fold_problems
-from lineage.policy.model import Owner, Policy
+from lineage.policy.model import EscalationStep, Owner, Policy
 from lineage.policy.patterns import dataset_of
 from lineage.policy.recurring import LONGEST, problem_of
 
 Problem = tuple[str, str]  # path, what is wrong
+
+_CHANNEL: Final = re.compile(r"[a-z][a-z0-9]*:[^/@][^@]*")  # of a type with a folder of its own
+_PASSWORD: Final = re.compile(r"[^/@]*:(?!\{[^{}]+\}@)[^/@]*@")
+# Services of Apprise that need none; the address of any other is a secret.
+_WITHOUT_SECRET: Final = frozenset(
+    {"mailto", "mailtos", "json", "jsons", "xml", "xmls", "form", "forms", "ntfy", "ntfys"}
+)
 
 
 def problems(policy: Policy) -> Iterator[Problem]:
@@ -28,6 +37,7 @@ def problems(policy: Policy) -> Iterator[Problem]:
     yield from _unclear_tokens(policy)
     yield from _wrong_windows(policy)
     yield from _repeated_people(policy)
+    yield from _wrong_urls(policy)
 
 
 def _repeated(policy: Policy) -> Iterator[Problem]:
@@ -145,6 +155,24 @@ def _unclear_tokens(policy: Policy) -> Iterator[Problem]:
         seen |= {token.name, token.sha256 or token.name}
 
 
+def _wrong_urls(policy: Policy) -> Iterator[Problem]:
+    for path, url in _notify_urls(policy):
+        scheme, separator, rest = url.partition("://")
+        if not separator:
+            if not _CHANNEL.fullmatch(url):
+                yield path, f"expected a URL of Apprise, as mailto://…, got {url[:80]!r}"
+        elif _PASSWORD.match(rest) or (scheme not in _WITHOUT_SECRET and "{" not in rest):
+            yield path, "the secret stands in the policy: write {FILE} in its place"
+
+
+def _notify_urls(policy: Policy) -> Iterator[Problem]:
+    for i, owner in enumerate(policy.owners):
+        yield from ((f"$.owners[{i}].notify[{k}]", url) for k, url in enumerate(owner.notify))
+        for j, step in enumerate(owner.escalation):
+            path = f"$.owners[{i}].escalation[{j}].notify"
+            yield from ((f"{path}[{k}]", url) for k, url in enumerate(step.notify))
+
+
 def not_in_force(policy: Policy) -> list[str]:
     """What the policy says that is taken and checked, and that nothing acts on yet."""
     said = {"datasets[].pii": any(rule.pii for rule in policy.datasets)}
@@ -155,8 +183,8 @@ def unreachable(policy: Policy) -> list[str]:
     """Who is named and cannot be told: no reason to refuse a policy, and a gap nevertheless."""
     reached = {owner.name for owner in policy.owners if _is_reached(owner)}
     found = [
-        f"owners[{i}]: {owner.name!r} has neither slack nor pagerduty_key_file: what it owns is"
-        " told to the platform's owner"
+        f"owners[{i}]: {owner.name!r} has no slack, pagerduty_key_file or notify: the platform"
+        " owner is notified of what it owns"
         for i, owner in enumerate(policy.owners)
         if owner.name not in reached
     ]
@@ -166,11 +194,12 @@ def unreachable(policy: Policy) -> list[str]:
         for j, step in enumerate(owner.escalation)
     ]
     return found + [
-        f"{path}: tells nobody: name a slack, a pagerduty_key_file, or an owner who has one"
+        f"{path}: notifies nobody: name a slack, a pagerduty_key_file, a notify, or an owner"
+        " who has one"
         for path, step in steps
-        if not (step.slack or step.pagerduty_key_file or step.owner in reached)
+        if not (_is_reached(step) or step.owner in reached)
     ]
 
 
-def _is_reached(owner: Owner) -> bool:
-    return bool(owner.slack or owner.pagerduty_key_file)
+def _is_reached(contact: Owner | EscalationStep) -> bool:
+    return bool(contact.slack or contact.pagerduty_key_file or contact.notify)

@@ -37,6 +37,7 @@ class EscalationStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     owner: Text | None = None
     slack: Text | None = None
     pagerduty_key_file: Text | None = None
+    notify: tuple[Text, ...] = ()  # URLs of Apprise
 
 
 class Owner(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -46,6 +47,7 @@ class Owner(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     slack: Text | None = None
     pagerduty_key_file: Text | None = None
     escalation: tuple[EscalationStep, ...] = ()
+    notify: tuple[Text, ...] = ()  # URLs of Apprise
 
 
 class DatasetRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -10,9 +10,9 @@ import msgspec
 from msgspec import Meta
 from sqlalchemy import select
 
-from alerts.delivery.message import MAX_LISTED, Impacted, Links, Message, Root
-from alerts.delivery.outbox import enqueue
-from alerts.delivery.outcomes import Channel
+from alerts.notify.channels.name import ChannelName
+from alerts.notify.message import MAX_LISTED, Impacted, Links, Message, Root
+from alerts.notify.outbox import enqueue
 from lineage.catalog.engine import writing
 from lineage.catalog.tables import dataset, incident, incident_member
 from lineage.keys import key
@@ -138,9 +138,9 @@ def _gravity(one: Affected) -> tuple[int, str, str]:
     return [*TIERS, one.tier].index(one.tier), one.namespace, one.name
 
 
-def _channels(means: Means, by_owner: dict[str, list[Affected]]) -> dict[str, Channel]:
+def _channels(means: Means, by_owner: dict[str, list[Affected]]) -> dict[str, ChannelName]:
     return {
-        owner.name: Channel("slack", owner.slack)
+        owner.name: ChannelName("slack", owner.slack)
         for owner in means.policy.owners
         if owner.slack and owner.name in by_owner
     }

@@ -5,7 +5,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from alerts.delivery.outbox import count_failed, failed_channels, requeue
+from alerts.notify.outbox import count_failed, failed_channels, requeue
 from lineage.catalog.engine import writing
 from runbooks.actions.action import Done, Plan
 from runbooks.actions.errors import RefusedActionError

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from alerts.routing.links import dataset_at
+from alerts.notify.links import dataset_at
 from lineage.keys import key
 from slis import estate_rows
 

@@ -25,6 +25,7 @@ def check(
     file: Annotated[Path, typer.Argument(help="The policy file.")], *, as_json: AsJson = False
 ) -> None:
     """Say whether a policy file would be taken, and if not, where it is wrong."""
+    from alerts.notify.recipients import unclaimed  # noqa: PLC0415 - as below
     from lineage.policy import PolicyError, load, not_in_force, unreachable  # noqa: PLC0415 - YAML only where a policy is
 
     try:
@@ -36,6 +37,7 @@ def check(
         raise typer.Exit(RefusedInputError.exit_code) from error
     if as_json:
         gaps = {"not_in_force": not_in_force(found), "unreachable": unreachable(found)}
+        gaps["unclaimed"] = unclaimed(found)
         print_json({"valid": True, "error": None, "hash": found.hash, **gaps})
     else:
         counts = f"{len(found.owners)} owners, {len(found.datasets)} rules for datasets"
@@ -44,6 +46,8 @@ def check(
             typer.echo(f"  {name}: taken, and not acted upon by this version but for a metric")
         for gap in unreachable(found):
             typer.echo(f"  {gap}")
+        for entry in unclaimed(found):
+            typer.echo(f"  notify: no type of channel knows {entry[:80]!r}")
 
 
 @app.command()

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from urllib.parse import quote
 
-from alerts.routing.links import dataset_at, incident_at, query
+from alerts.notify.links import dataset_at, incident_at, query
 
 __all__ = [
     "access_audit_at",

@@ -3,10 +3,10 @@
 They are handed the very payloads that would go out, and what takes them knows their documents only.
 """
 
-from alerts.delivery.message import to_json
-from alerts.delivery.outcomes import Outcome, Sent, Task, Transport
-from alerts.delivery.pagerduty_payload import action_of, event_of
-from alerts.delivery.slack_blocks import blocks_of
+from alerts.notify.channels.channel import Deliverer, Outcome, Sent, Task
+from alerts.notify.channels.pagerduty.payload import action_of, build_event
+from alerts.notify.channels.slack.blocks import build_blocks
+from alerts.notify.message import to_json
 from lineage.clock import Clock, to_micros
 from runbooks.gameday.received import Receivers
 
@@ -18,7 +18,7 @@ class _Slack:
 
     def send(self, task: Task) -> Outcome:
         """Post, or edit what was posted of this incident."""
-        at, fields = to_micros(self._clock()), {"blocks": blocks_of(task.message)}
+        at, fields = to_micros(self._clock()), {"blocks": build_blocks(task.message)}
         if task.handle is None:
             return Sent(self._receivers.slack_post(task.target, fields, at))
         self._receivers.slack_update(task.target, fields, at)
@@ -35,7 +35,7 @@ class _PagerDuty:
         message = task.message
         event = {"event_action": action_of(message.kind), "dedup_key": message.incident_id}
         at = to_micros(self._clock())
-        self._receivers.pagerduty(task.target, event | event_of(message), at)
+        self._receivers.pagerduty(task.target, event | build_event(message), at)
         return Sent(message.incident_id)
 
 
@@ -51,8 +51,8 @@ class _Webhook:
         return Sent(f"{task.message.incident_id}.{task.message.revision}")
 
 
-def transports(receivers: Receivers, clock: Clock) -> dict[str, Transport]:
-    """By kind of channel, for `alerts.delivery.sender.Sender`."""
+def transports(receivers: Receivers, clock: Clock) -> dict[str, Deliverer]:
+    """By kind of channel, for `alerts.notify.sender.Sender`."""
     return {
         "slack": _Slack(receivers, clock),
         "pagerduty": _PagerDuty(receivers, clock),

@@ -1,6 +1,6 @@
 """The second half of a game day: the incident step, routing and delivery, walked over the changes.
 
-What is called is what runs in production (`alerts.watch`, `alerts.routing`, the sender), on a clock
+What is called is what runs in production (`alerts.watch`, `alerts.notify`, the sender), on a clock
 that jumps from one instant that matters to the next. People are simulated by one habit: whoever is
 rung acknowledges after five minutes; where it is over by then, when it is seen to have come back.
 """
@@ -12,11 +12,10 @@ from typing import Final
 import msgspec
 from sqlalchemy import Engine, func, select
 
-from alerts.delivery.sender import Sender
-from alerts.delivery.settings import DeliverySettings
 from alerts.incidents.incident import Incident
+from alerts.notify.sender import Sender
+from alerts.notify.settings import TICKETS, DeliverySettings, RoutingSettings
 from alerts.people.asked import Ask, ask
-from alerts.routing.settings import TICKETS, RoutingSettings
 from alerts.watch.desk import Desk
 from alerts.watch.watch import Watch
 from lineage.catalog import tables

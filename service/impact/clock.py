@@ -5,7 +5,7 @@ from typing import Final
 import msgspec
 from sqlalchemy import Connection, Engine, update
 
-from alerts.routing.telling import Telling
+from alerts.notify.notification_state import NotificationState
 from lineage.catalog.engine import writing
 from lineage.catalog.tables import incident
 from lineage.clock import Clock, to_micros
@@ -15,9 +15,9 @@ from service.impact.pages import (
     accepted_at,
     fault_of,
     is_by_provider,
+    load_state,
     paged,
     running,
-    telling_of,
 )
 from service.served.keeping import add
 from service.served.tallies import IMPACT_BOUNDS, Batch, Outcome, Series
@@ -64,38 +64,38 @@ def _walked(connection: Connection, page: Page, now: int) -> Page:
         fault_at = fault.at
         if not fault.is_known:
             return msgspec.structs.replace(page, fault_at=fault_at, outcome="unknown")
-    telling = telling_of(connection, page)
-    taken = accepted_at(connection, page, since, telling)
-    outcome = page.outcome or outcome_of(fault_at, taken, telling, now)
+    state = load_state(connection, page)
+    taken = accepted_at(connection, page, since, state)
+    outcome = page.outcome or outcome_of(fault_at, taken, state, now)
     return msgspec.structs.replace(page, fault_at=fault_at, outcome=outcome, accepted_at=taken)
 
 
 def outcome_of(
-    fault_at: int, taken_at: int | None, telling: Telling | None, now: int
+    fault_at: int, taken_at: int | None, state: NotificationState | None, now: int
 ) -> Outcome | None:
     """Good under 15 minutes; bad when they are over, whether or not anybody took it since.
 
     Args:
         fault_at: µs.
         taken_at: when its page was; None: not yet.
-        telling: who was told of it; None: that was forgotten.
+        state: who was told of it; None: that was forgotten.
         now: µs.
     """
     is_in_time = ((taken_at or now) - fault_at) / _SECOND < GOOD_BELOW_SECONDS
     if taken_at is not None:
         return "good" if is_in_time else "bad"
-    return None if is_in_time else _of_nobody(telling)
+    return None if is_in_time else _of_nobody(state)
 
 
-def _of_nobody(telling: Telling | None) -> Outcome:
+def _of_nobody(state: NotificationState | None) -> Outcome:
     """Nobody took it in time: whether anybody was to."""
-    if telling is None:
+    if state is None:
         return "unknown"
-    if any(is_by_provider(place.channel) for place in telling.places):
+    if any(is_by_provider(place.channel) for place in state.channels):
         return "bad"
-    if telling.addressee:
+    if state.addressee:
         return "unknown"  # neither Slack nor PagerDuty leads to whoever is to be told
-    return "bad" if telling.is_bad else LEFT_OUT
+    return "bad" if state.is_bad else LEFT_OUT
 
 
 def _keep(connection: Connection, before: Page, after: Page) -> bool:

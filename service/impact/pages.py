@@ -5,12 +5,13 @@ from typing import Final
 import msgspec
 from sqlalchemy import Connection, select, text
 
-from alerts.delivery.message import Message, from_json
-from alerts.delivery.pagerduty_payload import action_of
 from alerts.incidents.estate import MICROS
 from alerts.incidents.life import RULES
-from alerts.routing.addresses import PAGERDUTY, SLACK
-from alerts.routing.telling import Telling
+from alerts.notify.channels.pagerduty.payload import action_of
+from alerts.notify.channels.registry import can_page
+from alerts.notify.message import Message, from_json
+from alerts.notify.notification_state import NotificationState
+from alerts.notify.settings import TICKETS
 from lineage.catalog.tables import incident_telling, notification
 from lineage.states import FAILING
 
@@ -113,25 +114,25 @@ def _instant(kind: str, onset: int, page: Page) -> int:
     return onset if kind in _FAILED else onset + round(RULES.open_seconds * MICROS)
 
 
-def telling_of(connection: Connection, page: Page) -> Telling | None:
+def load_state(connection: Connection, page: Page) -> NotificationState | None:
     """What people know of it; None: that was forgotten."""
     own = incident_telling.c.incident_id == page.incident_id
     told = connection.scalar(select(incident_telling.c.telling).where(own))
-    return None if told is None else msgspec.json.decode(told, type=Telling)
+    return None if told is None else msgspec.json.decode(told, type=NotificationState)
 
 
 def is_by_provider(channel: str) -> bool:
-    """Whether Slack or PagerDuty is behind it."""
-    return channel.startswith((SLACK, PAGERDUTY))
+    """Return whether a person receives it: all channels but the webhook of all tickets."""
+    return channel != TICKETS
 
 
 def accepted_at(
-    connection: Connection, page: Page, since: Paged, telling: Telling | None
+    connection: Connection, page: Page, since: Paged, state: NotificationState | None
 ) -> int | None:
     """When Slack or PagerDuty first took a message of the page that links the full list, µs."""
-    places = () if telling is None else telling.places
+    channels = () if state is None else state.channels
     # A channel may know it by the id of an incident that it took over.
-    names = {page.incident_id, *(place.known_as for place in places)}
+    names = {page.incident_id, *(channel.dedup_id for channel in channels)}
     table = notification
     query = select(table.c.channel, table.c.message, table.c.finished_at).where(
         table.c.incident_id.in_(names), table.c.state == "sent", table.c.created_at >= since.at
@@ -144,6 +145,6 @@ def _has_list(channel: str, message: Message) -> bool:
     """It is told to whoever is to mend it, and links what is hurt."""
     if message.kind == "notice" or message.links.full_list is None:
         return False
-    if channel.startswith(PAGERDUTY):  # an acknowledge or a resolve holds no more than its key
+    if can_page(channel):  # an acknowledge or a resolve holds no more than its key
         return action_of(message.kind) == "trigger"
-    return channel.startswith(SLACK)
+    return is_by_provider(channel)

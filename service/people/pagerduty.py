@@ -8,8 +8,13 @@ from typing import Final
 import structlog
 from sqlalchemy import Connection, select
 
-from alerts.delivery.pagerduty_webhooks import Done, InvalidEventError, done, verify
-from alerts.delivery.secrets import NoSecretError, secret_of
+from alerts.notify.channels.channel import MissingSecretError, read_secret
+from alerts.notify.channels.pagerduty.webhooks import (
+    InvalidPagerDutyEventError,
+    PagerDutyAction,
+    parse_action,
+    verify_signature,
+)
 from alerts.people.asked import Ask, is_incident_id
 from alerts.people.audit import stored
 from lineage.catalog.tables import incident
@@ -48,17 +53,17 @@ class PagerDutyDesk:
         Raises:
             ServiceError: it is PagerDuty's, and no event.
         """
-        if not verify(body, signatures, self._secret()):
+        if not verify_signature(body, signatures, self._secret()):
             return False
         try:
-            did = done(body)
-        except InvalidEventError as error:
+            did = parse_action(body)
+        except InvalidPagerDutyEventError as error:
             raise InvalidQuestionError(str(error)) from error
         if did is not None and is_incident_id(did.dedup_key):
             self._put(did, now)
         return True
 
-    def _put(self, did: Done, now: datetime) -> None:
+    def _put(self, did: PagerDutyAction, now: datetime) -> None:
         with acting(self._settings) as connection:
             number = _standing_for(connection, did.dedup_key)
         once = hashlib.sha256(did.event_id.encode()).hexdigest()[:32]
@@ -76,8 +81,8 @@ class PagerDutyDesk:
 
     def _secret(self) -> str:
         try:
-            return "" if self._secret_file is None else secret_of(self._secret_file)
-        except NoSecretError as error:
+            return "" if self._secret_file is None else read_secret(self._secret_file)
+        except MissingSecretError as error:
             raise RefusedInputError(str(error)) from error
 
 

@@ -11,9 +11,14 @@ from typing import Final
 
 import msgspec
 
-from alerts.delivery.secrets import NoSecretError, secret_of
-from alerts.delivery.slack_blocks import FOUR_HOURS, TOMORROW
-from alerts.delivery.slack_requests import InvalidPressError, Pressed, pressed, verify
+from alerts.notify.channels.channel import MissingSecretError, read_secret
+from alerts.notify.channels.slack.blocks import FOUR_HOURS, TOMORROW
+from alerts.notify.channels.slack.interactions import (
+    ButtonPress,
+    InvalidButtonPressError,
+    parse_button_press,
+    verify_signature,
+)
 from alerts.people.asked import Ask, entry_of
 from alerts.people.audit import record, refusal, stored
 from lineage.clock import to_micros
@@ -63,7 +68,7 @@ class SlackDesk:
         Raises:
             ServiceError: it is Slack's, and asks for nothing that there is.
         """
-        if not verify(
+        if not verify_signature(
             request.body,
             timestamp=request.timestamp,
             signature=request.signature,
@@ -72,8 +77,8 @@ class SlackDesk:
         ):
             return Stranger(BAD_SIGNATURE)
         try:
-            press = pressed(request.body)
-        except InvalidPressError as error:
+            press = parse_button_press(request.body)
+        except InvalidButtonPressError as error:
             raise InvalidQuestionError(str(error)) from error
         policy = self._policy.current()
         person = _person(press, policy)
@@ -87,8 +92,8 @@ class SlackDesk:
 
     def _secret(self) -> str:
         try:
-            return "" if self._secret_file is None else secret_of(self._secret_file)
-        except NoSecretError as error:
+            return "" if self._secret_file is None else read_secret(self._secret_file)
+        except MissingSecretError as error:
             raise RefusedInputError(str(error)) from error
 
     def _refuse(self, wanted: Ask, now: datetime) -> None:
@@ -97,18 +102,18 @@ class SlackDesk:
             record(connection, entry)
 
 
-def _person(press: Pressed, policy: Policy) -> str | None:
+def _person(press: ButtonPress, policy: Policy) -> str | None:
     """As the policy calls them; where it names nobody, whoever Slack lets press."""
     if not policy.people:
         return _as_slack_says(press)
     return next((one.name for one in policy.people if one.slack == press.user_id), None)
 
 
-def _as_slack_says(press: Pressed) -> str:
+def _as_slack_says(press: ButtonPress) -> str:
     return stored(f"{press.user_name} ({press.user_id})" if press.user_name else press.user_id, 100)
 
 
-def _ask(press: Pressed, by: str, policy: Policy, now: datetime) -> Ask:
+def _ask(press: ButtonPress, by: str, policy: Policy, now: datetime) -> Ask:
     until = _end(press.choice, policy, now) if press.answer == "suppress" else None
     return Ask(
         incident_id=press.incident_id,

@@ -6,9 +6,9 @@ import msgspec
 from litestar import post
 from litestar.datastructures import State
 
-from alerts.routing import RoutingSettings, receive
-from alerts.routing.calls import Call, InvalidCallError, call_of
-from alerts.routing.received import Heard
+from alerts.notify import RoutingSettings, receive_webhook
+from alerts.notify.alertmanager_alerts import WebhookResult
+from alerts.notify.alertmanager_webhook import InvalidWebhookError, WebhookPayload, parse_webhook
 from lineage.clock import to_micros
 from service.asking import question
 from service.errors import InvalidQuestionError
@@ -34,7 +34,7 @@ class Received(msgspec.Struct, frozen=True):
 @post(
     "/api/v1/alertmanager",
     access="alertmanager",
-    sends=Call,
+    sends=WebhookPayload,
     status_code=200,
     request_max_body_size=_MAX_BODY_BYTES,
 )
@@ -42,17 +42,17 @@ async def post_alertmanager(request: AnyRequest) -> Received:
     """A call of Alertmanager's webhook, version 4; taken once it is in the catalog."""
     require_json(request)
     try:
-        call = call_of(await request.body())
-    except InvalidCallError as error:
+        call = parse_webhook(await request.body())
+    except InvalidWebhookError as error:
         raise InvalidQuestionError(str(error)) from error
     found = await asyncio.to_thread(_taken, request.app.state, call)
-    return Received(released=len(found.released), told=len(found.letters))
+    return Received(released=len(found.released), told=len(found.notifications))
 
 
-def _taken(state: State, call: Call) -> Heard:
+def _taken(state: State, call: WebhookPayload) -> WebhookResult:
     policy = state.policy.current()
     with question(state.settings, state.clock):  # that there is a catalog: nobody makes one here
         pass
     routing: RoutingSettings = state.routing
     with acting(state.settings) as connection:
-        return receive(connection, call, policy, routing, to_micros(state.clock()))
+        return receive_webhook(connection, call, policy, routing, to_micros(state.clock()))

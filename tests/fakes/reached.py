@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from alerts.delivery.settings import DeliverySettings
+from alerts.notify.settings import DeliverySettings
 from tests.fakes.pagerduty import FakePagerDuty
 from tests.fakes.slack import FakeSlack
 

@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from lineage.catalog import tables
 from runbooks.actions.resubmit import RERUN_OF
-from tests.alerts.delivery.conftest import authority
+from tests.alerts.notify.conftest import authority
 from tests.fakes.kubernetes import FakeKubernetes, application
 from tests.fakes.listening import Request
 from tests.faults.chance import draw

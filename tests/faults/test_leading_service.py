@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select
 
 from lineage.catalog import tables
-from tests.alerts.delivery.conftest import authority, pagerduty
+from tests.alerts.notify.conftest import authority, pagerduty
 from tests.faults.chance import draw
 from tests.faults.services import Services
 from tests.service.one_page.shop import KEY

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from alerts.delivery.settings import DeliverySettings
-from alerts.routing.settings import Variables
+from alerts.notify.settings import DeliverySettings, Variables
 from collector.settings import Limits
 from lineage import environment
 from lineage.event_log.settings import LogSettings, read_log

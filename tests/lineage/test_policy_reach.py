@@ -2,7 +2,7 @@
 
 import pytest
 
-from lineage.policy import not_in_force, parse, unreachable
+from lineage.policy import PolicyError, not_in_force, parse, unreachable
 
 _BOSS = '{name: boss, slack: "#boss"}'
 
@@ -12,12 +12,13 @@ _BOSS = '{name: boss, slack: "#boss"}'
     [
         ('{name: a, slack: "#a", escalation: [{after_minutes: 1, owner: boss}]}', []),
         ("{name: a, pagerduty_key_file: a.key}", []),
+        ('{name: a, notify: ["mailto://mail.test/a@b.test"]}', []),
         (
             "{name: a}",
             [
                 (
-                    "owners[1]: 'a' has neither slack nor pagerduty_key_file:"
-                    " what it owns is told to the platform's owner"
+                    "owners[1]: 'a' has no slack, pagerduty_key_file or notify:"
+                    " the platform owner is notified of what it owns"
                 )
             ],
         ),
@@ -25,8 +26,8 @@ _BOSS = '{name: boss, slack: "#boss"}'
             '{name: a, slack: "#a", escalation: [{after_minutes: 1}]}',
             [
                 (
-                    "owners[1].escalation[0]: tells nobody:"
-                    " name a slack, a pagerduty_key_file, or an owner who has one"
+                    "owners[1].escalation[0]: notifies nobody:"
+                    " name a slack, a pagerduty_key_file, a notify, or an owner who has one"
                 )
             ],
         ),
@@ -42,3 +43,37 @@ def test_channels_and_escalations_are_in_force():
     text = '{name: a, slack: "#a", escalation: [{after_minutes: 1, owner: boss}]}'
 
     assert not_in_force(parse(f"owners: [{_BOSS}, {text}]")) == []
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "mailto://lineward:{smtp}@mail.test?to=shop@b.test",
+        "mailto://mail.test:25/shop@b.test?from=lineward@b.test",
+        "workflows://{teams}",
+        "json://127.0.0.1:8080/hook",
+        "teams:shop.key",
+    ],
+)
+def test_url_without_a_secret_is_accepted(url):
+    """Accept a file in the place of each secret, and services that need none."""
+    assert parse(f'owners: [{{name: a, notify: ["{url}"]}}]').owners[0].notify == (url,)
+
+
+@pytest.mark.parametrize(
+    ("url", "problem"),
+    [
+        ("mailto://lineward:hunter2@mail.test?to=shop@b.test", "the secret stands in the policy"),
+        ("workflows://prod.test/643b/Abc", "the secret stands in the policy"),
+        ("json://me:{file}x@mail.test", "the secret stands in the policy"),
+        ("mailto:shop@b.test", "expected a URL of Apprise"),
+        ("shop@b.test", "expected a URL of Apprise"),
+    ],
+)
+def test_url_with_a_secret_is_rejected(url, problem):
+    """Name the entry, of owners and of steps alike: the URL is a label of metrics."""
+    step = f'{{after_minutes: 5, notify: ["{url}"]}}'
+    with pytest.raises(PolicyError, match=r"owners\[0\]\.notify\[0\]: " + problem):
+        parse(f'owners: [{{name: a, notify: ["{url}"]}}]')
+    with pytest.raises(PolicyError, match=r"escalation\[0\]\.notify\[0\]: " + problem):
+        parse(f'owners: [{{name: a, slack: "#a", escalation: [{step}]}}]')

@@ -7,12 +7,12 @@ import pytest
 from litestar.testing import TestClient
 from sqlalchemy import select
 
-from alerts.routing import RoutingSettings
+from alerts.notify import RoutingSettings
 from lineage.catalog.tables import notification, received_alert
 from service.access.served import OPEN_PATHS
 from service.app import create_app
 from service.settings import Settings
-from tests.alerts.routing.calls import BURN, alert, body
+from tests.alerts.notify.alertmanager_calls import BURN, alert, body
 from tests.service.access.estate import TOKENS, Estate
 
 _PATH = "/api/v1/alertmanager"

@@ -5,14 +5,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import Engine
 
-from alerts.delivery import counts
-from alerts.delivery.outbox import enqueue
-from alerts.delivery.outcomes import channel_of
+from alerts.notify.channels.name import parse_channel
+from alerts.notify.outbox import add_count, enqueue
 from lineage.catalog.engine import writing
 from lineage.catalog.reader import open_reader
 from lineage.clock import to_micros
 from service.delivery_families import delivery_families
-from tests.alerts.delivery.told import message
+from tests.alerts.notify.messages import message
 
 pytestmark = pytest.mark.postgres_nightly
 
@@ -39,11 +38,11 @@ def test_what_was_sent_failed_repeated_and_waits_is_shown(catalog):
     """By channel, and by kind or reason; a message waits since 90 s."""
     told = to_micros(NOW - timedelta(seconds=90))
     with writing(catalog) as connection:
-        enqueue(connection, message(at=told), channel_of("slack:C1"))
+        enqueue(connection, message(at=told), parse_channel("slack:C1"))
         for _ in range(2):
-            counts.add(connection, "sent", "slack:C1", "opened")
-        counts.add(connection, "failed", "slack:C1", "rate_limited")
-        counts.add(connection, "repeated", "slack:C1")
+            add_count(connection, "sent", "slack:C1", "opened")
+        add_count(connection, "failed", "slack:C1", "rate_limited")
+        add_count(connection, "repeated", "slack:C1")
 
     assert _samples(catalog) == {
         ("lineage_notifications_total", "slack:C1", "opened"): 2,

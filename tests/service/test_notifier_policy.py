@@ -9,8 +9,8 @@ from litestar.testing import TestClient
 from sqlalchemy import select, update
 from structlog.testing import capture_logs
 
-from alerts.delivery.settings import DeliverySettings
-from alerts.routing import RoutingSettings
+from alerts.notify import RoutingSettings
+from alerts.notify.settings import DeliverySettings
 from lineage.catalog.engine import writing
 from lineage.catalog.noted import LAST_POLICY
 from lineage.catalog.tables import incident, meta, notification

@@ -3,8 +3,7 @@
 import pytest
 from structlog.testing import capture_logs
 
-from alerts.delivery.settings import DeliverySettings
-from alerts.routing.settings import RoutingSettings
+from alerts.notify.settings import DeliverySettings, RoutingSettings
 from alerts.watch.desk import Desk
 from alerts.watch.watch import Watch
 from lineage.catalog.engine import catalog_url

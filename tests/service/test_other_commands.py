@@ -66,9 +66,21 @@ def test_who_cannot_be_told_is_named(tmp_path: Path):
     file = tmp_path / "lineward.yaml"
     file.write_text("owners:\n  - {name: shop}\n")
 
-    assert "owners[0]: 'shop' has neither" in lineward("policy", "check", str(file)).stdout
+    assert "owners[0]: 'shop' has no slack" in lineward("policy", "check", str(file)).stdout
     told = json.loads(lineward("policy", "check", str(file), "--json").stdout)
     assert len(told["unreachable"]) == 1
+
+
+def test_policy_check_names_channels_of_no_type(tmp_path: Path):
+    """Name an entry that no type of channel knows: nobody would be notified through it."""
+    file = tmp_path / "lineward.yaml"
+    file.write_text("owners:\n  - {name: shop, notify: ['pigeon:shop', 'json://h/x']}\n")
+
+    checked = lineward("policy", "check", str(file)).stdout
+    assert "notify: no type of channel knows 'pigeon:shop'" in checked
+    assert json.loads(lineward("policy", "check", str(file), "--json").stdout)["unclaimed"] == [
+        "pigeon:shop"
+    ]
 
 
 def test_a_suggested_policy_is_a_policy(catalog):

@@ -5,7 +5,7 @@ from litestar.testing import TestClient
 from prometheus_client import CollectorRegistry, generate_latest
 from sqlalchemy import select
 
-from alerts.routing import RoutingSettings
+from alerts.notify import RoutingSettings
 from lineage.catalog.policy_notes import PolicyNotes
 from lineage.catalog.tables import meta, notification
 from service.access.guard import Guard
@@ -15,7 +15,7 @@ from service.commands.status import page
 from service.metrics import CatalogCollector
 from service.settings import Settings
 from service.terminal import console
-from tests.alerts.routing.calls import BURN, alert, body
+from tests.alerts.notify.alertmanager_calls import BURN, alert, body
 from tests.service import shop
 from tests.service.access.estate import NOW, settled
 

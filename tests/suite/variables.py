@@ -4,8 +4,7 @@ from typing import Any, Final
 
 import msgspec
 
-from alerts.delivery.settings import DeliverySettings
-from alerts.routing.settings import Variables
+from alerts.notify.settings import DeliverySettings, Variables
 from collector.settings import Limits
 from runbooks.actions.kubernetes_settings import KubernetesSettings
 from service.marquez.settings import MarquezSettings

@@ -8,7 +8,9 @@ incident_telling = Table(
     "incident_telling",
     metadata,
     text_key("incident_id"),
-    Column("telling", Text, nullable=False),  # JSON of `alerts.routing.telling.Telling`
+    Column(
+        "telling", Text, nullable=False
+    ),  # JSON of `alerts.notify.notification_state.NotificationState`
     Column("fault", Text, nullable=False),  # as the label root_kind of lineage_incident_open
     Column("addressee", Text, nullable=False),  # who was told; empty: nobody yet
     Column("severity", Text, nullable=False),  # page | ticket

@@ -3,9 +3,9 @@
 import pytest
 from sqlalchemy import select, update
 
+from alerts.notify.settings import RoutingSettings
 from alerts.people.asked import Ask, ask
 from alerts.people.windows import Wanted, create
-from alerts.routing.settings import RoutingSettings
 from alerts.watch.desk import Desk
 from alerts.watch.watch import Watch
 from lineage.catalog import tables

@@ -2,7 +2,7 @@
 
 from sqlalchemy import update
 
-from alerts.delivery.message import from_json
+from alerts.notify.message import from_json
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from tests.alerts.watch.conftest import NOON

@@ -6,7 +6,7 @@ from collections import Counter
 
 from sqlalchemy import event, insert
 
-from alerts.delivery.message import from_json
+from alerts.notify.message import from_json
 from alerts.watch import impacts
 from alerts.watch.finding import find
 from lineage.catalog import tables

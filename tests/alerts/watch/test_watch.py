@@ -4,7 +4,7 @@ import msgspec
 import pytest
 from sqlalchemy import event, update
 
-from alerts.delivery.message import from_json
+from alerts.notify.message import from_json
 from alerts.watch.own_faults import Trouble
 from lineage.catalog import tables
 from lineage.catalog.engine import writing

@@ -2,7 +2,7 @@ import msgspec
 import pytest
 from sqlalchemy import select
 
-from alerts.delivery.message import from_json
+from alerts.notify.message import from_json
 from lineage.catalog import tables
 from lineage.policy.model import Owner, Policy
 from runbooks.actions.errors import InvalidActionError, RefusedActionError

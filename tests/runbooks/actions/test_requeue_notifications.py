@@ -2,11 +2,11 @@
 
 import pytest
 
-from alerts.delivery.outbox import enqueue
-from alerts.delivery.outcomes import channel_of
+from alerts.notify.channels.name import parse_channel
+from alerts.notify.outbox import enqueue
 from lineage.catalog.engine import writing
 from runbooks.actions.errors import InvalidActionError, RefusedActionError
-from tests.alerts.delivery.told import message
+from tests.alerts.notify.messages import message
 
 _CHANNEL = "slack:C0000001"
 
@@ -16,8 +16,8 @@ def failed(world):
     """Of one incident two in Slack, and one in PagerDuty."""
     with writing(world.engine) as connection:
         for revision, kind in ((1, "opened"), (2, "changed")):
-            enqueue(connection, message(revision, kind), channel_of(_CHANNEL))
-        enqueue(connection, message(1), channel_of("pagerduty:keys/shop"))
+            enqueue(connection, message(revision, kind), parse_channel(_CHANNEL))
+        enqueue(connection, message(1), parse_channel("pagerduty:keys/shop"))
         connection.exec_driver_sql("UPDATE notification SET state = 'failed', finished_at = 1")
     return world
 

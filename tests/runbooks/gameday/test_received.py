@@ -4,12 +4,12 @@ import json
 
 import msgspec
 
-from alerts.delivery.message import Impacted, Links, Root, to_json
-from alerts.delivery.pagerduty_payload import action_of, event_of
-from alerts.delivery.slack_blocks import blocks_of
+from alerts.notify.channels.pagerduty.payload import action_of, build_event
+from alerts.notify.channels.slack.blocks import build_blocks
+from alerts.notify.message import Impacted, Links, Root, to_json
 from runbooks.gameday.received import Receivers
 from runbooks.gameday.truth import Name
-from tests.alerts.delivery.told import message
+from tests.alerts.notify.messages import message
 
 LINK = "https://lineward.example/api/v1/impact?incident=i1&at=2"
 OPENED = message(
@@ -28,7 +28,7 @@ def changed(**fields: object):
 
 def event(told):
     sent = {"event_action": action_of(told.kind), "dedup_key": told.incident_id}
-    return sent | event_of(told)
+    return sent | build_event(told)
 
 
 def test_a_page_rings_once():
@@ -57,9 +57,9 @@ def test_what_slack_shows():
     """Read from the blocks, entities undone; the link is whole."""
     fakes = Receivers()
     ticket = changed(severity="ticket", root=Root("dataset", "core/a<b", "s3://lake"))
-    ts = fakes.slack_post("#shop", {"blocks": blocks_of(ticket)}, 5_000_000)
+    ts = fakes.slack_post("#shop", {"blocks": build_blocks(ticket)}, 5_000_000)
     fakes.slack_post("#shop", {"text": "Changed: it grew", "thread_ts": ts}, 6_000_000)
-    fakes.slack_update("#shop", {"blocks": blocks_of(changed(kind="resolved"))}, 7_000_000)
+    fakes.slack_update("#shop", {"blocks": build_blocks(changed(kind="resolved"))}, 7_000_000)
 
     assert [each.what for each in fakes.heard] == ["ticket", "resolved"]
     heard = fakes.heard[0]
@@ -70,7 +70,7 @@ def test_what_slack_shows():
 def test_a_page_in_slack_rings_nobody():
     """The phone is PagerDuty's."""
     fakes = Receivers()
-    fakes.slack_post("#shop", {"blocks": blocks_of(OPENED)}, 5)
+    fakes.slack_post("#shop", {"blocks": build_blocks(OPENED)}, 5)
 
     assert [each.what for each in fakes.heard] == ["other"]
 
@@ -78,10 +78,10 @@ def test_a_page_in_slack_rings_nobody():
 def test_where_there_is_no_pagerduty_a_page_in_slack_rings_once():
     """Its edits do not, unless it was a ticket before, or over; a notice is no page."""
     fakes = Receivers(slack_rings=True)
-    fakes.slack_post("#shop", {"blocks": blocks_of(changed(severity="ticket"))}, 1)
+    fakes.slack_post("#shop", {"blocks": build_blocks(changed(severity="ticket"))}, 1)
     for kind in ("changed", "changed", "acknowledged", "resolved", "changed"):
-        fakes.slack_update("#shop", {"blocks": blocks_of(changed(kind=kind))}, 2)
-    fakes.slack_post("#store", {"blocks": blocks_of(changed(kind="notice"))}, 3)
+        fakes.slack_update("#shop", {"blocks": build_blocks(changed(kind=kind))}, 2)
+    fakes.slack_post("#store", {"blocks": build_blocks(changed(kind="notice"))}, 3)
 
     said = ["ticket", "page", "other", "other", "resolved", "page", "other"]
     assert [each.what for each in fakes.heard] == said
@@ -104,6 +104,6 @@ def test_a_part_of_the_service_has_no_namespace():
     fakes = Receivers()
     own = changed(root=Root("service", "collector", ""))
     fakes.pagerduty("keys/platform", event(own), 5)
-    fakes.slack_post("#platform", {"blocks": blocks_of(changed(root=own.root))}, 6)
+    fakes.slack_post("#platform", {"blocks": build_blocks(changed(root=own.root))}, 6)
 
     assert [each.root for each in fakes.heard] == [Name("", "collector")] * 2

@@ -2,7 +2,7 @@
 
 import pytest
 
-from alerts.routing.settings import RoutingSettings
+from alerts.notify.settings import RoutingSettings
 from service.access import gate
 from tests.service.access.estate import TOKENS
 from tests.service.explorer.asked import OWN, by_cookie

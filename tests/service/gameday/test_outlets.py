@@ -2,12 +2,12 @@
 
 from datetime import UTC, datetime
 
-from alerts.delivery.message import Root
-from alerts.delivery.outcomes import Sent, Task
+from alerts.notify.channels.channel import Sent, Task
+from alerts.notify.message import Root
 from runbooks.gameday.received import Receivers
 from runbooks.gameday.truth import Name
 from service.gameday.outlets import transports
-from tests.alerts.delivery.told import message
+from tests.alerts.notify.messages import message
 
 MESSAGE = message(severity="ticket", root=Root("job", "load", "shop"))
 

@@ -2,14 +2,14 @@
 
 import pytest
 
-from alerts.delivery.message import Root
-from alerts.delivery.outcomes import Sent, Task
-from alerts.delivery.slack import Slack
+from alerts.notify.channels.channel import Sent, Task
+from alerts.notify.channels.slack.channel import Slack
+from alerts.notify.message import Root
 from runbooks.gameday.received import Receivers
 from runbooks.gameday.truth import Name
 from service.errors import OccupiedError
 from service.gameday.slack import listening
-from tests.alerts.delivery.told import message
+from tests.alerts.notify.messages import message
 from tests.suite.asking import CLIENT
 
 OPENED = message(severity="page", kind="opened", root=Root("job", "load", "shop"))

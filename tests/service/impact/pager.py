@@ -5,10 +5,9 @@ from typing import Any
 import msgspec
 from sqlalchemy import Engine, insert, text
 
-from alerts.delivery.outcomes import Later, Outcome, Refused, Sent, Task
-from alerts.delivery.sender import Sender
-from alerts.delivery.settings import DeliverySettings
-from alerts.routing.settings import RoutingSettings
+from alerts.notify.channels.channel import Outcome, PermanentFailure, Retryable, Sent, Task
+from alerts.notify.sender import Sender
+from alerts.notify.settings import DeliverySettings, RoutingSettings
 from alerts.watch.desk import Desk
 from alerts.watch.watch import Watch
 from lineage.catalog import tables
@@ -49,8 +48,8 @@ class Providers:
     def send(self, task: Task) -> Outcome:
         """Take it, or say that it may be tried again."""
         if task.target in self.refusing:
-            return Refused("http_403")
-        return Later("http_500") if task.target in self.down else Sent("handle")
+            return PermanentFailure("http_403")
+        return Retryable("http_500") if task.target in self.down else Sent("handle")
 
 
 class Pager(Watched):

@@ -3,10 +3,10 @@
 import pytest
 from sqlalchemy import text, update
 
-from alerts.delivery.message import Links
+from alerts.notify.message import Links
 from lineage.catalog import tables
 from service.impact import pages
-from tests.alerts.delivery.told import message
+from tests.alerts.notify.messages import message
 from tests.alerts.watch.estate import DAY, micros
 from tests.service.impact.pager import FAILED, MART, NOON
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine
 
-from tests.alerts.delivery.conftest import authority, clock, pagerduty, slack
-from tests.alerts.delivery.told import Ticking
+from tests.alerts.notify.conftest import authority, clock, pagerduty, slack
+from tests.alerts.notify.messages import Ticking
 from tests.fakes.pagerduty import FakePagerDuty
 from tests.fakes.slack import FakeSlack
 from tests.service.one_page.shop import PLATFORM_KEY, Shop, given

@@ -23,36 +23,48 @@ BEFORE, AFTER = "before", "after"
 FAILPOINTS: Final = {
     "before the watch's transaction": ("alerts.watch.watch", "Watch._write", BEFORE),
     "in the watch's transaction, before anything": ("alerts.watch.watch", "keep", BEFORE),
-    "between the incident and its message": ("alerts.watch.watch", "told", BEFORE),
-    "in the watch's transaction, before the commit": ("alerts.watch.watch", "told", AFTER),
+    "between the incident and its message": ("alerts.watch.watch", "route_incident_step", BEFORE),
+    "in the watch's transaction, before the commit": (
+        "alerts.watch.watch",
+        "route_incident_step",
+        AFTER,
+    ),
     "between watch and diagnosis": ("alerts.watch.watch", "Watch.__call__", AFTER),
     "in the diagnosis": ("service.diagnosis.diagnose", "_compared", BEFORE),
     "between diagnosis and desk": ("alerts.watch.desk", "Desk.__call__", BEFORE),
     "between desk and sender": ("service.notifying", "Sending.__call__", BEFORE),
-    "before the claim": ("alerts.delivery.sender", "Sender._claim", BEFORE),
-    "after the claim": ("alerts.delivery.sender", "Sender._claim", AFTER),
-    "before sending": ("alerts.delivery.sender", "Sender._send", BEFORE),
-    "between send and mark": ("alerts.delivery.sender", "Sender._send", AFTER),
-    "in the mark, before the commit": ("alerts.delivery.marks", "Marks.mark", AFTER),
-    "after the mark": ("alerts.delivery.sender", "Sender._mark", AFTER),
-    "after Slack's post": ("alerts.delivery.slack", "_Delivery._post", AFTER),
-    "between Slack's edit and reply": ("alerts.delivery.slack", "_Delivery._reply", BEFORE),
-    "after PagerDuty's answer": ("alerts.delivery.pagerduty_events", "PagerDuty.send", AFTER),
+    "before the claim": ("alerts.notify.sender", "Sender._claim", BEFORE),
+    "after the claim": ("alerts.notify.sender", "Sender._claim", AFTER),
+    "before sending": ("alerts.notify.sender", "Sender._send", BEFORE),
+    "between send and mark": ("alerts.notify.sender", "Sender._send", AFTER),
+    "in the mark, before the commit": ("alerts.notify.attempts", "AttemptRecorder.record", AFTER),
+    "after the mark": ("alerts.notify.sender", "Sender._record", AFTER),
+    "after Slack's post": ("alerts.notify.channels.slack.delivery", "_Delivery._post", AFTER),
+    "between Slack's edit and reply": (
+        "alerts.notify.channels.slack.delivery",
+        "_Delivery._reply",
+        BEFORE,
+    ),
+    "after PagerDuty's answer": (
+        "alerts.notify.channels.pagerduty.delivery",
+        "PagerDuty.send",
+        AFTER,
+    ),
 }
 # As it is told by time: two minutes after it opened, without Alertmanager.
 BY_TIME: Final = {
-    "in the desk's transaction, before anything": ("alerts.routing.desk", "turn", BEFORE),
-    "in the desk's transaction, before the commit": ("alerts.routing.desk", "turn", AFTER),
+    "in the desk's transaction, before anything": ("alerts.notify.router", "route_due", BEFORE),
+    "in the desk's transaction, before the commit": ("alerts.notify.router", "route_due", AFTER),
 }
 # As Alertmanager's call is taken.
 BY_CALL: Final = {
-    "before it is written down": ("service.routes.alertmanager", "receive", BEFORE),
-    "before the commit": ("service.routes.alertmanager", "receive", AFTER),
+    "before it is written down": ("service.routes.alertmanager", "receive_webhook", BEFORE),
+    "before the commit": ("service.routes.alertmanager", "receive_webhook", AFTER),
     "before the answer": ("service.routes.alertmanager", "_taken", AFTER),
 }
 # Mutants: the transaction taken away, so that what was written before the kill stays.
 HALVES: Final = {
-    "the incident, and not its message": ("alerts.watch.watch", "told", BEFORE),
+    "the incident, and not its message": ("alerts.watch.watch", "route_incident_step", BEFORE),
 }
 
 

@@ -9,10 +9,9 @@ import msgspec
 from litestar.testing import TestClient
 from sqlalchemy import Engine, Table, select
 
-from alerts.delivery.figures import counted, oldest_undelivered_seconds
-from alerts.delivery.settings import DeliverySettings
+from alerts.notify.delivery_queries import load_counts, oldest_undelivered_seconds
+from alerts.notify.settings import DeliverySettings, RoutingSettings
 from alerts.people.asked import Ask, ask
-from alerts.routing.settings import RoutingSettings
 from alerts.rules.incidents import NAMES
 from lineage.catalog import tables
 from lineage.catalog.engine import catalog_url, writing
@@ -23,7 +22,7 @@ from service.app import create_app
 from service.bookkeeping import Work
 from service.incident_families import incident_families
 from service.settings import Settings
-from tests.alerts.delivery.told import Ticking
+from tests.alerts.notify.messages import Ticking
 from tests.alerts.watch.estate import MIDNIGHT, Estate
 from tests.fakes.pagerduty import FakePagerDuty
 from tests.fakes.reached import leading_to
@@ -185,7 +184,7 @@ class Shop:
     def undelivered(self) -> tuple[float, float]:
         """Messages that were told to the fallback channel, and the age of the oldest: metrics."""
         with open_reader(catalog_url(self.given.settings.data_dir)) as reader:
-            failed = counted(reader, "failed")
+            failed = load_counts(reader, "failed")
             oldest = oldest_undelivered_seconds(reader, self.clock.micros)
         return sum(each.value for each in failed if each.label == "undelivered"), oldest
 

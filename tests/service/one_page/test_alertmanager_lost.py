@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from alerts.routing import received
-from alerts.routing.telling import Telling
+from alerts.notify import alertmanager_alerts
+from alerts.notify.notification_state import NotificationState
 from alerts.rules.alertmanager import alertmanager
 from alerts.rules.receivers import Places
 from lineage.policy import load
-from tests.alerts.routing.calls import BURN
+from tests.alerts.notify.alertmanager_calls import BURN
 from tests.alerts.rules.alertmanagers import hasty, running
 from tests.alerts.rules.promtool import PEOPLE
 from tests.fakes.listening import Answer, Listening, Request
@@ -153,7 +153,7 @@ def test_an_alert_whose_end_was_lost_is_told_when_it_fires_anew(service, pagerdu
 
 def test_without_the_two_minutes_nobody_is_told(waiting, pagerduty, monkeypatch):
     """Mutant: half an hour later nobody knows."""
-    monkeypatch.setattr("alerts.routing.decisions.begin", lambda *_: None)
+    monkeypatch.setattr("alerts.notify.planning.start_or_hold", lambda *_: None)
     waiting.open()
     waiting.go(1_800, step=60)
 
@@ -162,7 +162,7 @@ def test_without_the_two_minutes_nobody_is_told(waiting, pagerduty, monkeypatch)
 
 def test_without_what_was_told_each_call_is_a_message(service, slack, pagerduty, monkeypatch):
     """Mutant: it is not looked at what was said; the incident's key alone keeps it one page."""
-    monkeypatch.setattr(Telling, "is_told", property(lambda _: False))
+    monkeypatch.setattr(NotificationState, "is_notified", property(lambda _: False))
     service.hears_twice()
 
     assert len(slack.replies(SALES)) == 1
@@ -173,7 +173,7 @@ def test_without_the_incident_s_key_an_alert_is_a_page_of_its_own(
     waiting, service, pagerduty, monkeypatch
 ):
     """Mutant: the alert of an incident is taken for any other."""
-    monkeypatch.setattr(received, "NAMES", {})
+    monkeypatch.setattr(alertmanager_alerts, "NAMES", {})
     service.hears_twice()
     waiting.go(120)
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from alerts.delivery.pagerduty_events import _OneTry
-from alerts.delivery.slack_history import History
+from alerts.notify.channels.pagerduty.delivery import _SingleAttemptClient
+from alerts.notify.channels.slack.history import History
 from lineage.catalog import tables
-from tests.alerts.routing.calls import alert, body
+from tests.alerts.notify.alertmanager_calls import alert, body
 from tests.service.one_page.killed import BY_CALL, BY_TIME, FAILPOINTS, HALVES, killed
 from tests.service.one_page.shop import ALERTMANAGER, FINANCE, JSON, KEY, SALES
 
@@ -119,12 +119,12 @@ def test_without_the_search_a_kill_is_a_second_message(shop, slack, monkeypatch)
 
 def test_without_the_incident_as_its_key_a_kill_is_a_second_page(shop, pagerduty, monkeypatch):
     """Mutant: the next process calls the same incident by another name."""
-    send = _OneTry.send_event
+    send = _SingleAttemptClient.send_event
 
     def send_as_another(self, action, *, dedup_key, **event):  # noqa: ANN003 - as the library's
         return send(self, action, dedup_key=f"{dedup_key}-again", **event)
 
-    monkeypatch.setattr(_OneTry, "send_event", send_as_another)
+    monkeypatch.setattr(_SingleAttemptClient, "send_event", send_as_another)
     assert opens(shop, "after PagerDuty's answer")
 
     assert len(pagerduty.pages) == 2

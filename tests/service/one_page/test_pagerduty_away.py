@@ -2,8 +2,8 @@
 
 import pytest
 
-from alerts.delivery import plans
-from alerts.delivery.fallback import Fallback
+from alerts.notify import coalescing
+from alerts.notify.fallback import Fallback
 from tests.service.one_page.shop import KEY, PLATFORM, SALES
 
 _HOUR = 3_600
@@ -103,7 +103,7 @@ def test_what_is_bad_again_when_it_is_back_is_rung_once(away, pagerduty):
 
 def test_without_the_look_at_the_end_what_is_over_is_rung(away, pagerduty, monkeypatch):
     """Mutant: each message is sent as it was written."""
-    monkeypatch.setitem(plans._PLANS, "pagerduty", plans._each)  # noqa: SLF001
+    monkeypatch.setattr(coalescing, "_page_lifecycle", coalescing._first)  # noqa: SLF001
     over_before_it_is_back(away, pagerduty)
 
     assert pagerduty.pages == [(KEY, away.one.incident_id)]
@@ -111,7 +111,7 @@ def test_without_the_look_at_the_end_what_is_over_is_rung(away, pagerduty, monke
 
 def test_without_the_handing_over_nobody_else_hears_of_it(away, slack, monkeypatch):
     """Mutant: what waits goes on waiting."""
-    monkeypatch.setattr(Fallback, "overdue", lambda *_: 0)
+    monkeypatch.setattr(Fallback, "hand_over_overdue", lambda *_: 0)
     away.go(900, step=30)
 
     assert slack.posts(PLATFORM) == []

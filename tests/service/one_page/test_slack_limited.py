@@ -2,8 +2,8 @@
 
 import pytest
 
-from alerts.delivery import marks
-from alerts.delivery.outcomes import channel_of
+from alerts.notify import attempts
+from alerts.notify.channels.name import parse_channel
 from tests.service.one_page.shop import FINANCE, KEY, SALES
 
 _RETRY_AFTER = 90
@@ -97,7 +97,7 @@ def test_another_incident_waits_with_it_and_each_is_told_once(limited, slack, pa
 
 def test_without_the_hold_of_the_channel_what_is_new_is_tried_there(limited, slack, monkeypatch):
     """Mutant: each message waits by itself."""
-    monkeypatch.setattr(marks, "_hold", lambda *_, **__: None)
+    monkeypatch.setattr(attempts, "_hold_channel", lambda *_, **__: None)
     limited.go(_RETRY_AFTER)  # the hold of before
     asked = _asked(slack)
     another_fault(limited)
@@ -107,7 +107,7 @@ def test_without_the_hold_of_the_channel_what_is_new_is_tried_there(limited, sla
 
 def test_without_retry_after_it_is_asked_too_soon(limited, slack, monkeypatch):
     """Mutant: the header is not read."""
-    monkeypatch.setattr("alerts.delivery.slack_answers.retry_after_seconds", lambda _: 0.0)
+    monkeypatch.setattr("alerts.notify.channels.slack.responses.parse_retry_after", lambda _: 0.0)
     limited.go(_RETRY_AFTER)
     asked = _asked(slack)
     limited.go(_RETRY_AFTER - 20)
@@ -117,14 +117,14 @@ def test_without_retry_after_it_is_asked_too_soon(limited, slack, monkeypatch):
 
 def test_held_by_its_kind_the_others_wait_too(shop, slack, monkeypatch):
     """Mutant: what one channel of Slack asks for holds all of Slack."""
-    hold = marks._hold  # noqa: SLF001
+    hold = attempts._hold_channel  # noqa: SLF001
 
     def hold_all(connection, channel, **until):  # noqa: ANN003 - as it is
-        every = (SALES, FINANCE) if channel_of(channel).kind == "slack" else ()
+        every = (SALES, FINANCE) if parse_channel(channel).kind == "slack" else ()
         for each in {channel, *(f"slack:{one}" for one in every)}:
             hold(connection, each, **until)
 
-    monkeypatch.setattr(marks, "_hold", hold_all)
+    monkeypatch.setattr(attempts, "_hold_channel", hold_all)
     slack.limited[SALES] = _RETRY_AFTER
     shop.open("clicks")
     shop.open()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from alerts.delivery.sender import Sender
+from alerts.notify.sender import Sender
 from lineage.catalog import tables
 from lineage.lease import LeaseLostError
 from service.leader import Leader, LeaderWorks

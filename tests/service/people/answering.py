@@ -16,7 +16,7 @@ import pytest
 from litestar.testing import TestClient
 from sqlalchemy import Engine
 
-from alerts.delivery.settings import DeliverySettings
+from alerts.notify.settings import DeliverySettings
 from lineage.clock import to_micros
 from service.access.guard import Guard
 from service.app import create_app

@@ -207,7 +207,7 @@ def test_nobody_is_refused_unaudited(answering, monkeypatch):
 
 def test_without_the_signature_anybody_would_be_slack(answering, monkeypatch):
     """The mutant of the verification: a forged press asks."""
-    monkeypatch.setattr(slack, "verify", lambda *_, **__: True)
+    monkeypatch.setattr(slack, "verify_signature", lambda *_, **__: True)
     body = pressed("acknowledge", incident_id=answering.desk.one.id)
 
     assert answering.post_signed(body, signature="v0=forged").status_code == 200
@@ -236,8 +236,8 @@ def test_without_its_time_a_press_would_be_good_for_ever(answering, monkeypatch)
         then = now.fromtimestamp(int(timestamp), tz=now.tzinfo)
         return known(body, timestamp=timestamp, now=then, **rest)
 
-    known = slack.verify
-    monkeypatch.setattr(slack, "verify", timeless)
+    known = slack.verify_signature
+    monkeypatch.setattr(slack, "verify_signature", timeless)
     body = pressed("acknowledge", incident_id=answering.desk.one.id)
     answering.now += _HOUR
 

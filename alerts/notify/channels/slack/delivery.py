@@ -1,0 +1,157 @@
+"""One message in Slack for each incident, with a thread that has a reply for each change.
+
+An edit may be repeated. A post may not: while an earlier post is in doubt, the history of the
+channel is searched first.
+"""
+
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+from slack_sdk import WebClient
+
+from alerts.notify.channels.channel import (
+    MissingSecretError,
+    Outcome,
+    PermanentFailure,
+    Sent,
+    Task,
+    read_secret,
+)
+from alerts.notify.channels.slack.blocks import build_blocks, notification_text, thread_reply
+from alerts.notify.channels.slack.client import SafeWebClient
+from alerts.notify.channels.slack.history import Handle, History, build_metadata
+from alerts.notify.channels.slack.responses import UNEDITABLE, SlackCallError, call_slack
+from alerts.notify.message import Message
+
+# Nothing is made of the text that we did not write into it.
+_LITERAL: Final[dict[str, Any]] = {"parse": "none", "link_names": False}
+
+
+def deliver(url: str, token_file: Path, timeout_seconds: int, task: Task) -> Outcome:
+    """Post the incident's message, or edit it and reply in its thread."""
+    try:
+        token = read_secret(token_file)
+        # The retries of the library would post again without a search, and end with the process.
+        client = SafeWebClient(
+            token=token, base_url=url, timeout=timeout_seconds, retry_handlers=[]
+        )
+        return _Delivery(client, token, task).run()
+    except MissingSecretError as error:
+        return PermanentFailure("no_token", str(error), is_of_kind=True)
+    except SlackCallError as error:
+        return error.outcome
+
+
+class _Delivery:
+    """One attempt to send one message."""
+
+    def __init__(self, client: WebClient, token: str, task: Task) -> None:
+        self._client = client
+        self._token = token
+        self._task = task
+        self._is_blind = False  # history could not be searched, though there was a doubt
+
+    def run(self) -> Sent:
+        handle = self._known()
+        if handle is None:
+            return self._post()
+        if handle.revision == self._task.message.revision:
+            return Sent(_encode(handle))
+        try:
+            self._edit(handle)
+        except SlackCallError as error:
+            if error.outcome.reason not in UNEDITABLE:
+                raise
+            return self._post()
+        self._reply(handle)
+        return Sent(_encode(handle), is_repeat=self._is_blind)
+
+    def _known(self) -> Handle | None:
+        if self._task.handle is not None:
+            return msgspec.json.decode(self._task.handle, type=Handle)
+        return self._found_root()
+
+    def _found_root(self) -> Handle | None:
+        history = self._history()
+        if history is None:
+            return None
+        try:
+            return history.root(self._task.target)
+        except SlackCallError as error:
+            self._go_on_blind(error)
+            return None
+
+    def _is_told(self, handle: Handle) -> bool:
+        history = self._history()
+        if history is None:
+            return False
+        try:
+            return history.has_reply(handle, self._task.message.revision)
+        except SlackCallError as error:
+            self._go_on_blind(error)
+            return False
+
+    def _history(self) -> History | None:
+        since = self._task.doubt_since
+        if since is None:
+            return None
+        return History(self._client, self._token, self._task.message.incident_id, since)
+
+    def _go_on_blind(self, error: SlackCallError) -> None:
+        """Send it again rather than never where Slack cannot search (a missing scope)."""
+        if not isinstance(error.outcome, PermanentFailure):
+            raise error
+        self._is_blind = True
+
+    def _post(self) -> Sent:
+        message = self._task.message
+        answer = call_slack(
+            lambda: self._client.chat_postMessage(
+                channel=self._task.target,
+                mrkdwn=False,
+                unfurl_links=False,
+                unfurl_media=False,
+                metadata=build_metadata(message, "root", message.revision),
+                **_render(message),
+            ),
+            self._token,
+        )
+        handle = Handle(str(answer.get("channel")), str(answer.get("ts")), message.revision)
+        return Sent(_encode(handle), is_repeat=self._is_blind)
+
+    def _edit(self, handle: Handle) -> None:
+        message = self._task.message
+        call_slack(
+            lambda: self._client.chat_update(
+                channel=handle.channel,
+                ts=handle.ts,
+                metadata=build_metadata(message, "root", handle.revision),
+                **_render(message),
+            ),
+            self._token,
+        )
+
+    def _reply(self, handle: Handle) -> None:
+        if self._is_told(handle):
+            return
+        message = self._task.message
+        call_slack(
+            lambda: self._client.chat_postMessage(
+                channel=handle.channel,
+                thread_ts=handle.ts,
+                text=thread_reply(message),
+                mrkdwn=False,
+                metadata=build_metadata(message, "reply", message.revision),
+                **_LITERAL,
+            ),
+            self._token,
+        )
+
+
+def _render(message: Message) -> dict[str, Any]:
+    return {"text": notification_text(message), "blocks": build_blocks(message), **_LITERAL}
+
+
+def _encode(handle: Handle) -> str:
+    return msgspec.json.encode(handle).decode()

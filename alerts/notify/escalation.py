@@ -1,0 +1,56 @@
+"""Escalation of unacknowledged pages: each step once."""
+
+from typing import Final
+
+from alerts.notify import sentences
+from alerts.notify.channels.registry import can_page
+from alerts.notify.context import RoutingContext, escalation_at
+from alerts.notify.first_notification import notify_channel
+from alerts.notify.notification_plan import NotificationPlan, TakenStep
+from alerts.notify.recipients import NO_CHANNEL, channels_of_step
+from lineage.policy.model import EscalationStep
+
+_PLATFORM: Final = -1  # the position of what no policy needs to say
+
+
+def escalate_due(plan: NotificationPlan, context: RoutingContext) -> None:
+    """Take every step that is due, in order."""
+    for number, step in context.steps(plan.state):
+        due = escalation_at(plan.state, step)
+        if due is not None and due <= plan.at:
+            _escalate(plan, context, (number, step), sentences.not_acknowledged(step.after_minutes))
+
+
+def escalate_now(plan: NotificationPlan, context: RoutingContext, by: str) -> tuple[str, ...]:
+    """Take the next step on request; after the last, notify the platform owner.
+
+    Returns:
+        Its channels; none if no step is left, or if nobody was notified yet.
+    """
+    if not plan.state.is_notified or not plan.state.is_bad:
+        return ()
+    left = sorted(context.steps(plan.state), key=lambda each: each[1].after_minutes)
+    last = (_PLATFORM, EscalationStep(0, owner=context.settings.platform))
+    own = plan.state.addressee
+    if own != context.settings.platform and (own, _PLATFORM) not in plan.state.steps:
+        left.append(last)
+    return _escalate(plan, context, left[0], sentences.requested_by(by)) if left else ()
+
+
+def _escalate(
+    plan: NotificationPlan, context: RoutingContext, numbered: tuple[int, EscalationStep], why: str
+) -> tuple[str, ...]:
+    number, step = numbered
+    own = plan.state
+    channels = channels_of_step(context.policy, context.settings, step)
+    if not channels:
+        plan.gaps.append(NO_CHANNEL)
+    whom = step.owner or ", ".join(channels)
+    note = sentences.escalated_from(own.addressee, why)
+    is_alone = all(map(can_page, channels))
+    for channel in channels:
+        notify_channel(plan, context, channel, "opened", note, role="step", is_alone=is_alone)
+    plan.notify_all("changed", sentences.escalated_to(whom, why))
+    plan.update_state(steps=(*own.steps, (own.addressee, number)))
+    plan.taken_steps.append(TakenStep(own.incident_id, own.addressee, number, channels))
+    return channels

@@ -1,0 +1,134 @@
+"""First notification of an incident, and whether it may page.
+
+A person is paged once for a fault, and at most two owners are. An owner who was paged before is
+notified in Slack. PagerDuty pages again only where there is no other channel, or where the fault
+came back and stayed, and never a third time.
+"""
+
+import msgspec
+
+from alerts.incidents.severity import PAGE
+from alerts.notify import sentences
+from alerts.notify.channels.registry import can_page
+from alerts.notify.context import CAP_SECONDS, MAX_OWNER_PAGES, RECHECK_SECONDS, RoutingContext
+from alerts.notify.message import Kind
+from alerts.notify.notification_plan import NotificationPlan
+from alerts.notify.notification_state import MICROS, ChannelState, Role
+
+
+def start_or_hold(plan: NotificationPlan, context: RoutingContext) -> None:
+    """Notify the owner, or hold it for Alertmanager, the digest or an outage."""
+    if plan.state.is_for_digest:
+        plan.update_state(hold_until=None)
+        return
+    until = _hold_until(plan, context)
+    channels = _capped_channels(plan, context)
+    if until > plan.at:
+        plan.update_state(hold_until=until)
+    elif channels and all(map(context.openings.is_full, channels)):
+        plan.update_state(hold_until=plan.at + CAP_SECONDS * MICROS)
+        plan.held_back.extend(channels)
+    else:
+        for channel in channels:
+            context.openings.add(channel)
+        notify_owner(plan, context, "opened", "")
+
+
+def _capped_channels(plan: NotificationPlan, context: RoutingContext) -> list[str]:
+    """Return the channels of a ticket that people read; pages and webhooks have no cap."""
+    own = plan.state
+    if own.draft.severity == PAGE:
+        return []
+    channels = context.address(own.owner, own.draft.severity).channels
+    return [each for each in channels if not can_page(each) and each != context.settings.tickets]
+
+
+def _hold_until(plan: NotificationPlan, context: RoutingContext) -> int:
+    own, settings = plan.state, context.settings
+    if own.is_confirmed:  # Alertmanager knows what is muted
+        return plan.at
+    until = own.hold_until
+    if until is None and settings.mode == "alertmanager":
+        until = plan.at + settings.release_seconds * MICROS
+    if own.addressee and context.address(own.owner, own.draft.severity).channels:
+        until = plan.at  # nobody could be notified before: the policy is another one
+    if (until or 0) <= plan.at and context.is_muted(own):
+        return plan.at + RECHECK_SECONDS * MICROS
+    return until or plan.at
+
+
+def notify_owner(plan: NotificationPlan, context: RoutingContext, kind: Kind, note: str) -> None:
+    """Notify all channels of the owner who can fix the root."""
+    address = context.address(plan.state.owner, plan.state.draft.severity)
+    plan.update_state(addressee=address.owner, note=address.note, repage_at=None)
+    if address.gap:
+        plan.gaps.append(address.gap)
+    if not address.channels:
+        plan.update_state(hold_until=plan.at + RECHECK_SECONDS * 60 * MICROS)
+        return
+    plan.update_state(
+        notified_at=plan.at, last_notified_at=plan.at, has_unsent_changes=False, hold_until=None
+    )
+    text = sentences.join_sentences(address.note, note)
+    is_alone = all(ChannelState(each, "owner", "").can_page for each in address.channels)
+    for channel in address.channels:
+        notify_channel(plan, context, channel, kind, text, is_alone=is_alone)
+
+
+def notify_channel(  # noqa: PLR0913 - each is another thing that decides
+    plan: NotificationPlan,
+    context: RoutingContext,
+    channel: str,
+    kind: Kind,
+    note: str,
+    *,
+    role: Role = "owner",
+    is_alone: bool = False,
+) -> None:
+    """Open a channel, or page later if it would page a person twice."""
+    channel_state = plan.state.find_channel(channel) or ChannelState(
+        channel, role, plan.state.incident_id, is_open=False
+    )
+    if channel_state.is_open:
+        plan.set_channel(
+            msgspec.structs.replace(channel_state, role=_merge_roles(channel_state.role, role))
+        )
+        plan.add(channel_state, "changed", note)
+    elif not channel_state.can_page:
+        plan.open_channel(channel, role, kind, note)
+    elif is_alone or _can_page_again(plan, channel_state, role):
+        plan.open_channel(channel, role, "opened", note)
+    elif role == "owner" and plan.state.incident_state == "open":
+        plan.set_channel(channel_state)
+        plan.update_state(repage_at=plan.at + context.settings.again_seconds * MICROS)
+
+
+def _can_page_again(plan: NotificationPlan, channel_state: ChannelState, role: Role) -> bool:
+    """Return whether nobody of the channel was paged and fewer than two owners were."""
+    if channel_state.page_count or plan.state.incident_state != "open":
+        return False
+    return role == "step" or plan.state.owner_page_count < MAX_OWNER_PAGES
+
+
+def _merge_roles(one: Role, other: Role) -> Role:
+    return "owner" if "owner" in {one, other} else "step"
+
+
+def repage(plan: NotificationPlan, context: RoutingContext) -> None:
+    """Page once more: the fault came back, stayed, and is not acknowledged."""
+    own = plan.state
+    plan.update_state(repage_at=None)
+    address = context.address(own.owner, own.draft.severity)
+    if own.incident_state != "open":
+        return
+    for channel in address.channels:
+        channel_state = own.find_channel(channel) or ChannelState(
+            channel, "owner", own.incident_id, is_open=False
+        )
+        if (
+            channel_state.can_page
+            and not channel_state.is_open
+            and (not channel_state.page_count or own.owner_page_count < MAX_OWNER_PAGES)
+        ):
+            note = sentences.bad_again(context.settings.again_seconds // 60)
+            plan.open_channel(channel, "owner", "opened", sentences.join_sentences(own.note, note))

@@ -1,0 +1,228 @@
+"""Entry points of routing: a step of incidents, a second that passed, a post of Alertmanager.
+
+Each runs in a write transaction of its caller.
+"""
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Any, Final
+
+import msgspec
+import structlog
+from sqlalchemy import Connection, select
+
+from alerts.incidents.steps import Step
+from alerts.notify import state_store
+from alerts.notify.alertmanager_alerts import (
+    AlertRecord,
+    WebhookResult,
+    find_incident,
+    has_outage,
+    plan_from_alert,
+    process_alerts,
+)
+from alerts.notify.alertmanager_webhook import WebhookPayload
+from alerts.notify.context import RoutingContext
+from alerts.notify.digests import is_digest_due, send_digests
+from alerts.notify.escalation import escalate_now
+from alerts.notify.incident_summary import IncidentSummary
+from alerts.notify.message_draft import root_kind
+from alerts.notify.notification_plan import NotificationPlan
+from alerts.notify.notification_state import MICROS, NotificationState
+from alerts.notify.planning import (
+    RoutingResult,
+    collect_result,
+    plan_confirmed,
+    plan_due,
+    plan_step,
+)
+from alerts.notify.settings import RoutingSettings
+from alerts.notify.state_store import prune
+from alerts.notify.suppression_summary import is_window_due, send_summaries
+from alerts.notify.ticket_caps import TicketCaps
+from lineage.catalog.pieces import pieces
+from lineage.catalog.tables import incident_telling, received_alert
+from lineage.catalog.upsert import fold_rows
+from lineage.policy.model import Policy
+
+# An alert on an outage mutes for so long; the catalog shows the outage by then.
+_BELIEVED_SECONDS: Final = 900
+_log = structlog.get_logger(__name__)
+
+
+def route_incident_step(  # noqa: PLR0913, PLR0917 - a transaction, what happened, what it is judged by
+    connection: Connection,
+    step: Step,
+    summaries: Mapping[str, IncidentSummary],
+    policy: Policy,
+    settings: RoutingSettings,
+    at: int,
+) -> None:
+    """Notify people of what a step changed.
+
+    Args:
+        connection: in the write transaction of that change.
+        step: of the incidents' lives.
+        summaries: by incident id, of each that changed.
+        policy: in force.
+        settings: of this process.
+        at: the step's instant, µs.
+    """
+    if not step.changed:
+        return
+    context = _load_context(connection, policy, settings, at)
+    before = state_store.load_states(connection, (own.id for own in step.changed))
+    spoken = _load_duplicates(connection, step, before)
+    alerts = {
+        number: [plan_from_alert(each, context, at) for each in own]
+        for number, own in spoken.items()
+    }
+    state_store.save_result(
+        connection, plan_step(step, summaries, before, context, at, alerts=alerts), context, at
+    )
+    for number, own in spoken.items():
+        for known, plan in zip(own, alerts[number], strict=True):
+            _attach_alert(connection, known, plan, number)
+
+
+def route_due(connection: Connection, policy: Policy, settings: RoutingSettings, at: int) -> None:
+    """Notify people of what is due; called once a second."""
+    context = _load_context(connection, policy, settings, at)
+    due = state_store.load_due(connection, policy.hash, at)
+    if due:
+        state_store.save_result(connection, plan_due(due, context, at), context, at)
+    if send_digests(connection, context, at):
+        prune(connection, settings.keep_days, at)
+    send_summaries(connection, context, at)
+
+
+def is_due(connection: Connection, policy: Policy, settings: RoutingSettings, at: int) -> bool:
+    """Return whether `route_due` has work; a connection that only reads is enough."""
+    return (
+        state_store.is_due(connection, policy.hash, at)
+        or is_digest_due(connection, policy, settings, at)
+        or is_window_due(connection, at)
+    )
+
+
+def receive_webhook(
+    connection: Connection, call: WebhookPayload, policy: Policy, settings: RoutingSettings, at: int
+) -> WebhookResult:
+    """Process a post of Alertmanager; return its result."""
+    if call.truncated_alerts:
+        _log.warning("alerts_left_out", count=call.truncated_alerts)
+    context = _load_context(connection, policy, settings, at)
+    before = _load_alerts(connection, [alert.fingerprint for alert in call.alerts])
+    found = process_alerts(call.alerts, before, _load_open_faults(connection), context, at)
+    for each in found.known:
+        _save_alert(connection, each)
+    state_store.save_result(
+        connection, RoutingResult(notifications=found.notifications, gaps=found.gaps), context, at
+    )
+    named = state_store.load_states(connection, found.released).values()
+    live = [state for state in named if state.ended_at is None]
+    state_store.save_result(connection, plan_confirmed(live, context, at), context, at)
+    return found
+
+
+def escalate(  # noqa: PLR0913, PLR0917 - as `route_incident_step`
+    connection: Connection,
+    incident_id: str,
+    by: str,
+    policy: Policy,
+    settings: RoutingSettings,
+    at: int,
+) -> tuple[str, ...]:
+    """Take the next step of an incident's escalation on request.
+
+    Returns:
+        The notified channels; none if no step is left, or if nobody was notified yet.
+    """
+    context = _load_context(connection, policy, settings, at)
+    known = state_store.load_states(connection, [incident_id]).get(incident_id)
+    if known is None:
+        return ()
+    plan = NotificationPlan(known, at)
+    channels = escalate_now(plan, context, by)
+    state_store.save_result(connection, collect_result([plan]), context, at)
+    return channels
+
+
+def _load_context(
+    connection: Connection, policy: Policy, settings: RoutingSettings, at: int
+) -> RoutingContext:
+    outages = state_store.load_outages(connection)
+    since = at - _BELIEVED_SECONDS * MICROS
+    heard_of = [known for known in _load_firing(connection) if known.received_at >= since]
+    openings = TicketCaps(partial(state_store.count_recent_tickets, connection, at))
+    return RoutingContext(policy, settings, outages, has_outage(heard_of), openings)
+
+
+def _load_duplicates(
+    connection: Connection, step: Step, before: Mapping[str, NotificationState]
+) -> dict[str, list[AlertRecord]]:
+    """Load alerts that people were notified of and that are an incident only now."""
+    fresh = {
+        own.id: root_kind(own.root)
+        for own in step.changed
+        if own.state in {"open", "acknowledged"} and not _is_notified(before.get(own.id))
+    }
+    found: dict[str, list[AlertRecord]] = {}
+    for known in _load_firing(connection) if fresh else ():
+        number = find_incident(known.labels, fresh)
+        if number is not None and known.channels:
+            found.setdefault(number, []).append(known)
+    return found
+
+
+def _is_notified(state: NotificationState | None) -> bool:
+    return state is not None and state.is_notified
+
+
+def _attach_alert(
+    connection: Connection, known: AlertRecord, plan: NotificationPlan, number: str
+) -> None:
+    """Attach the alert to the incident, if people were notified of that."""
+    if not plan.state.open_channels:
+        revision = max(known.revision, plan.state.revision)
+        own = {"incident_id": number, "channels": (), "revision": revision}
+        _save_alert(connection, msgspec.structs.replace(known, **own))
+
+
+def _load_open_faults(connection: Connection) -> dict[str, str]:
+    table = incident_telling
+    rows = connection.execute(select(table.c.incident_id, table.c.fault).where(table.c.is_bad))
+    return {str(incident_id): str(fault) for incident_id, fault in rows}
+
+
+def _load_firing(connection: Connection) -> list[AlertRecord]:
+    query = select(received_alert).where(received_alert.c.ends_at.is_(None))
+    rows = connection.execute(query.order_by(received_alert.c.fingerprint)).mappings()
+    return [_parse_alert(row) for row in rows]
+
+
+def _load_alerts(connection: Connection, fingerprints: Iterable[str]) -> dict[str, AlertRecord]:
+    found: dict[str, AlertRecord] = {}
+    for piece in pieces(sorted(set(fingerprints))):
+        own = select(received_alert).where(received_alert.c.fingerprint.in_(piece))
+        own = own.order_by(received_alert.c.fingerprint).with_for_update()
+        rows = connection.execute(own).mappings()
+        found |= {row["fingerprint"]: _parse_alert(row) for row in rows}
+    return found
+
+
+_JSON: Final = ("labels", "annotations", "channels")
+
+
+def _parse_alert(row: Mapping[Any, Any]) -> AlertRecord:
+    # SQLAlchemy's names are texts of a class of its own, which msgspec takes for no texts.
+    route_incident_step = {str(name): value for name, value in row.items()}
+    return msgspec.convert(
+        route_incident_step | {name: msgspec.json.decode(row[name]) for name in _JSON}, AlertRecord
+    )
+
+
+def _save_alert(connection: Connection, known: AlertRecord) -> None:
+    row = msgspec.structs.asdict(known)
+    row |= {name: msgspec.json.encode(row[name]).decode() for name in _JSON}
+    fold_rows(connection, received_alert, [row])
