@@ -8,7 +8,6 @@ import yaml
 from prometheus_client import generate_latest
 
 from alerts.incidents.kinds import KINDS
-from alerts.notify.settings import DeliverySettings
 from alerts.rules.incidents import OPEN
 from alerts.rules.recordings import EXPLAINED
 from alerts.rules.rulefile import alert_names
