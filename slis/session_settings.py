@@ -22,7 +22,7 @@ _SUBMITTED: Final = "PYSPARK_GATEWAY_PORT"
 _LOCAL: Final = re.compile(r"local(\[.+\])?")
 _POOLS: Final = Path(__file__).with_name("fair_pools.xml")
 
-_JVM: Final = (
+JVM: Final = (
     # One thread collects 1.5 GiB in milliseconds; G1's own tables and headroom take 700 MiB more.
     "-XX:+UseSerialGC",
     # Not grown while a third of it is free: 300 MiB less, for a tenth of an evaluation's CPU.
@@ -46,6 +46,8 @@ _REQUIRED: Final = {
 }
 _DEFAULTS: Final = {
     "spark.app.name": "lineward",
+    # Executors start behind the driver, so that it may set their options also under spark-submit.
+    "spark.executor.extraJavaOptions": " ".join(JVM),
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     # A batch folds to a few thousand rows: AQE's extra job a shuffle costs more than it spreads.
@@ -129,7 +131,7 @@ def is_local(master: str) -> bool:
 
 def _of_new_jvm(options: SessionOptions) -> dict[str, str]:
     """Return what only a JVM that starts now can take."""
-    java = list(_JVM)
+    java = list(JVM)
     if options.scratch is not None:
         java.append(f'"-Djava.io.tmpdir={options.scratch}"')
     return {

@@ -4,7 +4,7 @@ The value is the body, to the byte. What is known of the body stands in headers,
 """
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 import msgspec
@@ -21,8 +21,6 @@ FOREIGN: Final = "foreign"  # a record that no shipper of ours wrote
 Headers = list[tuple[str, bytes]]
 _KINDS: Final = (*EVENTS, HEARTBEAT, GOODBYE, GAP, REJECTED)
 _MOST, _LONGEST = (1 << 62), 500
-_TIMES = ("received_at", "ended_at")
-_NUMBERS = (*_TIMES, "seq", "count")
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,8 +62,36 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.kind}:{self.seq}:{digest}"
 
 
+def _read_number(value: bytes) -> int:
+    return _within(int(value), _MOST)
+
+
+def _read_time(value: bytes) -> int:
+    return _within(int(value), LATEST_MICROS)
+
+
+def _within(number: int, most: int) -> int:
+    """Return the number; raise ValueError where no table could hold it."""
+    if not 0 <= number <= most:
+        raise ValueError(number)
+    return number
+
+
+def _read_text(value: bytes) -> str:
+    """Return the text; raise ValueError where no table could hold it."""
+    text = value.decode()
+    if "\0" in text or len(text) > _LONGEST:
+        raise ValueError(text)
+    return text
+
+
 _FIELDS: Final = tuple(name for name in Record.__struct_fields__ if name != "body")
 _DEFAULTS: Final = {"origin": "", "seq": 0, "window": "", "reason": "", "count": 1, "ended_at": 0}
+_READ: Final[dict[str, Callable[[bytes], int | str]]] = {
+    **dict.fromkeys(_FIELDS, _read_text),
+    **dict.fromkeys(("received_at", "ended_at"), _read_time),
+    **dict.fromkeys(("seq", "count"), _read_number),
+}
 
 
 def headers_of(record: Record) -> Headers:
@@ -76,25 +102,12 @@ def headers_of(record: Record) -> Headers:
 
 def read_record(headers: Iterable[tuple[str, bytes | None]] | None, body: bytes | None) -> Record:
     """Return the record of a message; one that no shipper wrote is `FOREIGN`, and no error."""
-    found = {name: value for name, value in headers or () if name in _FIELDS and value is not None}
+    found = {name: value for name, value in headers or () if value is not None}
     try:
-        given = {name: _value(name, value) for name, value in found.items()}
+        given = {name: _READ[name](value) for name, value in found.items() if name in _READ}
         record = Record(**given, body=body or b"")  # type: ignore[arg-type]
     except (TypeError, ValueError):
         record = None
     if record is None or record.kind not in _KINDS:
         return Record(kind=FOREIGN, collector="", received_at=0, body=body or b"")
     return record
-
-
-def _value(name: str, value: bytes) -> int | str:
-    """Return the value of a header; raise ValueError where no table could hold it."""
-    if name in _NUMBERS:
-        number = int(value)
-        if not 0 <= number <= (LATEST_MICROS if name in _TIMES else _MOST):
-            raise ValueError(number)
-        return number
-    text = value.decode()
-    if "\0" in text or len(text) > _LONGEST:
-        raise ValueError(name)
-    return text

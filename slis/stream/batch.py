@@ -13,6 +13,7 @@ from lineage.lake.manifest import Folder
 from lineage.lake.storage import Lake
 from lineage.policy import DEFAULT, Policy, folding
 from slis import jvm_memory
+from slis.garbage import no_search
 from slis.lake.batches import describe, with_times, write_raw
 from slis.lake.names import BATCH, Name
 from slis.lake.writer import LakeWriter
@@ -167,8 +168,9 @@ class Batches:
 
     def _extract(self, events: pa.Table) -> tuple[Rows, list[int | None]]:
         """Return the rows to stage, and the time of each event; nothing else of the facts stays."""
-        facts = extract_from_table(events)
-        return self._rows(facts), times_of(facts)
+        with no_search():
+            facts = extract_from_table(events)
+            return self._rows(facts), times_of(facts)
 
     def _rows(self, facts: Facts) -> Rows:
         folds = folding(self._policy())

@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame
 
 from lineage.event_log.records import EVENTS
 from lineage.lake.storage import Lake
+from slis.garbage import no_search
 from slis.lake.batches import with_times
 from slis.lake.files import File, write_batches
 from slis.stream.facts import Facts, extract_from_table, join_facts, times_of
@@ -53,7 +54,8 @@ def extract_on_executors(parts: DataFrame, read: Read, lake: Lake, folder: str) 
     rows = parts.mapInArrow(
         partial(extract_from_partition, read=read, lake=lake, folder=folder), _FOUND_SCHEMA
     ).toArrow()
-    found = [decode_found(text) for text in rows["found"].to_pylist()]
+    with no_search():
+        found = [decode_found(text) for text in rows["found"].to_pylist()]
     return Found(
         join_facts([part.facts for part in found]),
         [file for part in found for file in part.files],
@@ -65,6 +67,14 @@ def extract_from_partition(
     parts: Iterable[pa.RecordBatch], read: Read, lake: Lake, folder: str
 ) -> Iterator[pa.RecordBatch]:
     """Yield one row with what a task found, as JSON that is compressed."""
+    with no_search():
+        packed = _extract_and_write(parts, read, lake, folder)
+    yield pa.record_batch([pa.array([packed], pa.binary())], names=["found"])
+
+
+def _extract_and_write(
+    parts: Iterable[pa.RecordBatch], read: Read, lake: Lake, folder: str
+) -> bytes:
     facts: list[Facts] = []
     others: list[Other] = []
 
@@ -81,8 +91,7 @@ def extract_from_partition(
     files = write_batches(events(), lake, folder)
     text = msgspec.json.encode(Found(join_facts(facts), files, others))
     # Facts may be larger than bodies, and Spark bounds what all tasks send to the driver.
-    packed = zlib.compress(text, _FASTEST)
-    yield pa.record_batch([pa.array([packed], pa.binary())], names=["found"])
+    return zlib.compress(text, _FASTEST)
 
 
 def decode_found(packed: bytes) -> Found:

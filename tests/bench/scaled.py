@@ -1,160 +1,188 @@
 """CPU time of an event in scaled mode, on one worker and on two, beside embedded mode.
 
-Run by hand: `python -m tests.bench.scaled [EVENTS]`. It fills a topic, and lands it once for each
-number of workers, with an empty catalog in PostgreSQL and an empty lake on S3 each time. The first
-fifth of the events is not measured: Spark starts meanwhile. It asserts only that both catalogs have
-the same facts.
+Run by hand: `python -m tests.bench.scaled [EVENTS [SLICES]]`. It fills a topic, and lands it once
+for each number of workers, with an empty catalog in PostgreSQL and an empty lake on S3 each time.
+Embedded mode lands a spool. Every mode does the same work, without evaluations.
+
+The first slice pays for the start of Python and the JVMs: what it costs beyond the other slices is
+a figure of its own. The benchmark asserts only that both catalogs have the same facts.
 """
 
 import logging
 import os
 import signal
+import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Producer
 from rich.table import Table
 from sqlalchemy import Engine
 
+from collector.shipper.__main__ import CLIENT
+from collector.shipper.keys import key_of
+from collector.shipper.window import MOST_RECORDS
+from lineage.clock import system_clock, to_micros
+from lineage.event_log.records import Record, headers_of
+from lineage.event_log.settings import KafkaLog
 from lineage.logs import log_to_stderr
 from service.terminal import console
-from slis.bench_catalogs import CatalogMeter, empty_catalog
-from slis.bench_pipeline import Size, measure_backlog
-from slis.footprint import CpuMeter
+from slis.bench_catalogs import empty_catalog
+from slis.settings import Place
+from slis.spool_events import events, fill_spool
+from tests.bench import landing
+from tests.bench.slices import Cost, Measured, Meter, mark_slices
 from tests.faults.cluster import Cluster
-from tests.faults.comparing import contents, different, landed
-from tests.faults.pods import Sender, start_pods
+from tests.faults.comparing import digests
 from tests.service.kafka.broker import Broker, running_broker
-from tests.service.waiting import until
 from tests.slis.lake.s3 import S3Server, create_bucket, lake_variables
 from tests.suite.postgres_server import running_postgres
 
 _TOPIC, _PARTITIONS = "lineward.log", 3
-_SECONDS = 600.0  # that a pipeline may take
-_WARM_UP = 5  # the part of the events that is not measured
-_MICROS = 1_000_000
+_MAIN: Final = Path(landing.__file__)
+_AGO, _APART = timedelta(days=1), timedelta(milliseconds=10)
+_FLUSH_SECONDS = 60.0
+# A spool has 3.4 kB an event, and a longer one costs no more an event.
+_MOST_OF_EMBEDDED: Final = 200_000
 
 
-class Cost(NamedTuple):
-    """CPU time of an event, in microseconds.
+class Servers(NamedTuple):
+    """What is shared by the modes; the CPU time of Kafka and S3 is no part of Lineward's."""
 
-    Attributes:
-        driver: with all its threads and processes.
-        workers: of Spark, and their executors.
-        server: PostgreSQL; None for SQLite, which is a part of the driver.
-    """
-
-    name: str
-    driver: float
-    workers: float
-    server: float | None
-
-    @property
-    def total(self) -> float:
-        """Return the CPU time of all processes together."""
-        return self.driver + self.workers + (self.server or 0.0)
+    root: Path
+    broker: Broker
+    s3: S3Server
+    postgres: str
 
 
-def main(count: str = "200000") -> None:
-    """Print what an event costs in each mode, and the ratio to embedded mode."""
+def main(count: str = "400000", slices: str = "8") -> None:
+    """Print what an event costs in each mode, the ratio to embedded mode, and all slices."""
     log_to_stderr("warning")
+    logging.getLogger("werkzeug").setLevel(logging.WARNING)  # a line for each request
     with tempfile.TemporaryDirectory(prefix="lineward-bench-") as folder:
-        found = list(_costs(Path(folder), int(count)))
-    table = Table("mode", "driver", "workers", "PostgreSQL", "together", "ratio")
+        found = []
+        for one in _measure(Path(folder), int(count), int(slices)):
+            console().print(_slices(one))
+            found.append(one)
+    console().print(_summary(found))
+
+
+def _summary(found: list[Measured]) -> Table:
+    table = Table("mode", *Cost._fields, "together", "ratio", "dearest slice", "start, CPU s")
     for one in found:
-        parts = (f"{part:.0f}" for part in (one.driver, one.workers, one.server or 0.0, one.total))
-        table.add_row(one.name, *parts, f"{one.total / found[0].total:.2f}")
-    console().print(table)
+        cost, ratio = one.event, one.event.total / found[0].event.total
+        own = (*_figures(cost), f"{ratio:.2f}", f"{one.spread:.2f}", f"{one.start_seconds:.0f}")
+        table.add_row(one.name, *own)
+    return table
 
 
-def _costs(root: Path, count: int) -> Iterator[Cost]:
-    with running_postgres() as server:
-        measure_backlog(root / "warm", None, count // _WARM_UP, seed=1)
-        for name, url in (("embedded", None), ("embedded, PostgreSQL", server.url)):
-            yield _of_backlog(name, measure_backlog(root / name.split()[-1], url, count, seed=2))
-        with _servers(root) as (broker, s3):
-            _fill(root, broker, count)
-            settings = _settings(root, broker, s3)
-            yield from _of_clusters(root, server.url, settings, count)
+def _slices(one: Measured) -> Table:
+    table = Table("to event", *Cost._fields, "together", title=one.name)
+    first = one.marks[0]
+    for end, cost in ((first.events, first.spent.of_each(first.events)), *one.slices):
+        table.add_row(f"{end:,}", *_figures(cost))
+    return table
 
 
-def _of_backlog(name: str, size: Size) -> Cost:
-    return Cost(name, size.cpu_microseconds, 0.0, size.server_cpu_microseconds)
+def _figures(cost: Cost) -> list[str]:
+    return [f"{figure:.0f}" for figure in (*cost, cost.total)]
+
+
+def _measure(root: Path, count: int, slices: int) -> Iterator[Measured]:
+    with running_postgres() as postgres:
+        for name, url in (("embedded", None), ("embedded, PostgreSQL", postgres.url)):
+            yield _embedded(
+                name, root / name.split()[-1], url, min(count, _MOST_OF_EMBEDDED), slices
+            )
+        with _servers(root, postgres.url) as servers:
+            _fill(servers.broker, count)
+            facts: list[dict[str, int]] = []
+            for workers in (1, 2):
+                yield _scaled(servers, workers, _ends(count, slices), facts)
+            assert facts[0] == facts[1]
+
+
+def _ends(count: int, slices: int) -> list[int]:
+    return [count * number // slices for number in range(1, slices + 1)]
+
+
+def _embedded(name: str, folder: Path, url: str | None, count: int, slices: int) -> Measured:
+    with empty_catalog(folder, url) as (place, engine):
+        start = system_clock() - _AGO
+        fill_spool(place.spool, events(count, seed=5, start=start, apart=_APART))
+        process = subprocess.Popen(
+            [sys.executable, str(_MAIN)], env=os.environ | _variables(place), start_new_session=True
+        )
+        return _watched(name, engine, process, (), _ends(count, slices))
+
+
+def _variables(place: Place) -> dict[str, str]:
+    found = {"LINEWARD_DATA_DIR": str(place.data_dir)}
+    return found | ({"LINEWARD_CATALOG_URL": place.catalog_url} if place.catalog_url else {})
 
 
 @contextmanager
-def _servers(root: Path) -> Iterator[tuple[Broker, S3Server]]:
-    """Start a broker with the topic, and an S3 server, whose CPU time is no part of Lineward's."""
+def _servers(root: Path, postgres: str) -> Iterator[Servers]:
     with running_broker(root, _TOPIC, partitions=_PARTITIONS) as broker:
-        logging.getLogger("werkzeug").setLevel(logging.WARNING)  # a line for each request
         s3 = S3Server()
         create_bucket(s3.endpoint, "lake")
-        yield broker, s3
+        yield Servers(root, broker, s3, postgres)
         s3.stop()
 
 
-def _fill(root: Path, broker: Broker, count: int) -> None:
-    """Have a collector and its shipper bring so many events to the topic."""
-    [pod] = start_pods(root, f"kafka://{broker.bootstrap}/{_TOPIC}", 1)
-    Sender([pod], seed=5).post(count)
-    until(lambda: _records(broker) >= count, seconds=_SECONDS)
-    pod.stop()
+def _fill(broker: Broker, count: int) -> None:
+    """Write events to the topic as a shipper does."""
+    log = KafkaLog(bootstrap=broker.bootstrap, topic=_TOPIC)
+    producer = Producer(CLIENT | log.producer_settings())
+    made = events(count, seed=5, start=system_clock() - _AGO, apart=_APART)
+    for number, (at, body) in enumerate(made):
+        if number % MOST_RECORDS == 0:
+            producer.flush(_FLUSH_SECONDS)
+        window = f"{number // MOST_RECORDS}"
+        given = {"received_at": to_micros(at), "seq": number + 1, "window": window, "body": body}
+        record = Record(kind="run", collector="collector-0", origin="http", **given)  # type: ignore[arg-type]
+        producer.produce(_TOPIC, value=body, key=key_of(record), headers=headers_of(record))
+    assert producer.flush(_FLUSH_SECONDS) == 0
 
 
-def _records(broker: Broker) -> int:
-    consumer = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": "bench"})
-    ends = [
-        consumer.get_watermark_offsets(TopicPartition(_TOPIC, number), timeout=30)[1]
-        for number in range(_PARTITIONS)
-    ]
-    consumer.close()
-    return sum(ends)
+def _scaled(
+    servers: Servers, workers: int, ends: list[int], facts: list[dict[str, int]]
+) -> Measured:
+    name = f"scaled, {workers} worker{'s'[: workers - 1]}"
+    settings = lake_variables(servers.s3.endpoint, f"lake/{workers}", servers.root)
+    settings["LINEWARD_LOG"] = f"kafka://{servers.broker.bootstrap}/{_TOPIC}"
+    folder = servers.root / f"workers{workers}"
+    with empty_catalog(folder, servers.postgres) as (place, engine):
+        cluster = Cluster(servers.root / f"cluster{workers}", workers)
+        try:
+            driver = cluster.submit("driver", settings | _variables(place), _MAIN, cores=workers)
+            pids = [one.pid for one in cluster.workers]
+            found = _watched(name, engine, driver, pids, ends)
+        finally:
+            cluster.stop()
+        facts.append(digests(engine))
+    return found
 
 
-def _settings(root: Path, broker: Broker, s3: S3Server) -> dict[str, str]:
-    return lake_variables(s3.endpoint, "lake/lineward", root) | {
-        "LINEWARD_LOG": f"kafka://{broker.bootstrap}/{_TOPIC}",
-        "LINEWARD_PIPELINE_EVALUATE_SECONDS": "3600",
-    }
-
-
-def _of_clusters(root: Path, url: str, settings: dict[str, str], count: int) -> Iterator[Cost]:
-    with ExitStack() as opened:
-        facts = []
-        for workers in (1, 2):
-            name = f"scaled, {workers} worker{'s'[: workers - 1]}"
-            place, engine = opened.enter_context(empty_catalog(root / f"workers{workers}", url))
-            own = {
-                "LINEWARD_DATA_DIR": str(place.data_dir),
-                "LINEWARD_CATALOG_URL": str(place.catalog_url),
-                "LINEWARD_LAKE_URL": f"{settings['LINEWARD_LAKE_URL']}/{workers}",
-            }
-            yield _of_cluster(
-                name, Cluster(root / f"cluster{workers}", workers), engine, settings | own, count
-            )
-            facts.append(contents(engine))
-        assert different(*facts) == {}
-
-
-def _of_cluster(
-    name: str, cluster: Cluster, engine: Engine, settings: dict[str, str], count: int
-) -> Cost:
-    driver = cluster.submit("driver", settings)
+def _watched(
+    name: str,
+    engine: Engine,
+    driver: subprocess.Popen[bytes],
+    workers: Sequence[int],
+    ends: list[int],
+) -> Measured:
+    meter = Meter(engine, driver.pid, workers)
     try:
-        until(lambda: landed(engine)[0] >= count // _WARM_UP, seconds=_SECONDS)
-        meters = CpuMeter(driver.pid), CpuMeter(*(one.pid for one in cluster.workers))
-        server, before = CatalogMeter(engine), landed(engine)[0]
-        until(lambda: landed(engine)[0] == count, seconds=_SECONDS)
-        spent = [*(meter.seconds() for meter in meters), server.cpu_seconds() or 0.0]
-        return Cost(name, *(seconds * _MICROS / (count - before) for seconds in spent))
+        return Measured(name, mark_slices(meter, ends, lambda: driver.poll() is None))
     finally:
-        os.killpg(driver.pid, signal.SIGKILL)
+        if driver.poll() is None:
+            os.killpg(driver.pid, signal.SIGKILL)
         driver.wait(30)
-        cluster.stop()
 
 
 if __name__ == "__main__":

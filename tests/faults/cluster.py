@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pyspark
 
+from slis.session_settings import JVM
 from tests.service.waiting import until
 
 _SPARK = Path(pyspark.__file__).parent
 _MEMORY = "512m"  # the least that an executor takes
+_MAIN = Path(__file__).resolve().parents[2] / "helm" / "image" / "pipeline.py"
 _DEPLOY = "org.apache.spark.deploy"
 
 
@@ -41,15 +43,18 @@ class Cluster:
         until(lambda: registered in self.log(name), told=lambda: self.log(name))
         return worker
 
-    def submit(self, name: str, environment: dict[str, str]) -> subprocess.Popen[bytes]:
-        """Start a pipeline by spark-submit, with executors on both workers, and a log `name`."""
+    def submit(
+        self, name: str, environment: dict[str, str], main: Path = _MAIN, *, cores: int = 2
+    ) -> subprocess.Popen[bytes]:
+        """Start a pipeline by spark-submit, and so many executors, with a log `name`."""
         settings = {
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.memory": "768m",
+            "spark.driver.extraJavaOptions": " ".join(JVM),  # as the chart gives them
             "spark.executor.memory": _MEMORY,
             "spark.executor.cores": "1",
-            "spark.cores.max": "2",
+            "spark.cores.max": f"{cores}",
             "spark.ui.enabled": "false",
             "spark.pyspark.python": sys.executable,
         }
@@ -57,7 +62,6 @@ class Cluster:
             part for name, value in settings.items() for part in ("--conf", f"{name}={value}")
         ]
         submit = [f"{_SPARK}/bin/spark-submit", "--master", self.url, *options]
-        main = Path(__file__).resolve().parents[2] / "helm" / "image" / "pipeline.py"
         with (self._folder / f"{name}.log").open("ab") as log:
             given = {"stdout": log, "stderr": log, "start_new_session": True}
             return subprocess.Popen([*submit, str(main)], env=os.environ | environment, **given)

@@ -12,6 +12,7 @@ import pyspark
 import pytest
 
 from lineage.event_log.settings import LogSettings
+from slis.session_settings import JVM
 from tests.helm.charts import (
     each_scaled,
     env_of,
@@ -53,6 +54,11 @@ def test_nothing_rests_on_the_webhook_of_the_operator():
         (container,) = spec[part]["template"]["spec"]["containers"]
         assert container["name"] == name
         assert spec["sparkConf"][f"spark.kubernetes.{part}.podTemplateContainerName"] == name
+
+
+def test_the_jvm_of_the_driver_has_the_options_of_the_pipeline():
+    """Check that a driver under spark-submit spends no more on its JIT than an embedded one."""
+    assert find("scaled", "SparkApplication")["spec"]["driver"]["javaOptions"] == " ".join(JVM)
 
 
 @each_scaled

@@ -57,6 +57,16 @@ def test_embedded_session_starts_its_own_jvm_as_before():
     assert chosen["spark.sql.warehouse.dir"] == "/d/w"
 
 
+def test_executors_have_the_options_of_the_driver_unless_spark_submit_gives_others():
+    """Check options of JVMs that start behind the driver: spark-submit need not give any."""
+    name, master = "spark.executor.extraJavaOptions", {"spark.master": "spark://host:7077"}
+    given = choose_settings(SessionOptions(), master)
+
+    assert given[name] in choose_settings(SessionOptions(), None)["spark.driver.extraJavaOptions"]
+    assert "-XX:+UseSerialGC" in given[name]
+    assert name not in choose_settings(SessionOptions(), master | {name: "-XX:+UseG1GC"})
+
+
 @pytest.mark.parametrize("master", ["k8s://https://10.0.0.1:443", "spark://host:7077"])
 @pytest.mark.parametrize("is_submitted", [True, False])
 def test_executors_elsewhere_reach_the_driver(master, is_submitted):

@@ -163,6 +163,16 @@ def test_only_the_same_record_is_a_repeat(other):
     assert len(reader.rows) + len(reader.reports) == 2
 
 
+def test_a_number_that_has_two_contents_takes_each_once():
+    """Drop both when they come again, in the same batch and in a later one."""
+    both = event(1), event(1, body=b"[]")
+    first = read(*both, *both)
+    again = read(*both, windows=first.summary().windows)
+
+    assert (len(first.rows), first.summary().repeats) == (2, 2)
+    assert (len(again.rows), again.summary().repeats) == (0, 2)
+
+
 def test_only_the_last_window_of_a_collector_is_remembered():
     """Forget the one before: its shipper began the next when Kafka had all of it."""
     reader = read(*(event(number, window=f"{number // 3}-0") for number in range(9)))

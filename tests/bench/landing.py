@@ -1,0 +1,57 @@
+"""Lands the log and does nothing else: no evaluation, no compaction, no other periodic work.
+
+Main file for spark-submit, with executors, and for Python itself, without Spark. It has the
+settings of the pipeline and ends by a signal.
+"""
+
+import time
+from functools import partial
+
+from pyspark.sql import SparkSession
+
+from lineage.catalog.engine import open_catalog
+from lineage.clock import system_clock
+from lineage.event_log.settings import read_log
+from lineage.role import begin_role
+from slis import jvm_memory, settings
+from slis.session import open_session
+from slis.session_settings import is_submitted
+from slis.stream.event_log import EventLog
+from slis.stream.kafka.log import TopicLog
+from slis.stream.landing import Landing
+from slis.stream.source import Bounds
+from slis.stream.spool_log import SpoolLog
+
+
+def main() -> None:
+    """Land batch after batch, without an end."""
+    begin_role()
+    place, chosen = settings.read_place(), settings.read()
+    spark = open_session(warehouse=place.data_dir / "warehouse") if is_submitted() else None
+    landing = Landing(
+        open_catalog(place.catalog),
+        place,
+        bounds=Bounds(chosen.max_rows, chosen.max_bytes),
+        clock=system_clock,
+        source=_source(place, chosen),
+        spark=partial(_given, spark),
+    )
+    jvm_memory.settle()
+    while True:
+        if not landing.step():
+            time.sleep(chosen.poll_seconds)
+
+
+def _source(place: settings.Place, chosen: settings.Settings) -> EventLog:
+    topic = read_log()
+    if topic is None:
+        return SpoolLog(place)
+    return TopicLog(topic, system_clock, most_bytes=chosen.max_bytes)
+
+
+def _given(spark: SparkSession | None) -> SparkSession | None:
+    return spark
+
+
+if __name__ == "__main__":
+    main()
