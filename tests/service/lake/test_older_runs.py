@@ -57,6 +57,7 @@ def test_each_run_is_answered_as_the_catalog_did(installed):
     assert [run.run_id for run in before[SILENT]] == [CHILD]
 
 
+@pytest.mark.postgres_always
 def test_the_catalog_says_since_when_it_has_runs_and_who_has_older_ones(installed):
     """Name both in the 404 of a run, with the command and the path."""
     installed.forget()
@@ -90,6 +91,7 @@ def test_lists_of_runs_say_where_older_ones_are(installed):
     assert sentence in " ".join(shown.split())
 
 
+@pytest.mark.postgres_always
 def test_a_dataset_has_the_runs_that_touched_it_in_the_window(installed):
     """Find runs that used its partition, or a name that became a symlink later."""
     before = {run_id: installed.catalog_runs(run_id) for run_id in NAMED}
