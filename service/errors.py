@@ -116,6 +116,34 @@ class InvalidQuestionError(ServiceError):
     title = "Invalid request"
 
 
+class LakeTooLargeError(InvalidQuestionError):
+    """A window has more events than can be read in time."""
+
+    title = "Window too large"
+
+
+class NoLongerKeptError(ServiceError):
+    """A window lies before the first day that the lake keeps."""
+
+    exit_code = 3
+    status = 410
+    title = "No longer kept"
+
+
+class UnreachableLakeError(ServiceError):
+    """The files of the lake cannot be read; whether they hold what was asked for is unknown."""
+
+    status = 503
+    title = "Lake out of reach"
+
+
+class BusyLakeError(ServiceError):
+    """Another question to the lake is being answered."""
+
+    status = 503
+    title = "Lake busy"
+
+
 class NotRunningError(ServiceError):
     """The collector does not answer at its address."""
 

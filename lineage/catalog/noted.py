@@ -26,6 +26,7 @@ EVIDENCE_READ_AT: Final = "evidence_read_at"  # the last that moreover read all 
 EVIDENCE_UNLISTED: Final = "evidence_unlisted_folders"  # how many the last pass could not list
 EVIDENCE_JOINED_TO: Final = "evidence_joined_to"  # the last event when all was joined last
 RETAINED_TO: Final = "retained_to"  # the time that retention went by last, in microseconds
+RUNS_KEPT_SINCE: Final = "runs_kept_since"  # older runs were deleted, in µs of 16 digits
 # When the oldest event that the newest evaluation lacks was received, in microseconds; 0: none.
 EVENTS_WAIT_SINCE: Final = "events_wait_since"
 # The first of the evaluations that lack old events, without a break until the newest; 0: none.

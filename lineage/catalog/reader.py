@@ -174,6 +174,11 @@ def _sqlite(path: Path) -> Iterator[Reader]:
         yield _SqliteReader(connection)
 
 
+def read_connection(connection: Any) -> Reader:  # noqa: ANN401 - the driver's, as SQLAlchemy has it
+    """Return a reader of a connection to SQLite that is open."""
+    return _SqliteReader(connection)
+
+
 def _connected(uri: str) -> sqlite3.Connection:
     return sqlite3.connect(uri, uri=True, timeout=10, isolation_level=None)
 

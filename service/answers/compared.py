@@ -9,6 +9,7 @@ from lineage.catalog.tables.runs import LEAF_RUN_ID
 from lineage.states import run_state
 from service.answers.diff_shapes import ComparedRun
 from service.answers.moments import iso, seconds_between
+from service.answers.older import older_runs_advice
 from service.answers.runs import ROWS_AND_BYTES, settings_of
 from service.errors import UnknownRunError
 
@@ -70,7 +71,8 @@ def side(reader: Reader, run_id: str) -> Side:
     found = (reader.rows(_RUNS.format(which=which), values) for which in _WHICH)
     rows = next((rows for rows in found if rows), [])
     if not rows:
-        message = f"no event of a run {run_id[:80]!r} has been seen"
+        advice = older_runs_advice(reader, run_id)
+        message = f"no event of a run {run_id[:80]!r} has been seen{advice}"
         raise UnknownRunError(message)
     kept = rows[:MOST_RUNS]
     told = _told(kept)

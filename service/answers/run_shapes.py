@@ -2,6 +2,8 @@
 
 import msgspec
 
+from service.answers.older import OlderRuns
+
 Instant = str  # ISO 8601, UTC, "Z"
 
 
@@ -125,7 +127,10 @@ class RecentRun(msgspec.Struct, frozen=True):
 
 
 class RecentRuns(msgspec.Struct, frozen=True):
-    """The newest runs of a dataset, null where none was chosen; `next_cursor` leads on."""
+    """The newest runs of a dataset, null where none was chosen; `next_cursor` leads on.
+
+    `older`: where those are that were deleted; null while none was.
+    """
 
     dataset_namespace: str | None
     dataset: str | None
@@ -133,3 +138,4 @@ class RecentRuns(msgspec.Struct, frozen=True):
     partial: bool
     partial_reason: str | None
     next_cursor: str | None
+    older: OlderRuns | None = None

@@ -12,6 +12,7 @@ from service.answers.cursors import Whole, cursor_of, key_of
 from service.answers.descriptions import tags_of_text
 from service.answers.moments import iso, iso_of, seconds_between
 from service.answers.named import UNCHOSEN, Dataset
+from service.answers.older import older_runs, older_runs_advice
 from service.answers.run_shapes import (
     RecentRun,
     RecentRuns,
@@ -53,11 +54,14 @@ _NAMING = (
     "code_branch",
 )
 _DETAIL_TEXTS = ", ".join(error_of("run") if it == "error_message" else it for it in _TEXTS)
-_DETAIL = f"""
+_DETAILS = f"""
 SELECT {_SUMMARY}, run_key, {_DETAIL_TEXTS}, nominal_start_at, spark_conf, parameters, tags,
   retries_left
-FROM run WHERE {{column}} = :run_id ORDER BY first_event_at, run_key LIMIT :most
-"""  # noqa: S608 - constants only
+FROM run"""  # noqa: S608 - constants only
+_DETAIL = f"""
+{_DETAILS} WHERE {{column}} = :run_id ORDER BY first_event_at, run_key LIMIT :most
+"""
+_BY_KEYS = f"{_DETAILS} WHERE run_key IN (:keys)"
 _MOST_RUNS = 200  # of one id
 # What an event told stands; where none did, the event log's stages.
 ROWS_AND_BYTES = "coalesce(io.rows, io.evidence_rows), coalesce(io.bytes, io.evidence_bytes)"
@@ -118,41 +122,67 @@ def run(reader: Reader, run_id: str, sight: Sight = EVERYTHING) -> RunAnswer:
     Raises:
         UnknownRunError: none was ever seen.
     """
-    rows = _rows_of(reader, run_id)
-    if not rows:
-        raise UnknownRunError(_unknown(run_id))
+    rows = rows_of(reader, run_id)
+    shown, reason = details_of(reader, rows, sight, seen(reader, sight))
+    if not shown:
+        raise UnknownRunError(f"{unknown_run(run_id)}{older_runs_advice(reader, run_id)}")
+    return RunAnswer(shown, reason is not None, reason)
+
+
+def details_of(
+    reader: Reader, rows: list[Row], sight: Sight, is_seen: tuple[str, dict[str, str]]
+) -> tuple[list[RunDetail], str | None]:
+    """Return runs with what they read and wrote, and the reason if some of it is left out.
+
+    Args:
+        reader: of the catalog.
+        rows: of `rows_of` or `rows_by_key`.
+        sight: what may be seen.
+        is_seen: its condition on a dataset, as `seen` gives it, with its values.
+    """
     keys = [row[9] for row in rows]
-    condition, names = seen(reader, sight)
+    condition, names = is_seen
     listed = rows_for(reader, _IO.format(seen=condition), keys, {"most": _MOST_IO + 1, **names})
     by_run: dict[int, list[RunIo]] = {}
     for run_key, *io in listed[:_MOST_IO]:
         by_run.setdefault(run_key, []).append(RunIo(*io))
     shown = [row for row in rows if sight.is_whole or row[9] in by_run]
-    if not shown:
-        raise UnknownRunError(_unknown(run_id))
-    hidden = hidden_of(reader, keys, sight)
+    hidden = hidden_of(reader, keys, sight, is_seen)
     reason = f"only the first {_MOST_IO} datasets are listed" if len(listed) > _MOST_IO else None
     if len(rows) == _MOST_RUNS:
         reason = f"only the first {_MOST_RUNS} runs are listed"
     runs = [_detail(row, by_run.get(row[9], []), hidden.get(row[9], 0), sight) for row in shown]
-    return RunAnswer(runs, reason is not None, reason)
+    return runs, reason
 
 
-def _rows_of(reader: Reader, run_id: str) -> list[Row]:
+def rows_of(reader: Reader, run_id: str) -> list[Row]:
+    """Return the runs of this id, or those whose root run has it, as `details_of` takes them."""
     values = {"run_id": run_id, "most": _MOST_RUNS}
     found = reader.rows(_DETAIL.format(column="run_id"), values)
     return found or reader.rows(_DETAIL.format(column="root_run_id"), values)
 
 
-def hidden_of(reader: Reader, keys: list[int], sight: Sight) -> dict[int, int]:
+def rows_by_key(reader: Reader, keys: list[int]) -> list[Row]:
+    """Return the runs with these keys, in their order, as `details_of` takes them."""
+    found = {row[9]: row for row in rows_for(reader, _BY_KEYS, keys)}
+    return [found[one] for one in keys if one in found]
+
+
+def hidden_of(
+    reader: Reader,
+    keys: list[int],
+    sight: Sight,
+    is_seen: tuple[str, dict[str, str]] | None = None,
+) -> dict[int, int]:
     """Return how many datasets each of these runs touched that may not be seen; 0 is left out."""
     if sight.is_whole:
         return {}
-    condition, names = seen(reader, sight)
+    condition, names = is_seen or seen(reader, sight)
     return dict(rows_for(reader, _HIDDEN.format(seen=condition), keys, names))
 
 
-def _unknown(run_id: str) -> str:
+def unknown_run(run_id: str) -> str:
+    """Return the sentence about a run that no event is of."""
     return f"no event of a run {run_id[:80]!r} has been seen"
 
 
@@ -194,6 +224,7 @@ def recent_runs(
         partial=is_cut,
         partial_reason=f"{limit:,} are shown; there are older ones" if is_cut else None,
         next_cursor=cursor_of(question, rows[limit - 1][-2:]) if is_cut else None,
+        older=older_runs(reader),
     )
 
 

@@ -52,6 +52,12 @@ COMMANDS: Final = {
     "applications": _known("applications", LOOK, "applications --without-listener"),
     "diff": _known("diff", LOOK, "diff --job shop.clean", _TWO_RUNS),
     "history": _known("history", LOOK, "history core.orders"),
+    "lake": _known(
+        "lake",
+        LOOK,
+        "lake run 019503f2-6c1f-7000-8000-000000000001",
+        "lake dataset core.orders --from 2026-09-03 --to 2026-09-04 --direction write",
+    ),
     "audit": _known("audit", LOOK, "audit --who anna --limit 20"),
     "unsourced": _known("unsourced", LOOK, "unsourced --hours 168"),
     "access-audit": _known("access_audit", LOOK, "access-audit --decision deny --limit 20"),

@@ -3,10 +3,11 @@
 from typing import Annotated
 
 import typer
-from rich.console import RenderableType
+from rich.console import Group, RenderableType
 
 from service.answers.dataset import duration
 from service.answers.named import dataset_named
+from service.answers.older import where_older_runs_are
 from service.answers.run_shapes import RecentRuns
 from service.answers.runs import recent_runs
 from service.asking import question
@@ -34,12 +35,14 @@ def main(
 
 
 def listed(answer: RecentRuns) -> RenderableType:
-    """One line a run."""
+    """Draw one line for each run, and where older ones are."""
+    where = where_older_runs_are(answer.older)
+    older = [plain(where)] if where else []
     if not answer.runs:
-        return plain("no run is known that read or wrote it")
+        return Group(plain("no run is known that read or wrote it"), *older)
     table = grid("run", "job", "did", "status", "started", "took")
     for run in answer.runs:
         job = plain(f"{run.job_namespace}/{run.job_name}")
         times = (plain(local(run.started_at)), plain(duration(run.duration_seconds)))
         table.add_row(plain(run.run_id), job, plain(run.direction), state(run.status), *times)
-    return table
+    return Group(table, *older)

@@ -14,6 +14,7 @@ from service.answers.incident_shapes import IncidentRow
 from service.answers.incidents import incidents
 from service.answers.lineage import lineage
 from service.answers.named import Dataset
+from service.answers.older import older_runs, where_older_runs_are
 from service.answers.schema_changes import told
 from service.answers.shapes import DatasetDetail
 from service.asking import Question
@@ -40,6 +41,7 @@ class DatasetView(msgspec.Struct, frozen=True):
         why: in sentences.
         incidents: by which it is bad now.
         history: null for whoever may not see every namespace.
+        older: since when the catalog has runs, and what to ask for older ones; may be empty.
     """
 
     known: DatasetDetail
@@ -52,6 +54,7 @@ class DatasetView(msgspec.Struct, frozen=True):
     history: History | None
     schemas: list[SchemaRow]
     columns: DatasetColumns
+    older: str
 
 
 def dataset_view(asked: Question, named: Dataset) -> DatasetView:
@@ -72,6 +75,7 @@ def dataset_view(asked: Question, named: Dataset) -> DatasetView:
         history=history,
         schemas=_schemas(history) if history else [],
         columns=dataset_columns(reader, named, sight, limit=_MOST_COLUMNS),
+        older=where_older_runs_are(older_runs(reader)),
     )
 
 

@@ -6,8 +6,12 @@ import structlog
 
 from lineage.catalog.deleting import delete_old, delete_where, note_retention, retention_time
 from lineage.catalog.engine import in_turn
+from lineage.catalog.noted import RUNS_KEPT_SINCE
+from lineage.catalog.upsert import greatest
+from lineage.clock import to_micros
 from slis.lake import retention
 from slis.lake.writer import LakeWriter
+from slis.noted import note
 from slis.settings import Settings
 
 log = structlog.get_logger(__name__)
@@ -54,4 +58,6 @@ def prune(writer: LakeWriter, settings: Settings, now: datetime, *, lake_days: i
     deleted["surplus"] = delete_where(engine, "dataset_write", _SURPLUS_WRITES, kept, in_turn)
     with in_turn(engine) as connection:
         note_retention(connection, at)
+        since = at - timedelta(days=settings.write_days)
+        note(connection, {RUNS_KEPT_SINCE: f"{max(0, to_micros(since)):016d}"}, greatest)
     log.info("retention", lake_folders=folders, rows=deleted)

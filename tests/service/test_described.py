@@ -1,6 +1,7 @@
 """What OpenAPI says of the service is so: whatever is asked, it answers as it is described."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -20,12 +21,15 @@ from sqlalchemy import Engine, insert
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from service import app
+from service.answers.lake.windows import time_of_id
 from service.answers.marquez_api.identifiers import version_id
 from service.app import create_app
 from service.settings import Settings
 from tests.service import shop
+from tests.service.lake.laid import lay_events
 from tests.service.listed import LISTS
 from tests.service.marquez_api.warehouse import write_row
+from tests.slis.stream.spools import run_event
 from tests.suite.examples import is_long
 
 _CHECKS = [
@@ -63,11 +67,13 @@ _KNOWN = {
     "job": "etl.insert",
     "version": version_id(shop.at(2), shop.RUN_ID),
     "timezone": "Europe/London",
+    "from": "2026-11-20",
+    "to": "2026-11-20",
 }
 
 
 @pytest.fixture
-def client(catalog: Engine) -> Iterator[TestClient]:
+def client(catalog: Engine, tmp_path: Path) -> Iterator[TestClient]:
     """The API over the shop, with some of everything that is listed."""
     shop.fill(catalog)
     for one in LISTS:
@@ -75,7 +81,11 @@ def client(catalog: Engine) -> Iterator[TestClient]:
     with writing(catalog) as connection:
         row = {**write_row(shop.dataset_key(shop.CORE), 10, 2), "root_run_id": shop.RUN_ID}
         connection.execute(insert(tables.dataset_write), [row])
-    settings = Settings(catalog_url=catalog.url.render_as_string(hide_password=False))
+    started_at = time_of_id(shop.RUN_ID)
+    assert started_at is not None
+    lay_events(catalog, tmp_path, [run_event("COMPLETE", started_at, run=shop.RUN_ID)])
+    url = catalog.url.render_as_string(hide_password=False)
+    settings = Settings(catalog_url=url, data_dir=tmp_path)
     with TestClient(
         create_app(settings), base_url="http://127.0.0.1", raise_server_exceptions=False
     ) as client:

@@ -45,7 +45,7 @@ class Estate:
         shop.fill(catalog, evaluated_at=NOW)
         self._hide()
         url = catalog.url.render_as_string(hide_password=False)
-        self.settings = Settings(catalog_url=url, policy=self.policy)
+        self.settings = Settings(catalog_url=url, policy=self.policy, data_dir=folder)
         self.restart()
 
     def restart(self) -> None:

@@ -4,6 +4,7 @@ All that belongs to the other namespace is called `zebra` or `vault`: no answer 
 """
 
 import re
+from datetime import timedelta
 from typing import Any
 from urllib.parse import unquote
 
@@ -16,8 +17,10 @@ from lineage.catalog.engine import writing
 from lineage.keys import key
 from tests.service import shop
 from tests.service.access.estate import Estate
+from tests.service.lake.laid import lay_events
 from tests.service.listed import set_aside_row
 from tests.service.shop_columns import edge_row
+from tests.slis.stream.spools import Event, run_event
 
 pytestmark = pytest.mark.postgres_nightly
 
@@ -28,6 +31,7 @@ _CORE = "dataset=core/orders&dataset_namespace=s3://shop"
 _RAW = "dataset=raw/orders&dataset_namespace=s3://shop"
 _AROUND = [_CORE, f"{_CORE}&depth=10", _RAW, f"{_RAW}&depth=10", "dataset=mart/daily"]
 _GUESSED = ["dataset=salaries", "dataset=zebra/salaries", f"dataset=x&dataset_namespace={VAULT}"]
+_DAY = "from=2026-11-20&to=2026-11-20"
 _SHOP = "/api/v1/namespaces/s3%3A%2F%2Fshop"
 _VAULT = "/api/v1/namespaces/s3%3A%2F%2Fvault"
 _LISTED = ["", "?limit=1", "?limit=1&offset=1"]
@@ -69,6 +73,10 @@ _ASKED: dict[str, list[str]] = {
     "/api/v1/graph/edges": [f"?{one}" for one in (*_AROUND, *_GUESSED)],
     "/api/v1/runs": [f"?{one}" for one in (_CORE, _RAW, *_GUESSED)],
     "/api/v1/runs/{run_id:str}": [f"/api/v1/runs/{one}" for one in (RUN, shop.RUN_ID)],
+    "/api/v1/lake/runs": [f"?{one}&{_DAY}" for one in (_CORE, _RAW, *_GUESSED)],
+    "/api/v1/lake/runs/{run_id:str}": [
+        f"/api/v1/lake/runs/{one}?{_DAY}" for one in (RUN, shop.RUN_ID)
+    ],
     "/api/v1/unsourced-reads": ["", "?hours=720"],
     "/api/v1/rejected-events": [""],
     "/api/v1/pipeline-errors": [""],
@@ -131,7 +139,19 @@ _ASKED: dict[str, list[str]] = {
 def hidden(estate: Estate) -> Estate:
     """A job that reads the shop's and writes the vault's, and incidents across both."""
     _fill(estate)
+    lay_events(estate.catalog, estate.settings.data_dir, [_old_event()])
     return estate
+
+
+def _old_event() -> Event:
+    """Return an event of that job in the lake."""
+    event = run_event("COMPLETE", shop.DAY + timedelta(hours=2), run=RUN, job="zebra_job")
+    event["inputs"] = [{"namespace": "s3://shop", "name": shop.RAW}]
+    event["outputs"] = [
+        {"namespace": "s3://shop", "name": shop.CORE},
+        {"namespace": VAULT, "name": "zebra/salaries"},
+    ]
+    return event
 
 
 def _fill(estate: Estate) -> None:
@@ -286,6 +306,8 @@ def test_whoever_may_see_all_is_told_all_of_it(hidden):
                 f"/api/v1/columns?{_CORE}",
                 f"/api/v1/runs/{RUN}",
                 f"/api/v1/runs?{_RAW}",
+                f"/api/v1/lake/runs?{_RAW}&{_DAY}",
+                f"/api/v1/lake/runs/{RUN}?{_DAY}",
                 "/incidents",
             ),
             *(f"/api/v1/incidents/{one}" for one in _INCIDENTS[:3]),
