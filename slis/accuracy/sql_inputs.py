@@ -8,6 +8,7 @@ from sqlalchemy import Connection
 from slis.accuracy.schemas import SQL_TEXT
 from slis.dataset_states import Row
 from slis.stream import staging
+from slis.stream.batch_runs import stage_missing
 from slis.stream.derived import derive_facts
 from slis.stream.inferred import store_sources
 
@@ -64,5 +65,6 @@ def store_inputs(connection: Connection, sources: Sequence[Row], landed_at: int)
     staging.fill(
         connection, {"t_told": (_COLUMNS, list(told)), "s_run": (("run_key",), list(runs))}
     )
+    stage_missing(connection)
     store_sources(connection, landed_at)
     derive_facts(connection, landed_at)

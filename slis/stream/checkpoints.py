@@ -15,6 +15,7 @@ TOUCHED = """
     JOIN run r ON r.run_key = c.run_key AND r.processing_type = 'STREAMING'
     JOIN run_io io ON io.run_key = c.run_key
 """
+_ANY = text("SELECT 1 FROM s_checkpoint LIMIT 1")
 # The newest checkpoint of each stream of the batch.
 _NEWEST = """
     SELECT c.run_key, max(c.last_at) AS at FROM s_checkpoint c
@@ -35,10 +36,14 @@ _DATASETS = text(f"""
 """)  # noqa: S608 - our own tables
 
 
-def merge_checkpoints(connection: Connection) -> None:
+def merge_checkpoints(connection: Connection) -> bool:
     """Count a checkpoint as a mention of all that its stream reads and writes.
 
-    Without these mentions a stream that runs for 90 days would be retired while it writes.
+    Without these mentions a stream that runs for 90 days would be retired while it writes. Return
+    whether the batch has checkpoints.
     """
+    if connection.execute(_ANY).first() is None:
+        return False
     connection.execute(_RUN_IO)
     connection.execute(_DATASETS)
+    return True

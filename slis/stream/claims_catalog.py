@@ -8,7 +8,6 @@ from typing import Any
 from sqlalchemy import Connection, Row, text
 
 from lineage.catalog import tables
-from lineage.catalog.tables.runs import has_direction
 from lineage.catalog.upsert import at_the_later, fold_rows, greatest, least, upsert
 from lineage.states import TIERS
 from slis.stream.claims import DROP, RENAME, SYMLINK, Claim, Link, Writers
@@ -31,10 +30,10 @@ _DROPS = f"""
     SELECT io.dataset_key AS alias_key, io.dataset_key, '{DROP}' AS rule, {_BY} AS job_namespace,
         d.namespace, d.name, coalesce(r.completed_at, io.last_event_at) AS first_seen_at,
         coalesce(r.completed_at, io.last_event_at) AS last_seen_at
-    FROM (SELECT DISTINCT run_key FROM s_run_io) AS s JOIN run_io io ON io.run_key = s.run_key
-    JOIN run r ON r.run_key = io.run_key
+    FROM t_io io JOIN t_run r ON r.run_key = io.run_key
     JOIN dataset d ON d.dataset_key = io.dataset_key
-    WHERE {has_direction("write")} AND coalesce(io.lifecycle, '') = '{DROP.upper()}'
+    WHERE io.direction = 'write' AND io.lifecycle = '{DROP.upper()}'
+        AND io.run_key IN (SELECT run_key FROM s_run_io)
     UNION ALL
     SELECT f.dataset_key, f.dataset_key, '{DROP}', '', d.namespace, d.name, f.first_seen_at,
         f.last_seen_at

@@ -14,7 +14,7 @@ from sqlalchemy import Text
 from lineage.keys import KEY_BYTES, NAME_BYTES, shorten
 from lineage.redaction import redact, redact_json, redact_sql
 from slis.stream.arrow import clean
-from slis.stream.staging import metadata
+from slis.stream.staged_tables import metadata
 
 Row = tuple[Any, ...]
 Rows = Mapping[str, tuple[Sequence[str], Sequence[Row]]]

@@ -20,10 +20,8 @@ _SEPARATORS = re.compile(r"[./]")
 _COMPARED_PARTS = 3  # database, schema, table
 _TOUCHED = text(f"""
     SELECT DISTINCT t.run_key, t.direction, t.dataset_key, d.name
-    FROM (SELECT DISTINCT run_key FROM t_touched) AS c
-    JOIN run r ON r.run_key = c.run_key AND {IS_CONNECTOR}
-    JOIN t_touched t ON t.run_key = c.run_key
-    JOIN dataset d ON d.dataset_key = t.dataset_key
+    FROM t_run r JOIN t_touched t ON t.run_key = r.run_key
+    JOIN dataset d ON d.dataset_key = t.dataset_key WHERE {IS_CONNECTOR}
 """)  # noqa: S608 - our own words
 _STORE = text(
     "INSERT INTO t_pair (run_key, upstream_key, downstream_key) VALUES (:run, :up, :down)"
@@ -54,8 +52,8 @@ _OUTDATED = text("""
 Names = Mapping[int, str]
 
 
-def store_pairs(connection: Connection) -> None:
-    """Store the input-output pairs of the batch's connectors."""
+def store_pairs(connection: Connection) -> bool:
+    """Store the input-output pairs of the batch's connectors; return whether there are any."""
     sides: defaultdict[int, dict[str, dict[int, str]]] = defaultdict(lambda: defaultdict(dict))
     for run, direction, key, name in connection.execute(_TOUCHED):
         sides[run][direction][key] = name
@@ -68,6 +66,7 @@ def store_pairs(connection: Connection) -> None:
         connection.execute(_STORE, found)
         outdated = connection.execute(_OUTDATED).mappings()
         remove_edges(connection, [dict(edge) for edge in outdated])
+    return bool(found)
 
 
 def pairs(inputs: Names, outputs: Names) -> Iterator[tuple[int, int]]:

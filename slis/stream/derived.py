@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy import Connection, Row
 
 from slis.stream.activity import derive_activity
+from slis.stream.batch_runs import stage_missing
 from slis.stream.edges import derive_edges
 from slis.stream.inferred import infer_inputs
 from slis.stream.reads import derive_reads
@@ -21,6 +22,7 @@ def derive_facts(connection: Connection, landed_at: int, stale: Iterable[Row[Any
         landed_at: of what is new, in microseconds.
         stale: writes to recompute.
     """
+    stage_missing(connection)
     infer_inputs(connection)
     touch(connection)
     derive_writes(connection, landed_at)

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, case, not_, null, or_, text
 
 from lineage.catalog import tables
-from lineage.catalog.upsert import Fold, added, either, greatest, least, upsert
+from lineage.catalog.upsert import Fold, added, either, greatest, insert_or_fold, least, upsert
 from slis.stream.connectors import store_pairs
 
 _OUTPUT = """
@@ -16,12 +16,13 @@ _OUTPUT = """
 _OF_OUTPUT = "o.direction = 'write' AND o.is_schema_change = 0 AND o.is_wide = 0"
 # Each input of a run with each output (of connectors: those that belong together), and the sources
 # that are inferred for an output.
-_PAIRS = f"""
+_OF_ALL = f"""
     SELECT {_OUTPUT}, i.dataset_key AS upstream_key, CAST(NULL AS TEXT) AS origin,
         CASE WHEN i.is_reported = 1 AND o.is_reported = 1 THEN 1 ELSE 0 END AS is_reported
     FROM t_touched o JOIN t_touched i ON i.run_key = o.run_key AND i.direction = 'read'
-    WHERE {_OF_OUTPUT} AND o.run_key NOT IN (SELECT run_key FROM t_pair)
-    UNION ALL
+    WHERE {_OF_OUTPUT} AND {{chosen}}
+"""  # noqa: S608 - our own tables
+_OF_PAIRS = f"""
     SELECT {_OUTPUT}, i.dataset_key AS upstream_key, CAST(NULL AS TEXT) AS origin,
         CASE WHEN i.is_reported = 1 AND o.is_reported = 1 THEN 1 ELSE 0 END AS is_reported
     FROM t_pair p
@@ -29,12 +30,17 @@ _PAIRS = f"""
     JOIN t_touched i ON i.run_key = p.run_key AND i.dataset_key = p.upstream_key
         AND i.direction = 'read'
     WHERE {_OF_OUTPUT}
-    UNION ALL
+"""  # noqa: S608 - our own tables
+_OF_SOURCES = f"""
     SELECT {_OUTPUT}, n.upstream_key, n.origin, o.is_reported
     FROM t_inferred n
     JOIN t_touched o ON o.run_key = n.run_key AND o.dataset_key = n.downstream_key
     WHERE {_OF_OUTPUT}
 """  # noqa: S608 - our own tables
+# Few batches have runs of connectors.
+_WITHOUT_PAIRS = f"{_OF_ALL.format(chosen='1 = 1')} UNION ALL {_OF_SOURCES}"
+_OF_OTHERS = _OF_ALL.format(chosen="o.run_key NOT IN (SELECT run_key FROM t_pair)")
+_WITH_PAIRS = f"{_OF_OTHERS} UNION ALL {_OF_PAIRS} UNION ALL {_OF_SOURCES}"
 _ORIGIN = """
     CASE WHEN max(CASE WHEN origin IS NULL THEN is_reported ELSE 0 END) = 0 THEN min(origin) END
 """
@@ -49,7 +55,7 @@ _EDGES = f"""
             AND e.downstream_key = p.downstream_key AND e.job_key = j.job_key
             AND e.root_run_id = p.root_run_id)
         THEN 0 ELSE 1 END
-    FROM ({_PAIRS}) AS p JOIN t_job j ON j.job_namespace = p.job_namespace
+    FROM ({{pairs}}) AS p JOIN t_job j ON j.job_namespace = p.job_namespace
         AND j.job_name = p.job_name AND j.dataset_key = p.downstream_key
     GROUP BY p.upstream_key, p.downstream_key, j.job_key, p.root_run_id, p.job_namespace, p.job_name
 """  # noqa: S608 - our own tables
@@ -85,20 +91,24 @@ _EDGE_FOLDS: dict[str, Fold] = {
     "origin": ORIGIN,
 }
 
+_ANY_KNOWN = text("SELECT 1 FROM t_new_edge WHERE is_new = 0 LIMIT 1")
+
 
 def derive_edges(connection: Connection) -> None:
     """Update `edge` and `edge_run`."""
-    store_pairs(connection)
-    connection.execute(text(_EDGES))
-    upsert(
+    pairs = _WITH_PAIRS if store_pairs(connection) else _WITHOUT_PAIRS
+    connection.execute(text(_EDGES.format(pairs=pairs)))
+    insert_or_fold(
         connection,
         tables.edge_run,
         """
         SELECT upstream_key, downstream_key, job_key, root_run_id, last_seen_at AS seen_at,
             is_reported = 1 AS is_reported, origin
-        FROM t_new_edge WHERE 1 = 1
+        FROM t_new_edge WHERE {chosen}
         """,
         {"seen_at": greatest, "is_reported": either, "origin": ORIGIN_OF_RUN},
+        known="is_new = 0",
+        is_any_known=connection.execute(_ANY_KNOWN).first() is not None,
     )
     upsert(
         connection,

@@ -33,7 +33,7 @@ _FAILED = """
 _STORE_ENDED = text("""
     INSERT INTO t_ended_root (run_key)
     SELECT root.run_key
-    FROM (SELECT DISTINCT t.root_run_id FROM s_run s JOIN run t ON t.run_key = s.run_key) AS touched
+    FROM (SELECT DISTINCT root_run_id FROM t_run) AS touched
     CROSS JOIN run root
     WHERE root.run_id = touched.root_run_id AND root.root_run_id || '' = root.run_id
         AND coalesce(root.completed_at, root.failed_at) IS NOT NULL

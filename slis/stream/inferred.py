@@ -11,26 +11,23 @@ from sqlalchemy import Connection, text
 from lineage.catalog import tables
 from lineage.catalog.tables.runs import HAS_WRITTEN, NAMES_INPUTS, leaf_job
 from lineage.catalog.upsert import greatest, least, upsert
+from slis.stream.batch_runs import renew_canonical_keys
 from slis.stream.canonical import settle
 from slis.stream.micro_batches import FOREACH_BATCH, stage_micro_batches
 from slis.stream.retracted_edges import remove_edges, renew_times
 from slis.stream.spellings import folder_key_of
 
-# Asked once a run: each output of a run names all of its sources.
-_STORE = f"""
+_STORE = """
     SELECT t.run_key, t.downstream_key, t.upstream_key, t.origin,
         max(t.namespace) AS upstream_namespace, max(t.name) AS upstream_name, :at AS seen_at
-    FROM (
-        SELECT q.run_key FROM (SELECT DISTINCT run_key FROM t_told) AS q
-        WHERE NOT {NAMES_INPUTS.format(run="q.run_key")}
-    ) AS s JOIN t_told t ON t.run_key = s.run_key
-    WHERE t.upstream_key <> t.downstream_key
+    FROM t_told t WHERE t.run_key IN (SELECT run_key FROM t_unsourced)
+        AND t.upstream_key <> t.downstream_key
     GROUP BY t.run_key, t.downstream_key, t.upstream_key, t.origin
-"""  # noqa: S608 - our own tables
+"""
 # SQLite keeps the order of a CROSS JOIN, here and below: large tables are asked by their keys.
 _OF_BATCH = """
     (SELECT DISTINCT run_key FROM s_run) AS s CROSS JOIN inferred_input n
-    JOIN run r ON r.run_key = n.run_key AND n.run_key = s.run_key
+    JOIN t_run r ON r.run_key = n.run_key AND n.run_key = s.run_key
 """
 _ANY = text("""
     SELECT 1 FROM s_run s CROSS JOIN inferred_input n WHERE n.run_key = s.run_key LIMIT 1
@@ -89,17 +86,13 @@ _SET_SEEN = text("""
 """)
 # Sources that facets named in an earlier batch, of runs of this batch that named inputs then. The
 # run reads what it writes, and nothing else: an output that came later shows that.
-_TOLD_BEFORE = text(f"""
+_TOLD_BEFORE = text("""
     SELECT s.run_key AS run, e.root_run_id AS root, e.downstream_key AS downstream,
         e.upstream_key AS upstream, e.oracle, e.upstream_namespace AS namespace,
         e.upstream_name AS name
     FROM (
-        SELECT r.run_key, r.root_run_id FROM (SELECT DISTINCT run_key FROM s_run) AS q
-        JOIN run r ON r.run_key = q.run_key
-        WHERE EXISTS (SELECT 1 FROM edge_told e WHERE e.root_run_id = r.root_run_id)
-            AND EXISTS (SELECT 1 FROM run_io i WHERE i.run_key = r.run_key
-                AND i.direction = 'read')
-            AND NOT {NAMES_INPUTS.format(run="r.run_key")}
+        SELECT r.run_key, r.root_run_id FROM t_unsourced q JOIN t_run r ON r.run_key = q.run_key
+        WHERE r.run_key IN (SELECT run_key FROM t_io WHERE direction = 'read')
     ) AS s JOIN edge_told e ON e.root_run_id = s.root_run_id
     WHERE EXISTS (
         SELECT 1 FROM run_io o JOIN dataset y ON y.dataset_key = o.dataset_key
@@ -109,7 +102,7 @@ _TOLD_BEFORE = text(f"""
         SELECT 1 FROM run q JOIN run_io o ON o.run_key = q.run_key AND o.direction = 'write'
         JOIN dataset y ON y.dataset_key = o.dataset_key AND y.canonical_key = e.downstream_key
         WHERE q.root_run_id = s.root_run_id AND q.run_key <> s.run_key)
-""")  # noqa: S608 - our own tables
+""")
 _TAKE_BACK = tuple(
     text(statement)
     for statement in (
@@ -202,5 +195,7 @@ def infer_inputs(connection: Connection) -> None:
     files = [{"key": key, "folder": folder} for key, folder in folders if folder is not None]
     if files:
         connection.execute(_SET_FOLDER, files)
-    settle(connection, {key for key, _ in folders})
+    if folders:
+        settle(connection, {key for key, _ in folders})
+        renew_canonical_keys(connection)
     connection.execute(_INFERRED)

@@ -7,13 +7,14 @@ from typing import Any
 
 import msgspec
 from msgspec.structs import replace
-from sqlalchemy import Connection, Engine, select, text
+from sqlalchemy import Connection, Engine, select
 
 from lineage.catalog import tables
 from lineage.catalog.engine import in_turn
 from lineage.catalog.upsert import newest, upsert
 from lineage.clock import Clock, to_micros
 from slis.stream import staging
+from slis.stream.batch_runs import stage_io, stage_known
 from slis.stream.canonical import settle
 from slis.stream.checkpoints import merge_checkpoints
 from slis.stream.claims_catalog import (
@@ -24,11 +25,11 @@ from slis.stream.claims_catalog import (
 )
 from slis.stream.derived import derive_facts
 from slis.stream.inferred import store_sources
+from slis.stream.merge_events import store_events
 from slis.stream.merge_facts import merge_datasets, merge_descriptions, merge_run_io, merge_runs
 from slis.stream.new_roots import move_to_new_roots
 from slis.stream.sql_texts import merge_sql
 from slis.stream.tell import collect_sources, keep_what_disagrees
-from slis.stream.writes import note_completed
 
 READER = "pipeline"
 Rows = Mapping[str, tuple[Sequence[str], Sequence[tuple[Any, ...]]]]
@@ -158,11 +159,13 @@ def _merge_facts(connection: Connection, landed_at: int) -> None:
     merge_datasets(connection)
     merge_claims(connection, landed_at)
     settle(connection, changed)
-    move_to_new_roots(connection)
-    note_completed(connection)
-    merge_runs(connection, landed_at)
-    merge_run_io(connection, landed_at)
-    merge_checkpoints(connection)
+    is_any_known = stage_known(connection)
+    if is_any_known:
+        move_to_new_roots(connection)
+    merge_runs(connection, landed_at, is_any_known=is_any_known)
+    merge_run_io(connection, landed_at, is_any_known=is_any_known)
+    is_any_checkpoint = merge_checkpoints(connection)
+    stage_io(connection, is_any_known=is_any_known, is_changed=is_any_checkpoint)
     collect_sources(connection)
     store_sources(connection, landed_at)
     merge_drops(connection, landed_at)
@@ -173,19 +176,8 @@ def _merge_facts(connection: Connection, landed_at: int) -> None:
     merge_sql(connection, landed_at)
 
 
-_EVENTS = """
-    SELECT event_time, event_key, :landed_at AS landed_at, :last_seq AS last_seq,
-        max(is_streaming) = 1 AS is_streaming, min(is_history) = 1 AS is_history,
-        max(is_skewed) = 1 AS is_skewed
-    FROM s_event WHERE event_time IS NOT NULL AND problem IS NULL OR problem <> 'core_unreadable'
-    GROUP BY event_time, event_key
-"""
-
-
 def _record(connection: Connection, spool_range: SpoolRange, events: int, landed_at: int) -> Landed:
-    keeps = "landed_at last_seq is_streaming is_history is_skewed"
-    at = {"landed_at": landed_at, "last_seq": spool_range.last_seq}
-    fresh = upsert(connection, tables.event, _EVENTS, {}, keeps=keeps, given=at)
+    stored = store_events(connection, landed_at=landed_at, last_seq=spool_range.last_seq)
     failed = (
         "SELECT seq AS spool_seq, problem AS reason, detail, is_history = 1 AS is_history, "
         ":landed_at AS landed_at FROM s_event WHERE problem IS NOT NULL"
@@ -198,17 +190,13 @@ def _record(connection: Connection, spool_range: SpoolRange, events: int, landed
         keeps="reason detail is_history landed_at",
         given={"landed_at": landed_at},
     )
-    unreadable = connection.scalar(
-        text("SELECT count(*) FROM s_event WHERE problem = 'core_unreadable'")
-    )
-    history = connection.scalar(text("SELECT count(*) FROM s_event WHERE is_history = 1"))
-    landed = Landed(events=events, duplicates=events - fresh - (unreadable or 0))
+    landed = Landed(events=events, duplicates=events - stored.new - stored.unreadable)
     record_batch(
         connection,
         spool_range,
         events=landed.events,
         duplicates=landed.duplicates,
-        history=history or 0,
+        history=stored.history,
         landed_at=landed_at,
     )
     advance(connection, spool_range.last_seq)

@@ -5,8 +5,9 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, and_, case, text
 
 from lineage.catalog import tables
-from lineage.catalog.upsert import both, either, greatest, least, newest, upsert
+from lineage.catalog.upsert import both, either, greatest, insert_or_fold, least, newest, upsert
 from slis.stream.assertions import merge_assertions
+from slis.stream.batch_runs import STAGE_NEW_IO, STAGE_NEW_RUNS, stage_runs
 from slis.stream.column_edges import merge_column_edges
 from slis.stream.descriptions import merge_texts_and_tags
 
@@ -51,6 +52,7 @@ def merge_datasets(connection: Connection) -> None:
     )
 
 
+_IS_KNOWN = "IN (SELECT run_key FROM t_known)"
 # Some clients name a run's parent in its START only. Other events look like those of a root run.
 _TOLD = "CASE WHEN parent_run_id IS NOT NULL THEN {} END"
 
@@ -61,14 +63,19 @@ def _by_parent(kept: Any, given: Any) -> ColumnElement[Any]:  # noqa: ANN401 - c
     return case((and_(has, ~had), given), (and_(had, ~has), kept), else_=greatest(kept, given))
 
 
-def merge_runs(connection: Connection, landed_at: int) -> None:
+def merge_runs(connection: Connection, landed_at: int, *, is_any_known: bool) -> None:
     """Merge runs from all of their events: earliest START, latest COMPLETE, and failures.
 
     A failure stays whatever event follows, except another START.
+
+    Args:
+        connection: inside the transaction of the batch.
+        landed_at: of new runs.
+        is_any_known: whether the catalog knows a run of the batch (`staging.known`).
     """
     roots = (f"coalesce(max({_TOLD.format(name)}), max({name})) AS {name}" for name in _ROOT_TEXTS)
     texts = ", ".join([*(f"max({name}) AS {name}" for name in _RUN_TEXTS), *roots])
-    upsert(
+    insert_or_fold(
         connection,
         tables.run,
         f"""
@@ -79,7 +86,7 @@ def merge_runs(connection: Connection, landed_at: int) -> None:
             max(retries_left) AS retries_left, {texts},
             min(is_history) = 1 AS is_history,
             max(run_id) AS run_id, :landed_at AS landed_at
-        FROM s_run GROUP BY run_key
+        FROM s_run WHERE {{chosen}} GROUP BY run_key
         """,  # noqa: S608 - our own columns
         {
             "first_event_at": least,
@@ -95,34 +102,42 @@ def merge_runs(connection: Connection, landed_at: int) -> None:
             **dict.fromkeys(_ROOT_TEXTS, _by_parent),
             "is_history": both,
         },
+        known=f"run_key {_IS_KNOWN}",
+        is_any_known=is_any_known,
         keeps="run_id landed_at",
         given={"landed_at": landed_at},
+        then=STAGE_NEW_RUNS,
     )
-    connection.execute(text(_FAILED_AT))
-    connection.execute(text(_TOLD_AFTER_ALL))
+    stage_runs(connection, is_any_known=is_any_known)
+    failed, evidenced = connection.execute(_COUNT).one()
+    for change in (*([_FAILED_AT] if failed else ()), *([_TOLD_AFTER_ALL] if evidenced else ())):
+        for runs in ("run", "t_run"):
+            connection.execute(text(change.format(runs=runs)))
 
 
+# Few batches have such runs.
+_COUNT = text("SELECT count(last_fail_at), count(evidence) FROM t_run")
 # A FAIL before the run's first START has a local time without a zone. A FAIL before the run's last
 # START is over: the run was cleared and started again under the same id.
 _FAILED_AT = """
-    UPDATE run SET failed_at = CASE
+    UPDATE {runs} SET failed_at = CASE
         WHEN last_fail_at < last_start_at AND last_start_at > started_at
             AND completed_at >= last_start_at THEN NULL
         WHEN last_fail_at < started_at THEN started_at
         WHEN last_fail_at < last_start_at THEN NULL
         ELSE last_fail_at END
-    WHERE last_fail_at IS NOT NULL AND run_key IN (SELECT run_key FROM s_run)
+    WHERE run_key IN (SELECT run_key FROM t_run WHERE last_fail_at IS NOT NULL)
 """
 # What evidence completed is complete by its own word, once that comes.
 _TOLD_AFTER_ALL = """
-    UPDATE run SET evidence = NULL WHERE evidence = 'completed'
+    UPDATE {runs} SET evidence = NULL WHERE evidence = 'completed'
     AND run_key IN (SELECT run_key FROM s_run WHERE completed_at IS NOT NULL)
 """
 
 
-def merge_run_io(connection: Connection, landed_at: int) -> None:
-    """What runs read and wrote."""
-    upsert(
+def merge_run_io(connection: Connection, landed_at: int, *, is_any_known: bool) -> None:
+    """Merge what runs read and wrote; parameters as `merge_runs` has them."""
+    insert_or_fold(
         connection,
         tables.run_io,
         """
@@ -135,7 +150,7 @@ def merge_run_io(connection: Connection, landed_at: int) -> None:
             max(n.partition_at) AS partition_at, 1 = 1 AS is_reported, :landed_at AS landed_at
         FROM s_run_io io JOIN s_name n ON n.spelling_key = io.spelling_key
         LEFT JOIN s_facets f ON f.spelling_key = io.spelling_key AND f.facets_key = io.facets_key
-        GROUP BY io.run_key, n.dataset_key, io.direction
+        WHERE {chosen} GROUP BY io.run_key, n.dataset_key, io.direction
         """,
         {
             "first_event_at": least,
@@ -149,8 +164,11 @@ def merge_run_io(connection: Connection, landed_at: int) -> None:
                 greatest,
             ),
         },
+        known=f"io.run_key {_IS_KNOWN}",
+        is_any_known=is_any_known,
         keeps="landed_at",
         given={"landed_at": landed_at},
+        then=STAGE_NEW_IO,
     )
 
 

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Row, text
 
 from lineage.catalog.tables.facts import HOUR_MICROS
 from lineage.catalog.tables.runs import NAMES_INPUTS, has_direction
+from slis.stream.batch_runs import stage_missing
 from slis.stream.touch import SCHEMA_CHANGES
 
 FOREACH_BATCH: Final = "foreach_batch"
@@ -27,11 +28,10 @@ def _has_io(run: str, direction: Literal["read", "write"]) -> str:
 # a CROSS JOIN, here and below: runs are found by their root run and their start.
 _STORE_RUNS = text(f"""
     INSERT INTO t_micro_write (run_key)
-    SELECT run_key FROM s_run
+    SELECT run_key FROM t_run
     UNION
-    SELECT w.run_key FROM (SELECT DISTINCT run_key FROM s_run) AS q CROSS JOIN run s
-    CROSS JOIN run w
-    WHERE s.run_key = q.run_key AND s.integration = 'SPARK' AND s.processing_type = 'STREAMING'
+    SELECT w.run_key FROM t_run s CROSS JOIN run w
+    WHERE s.integration = 'SPARK' AND s.processing_type = 'STREAMING'
         AND {_OF_ONE_APPLICATION} AND w.processing_type = 'BATCH'
         AND w.started_at >= s.started_at AND w.started_at < s.started_at + {_LONGEST_MICROS}
 """)  # noqa: S608 - our own columns
@@ -83,20 +83,31 @@ _NAME_RUNS = text("""
     INSERT INTO s_run (run_key) SELECT CAST(:run AS BIGINT)
     WHERE NOT EXISTS (SELECT 1 FROM s_run WHERE run_key = :run)
 """)
+# Other batches can change no inputs of a micro-batch: most of them.
+_MAY_CHANGE = text(f"""
+    SELECT 1 FROM t_run r WHERE r.integration = 'SPARK' AND (r.processing_type = 'STREAMING'
+        OR r.processing_type = 'BATCH' AND r.run_key IN (SELECT run_key FROM t_unsourced))
+    UNION ALL
+    SELECT 1 FROM t_run r CROSS JOIN inferred_input n
+    WHERE n.run_key = r.run_key AND n.origin = '{FOREACH_BATCH}' LIMIT 1
+""")  # noqa: S608 - a word of ours
 
 
 def stage_micro_batches(connection: Connection) -> list[Row[tuple[int, str]]]:
     """Put the inputs of micro-batches into `staging.told`, for their writes without inputs.
 
-    Runs of earlier batches whose inputs change by this are put into `staging.run`.
+    Runs of earlier batches whose inputs change by this are put into `staging.run`, and staged.
 
     Returns:
         Key and root run of the runs that have such inputs no longer: their inferred inputs are to
         be removed before those of `staging.told` are stored.
     """
+    if connection.execute(_MAY_CHANGE).first() is None:
+        return []
     for statement in (_STORE_RUNS, _STORE_PAIRS, _STORE_SOURCES, _CHANGED):
         connection.execute(statement)
     outdated = list(connection.execute(_OUTDATED).all())
     if outdated:
         connection.execute(_NAME_RUNS, [{"run": run.run_key} for run in outdated])
+    stage_missing(connection)
     return outdated

@@ -15,7 +15,7 @@ _NEW_ROOTS = text("""
         r.root_job_namespace AS old_namespace, r.root_job_name AS old_name,
         max(coalesce(s.leaf_job_namespace, s.root_job_namespace)) AS namespace,
         max(coalesce(s.leaf_job_name, s.root_job_name)) AS name
-    FROM s_run s JOIN run r ON r.run_key = s.run_key
+    FROM s_run s JOIN t_known r ON r.run_key = s.run_key
     WHERE r.parent_run_id IS NULL AND s.parent_run_id IS NOT NULL
         AND s.root_run_id <> r.root_run_id
     GROUP BY r.run_key, r.root_run_id, r.root_job_namespace, r.root_job_name

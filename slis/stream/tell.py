@@ -12,6 +12,12 @@ OF_ALIAS = f"""(
     SELECT min(x.canonical_key) FROM dataset_alias a JOIN dataset x ON x.dataset_key = a.dataset_key
     WHERE a.alias_key = {{key}} AND a.rule IN {LINKS})
 """  # noqa: S608 - words of ours
+# A source that the run names as an input is known, unless the run names no other input.
+_IS_NEWS = """
+    NOT EXISTS (SELECT 1 FROM t_io i LEFT JOIN t_unsourced q ON q.run_key = i.run_key
+        WHERE i.run_key = {run} AND i.dataset_key = u.dataset_key AND i.direction = 'read'
+        AND q.run_key IS NULL)
+"""
 _SOURCES = text(f"""
     INSERT INTO t_told (run_key, downstream_key, upstream_key, origin, namespace, name)
     SELECT io.run_key, d.dataset_key, u.dataset_key, f.oracle, u.namespace, u.name
@@ -20,11 +26,13 @@ _SOURCES = text(f"""
         AND io.direction = 'write'
     JOIN s_name d ON d.spelling_key = f.spelling_key
     JOIN s_name u ON u.spelling_key = f.upstream_spelling_key
+    WHERE {_IS_NEWS.format(run="io.run_key")}
     UNION
     SELECT f.run_key, d.dataset_key, u.dataset_key, '{LINEAGE_FACET}', u.namespace, u.name
     FROM s_told_run f
     JOIN s_name d ON d.spelling_key = f.downstream_spelling_key
     JOIN s_name u ON u.spelling_key = f.upstream_spelling_key
+    WHERE {_IS_NEWS.format(run="f.run_key")}
 """)  # noqa: S608 - a word of ours
 _UPSTREAM = f"coalesce(du.canonical_key, {OF_ALIAS.format(key='f.upstream_key')}, f.upstream_key)"
 # Nearly all agree, and leave no row. A run without inputs has inferred ones.
@@ -39,7 +47,7 @@ _DISAGREES = f"""
         LEFT JOIN dataset dd ON dd.dataset_key = f.downstream_key
         LEFT JOIN dataset du ON du.dataset_key = f.upstream_key
         WHERE NOT EXISTS (SELECT 1 FROM inferred_input n WHERE n.run_key = f.run_key)
-    ) AS t JOIN run r ON r.run_key = t.run_key AND NOT r.is_history
+    ) AS t JOIN t_run r ON r.run_key = t.run_key AND NOT r.is_history
     WHERE t.upstream_key <> t.downstream_key AND NOT EXISTS (
         SELECT 1 FROM t_touched i WHERE i.run_key = t.run_key AND i.direction = 'read'
             AND i.dataset_key = t.upstream_key)

@@ -20,16 +20,15 @@ FAILURE = f"CASE WHEN r.evidence IS NOT NULL THEN '{BY_EVENT_LOG}' ELSE '' END |
 STARTED_AT = """
     CASE WHEN coalesce(r.job_type, '') <> 'RDD_JOB' THEN coalesce(r.last_start_at, r.started_at) END
 """
-# Whether a source of the dataset `d`, an output `io`, is inferred for the run `r`.
+# Whether a source of a dataset, by an output `io` of it, is inferred for the run `r`.
 _IS_INFERRED = f"""
     {HAS_WRITTEN} AND EXISTS (
         SELECT 1 FROM inferred_input n JOIN dataset x ON x.dataset_key = n.downstream_key
         JOIN dataset y ON y.dataset_key = n.upstream_key
-        WHERE n.run_key = r.run_key AND x.canonical_key = d.canonical_key
+        WHERE n.run_key = r.run_key AND x.canonical_key = {{canonical}}
             AND y.canonical_key <> x.canonical_key)
 """  # noqa: S608 - our own columns
-# Runs (of `chosen`) and what they read and wrote, by canonical dataset, with what makes them a
-# write.
+# Runs `r` and what they read and wrote, `io`, by canonical dataset, with what makes them a write.
 CONTRIBUTIONS = f"""
     SELECT run_key, dataset_key, first_event_at, last_event_at, started_at, completed_at, failed_at,
         nominal_start_at, rows, schema_key, code_version, root_run_id, run_id,
@@ -49,7 +48,7 @@ CONTRIBUTIONS = f"""
             WHEN lifecycle = 'CREATE' AND names_input = 0
                 AND has_statistics = 0 THEN 1 ELSE 0 END AS is_schema_change
         FROM (
-            SELECT r.run_key, d.canonical_key AS dataset_key, io.first_event_at, io.last_event_at,
+            SELECT r.run_key, {{canonical}} AS dataset_key, io.first_event_at, io.last_event_at,
                 {STARTED_AT} AS started_at,
                 r.completed_at, r.failed_at, coalesce(r.nominal_start_at,
                 io.partition_at) AS nominal_start_at,
@@ -72,8 +71,7 @@ CONTRIBUTIONS = f"""
                     OVER (PARTITION BY r.run_key)
                     * sum(CASE io.direction WHEN 'write' THEN 1 ELSE 0 END)
                     OVER (PARTITION BY r.run_key) AS edges
-            FROM {{chosen}} JOIN run_io io ON io.run_key = r.run_key
-            JOIN dataset d ON d.dataset_key = io.dataset_key
+            FROM {{chosen}}
         ) AS touched_io
     ) AS classified
 """  # noqa: S608 - our own tables
@@ -87,16 +85,20 @@ _COLUMNS = (
     "is_schema_change, is_dropped, names_input, is_wide"
 )
 
+_TOUCHED = text(
+    f"INSERT INTO t_touched ({_COLUMNS}) "
+    + CONTRIBUTIONS.format(
+        chosen="t_run r JOIN t_io io ON io.run_key = r.run_key", canonical="io.canonical_key"
+    )
+)
+
 
 def touch(connection: Connection) -> None:
     """What the batch's runs contribute now (`staging.touched`).
 
     Their streams' hours, and the jobs that they are of.
     """
-    chosen = "(SELECT DISTINCT run_key FROM s_run) AS s JOIN run r ON r.run_key = s.run_key"
-    connection.execute(
-        text(f"INSERT INTO t_touched ({_COLUMNS}) {CONTRIBUTIONS.format(chosen=chosen)}")
-    )
+    connection.execute(_TOUCHED)
     connection.execute(text(_STREAMED))
     key_jobs(connection, _JOBS)
 
@@ -109,8 +111,8 @@ _STREAMED = f"""
         max(io.rows), r.root_run_id, max({leaf_job("namespace")}), max({leaf_job("name")}),
         io.direction,
         max(CASE WHEN EXISTS (SELECT 1 FROM run_io i WHERE i.run_key = r.run_key
-        AND i.direction = 'read') OR io.direction = 'write' AND {_IS_INFERRED}
-            THEN 1 ELSE 0 END),
+        AND i.direction = 'read') OR io.direction = 'write'
+        AND {_IS_INFERRED.format(canonical="d.canonical_key")} THEN 1 ELSE 0 END),
         min(CASE WHEN r.is_history THEN 1 ELSE 0 END), max(io.is_measured)
     FROM (
         SELECT s.run_key, n.dataset_key, s.direction, s.hour, s.first_event_at, s.streamed_at,

@@ -17,7 +17,15 @@ from sqlalchemy import ColumnElement, Connection, Row, and_, case, or_, text
 from lineage.catalog import tables
 from lineage.catalog.tables.facts import IS_STREAM_HOUR, hour_of, is_in_bucket, write_bucket
 from lineage.catalog.tables.runs import leaf_job
-from lineage.catalog.upsert import Fold, at_the_later, both, either, greatest, upsert
+from lineage.catalog.upsert import (
+    Fold,
+    at_the_later,
+    both,
+    either,
+    greatest,
+    insert_or_fold,
+    upsert,
+)
 from slis.stream.touch import CONTRIBUTIONS, key_jobs
 
 
@@ -61,7 +69,7 @@ _WRITES = """
         JOIN t_job j ON j.job_namespace = c.job_namespace AND j.job_name = c.job_name
             AND j.dataset_key = c.dataset_key
         WHERE c.is_write = 1
-    ) AS w
+    ) AS w WHERE {chosen}
     GROUP BY w.dataset_key, w.root_run_id, w.bucket
 """
 _BUCKET = write_bucket("c.completed_at")
@@ -77,33 +85,48 @@ _STREAM_WRITES = """
     FROM t_streamed s
     JOIN t_job j ON j.job_namespace = s.job_namespace AND j.job_name = s.job_name
         AND j.dataset_key = s.dataset_key
-    WHERE s.direction = 'write'
+    WHERE s.direction = 'write' AND {chosen}
 """
 
 
 def derive_writes(connection: Connection, landed_at: int) -> None:
     """Fold writes into `dataset_write`, and count its new rows in `staging.new_write`."""
+    known = connection.execute(text(_STORE_KNOWN), execution_options={"preserve_rowcount": True})
     connection.execute(text(_COUNT_NEW_WRITES))
-    for select in (_WRITES.format(contributions="t_touched", bucket=_BUCKET), _STREAM_WRITES):
-        upsert(
-            connection, tables.dataset_write, select, WRITE_FOLDS, given={"landed_at": landed_at}
+    for alias, select in (("w", _WRITES_OF_BATCH), ("s", _STREAM_WRITES)):
+        insert_or_fold(
+            connection,
+            tables.dataset_write,
+            select,
+            WRITE_FOLDS,
+            known=_IS_KNOWN.format(write=alias),
+            is_any_known=known.rowcount > 0,
+            given={"landed_at": landed_at},
         )
     # An event may name a stream's input after another has named its output.
     connection.execute(text(_STREAMS_WITH_INPUT))
     _revoke(connection, landed_at)
 
 
+_WRITES_OF_BATCH = _WRITES.format(contributions="t_touched", bucket=_BUCKET, chosen="{chosen}")
+_KEYS = f"""
+    SELECT dataset_key, root_run_id, {write_bucket("completed_at")} AS bucket
+    FROM t_touched WHERE is_write = 1
+    UNION SELECT dataset_key, root_run_id, bucket FROM t_streamed WHERE direction = 'write'
+"""  # noqa: S608 - our own columns
+_STORE_KNOWN = f"""
+    INSERT INTO t_known_write (dataset_key, root_run_id, bucket)
+    SELECT d.dataset_key, d.root_run_id, d.bucket FROM ({_KEYS}) AS w CROSS JOIN dataset_write d
+    WHERE d.dataset_key = w.dataset_key AND d.root_run_id = w.root_run_id AND d.bucket = w.bucket
+"""  # noqa: S608 - our own tables
+_IS_KNOWN = """
+    ({write}.dataset_key, {write}.root_run_id, {write}.bucket) IN (
+        SELECT dataset_key, root_run_id, bucket FROM t_known_write)
+"""
 _COUNT_NEW_WRITES = f"""
     INSERT INTO t_new_write (dataset_key, writes)
-    SELECT dataset_key, count(*) FROM (
-        SELECT dataset_key, root_run_id, {write_bucket("completed_at")} AS bucket
-        FROM t_touched WHERE is_write = 1
-        UNION SELECT dataset_key, root_run_id, bucket FROM t_streamed WHERE direction = 'write'
-    ) AS w WHERE NOT EXISTS (
-        SELECT 1 FROM dataset_write d
-        WHERE d.dataset_key = w.dataset_key AND d.root_run_id = w.root_run_id
-            AND d.bucket = w.bucket
-    ) GROUP BY dataset_key
+    SELECT dataset_key, count(*) FROM ({_KEYS}) AS w WHERE NOT ({_IS_KNOWN.format(write="w")})
+    GROUP BY dataset_key
 """  # noqa: S608 - our own columns
 _STREAMS_WITH_INPUT = f"""
     UPDATE dataset_write SET names_input = (1 = 1)
@@ -121,7 +144,8 @@ _REVOKED = f"""
         SELECT dataset_key, root_run_id, {write_bucket("completed_at")} AS bucket FROM t_touched
         WHERE direction = 'write' AND completed_at IS NOT NULL AND failed_at IS NOT NULL
         UNION SELECT t.dataset_key, t.root_run_id, {write_bucket("c.completed_at")}
-        FROM t_completed c JOIN t_touched t ON t.run_key = c.run_key AND t.direction = 'write'
+        FROM t_known c JOIN t_touched t ON t.run_key = c.run_key AND t.direction = 'write'
+            AND c.completed_at IS NOT NULL
         WHERE t.is_schema_change = 1
             OR {hour_of("c.completed_at")} < {hour_of("t.completed_at")}
     ) AS v JOIN dataset_write w ON w.dataset_key = v.dataset_key
@@ -131,12 +155,15 @@ _IN_BUCKET = is_in_bucket("r.completed_at", ":bucket")
 _OF_ROOT = f"""
     (SELECT CAST(:root AS TEXT) AS root) AS s
     JOIN run r ON r.root_run_id = s.root AND {_IN_BUCKET}
+    JOIN run_io io ON io.run_key = r.run_key JOIN dataset d ON d.dataset_key = io.dataset_key
 """
 _WRITES_OF_ROOT = _WRITES.format(
     contributions=f"""(
-        SELECT * FROM ({CONTRIBUTIONS.format(chosen=_OF_ROOT)}) AS o WHERE o.dataset_key = :dataset
+        SELECT * FROM ({CONTRIBUTIONS.format(chosen=_OF_ROOT, canonical="d.canonical_key")}) AS o
+        WHERE o.dataset_key = :dataset
     )""",  # noqa: S608 - our own tables
     bucket=_BUCKET,
+    chosen="1 = 1",
 )
 _JOBS_OF_ROOT = f"""
     SELECT DISTINCT {leaf_job("namespace")} AS job_namespace, {leaf_job("name")} AS job_name,
@@ -157,21 +184,6 @@ _ONE_LESS = """
     INSERT INTO t_new_write (dataset_key, writes) VALUES (:dataset, -1)
     ON CONFLICT (dataset_key) DO UPDATE SET writes = t_new_write.writes - 1
 """
-
-
-_NOTE_COMPLETED = """
-    INSERT INTO t_completed (run_key, completed_at)
-    SELECT r.run_key, r.completed_at FROM (SELECT DISTINCT run_key FROM s_run) AS s
-    JOIN run r ON r.run_key = s.run_key WHERE r.completed_at IS NOT NULL
-"""
-
-
-def note_completed(connection: Connection) -> None:
-    """Note the runs that had completed before this batch; before the batch's runs are merged.
-
-    A task that is cleared and started again under its run id completes twice.
-    """
-    connection.execute(text(_NOTE_COMPLETED))
 
 
 def _revoke(connection: Connection, landed_at: int) -> None:

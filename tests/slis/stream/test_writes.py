@@ -45,7 +45,7 @@ def test_a_schema_change_revokes_only_what_its_run_was_counted_for(embedded, com
     change |= {"completed_at": HOUR + 9, "is_schema_change": 1}
     staged = {
         "t_touched": (tuple(change), [tuple(change.values())]),
-        "t_completed": (("run_key", "completed_at"), completed),
+        "t_known": (("run_key", "completed_at"), completed),
     }
     with writing(embedded) as connection:
         staging.create(connection)
