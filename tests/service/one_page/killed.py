@@ -46,7 +46,7 @@ FAILPOINTS: Final = {
         BEFORE,
     ),
     "after PagerDuty's answer": (
-        "alerts.notify.channels.pagerduty.delivery",
+        "alerts.notify.channels.pagerduty.channel",
         "PagerDuty.send",
         AFTER,
     ),

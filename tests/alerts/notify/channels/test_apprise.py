@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from alerts.notify.channels.apprise import delivery
+from alerts.notify.channels.apprise.channel import Apprise
 from alerts.notify.channels.channel import PermanentFailure, Retryable, Sent, Task
 from alerts.notify.channels.registry import build_channels, contact_channels
 from alerts.notify.message import Impacted
@@ -153,6 +154,17 @@ def test_missing_secret_and_unknown_service_are_final(send):
     unknown = send("msteams://a/b/c")
     assert isinstance(unknown, PermanentFailure)
     assert unknown.reason == "invalid_url"
+
+
+def test_files_of_a_url_are_its_secrets(tmp_path):
+    """Name each, so that failed messages are sent when one is replaced."""
+    settings = DeliverySettings(pagerduty_keys=tmp_path)
+
+    assert Apprise.secret_files(settings, "mailto://{user}:{smtp}@h") == (
+        tmp_path / "user",
+        tmp_path / "smtp",
+    )
+    assert Apprise.secret_files(settings, "mailto://h/a@b.test") == ()
 
 
 def test_redirect_is_not_followed(send, service):
