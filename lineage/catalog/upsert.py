@@ -5,7 +5,7 @@ The same rows for any order, any repeats, any split into batches.
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
@@ -27,22 +27,10 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
 _NEVER = -(1 << 62)
-_STATEMENTS = 256  # of one process; a batch and an evaluation have some 60
+STATEMENTS = 256  # of one process; a batch and an evaluation have some 60
 _INSERTS: dict[str, Any] = {"postgresql": postgresql.insert, "sqlite": sqlite.insert}
 _NAMED = {"postgresql": PGDialect, "sqlite": SQLiteDialect}
 Fold = Callable[[Any, Any], ColumnElement[Any]]
-
-
-class Then(NamedTuple):
-    """What follows an insert, in the same statement.
-
-    Attributes:
-        columns: of the new rows.
-        sql: statement that reads them from `inserted`.
-    """
-
-    columns: str
-    sql: str
 
 
 class _Extreme(FunctionElement[Any]):
@@ -183,50 +171,11 @@ def upsert(  # noqa: PLR0913 - the last two by name
     Returns:
         Number of rows inserted or folded.
     """
-    return _rows_of(connection, prepared(connection.dialect, table, query, folds, keeps), given)
+    return rows_of(connection, prepared(connection.dialect, table, query, folds, keeps), given)
 
 
-def insert_or_fold(  # noqa: PLR0913 - by name
-    connection: Connection,
-    table: Table,
-    query: str,
-    folds: Mapping[str, Fold],
-    *,
-    known: str,
-    is_any_known: bool,
-    keeps: str = "",
-    given: Mapping[str, Any] | None = None,
-    then: Then | None = None,
-) -> int:
-    """Do what `upsert` does, where the caller knows which rows are stored.
-
-    PostgreSQL inserts a row in a third less time where no conflict is provided for.
-
-    Args:
-        connection: inside a transaction that alone writes to the table.
-        table: to write.
-        query: as `upsert` has it, with `{chosen}` for a condition.
-        folds: as `upsert` has it.
-        known: condition of the rows that are stored.
-        is_any_known: whether there are such rows.
-        keeps: as `upsert` has it.
-        given: parameters of `query`.
-        then: what PostgreSQL does with the rows that are new.
-
-    Returns:
-        Number of rows inserted or folded.
-    """
-    names = (*folds, *keeps.split())
-    new = query.format(chosen=f"NOT ({known})" if is_any_known else "1 = 1")
-    inserting = _inserting(connection.dialect.name, table, new, names, then)
-    inserted = _rows_of(connection, inserting, given)
-    if not is_any_known:
-        return inserted
-    stored = query.format(chosen=known)
-    return inserted + upsert(connection, table, stored, folds, keeps=keeps, given=given)
-
-
-def _rows_of(connection: Connection, statement: TextClause, given: Mapping[str, Any] | None) -> int:
+def rows_of(connection: Connection, statement: TextClause, given: Mapping[str, Any] | None) -> int:
+    """Execute a statement; return how many rows it inserted or changed."""
     options = {"preserve_rowcount": True}
     return connection.execute(statement, given or {}, execution_options=options).rowcount
 
@@ -241,29 +190,18 @@ def prepared(
     return _built(dialect.name, table, query, tuple(folds.items()), keeps)
 
 
-@lru_cache(_STATEMENTS)
+@lru_cache(STATEMENTS)
 def _built(
     dialect: str, table: Table, query: str, folds: tuple[tuple[str, Fold], ...], keeps: str
 ) -> TextClause:
     names = (*(name for name, _ in folds), *keeps.split())
-    insert = _insert(dialect, table, query, names)
+    insert = insert_from(dialect, table, query, names)
     changes = {name: fold(table.c[name], insert.excluded[name]) for name, fold in folds}
-    return _compiled(dialect, _folding(insert, _keys(table), changes))
+    return compiled_for(dialect, _folding(insert, _keys(table), changes))
 
 
-@lru_cache(_STATEMENTS)
-def _inserting(
-    dialect: str, table: Table, query: str, names: tuple[str, ...], then: Then | None
-) -> TextClause:
-    insert = _insert(dialect, table, query, names)
-    if then is None or dialect == "sqlite":
-        return _compiled(dialect, insert)
-    return _compiled(
-        dialect, insert, f"WITH inserted AS ({{}} RETURNING {then.columns}) {then.sql}"
-    )
-
-
-def _compiled(dialect: str, statement: Any, around: str = "{}") -> TextClause:  # noqa: ANN401
+def compiled_for(dialect: str, statement: Any, around: str = "{}") -> TextClause:  # noqa: ANN401
+    """Return the text of a statement of SQLAlchemy, within the text around it."""
     compiled = statement.compile(dialect=_NAMED[dialect](paramstyle="named"))
     own = {name: value for name, value in compiled.params.items() if value is not None}
     return text(around.format(compiled)).bindparams(**own)
@@ -273,7 +211,8 @@ def _keys(table: Table) -> list[str]:
     return [column.name for column in table.primary_key]
 
 
-def _insert(dialect: str, table: Table, query: str, others: tuple[str, ...]) -> Any:  # noqa: ANN401 - two classes of one shape
+def insert_from(dialect: str, table: Table, query: str, others: tuple[str, ...]) -> Any:  # noqa: ANN401 - two classes of one shape
+    """Return the insert of what a query gives: the key of the table, and these other columns."""
     names = [*_keys(table), *others]
     texts = text(query).columns(*(table.c[name] for name in names))
     # By name, whatever the order in the text; SQLite reads ON CONFLICT as a join without a WHERE

@@ -10,7 +10,7 @@ from typing import Final
 
 from sqlalchemy import Connection, text
 
-from lineage.catalog.upsert import Then
+from lineage.catalog.new_rows import Then
 from slis.stream.staged_tables import known_io, known_run
 
 _RUNS: Final = ", ".join(column.name for column in known_run.columns)
@@ -43,13 +43,14 @@ STAGE_NEW_IO: Final = Then(
     """,  # noqa: S608 - our own columns
 )
 _ALL: Final = "(SELECT DISTINCT run_key FROM s_run)"
-# Reading what it writes itself, as a MERGE does, names no source.
+# Reading what it writes itself, as a MERGE does, names no source. By groups, not by a join: of rows
+# with a direction PostgreSQL expects a few, and would compare each with each.
 _STORE_UNSOURCED = text("""
     INSERT INTO t_unsourced (run_key)
     SELECT run_key FROM t_run WHERE run_key NOT IN (
-        SELECT i.run_key FROM t_io i WHERE i.direction = 'read' AND i.is_reported
-        AND NOT EXISTS (SELECT 1 FROM t_io o WHERE o.run_key = i.run_key
-            AND o.canonical_key = i.canonical_key AND o.direction = 'write'))
+        SELECT run_key FROM t_io GROUP BY run_key, canonical_key
+        HAVING max(CASE WHEN direction = 'read' AND is_reported THEN 1 ELSE 0 END) = 1
+            AND max(CASE direction WHEN 'write' THEN 1 ELSE 0 END) = 0)
 """)
 _ANY_KNOWN = text("SELECT 1 FROM t_known LIMIT 1")
 _ANY_MISSING = text("""

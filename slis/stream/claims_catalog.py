@@ -63,14 +63,21 @@ _ATTRIBUTES = f"""
     LEFT JOIN s_run r ON r.run_key = io.run_key
     GROUP BY s.dataset_key, s.kind, s.value, coalesce({_BY}, '')
 """  # noqa: S608 - our own columns and words
-_WRITTEN = f"""
-    SELECT n.dataset_key, {_BY} AS job_namespace, :landed_at AS landed_at
+# Most of what runs write is known to be written by their job namespaces.
+_STORE_WRITTEN = text(f"""
+    INSERT INTO t_written (dataset_key, job_namespace) SELECT w.dataset_key, w.job_namespace FROM (
+    SELECT n.dataset_key, {_BY} AS job_namespace
     FROM s_run_io io JOIN s_name n ON n.spelling_key = io.spelling_key
     JOIN s_run r ON r.run_key = io.run_key
     LEFT JOIN s_facets f ON f.spelling_key = io.spelling_key AND f.facets_key = io.facets_key
     WHERE io.direction = 'write' AND coalesce(f.lifecycle, '') NOT IN {_NO_DATA}
     GROUP BY n.dataset_key, {_BY}
-"""  # noqa: S608 - our own columns
+    ) AS w WHERE NOT EXISTS (SELECT 1 FROM dataset_producer p WHERE p.dataset_key = w.dataset_key
+        AND p.job_namespace = w.job_namespace AND p.landed_at <= :landed_at)
+""")  # noqa: S608 - our own columns
+_WRITTEN = """
+    SELECT dataset_key, job_namespace, :landed_at AS landed_at FROM t_written WHERE 1 = 1
+"""
 _UNSETTLED = f"""
     SELECT s.dataset_key FROM ({_SAID}) AS s WHERE NOT EXISTS (
         SELECT 1 FROM dataset_claim c WHERE c.alias_key = s.alias_key
@@ -87,7 +94,7 @@ _UNSETTLED = f"""
     AND NOT EXISTS (SELECT 1 FROM dataset d WHERE d.dataset_key = n.dataset_key)
     AND {{is_tied}}
     UNION
-    SELECT n.dataset_key FROM ({_WRITTEN.replace(":landed_at", "0")}) AS n WHERE NOT EXISTS (
+    SELECT n.dataset_key FROM t_written n WHERE NOT EXISTS (
         SELECT 1 FROM dataset_producer p WHERE p.dataset_key = n.dataset_key
         AND p.job_namespace = n.job_namespace)
     AND {{is_tied}}
@@ -124,9 +131,14 @@ _SEEN = {"first_seen_at": least, "last_seen_at": greatest}
 def unsettled(connection: Connection) -> set[int]:
     """Return the names whose component the batch changes.
 
-    To be asked before `merge_claims` and before datasets are merged.
+    To be asked after `stage_written`, before `merge_claims` and before datasets are merged.
     """
     return set(connection.scalars(text(_UNSETTLED.format(is_tied=_IS_TIED))))
+
+
+def stage_written(connection: Connection, landed_at: int) -> None:
+    """Stage which names are written by job namespaces that were not known to write them."""
+    connection.execute(_STORE_WRITTEN, {"landed_at": landed_at})
 
 
 def merge_claims(connection: Connection, landed_at: int) -> None:

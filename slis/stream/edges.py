@@ -6,7 +6,8 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, case, not_, null, or_, text
 
 from lineage.catalog import tables
-from lineage.catalog.upsert import Fold, added, either, greatest, insert_or_fold, least, upsert
+from lineage.catalog.new_rows import insert_or_fold
+from lineage.catalog.upsert import Fold, added, either, greatest, least, upsert
 from slis.stream.connectors import store_pairs
 
 _OUTPUT = """

@@ -91,8 +91,11 @@ _TOLD_BEFORE = text("""
         e.upstream_key AS upstream, e.oracle, e.upstream_namespace AS namespace,
         e.upstream_name AS name
     FROM (
-        SELECT r.run_key, r.root_run_id FROM t_unsourced q JOIN t_run r ON r.run_key = q.run_key
-        WHERE r.run_key IN (SELECT run_key FROM t_io WHERE direction = 'read')
+        SELECT r.run_key, r.root_run_id FROM t_unsourced q CROSS JOIN t_run r
+        WHERE r.run_key = q.run_key
+            AND EXISTS (SELECT 1 FROM edge_told e WHERE e.root_run_id = r.root_run_id)
+            AND EXISTS (SELECT 1 FROM run_io i WHERE i.run_key = r.run_key
+                AND i.direction = 'read')
     ) AS s JOIN edge_told e ON e.root_run_id = s.root_run_id
     WHERE EXISTS (
         SELECT 1 FROM run_io o JOIN dataset y ON y.dataset_key = o.dataset_key

@@ -21,6 +21,7 @@ from slis.stream.claims_catalog import (
     merge_attributes,
     merge_claims,
     merge_drops,
+    stage_written,
     unsettled,
 )
 from slis.stream.derived import derive_facts
@@ -155,6 +156,7 @@ def rehearse(engine: Engine, spool_range: SpoolRange, rows: Rows, clock: Clock) 
 
 
 def _merge_facts(connection: Connection, landed_at: int) -> None:
+    stage_written(connection, landed_at)
     changed = unsettled(connection)
     merge_datasets(connection)
     merge_claims(connection, landed_at)

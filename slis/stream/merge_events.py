@@ -6,7 +6,8 @@ import msgspec
 from sqlalchemy import Connection, Row, text
 
 from lineage.catalog import tables
-from lineage.catalog.upsert import insert_or_fold, upsert
+from lineage.catalog.new_rows import insert_or_fold
+from lineage.catalog.upsert import upsert
 
 _COUNT = text("""
     SELECT count(*) AS events, min(event_time) AS first, max(event_time) AS last,

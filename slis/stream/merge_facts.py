@@ -5,7 +5,8 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, and_, case, text
 
 from lineage.catalog import tables
-from lineage.catalog.upsert import both, either, greatest, insert_or_fold, least, newest, upsert
+from lineage.catalog.new_rows import insert_or_fold
+from lineage.catalog.upsert import both, either, greatest, least, newest, upsert
 from slis.stream.assertions import merge_assertions
 from slis.stream.batch_runs import STAGE_NEW_IO, STAGE_NEW_RUNS, stage_runs
 from slis.stream.column_edges import merge_column_edges

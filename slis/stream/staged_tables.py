@@ -149,6 +149,7 @@ new_edge = _table(
     "root_run_id job_namespace job_name event_job_name origin",
     "is_reported",
 )
+written = _table("t_written", "dataset_key", "job_namespace")  # names, and who writes them now
 known_event = _table("t_known_event", "event_time event_key")  # stored ones of its time
 known = _table(  # runs of the batch that the catalog knew before it
     "t_known",

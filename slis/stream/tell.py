@@ -14,9 +14,8 @@ OF_ALIAS = f"""(
 """  # noqa: S608 - words of ours
 # A source that the run names as an input is known, unless the run names no other input.
 _IS_NEWS = """
-    NOT EXISTS (SELECT 1 FROM t_io i LEFT JOIN t_unsourced q ON q.run_key = i.run_key
-        WHERE i.run_key = {run} AND i.dataset_key = u.dataset_key AND i.direction = 'read'
-        AND q.run_key IS NULL)
+    ({run}, u.dataset_key) NOT IN (SELECT run_key, dataset_key FROM t_io
+        WHERE direction = 'read' AND run_key NOT IN (SELECT run_key FROM t_unsourced))
 """
 _SOURCES = text(f"""
     INSERT INTO t_told (run_key, downstream_key, upstream_key, origin, namespace, name)

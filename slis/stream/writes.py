@@ -15,6 +15,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, and_, case, or_, text
 
 from lineage.catalog import tables
+from lineage.catalog.new_rows import insert_or_fold
 from lineage.catalog.tables.facts import IS_STREAM_HOUR, hour_of, is_in_bucket, write_bucket
 from lineage.catalog.tables.runs import leaf_job
 from lineage.catalog.upsert import (
@@ -23,7 +24,6 @@ from lineage.catalog.upsert import (
     both,
     either,
     greatest,
-    insert_or_fold,
     upsert,
 )
 from slis.stream.touch import CONTRIBUTIONS, key_jobs

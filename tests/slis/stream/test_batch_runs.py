@@ -33,6 +33,17 @@ def test_a_known_run_has_what_its_earlier_events_name(catalog, at):
     assert rows(catalog, _EDGES) == [("a", "b", 1), ("in", "out", 1)]
 
 
+def test_a_known_run_has_the_sources_that_its_output_names(catalog, at):
+    """Name no input in the START, and the source of the output in the COMPLETE."""
+    merge_staged(
+        catalog,
+        [staged_run(at(8), kind="START")],
+        [staged_run(at(9), outputs={"out": ["source"]})],
+    )
+
+    assert rows(catalog, _EDGES) == [("source", "out", 1)]
+
+
 @pytest.mark.parametrize("left", ["run", "run_io"])
 def test_an_event_may_follow_what_retention_has_deleted(catalog, at, left):
     """Merge an event of a run of which one table has rows, and the other has none any more."""
@@ -51,7 +62,7 @@ def test_an_event_may_follow_what_retention_has_deleted(catalog, at, left):
 def merge_events(catalog, at):
     """Merge batches of events at these seconds; return the duplicates of each."""
 
-    def merged(*batches):
+    def merged(*batches: list[int]) -> list[int]:
         found = []
         for number, seconds in enumerate(batches):
             times = [to_micros(at(8) + timedelta(seconds=second)) for second in seconds]

@@ -1,0 +1,80 @@
+"""Upserts of a caller who knows which rows are stored."""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, Table, TextClause
+
+from lineage.catalog.upsert import (
+    STATEMENTS,
+    Fold,
+    compiled_for,
+    insert_from,
+    rows_of,
+    upsert,
+)
+
+
+class Then(NamedTuple):
+    """What follows an insert, in the same statement.
+
+    Attributes:
+        columns: of the new rows.
+        sql: statement that reads them from `inserted`.
+    """
+
+    columns: str
+    sql: str
+
+
+def insert_or_fold(  # noqa: PLR0913 - by name
+    connection: Connection,
+    table: Table,
+    query: str,
+    folds: Mapping[str, Fold],
+    *,
+    known: str,
+    is_any_known: bool,
+    keeps: str = "",
+    given: Mapping[str, Any] | None = None,
+    then: Then | None = None,
+) -> int:
+    """Do what `upsert` does, where the caller knows which rows are stored.
+
+    PostgreSQL inserts a row in a third less time where no conflict is provided for.
+
+    Args:
+        connection: inside a transaction that alone writes to the table.
+        table: to write.
+        query: as `upsert` has it, with `{chosen}` for a condition.
+        folds: as `upsert` has it.
+        known: condition of the rows that are stored.
+        is_any_known: whether there are such rows.
+        keeps: as `upsert` has it.
+        given: parameters of `query`.
+        then: what PostgreSQL does with the rows that are new.
+
+    Returns:
+        Number of rows inserted or folded.
+    """
+    names = (*folds, *keeps.split())
+    new = query.format(chosen=f"NOT ({known})" if is_any_known else "1 = 1")
+    inserting = _inserting(connection.dialect.name, table, new, names, then)
+    inserted = rows_of(connection, inserting, given)
+    if not is_any_known:
+        return inserted
+    stored = query.format(chosen=known)
+    return inserted + upsert(connection, table, stored, folds, keeps=keeps, given=given)
+
+
+@lru_cache(STATEMENTS)
+def _inserting(
+    dialect: str, table: Table, query: str, names: tuple[str, ...], then: Then | None
+) -> TextClause:
+    insert = insert_from(dialect, table, query, names)
+    if then is None or dialect == "sqlite":
+        return compiled_for(dialect, insert)
+    return compiled_for(
+        dialect, insert, f"WITH inserted AS ({{}} RETURNING {then.columns}) {then.sql}"
+    )
