@@ -64,7 +64,7 @@ _PAGES = (
     dataset_pages.get_dataset_page,
     incident_pages.get_incident_list,
     incident_pages.get_incident_page,
-    incident_pages.post_deed,
+    incident_pages.post_action,
     run_pages.get_run_page,
     run_pages.get_diff_page,
     jobs.get_jobs_page,
@@ -139,7 +139,7 @@ def create_app(  # noqa: PLR0913, PLR0917 - what the process was started with
     delivery: DeliverySettings | None = None,
     live: LiveLineage | None = None,
 ) -> Litestar:
-    """The application over the catalog of these settings.
+    """Build the application over the catalog of these settings.
 
     What it served goes to `tallies`; who may ask is the guard's to say; whom Alertmanager's alerts
     are for, and how they are told, is `routing`'s; Slack's buttons are believed by the secret that

@@ -1,4 +1,4 @@
-"""All that is told of one dataset."""
+"""The page of a dataset."""
 
 import msgspec
 
@@ -25,7 +25,7 @@ _MOST_COLUMNS = 200
 
 
 class SchemaRow(msgspec.Struct, frozen=True):
-    """A schema, and what it changed of the one before in words."""
+    """Schema, and its changes from the previous one in words."""
 
     first_seen_at: str
     last_seen_at: str
@@ -34,12 +34,12 @@ class SchemaRow(msgspec.Struct, frozen=True):
 
 
 class DatasetView(msgspec.Struct, frozen=True):
-    """The page.
+    """View of the page.
 
     Attributes:
-        why: in sentences.
-        incidents: by which it is bad now.
-        history: null for whoever may not see every namespace.
+        why: reasons of the state, as sentences.
+        incidents: unresolved incidents that affect the dataset.
+        history: null for users who may not see every namespace.
     """
 
     known: DatasetDetail
@@ -55,7 +55,7 @@ class DatasetView(msgspec.Struct, frozen=True):
 
 
 def dataset_view(asked: Question, named: Dataset) -> DatasetView:
-    """All of one moment of the catalog."""
+    """Load the page from one snapshot of the catalog."""
     reader, evaluated, sight = asked.reader, asked.evaluated, asked.sight
     known = one.dataset(reader, named, evaluated, sight)
     trees = lineage(asked, named, depth=HOPS)
@@ -76,13 +76,13 @@ def dataset_view(asked: Question, named: Dataset) -> DatasetView:
 
 
 def _schemas(history: History) -> list[SchemaRow]:
-    """The newest first."""
+    """Return the schemas, newest first."""
     return [
         SchemaRow(
             span.first_seen_at,
             span.last_seen_at,
             len(span.fields),
-            told(span.change) if span.change else ["the first that was seen"],
+            told(span.change) if span.change else ["first schema seen"],
         )
         for span in reversed(history.schemas)
     ]

@@ -34,8 +34,8 @@ def _verdict(folder, beat_seconds_ago):
 @pytest.mark.parametrize(
     ("beat_seconds_ago", "verdict"),
     [
-        (5, ("good", "No fault is known", [])),
-        (6, ("unknown", "Not known", ["the collector does not beat: events may be lost"])),
+        (5, ("good", "No known problems", [])),
+        (6, ("unknown", "Unknown", ["the collector is down: events may be lost"])),
     ],
 )
 def test_a_silent_collector_takes_the_verdict_away(embedded, tmp_path, beat_seconds_ago, verdict):
