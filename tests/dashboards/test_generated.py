@@ -141,7 +141,7 @@ def test_the_menu_of_a_node_has_each_link_once():
     (override,) = panel["fieldConfig"]["overrides"]
     assert override["matcher"] == {"id": "byName", "options": "dataset"}
     titles = [link["title"] for link in data_links(panel)]
-    assert titles == ["Dataset in the explorer", "Its neighbourhood and runs"]
+    assert titles == ["Dataset in the explorer", "Lineage and runs"]
 
 
 def test_a_table_begins_with_the_gravest_and_tells_names_as_names():
@@ -189,7 +189,7 @@ def test_thresholds_are_the_policys():
     reads = next(
         panel
         for panel in msgspec.json.decode(made["lineward-executive"])["panels"]
-        if panel["title"] == "Reads of data of unknown origin"
+        if panel["title"] == "Unsourced reads"
     )
     assert reads["fieldConfig"]["defaults"]["thresholds"]["steps"][1]["value"] == 0.05
     assert '"query": "https://lineward.example"' in made["lineward-executive"]

@@ -155,4 +155,4 @@ def test_a_figure_is_what_the_catalog_says(prometheus):
     assert found["critical datasets"] == 0  # its impact is an important one
     now = time.time()
     assert found["age"] == pytest.approx(now - estate.ago(900) / 1e6, abs=30)
-    assert found["until the next limit"] == pytest.approx(estate.ago(-3_600) / 1e6 - now, abs=30)
+    assert found["until next deadline"] == pytest.approx(estate.ago(-3_600) / 1e6 - now, abs=30)

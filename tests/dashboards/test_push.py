@@ -65,7 +65,7 @@ def test_a_second_time_changes_nothing_and_an_edit_is_undone(grafana, tmp_path):
         "updated",
         "unchanged",
     ]
-    assert grafana.dashboards["lineward-on-call"][1]["title"] == "Lineage: what is broken"
+    assert grafana.dashboards["lineward-on-call"][1]["title"] == "Lineage: on call"
     assert grafana.folders == {"lineward": "Our lineage"}
 
 
@@ -109,7 +109,7 @@ def _elsewhere(grafana: FakeGrafana) -> None:
 
 
 def _occupied(grafana: FakeGrafana) -> None:
-    title = "Lineage: can it be trusted?"
+    title = "Lineage: overview"
     grafana.folders["lineward"] = "Lineward"
     grafana.dashboards["mine"] = ("lineward", {"uid": "mine", "title": title, "version": 1})
 
