@@ -156,12 +156,12 @@ def check_encoding(scope: Scope) -> None:
 
 
 def encoding(scope: Scope) -> str:
-    """The body's Content-Encoding."""
+    """Return the body's Content-Encoding."""
     return (scope.headers.get("content-encoding") or "identity").strip().lower()
 
 
 def shown(too_large: str) -> str:
-    """What a reader says of an event that it could not send whole, cut."""
+    """Return what a reader reports about an event that it could not send whole, cut."""
     return too_large[:_SHOWN_CHARACTERS]
 
 

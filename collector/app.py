@@ -96,7 +96,7 @@ class App:
         if allowed:
             raise WrongMethodError(f"{path} takes {allowed[0]}")
         paths = ", ".join(one for _, one in known)
-        raise NotFoundError(f"no such path; there are {paths}")
+        raise NotFoundError(f"no such path; available: {paths}")
 
     async def _post_lineage(
         self, scope: Scope, protocol: Http, told: Told, held: Reservation
@@ -121,7 +121,9 @@ class App:
         Raises:
             InvalidEventError: always.
         """
-        detail = f"$: {shown(too_large)}: larger than an event may be; its head is kept"
+        detail = (
+            f"$: {shown(too_large)}: larger than the maximum size of an event; its head is stored"
+        )
         error = InvalidEventError(detail, path="$", reason="too_large")
         await self._keep(error, body, told)
         raise error
@@ -174,7 +176,7 @@ class App:
     async def _get_readyz(self, _scope: Scope, protocol: Http) -> None:
         """Ready is: a commit works now, and this process does not end."""
         if self._is_draining:
-            raise EndingError("the collector is ending: connect to another one")
+            raise EndingError("the collector is shutting down: connect to another one")
         await self._landing.land([], origins.HTTP)
         protocol.response_str(200, [], "ready\n")
 

@@ -59,7 +59,9 @@ async def split(body: bytes, parser: Parser) -> Parts:
     found = await _parts(body, parser)
     most = parser.limits.max_batch_events
     if len(found) > most:
-        raise TooManyError(f"$: {len(found)} events; a batch may have {most}: split it", path="$")
+        raise TooManyError(
+            f"$: {len(found)} events; the maximum of a batch is {most}: split it", path="$"
+        )
     return found
 
 
@@ -124,7 +126,7 @@ async def _judge_one(index: int, body: bytes, parser: Parser, origin: str, judge
 
 def _not_judged(indexes: range, max_rejected: int) -> list[Failure]:
     reason = (
-        f"not judged: {max_rejected} events of the batch were rejected before it; send it again"
+        f"not checked: {max_rejected} events of the batch were rejected before it; send it again"
         " without them"
     )
     return [Failure(index, reason, retriable=True) for index in indexes]

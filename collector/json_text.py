@@ -52,7 +52,7 @@ def check_values(body: bytes, max_values: int) -> None:
 
 
 def decode(body: bytes) -> object:
-    """The value of a JSON text, as its reader will see it.
+    """Return the value of a JSON text as its reader will see it.
 
     Raises:
         InvalidEventError: no JSON (RFC 8259) in UTF-8, or a number that no float or integer holds.

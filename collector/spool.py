@@ -158,7 +158,7 @@ class Spool:
             self._fail([], error)
 
     def _fail_the_rest(self, left: list[Write]) -> None:
-        error = sqlite3.OperationalError("the spool failed and is being opened anew")
+        error = sqlite3.OperationalError("the spool failed and is being reopened")
         with contextlib.suppress(queue.Empty):
             while True:
                 item = self._queue.get_nowait()

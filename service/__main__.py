@@ -88,7 +88,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def _policy(settings: Settings) -> Policy | None:
-    """The one of the file; None where it is broken: then the API lets nobody in."""
+    """Load the policy file, or None if it is invalid: then the API rejects every request."""
     try:
         return policy_of(settings.policy)
     except RefusedInputError:

@@ -47,7 +47,7 @@ class Live(Protocol):
     def states_of(
         self, keys: Sequence[int], judged: tuple[int | None, str | None]
     ) -> list[str | None] | None:
-        """The worst state of each of these; nothing where these are not of this judgement."""
+        """Return the most severe state of each, or None if the cache has another evaluation."""
         ...
 
     def policies_of(self, keys: Sequence[int]) -> list[tuple[str, str | None] | None]:
@@ -78,7 +78,7 @@ def question(
     *,
     seconds: float = STATEMENT_SECONDS,
 ) -> Iterator[Question]:
-    """A question to the catalog of these settings, by one who may see so much.
+    """Open a session of the catalog with this visibility.
 
     A statement may take `seconds` of a PostgreSQL.
 
@@ -101,7 +101,7 @@ def question(
 
 
 def unreachable(error: CatalogError) -> UnreachableError:
-    """The same, for whoever set its address."""
+    """Return the error to report for a catalog error; it names the setting of the address."""
     if not isinstance(error, UnreachableCatalogError):
         return UnreachableError(str(error))
     return UnreachableError(f"LINEWARD_CATALOG_URL: the catalog cannot be reached: {error}")

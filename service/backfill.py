@@ -83,6 +83,6 @@ class Sender:
         taken = f" {self.report.taken} events were taken." if self.report.taken else ""
         message = (
             f"the collector does not answer at {self._target.url}{how}: start it with"
-            f" `lineward up`.{taken} Running the same command again repeats nothing."
+            f" `lineward up`.{taken} Running the command again sends nothing twice."
         )
         return NotRunningError(message)

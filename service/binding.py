@@ -24,7 +24,7 @@ def require_guarded(
         missing.append("LINEWARD_COLLECTOR_TOKEN_FILE")
     if missing:
         raise RefusedInputError(
-            f"LINEWARD_HOST={settings.host} lets other machines in without a token: set"
-            f" {' and '.join(missing)} (docs/operations.md#other-machines), or accept that with"
+            f"LINEWARD_HOST={settings.host} accepts requests from other machines without a token:"
+            f" set {' and '.join(missing)} (docs/operations.md#other-machines), or allow this with"
             " --insecure or LINEWARD_INSECURE=true"
         )

@@ -63,7 +63,7 @@ class Json(JsonRenderPlugin):
     """As JSON."""
 
     def render(self, request: Request[Any, Any, Any], openapi_schema: dict[str, Any]) -> bytes:
-        """The bytes of it."""
+        """Return the bytes of the description."""
         return super().render(request, described(request.app, openapi_schema))
 
 
@@ -71,5 +71,5 @@ class Yaml(YamlRenderPlugin):
     """As YAML."""
 
     def render(self, request: Request[Any, Any, Any], openapi_schema: dict[str, Any]) -> bytes:
-        """The bytes of it."""
+        """Return the bytes of the description."""
         return super().render(request, described(request.app, openapi_schema))

@@ -30,7 +30,7 @@ class Recorded(msgspec.Struct, frozen=True):
 
 
 def files_in(paths: Iterable[Path]) -> list[Path]:
-    """The files meant: each path itself, and what a folder holds at any depth, by name.
+    """List the files of these paths: each file, and every file below a folder, by name.
 
     Raises:
         RefusedInputError: a path does not exist, or a folder holds no such file.

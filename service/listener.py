@@ -36,7 +36,7 @@ class Setting(msgspec.Struct, frozen=True):
 
 
 def package(scala: str = "2.13") -> str:
-    """The listener's coordinates, as `spark.jars.packages` takes them."""
+    """Return the listener's coordinates, as `spark.jars.packages` takes them."""
     return f"io.openlineage:openlineage-spark_{scala}:{LISTENER_VERSION}"
 
 
@@ -61,7 +61,7 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def lossless(place: Place) -> list[Setting]:
-    """Settings under which no event and no evidence is lost.
+    """Return the settings under which no event and no evidence is lost.
 
     Raises:
         RefusedInputError: a part of the place cannot be what it says.

@@ -52,7 +52,7 @@ def is_page(scope: Scope) -> bool:
 
 
 def shown_as(scope: Scope, problem: Problem) -> tuple[bytes, dict[str, str]]:
-    """The body of a refusal, and its headers."""
+    """Return the body of an error response, and its headers."""
     if not is_page(scope):
         return msgspec.json.encode(problem), {"Content-Type": PROBLEM_MEDIA_TYPE, **SAFE_HEADERS}
     page = drawn(
@@ -81,7 +81,7 @@ def _response(request: _AnyRequest, problem: Problem) -> Response[bytes]:
 
 
 def service_error(request: _AnyRequest, error: ServiceError) -> Response[bytes]:
-    """A question without an answer, in the words of its error."""
+    """Return the response for a query that failed with a known error."""
     candidates = error.candidates if isinstance(error, UnknownDatasetError) else []
     if isinstance(error, RefusedInputError):
         # On this side it was the operator's file that is wrong, not the request.
@@ -107,14 +107,14 @@ def _fields(error: HTTPException) -> list[str]:
 
 
 def unforeseen(request: _AnyRequest, error: Exception) -> Response[bytes]:
-    """The edge of the process: logged, and answered without a word of what was inside."""
+    """Log an unexpected error, and answer without internal details."""
     _log.error("request_failed", path=request.url.path, exc_info=error)
-    detail = "the request failed; the service's log says how"
+    detail = "the request failed; see the log of the service"
     return _response(request, Problem("Failed", 500, detail))
 
 
 def catalog_error(request: _AnyRequest, error: CatalogError) -> Response[bytes]:
-    """A catalog that cannot be used now, in the words of its error."""
+    """Return the response for a catalog that cannot be used now."""
     return service_error(request, unreachable(error))
 
 

@@ -178,7 +178,7 @@ def _is_verdict(answer: httpx.Response) -> bool:
 
 
 def read_token(file: Path) -> str:
-    """The bearer token in the file.
+    """Return the bearer token in the file.
 
     Raises:
         RefusedInputError: it cannot be read.
@@ -191,7 +191,7 @@ def read_token(file: Path) -> str:
 
 
 def _secret_in(file: Path) -> str:
-    """The secret; an empty one is rejected by the collector with the setting that is missing."""
+    """Return the secret; the collector rejects an empty one and names the missing setting."""
     try:
         return read_secret(file).decode("ascii")
     except (OSError, InvalidSettingError):
@@ -207,7 +207,7 @@ def _json(answer: httpx.Response) -> dict[str, object]:
 
 
 def detail_of(answer: httpx.Response) -> str:
-    """What the answer says, or its status."""
+    """Return the message of the answer, or its status."""
     return str(_json(answer).get("detail", f"HTTP {answer.status_code}"))
 
 

@@ -67,7 +67,7 @@ class RoleLog:
 
 
 def _readable(line: str) -> str:
-    """The event and the error of a JSON line; any other line as it is."""
+    """Return the event and the error of a JSON line; other lines stay unchanged."""
     try:
         event = msgspec.json.decode(line, type=dict[str, object])
     except msgspec.MsgspecError:

@@ -57,12 +57,12 @@ class Scraping:
         if scope["path"] == "/livez":
             return Answer(HTTPStatus.OK, b"alive\n")
         if scope["path"] not in {"/", "/metrics"}:
-            return _refusal(HTTPStatus.NOT_FOUND, "no such path; there are /metrics and /livez")
+            return _refusal(HTTPStatus.NOT_FOUND, "no such path; available: /metrics and /livez")
         return await self._scrape(header)
 
     async def _scrape(self, header: Header) -> Answer:
         if self._asked >= _SCRAPES + _WAITING:
-            return _refusal(HTTPStatus.SERVICE_UNAVAILABLE, "too many scrapes wait")
+            return _refusal(HTTPStatus.SERVICE_UNAVAILABLE, "too many concurrent scrapes")
         self._asked += 1
         try:
             loop = asyncio.get_running_loop()

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from lineage.policy import Policy
 
 CATALOG_UNREAD = (
-    "the policy has no section access, and the catalog cannot be read, which says whether access"
-    " was in force: nobody may ask until the catalog can be read"
+    "access control is unknown: the policy has no `access` section, and the catalog cannot be"
+    " read. Requests are rejected until the catalog can be read"
 )
 
 
@@ -51,7 +51,7 @@ class AccessInForce:
         self._unrecorded: list[tuple[int, AccessVersion]] = []
 
     def current(self) -> Standing:
-        """What holds now; a `stat` for the policy and each token's file when nothing changed."""
+        """Return the policy in force; unchanged files cost one `stat` each."""
         with self._lock:
             error = self._look()
             # One instant for the decision and the version: none falls between two versions.

@@ -50,7 +50,7 @@ _NAMESPACE = re.compile(rb'"dataset_namespace":("(?:[^"\\]|\\.)*")')
 # In a page every dataset that is named is a link; no text of a page has a bare quotation mark.
 _LINKED = re.compile(rb'href="/dataset\?dataset_namespace=([^&"]*)')
 _UNKNOWN, _FORBIDDEN = 401, 403
-TOO_MANY = Problem("Too many requests", 429, "too many were rejected: try again in 10 s")
+TOO_MANY = Problem("Too many requests", 429, "too many rejected requests: try again in 10 s")
 
 
 class Gate:
@@ -140,7 +140,7 @@ class _Held:
         try:
             await self._recorder.record(await self._completed())
         except UnauditedError as error:
-            detail = f"nothing is answered that was not audited: {error}"
+            detail = f"requests are rejected while they cannot be audited: {error}"
             await _refuse(self._scope, self._send, Problem("Not audited", 503, detail))
             return
         await self._send(self._start)
@@ -160,7 +160,7 @@ class _Held:
 
 
 def namespaces_in(body: bytes) -> list[str]:
-    """The dataset namespaces that an answer names: read from the answer, not from who made it."""
+    """Return the dataset namespaces that appear in a response body."""
     found = {match[1] for match in _NAMESPACE.finditer(body)}
     linked = {match[1] for match in _LINKED.finditer(body)}
     told = {msgspec.json.decode(text, type=str) for text in found}
@@ -177,23 +177,25 @@ def _without_policy(standing: Standing) -> Problem:
     """Return what to answer while no version is in force; the error of a file stays in the log."""
     if standing.error == CATALOG_UNREAD:
         return Problem("Catalog not read", 503, CATALOG_UNREAD)
-    detail = "the policy file is rejected. Nobody may ask until the file is valid: see the log"
+    detail = (
+        "the policy file is invalid. Requests are rejected until the file is valid: see the log"
+    )
     return Problem("Policy rejected", 503, detail)
 
 
 def sight_of(scope: Scope) -> Sight | None:
-    """What the one who asks may see; None where the gate let everybody in."""
+    """Return the visibility of the caller, or None if access control is off."""
     return scope["state"].get(SIGHT)
 
 
 def who_of(scope: Scope) -> str | None:
-    """The name of the token that was shown; None where the gate let everybody in."""
+    """Return the name of the token, or None if access control is off."""
     found = scope["state"].get(WHO)
     return None if found is None else str(found)
 
 
 def who_asks(scope: Scope) -> str:
-    """The name of the token; `anybody` where the gate let everybody in."""
+    """Return the name of the token, or `anybody` if access control is off."""
     return who_of(scope) or ANYBODY
 
 
@@ -222,7 +224,7 @@ def _row(scope: Scope, action: str, standing: Standing, decision: Decision) -> A
 
 
 def _subject(scope: Scope) -> str:
-    """What was asked for, of the parameters that we know: a token in the wrong place stays out."""
+    """Return the known parameters of a request; a token in the wrong place stays out."""
     query = scope["query_string"][:_MOST_QUERY].decode("latin-1")
     asked = [*scope["path_params"].items(), *parse_qsl(query)]
     named = " ".join(f"{name}={value}" for name, value in asked if name in _SUBJECTS)

@@ -77,7 +77,7 @@ class Guard:
         await self._recorder.record(access)
 
     def middleware(self) -> list[DefineMiddleware]:
-        """The outer one first: it counts what the inner one lets out."""
+        """Return the middleware, outermost first: it counts what the inner one lets out."""
         return [
             DefineMiddleware(ServedCounter, log=self._served, clock=self._clock),
             DefineMiddleware(

@@ -36,7 +36,7 @@ class PostedTo:
         return refused
 
     def requeue(self, body: bytes, origin: str, number: int) -> str | None:
-        """A refused body once more; why it is refused again."""
+        """Post a rejected body again, and return the reason if it is rejected again."""
         reach, more = self._reach(origin), {"Lineward-Requeued": str(number)}
         answer = self._answered(lambda: reach.answered("/api/v1/lineage", body, more))
         return None if answer.is_success else detail_of(answer)

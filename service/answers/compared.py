@@ -88,7 +88,7 @@ def side(reader: Reader, run_id: str) -> Side:
 
 
 def _told(rows: list[Row]) -> dict[str, list[Any]]:
-    """What the runs say, by column: nulls say nothing."""
+    """Return the reported values by column; null means not reported."""
     columns = zip(_COLUMNS, zip(*rows, strict=True), strict=True)
     return {name: [value for value in column if value is not None] for name, column in columns}
 

@@ -44,7 +44,7 @@ AND NOT EXISTS (SELECT 1 FROM dataset_alias a WHERE a.alias_key = d.dataset_key)
 ORDER BY 1, 2, 3 LIMIT :most
 """
 _CONTENT = "What is told of its content"
-_NOT_WRITTEN_SINCE = "It is failing: its last run failed, and no run has written it since."
+_NOT_WRITTEN_SINCE = "The last run failed, and no run has written the dataset since."
 
 
 # Evidence that speaks of the dataset and its own runs alone, in these SLIs; all other may name
@@ -64,7 +64,7 @@ def dataset(
     known = reader.rows(_KNOWN, {"key": key})[0]
     aliases = _aliases(reader, key, sight)
     tags = tags_of_dataset(reader, key, sight)
-    cut = [f"the first {_MOST_ALIASES} other names"] if len(aliases) > _MOST_ALIASES else []
+    cut = [f"the first {_MOST_ALIASES} aliases"] if len(aliases) > _MOST_ALIASES else []
     cut += [f"the first {MOST_TAGS} tags"] if len(tags) > MOST_TAGS else []
     return DatasetDetail(
         dataset_namespace=namespace,
@@ -102,7 +102,7 @@ def _aliases(reader: Reader, key: int, sight: Sight) -> list[Alias]:
 
 
 def why(reader: Reader, named: Dataset, evaluated: Evaluated, sight: Sight = EVERYTHING) -> Why:
-    """The dataset's states as sentences, the worst first, each with its evidence."""
+    """Return the states of a dataset as sentences with evidence, most severe first."""
     known = dataset(reader, named, evaluated, sight)
     sentences = [*verdicts(known), *_whose(known), *_sayings(known)]
     return Why(known.dataset_namespace, known.dataset, known.state, sentences, known.states)
@@ -121,7 +121,7 @@ def _state(row: Row, sight: Sight) -> SliState:
     sli, state, reason, evidence, since, age, limit, origin = row
     is_own = sli in _OF_ITSELF and reason in _TELLS_OF_ITSELF
     if evidence and not (sight.is_whole or (is_own and not _has_message(evidence))):
-        evidence = "not shown: it may name what this token may not see"
+        evidence = "not shown: may name datasets that this token may not see"
     name = sli_name(sli)
     return SliState(sli, name, state, reason, evidence, iso_of(since), age, limit, origin)
 
@@ -133,14 +133,16 @@ def _has_message(evidence: str) -> bool:
 
 def _doubt(known: DatasetDetail) -> list[str]:
     if known.retired_at:
-        return [f"It was retired at {_spoken(known.retired_at)}: no SLI counts it."]
+        return [f"The dataset was retired at {_spoken(known.retired_at)}: no SLI counts it."]
     if known.evaluated_at is None:
-        return ["Nothing has been evaluated yet: its state is unknown."]
+        return ["No evaluation has run yet: the state is unknown."]
     if known.stale:
         at = _spoken(known.evaluated_at)
-        return [f"The last evaluation is of {at}; what follows was so then, and is unknown now."]
+        return [
+            f"The last evaluation was at {at}; the states below are of that time, and unknown now."
+        ]
     if not known.states:
-        return ["No SLI has judged it: it is a source without a limit, or was not seen before."]
+        return ["No SLI covers the dataset: it is a source without a limit, or it is new."]
     return []
 
 
@@ -164,7 +166,7 @@ def _sentence(state: SliState) -> str:
 
 
 def _spoken(instant: str) -> str:
-    """An instant of an answer as evidence tells its own."""
+    """Format a timestamp in the same way as evidence."""
     return instant_text(to_micros(datetime.fromisoformat(instant)))
 
 
@@ -173,12 +175,12 @@ def _age(state: SliState) -> str:
         return ""
     age = f" The newest write is {duration(state.age_seconds)} old"
     if state.limit_seconds is None:
-        return f"{age}; there is no limit yet."
+        return f"{age}; the limit is not set yet."
     return f"{age}; the {state.limit_origin} limit is {duration(state.limit_seconds)}."
 
 
 def _whose(known: DatasetDetail) -> list[str]:
-    owner = f"Its owner is {known.owner}." if known.owner else "Nobody is named as its owner."
+    owner = f"Its owner is {known.owner}." if known.owner else "The dataset has no owner."
     if not known.tier:
         return [owner]
     origin = f" ({known.tier_reason})" if known.tier_reason else ""
@@ -195,7 +197,7 @@ def _sayings(known: DatasetDetail) -> list[str]:
 
 
 def duration(seconds: float | None) -> str:
-    """A length of time in its two largest units, as `2 h 5 min`; a dash when it is not known."""
+    """Format a duration in its two largest units (`2 h 5 min`), or a dash if unknown."""
     if seconds is None:
         return "-"
     if seconds < 60:  # noqa: PLR2004 - a minute

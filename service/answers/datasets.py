@@ -76,7 +76,7 @@ def datasets(
     part: Part = _WHOLE,
     sight: Sight = EVERYTHING,
 ) -> DatasetPage:
-    """The datasets that are not retired, worst first.
+    """List datasets that are not retired, most severe first.
 
     What was good in a stale evaluation is unknown now: a dead pipeline shows no good figure.
 
@@ -121,19 +121,19 @@ def counts_by_state(
 
 
 def states_of(reader: Reader, keys: Sequence[int], evaluated: Evaluated) -> list[str]:
-    """The worst state of each of these datasets; what has no row is unknown."""
+    """Return the most severe state of each dataset; a dataset without a row is unknown."""
     known = dict(zip(*columns_for(reader, _STATES, 2, keys), strict=True))
     return mark_failing(reader, keys, states_of_now([known.get(key) for key in keys], evaluated))
 
 
 def states_of_now(found: Sequence[str | None], evaluated: Evaluated) -> list[str]:
-    """The states that were found then, as they count now."""
+    """Map evaluated states to current states."""
     now = {state: state_of_now(state, evaluated) for state in set(found)}
     return [now[state] for state in found]
 
 
 def literal(text: str) -> str:
-    """The part of a LIKE pattern that matches this text and nothing else, with `!` as escape."""
+    """Escape a text for a LIKE pattern, with `!` as escape."""
     for special in "!%_":
         text = text.replace(special, f"!{special}")
     return text
@@ -162,7 +162,7 @@ def _where(
 
 
 def _of_state(state: str | None, evaluated: Evaluated) -> str:
-    """The condition on the ranks of those that count as such now."""
+    """Return the condition on ranks for a current state."""
     if state is None:
         return ""
     wanted = REPLACED if state == FAILING else (state,)
@@ -188,7 +188,7 @@ def _question(filters: Filters) -> tuple[str, Filters]:
 
 
 def state_of_now(state: str | None, evaluated: Evaluated) -> str:
-    """A state that was found then: who has none, or was good in a stale evaluation, is unknown."""
+    """Map an evaluated state to the current one: missing, or good but stale, is unknown."""
     return UNKNOWN if state is None or (state == GOOD and evaluated.stale) else state
 
 

@@ -47,7 +47,7 @@ class EdgeChecks(msgspec.Struct, frozen=True):
 
 
 def edge_checks(reader: Reader, named: Dataset, sight: Sight = EVERYTHING) -> EdgeChecks:
-    """What is wrong first; of what may be seen."""
+    """List the visible checks of edges, failed ones first."""
     condition, names = seen(reader, sight)
     of = {"key": named[0], **names}
     rows = reader.rows(_CHECKS.format(seen=condition), {**of, "most": _MOST + 1})

@@ -68,7 +68,7 @@ class EdgeRuns(msgspec.Struct, frozen=True):
 def edge_runs(
     reader: Reader, edges: Iterable[Edge], at: int, sight: Sight = EVERYTHING
 ) -> EdgeRuns:
-    """The newest run by `at` of each of these edges.
+    """Return the newest run of each edge at the time `at`.
 
     An edge of which every run failed, or is older than what the catalog keeps, has none; one that
     is only declared has none either, and is not counted as unknown.
@@ -115,7 +115,7 @@ def _told(reader: Reader, newest: dict[Edge, _Write], at: int, sight: Sight) -> 
 
 
 def _cut(run: EdgeRun, *, is_named: bool) -> EdgeRun:
-    """The run without what may name what is not to be seen: its settings, and its own name."""
+    """Return the run without settings and names that may reveal hidden datasets."""
     name = run.job_name if is_named else None
     return msgspec.structs.replace(run, job_name=name, spark_conf={}, parameters={})
 

@@ -52,7 +52,7 @@ class Told(msgspec.Struct, frozen=True):
 
 
 def told(reader: Reader, incident_id: str, sight: Sight = EVERYTHING) -> Told:
-    """What was sent of it, also under the id of one that was merged into it.
+    """List the notifications of an incident, including those of incidents merged into it.
 
     Channels and addressees tell whose its root is.
     """

@@ -40,7 +40,7 @@ def _hidden(found: Walk | None) -> int:
 
 
 def _tree(asked: Question, found: Walk, way: str) -> list[Node]:
-    """What hangs on the dataset that the walk starts from."""
+    """Return the tree of a walk, from its start."""
     states = coloured(asked, found.keys)
     names = all_named(found.keys, named(asked, found.keys))
     hidden = {at: len(others) for at, others in found.hidden.items()}

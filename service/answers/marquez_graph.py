@@ -28,7 +28,7 @@ WHERE io.run_key IN (:keys)
 
 
 def marquez_lineage(asked: Question, node: Dataset | Job, depth: int) -> MarquezLineage:
-    """The graph around a node, cut by depth, by size and by what may be seen.
+    """Return the visible graph around a node, limited in depth and size.
 
     Raises:
         UnknownNodeError: a job none of whose datasets may be seen.
@@ -44,7 +44,7 @@ def marquez_lineage(asked: Question, node: Dataset | Job, depth: int) -> Marquez
     _take(reader, keys, flows, asked.sight)
     cuts = cuts_of(walks)
     if isinstance(node, Job) and node.is_cut:
-        cuts.append(f"what the job's newest {MOST_RUNS:,} runs touched")
+        cuts.append(f"the datasets of the job's newest {MOST_RUNS:,} runs")
     datasets = dataset_nodes(reader, keys, flows, asked.sight)
     newest = node.runs[:1] if isinstance(node, Job) else []
     jobs = job_nodes(reader, datasets, flows, newest, asked.sight)
@@ -53,7 +53,7 @@ def marquez_lineage(asked: Question, node: Dataset | Job, depth: int) -> Marquez
 
 
 def _of_job(reader: Reader, job: Job, flows: Flows, sight: Sight) -> dict[str, set[int]]:
-    """What the job reads, to go up from, and what it writes, to go down from."""
+    """Return the inputs and outputs of the job, to walk up and down from."""
     rows = rows_for(reader, _TOUCHED, job.runs)
     seen = [(key, direction) for key, namespace, direction in rows if sight.sees(namespace, key)]
     if not seen and not sight.is_whole:

@@ -96,7 +96,7 @@ class Flows(msgspec.Struct):
     asked: set[_JobName] = msgspec.field(default_factory=set)
 
     def of(self, namespace: str, name: str) -> Flow:
-        """That of this job."""
+        """Return the flow of this job."""
         return self.jobs.setdefault((namespace, name), Flow())
 
     def add(

@@ -57,7 +57,7 @@ _LIKE_IT = (
     "SELECT namespace, name, canonical_key FROM dataset WHERE {alike} ORDER BY name LIMIT :most"
 )
 
-UNCHOSEN: Final = "no dataset is chosen"
+UNCHOSEN: Final = "no dataset is selected"
 
 Dataset = tuple[int, str, str]  # canonical key, namespace, name
 
@@ -65,7 +65,7 @@ Dataset = tuple[int, str, str]  # canonical key, namespace, name
 def dataset_named(
     reader: Reader, wanted: str, namespace: str | None = None, sight: Sight = EVERYTHING
 ) -> Dataset:
-    """The one dataset that is meant, as its canonical self.
+    """Return the canonical dataset of a name.
 
     Args:
         reader: of the catalog.
@@ -119,7 +119,7 @@ def _by_both(reader: Reader, namespace: str, name: str, sight: Sight) -> Dataset
 def dataset_among(
     reader: Reader, spellings: Iterable[tuple[str, str]], sight: Sight
 ) -> Dataset | None:
-    """The dataset of the first of these namespaces and names that is one, and may be seen."""
+    """Return the first existing and visible dataset of these namespaces and names."""
     folds = (fold(*spelling) for spelling in spellings)
     keys = [key(one.namespace, one.name) for one in folds if sight.sees(one.namespace)]
     known = {row[0]: row[1:] for row in rows_for(reader, _BY_KEYS, keys)}

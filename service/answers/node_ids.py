@@ -58,7 +58,7 @@ class Job(msgspec.Struct, frozen=True):
 
 
 def node_named(reader: Reader, node_id: str, sight: Sight) -> Dataset | Job:
-    """What this id means.
+    """Parse a node id.
 
     Raises:
         InvalidQuestionError: it is no id of a dataset or a job.
@@ -82,12 +82,12 @@ def node_named(reader: Reader, node_id: str, sight: Sight) -> Dataset | Job:
 
 
 def unknown(kind: str, name: str) -> UnknownNodeError:
-    """The refusal in Marquez's words."""
+    """Return a rejection in the words of Marquez."""
     return UnknownNodeError(f"{kind.capitalize()} {name[:80]!r} not found.")
 
 
 def node_id_of(kind: Literal["dataset", "job"], namespace: str, name: str) -> str:
-    """The id that Marquez would give."""
+    """Return the node id in the form of Marquez."""
     return f"{kind}:{namespace}:{name}"
 
 

@@ -157,7 +157,7 @@ def _unknown(run_id: str) -> str:
 
 
 def last_run(reader: Reader, dataset_key: int, sight: Sight = EVERYTHING) -> RunSummary | None:
-    """The newest run that named this dataset as its output, whether or not it succeeded."""
+    """Return the newest run with this dataset as an output, successful or not."""
     rows = reader.rows(_LAST, {"key": dataset_key})
     if not rows:
         return None
@@ -173,7 +173,7 @@ def recent_runs(
     limit: int = 50,
     cursor: str | None = None,
 ) -> RecentRuns:
-    """The newest runs that read or wrote this dataset, by the time of their events.
+    """Return the newest runs that read or wrote this dataset, by event time.
 
     Raises:
         InvalidQuestionError: a cursor that is none of this question's.
@@ -192,7 +192,7 @@ def recent_runs(
         dataset=name,
         runs=[_recent(row, sight, is_cut=row[-1] in hidden) for row in rows[:limit]],
         partial=is_cut,
-        partial_reason=f"{limit:,} are shown; there are older ones" if is_cut else None,
+        partial_reason=f"{limit:,} shown; older ones exist" if is_cut else None,
         next_cursor=cursor_of(question, rows[limit - 1][-2:]) if is_cut else None,
     )
 
@@ -249,5 +249,5 @@ def _detail(row: Row, datasets: list[RunIo], hidden: int, sight: Sight) -> RunDe
 
 
 def settings_of(text: str | None) -> dict[str, str]:
-    """Settings by key, as the pipeline keeps them; empty where none were told."""
+    """Return stored settings by key; empty if none were reported."""
     return msgspec.json.decode(text, type=dict[str, str]) if text else {}

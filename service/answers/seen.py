@@ -6,7 +6,7 @@ from lineage.catalog.links import IS_LINK
 from lineage.catalog.reader import Reader
 from service.access.sight import Sight
 
-UNSEEN: Final = "some of it may not be seen with this token"
+UNSEEN: Final = "parts are hidden from this token"
 
 # A dataset of several names is shown to a token that may see each of them: an event that joins
 # two names shows no dataset to another token. A symlink is such a name, also if no event uses it.
@@ -37,7 +37,7 @@ UNION SELECT namespace FROM dataset_alias WHERE {IS_LINK}
 
 
 def seen(reader: Reader, sight: Sight, *, table: str = "dataset") -> tuple[str, dict[str, str]]:
-    """A condition on a dataset `d`, and its values: namespaces are few, and listed.
+    """Return a condition on a dataset `d`, and its values: visible namespaces are few.
 
     Args:
         reader: of the catalog.

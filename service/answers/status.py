@@ -126,7 +126,7 @@ def status(
     count_datasets: bool = True,
     own_policy: "Standing | None" = None,
 ) -> Status:
-    """What can be said; what is not there yet is null, and `partial_reason` says so.
+    """Return the status; missing parts are null, and `partial_reason` names them.
 
     `own_policy`: of the service that asks, which knows better than the catalog.
     """
@@ -151,7 +151,7 @@ def status(
         datasets=catalog.datasets if catalog else None,
         policies=status_policies(own_policy, catalog.policies if catalog else None),
         partial=bool(missing),
-        partial_reason=f"there is no {' and no '.join(missing)} yet" if missing else None,
+        partial_reason=f"no {' and no '.join(missing)} yet" if missing else None,
         warnings=warnings_of(settings.data_dir),
         set_aside_events=catalog.set_aside if catalog else None,
         incidents_wait_since=iso(catalog.waits.get(BEHIND_SINCE)) if catalog else None,
@@ -255,7 +255,7 @@ def spool_status(path: Path, now: datetime) -> SpoolStatus | None:
 
 
 def roles_of(data_dir: Path, now: datetime | None = None) -> tuple[bool, list[Role]]:
-    """What the supervisor wrote last; of a supervisor that is gone, every role is stopped.
+    """Return the last status of the supervisor; without a supervisor every role is stopped.
 
     What it has not written for a minute, on a full disk or standing still, is unknown.
     """

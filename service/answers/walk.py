@@ -78,7 +78,7 @@ def _told(
 
 
 def coloured(asked: Question, keys: Sequence[int]) -> list[str]:
-    """The worst state of each of these datasets, as it counts now."""
+    """Return the current most severe state of each dataset."""
     evaluated = asked.evaluated
     judged = evaluated.as_of, evaluated.edges_at
     held = None if asked.live is None else asked.live.states_of(keys, judged)
@@ -88,7 +88,7 @@ def coloured(asked: Question, keys: Sequence[int]) -> list[str]:
 
 
 def all_named(keys: Sequence[int], known: Iterable[Name | None]) -> list[Name]:
-    """The same, with words for the datasets that have edges, and no row."""
+    """Return current states, also for datasets that have edges and no row."""
     told = zip(keys, known, strict=True)
     return [name or ("", f"(unknown dataset {key})") for key, name in told]
 
@@ -99,7 +99,7 @@ def names_of(reader: Reader, keys: Iterable[int]) -> dict[int, Name]:
 
 
 def cuts_of(walks: Mapping[str, Walk]) -> list[str]:
-    """What walks of these names did not come to, in words."""
+    """Describe what the walks of these names did not reach."""
     cuts = [f"{way}: {walk.cut}" for way, walk in walks.items() if walk.cut]
     return [*cuts, UNSEEN] if any(walk.hidden for walk in walks.values()) else cuts
 
@@ -121,7 +121,7 @@ class CatalogWalk:
     def __init__(
         self, reader: Reader, sql: str, sight: Sight, values: Values | None = None
     ) -> None:
-        """`sql` gives (here, other, job name) of the datasets `:keys`, and of `values`."""
+        """Walk from `:keys`; `sql` returns (here, other, job name) for them and `values`."""
         self._reader = reader
         self._sql = sql
         self._sight = sight

@@ -17,14 +17,14 @@ app = typer.Typer(add_completion=False)
 
 @app.callback()
 def policy() -> None:
-    """The policy: owners, tiers, sources, limits and objectives."""
+    """Check and inspect the policy: owners, tiers, sources, limits and objectives."""
 
 
 @app.command()
 def check(
     file: Annotated[Path, typer.Argument(help="The policy file.")], *, as_json: AsJson = False
 ) -> None:
-    """Say whether a policy file would be taken, and if not, where it is wrong."""
+    """Check a policy file, and show each error with its place."""
     from lineage.policy import PolicyError, load, not_in_force, unreachable  # noqa: PLC0415 - YAML only where a policy is
 
     try:
@@ -41,14 +41,14 @@ def check(
         counts = f"{len(found.owners)} owners, {len(found.datasets)} rules for datasets"
         typer.echo(f"{file} is a valid policy: {counts}, {len(found.sources)} sources")
         for name in not_in_force(found):
-            typer.echo(f"  {name}: taken, and not acted upon by this version but for a metric")
+            typer.echo(f"  {name}: accepted; this version only exports a metric for it")
         for gap in unreachable(found):
             typer.echo(f"  {gap}")
 
 
 @app.command()
 def suggest(data_dir: DataDir = None) -> None:
-    """Draft a policy from what was seen, as YAML on standard output."""
+    """Print a draft of a policy as YAML, based on the datasets seen."""
     settings = read(data_dir)
     with question(settings):  # that there is a catalog, before anything opens (and makes) one
         pass

@@ -28,7 +28,7 @@ _SINGLE = {
 def dashboards(
     *,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for the files; all but these are printed without.")
+        Path | None, typer.Option(help="Folder for the files; without it they are printed.")
     ] = None,
     form: Annotated[
         _Form,
@@ -39,7 +39,7 @@ def dashboards(
     policy: PolicyFile = None,
     url: Url = None,
     path: Annotated[
-        str | None, typer.Option(help="The files' folder as Grafana sees it, for the provider.")
+        str | None, typer.Option(help="Path of the folder inside Grafana, for the provider.")
     ] = None,
 ) -> None:
     """Write Grafana's dashboards: executive, on-call, debug."""

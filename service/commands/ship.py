@@ -1,4 +1,4 @@
-"""`lineward ship DIR`: sees the events that a job's file transport writes into the collector."""
+"""`lineward ship DIR`: sends event files of Spark jobs to the collector."""
 
 from pathlib import Path
 from threading import Event
@@ -27,28 +27,31 @@ _log = structlog.get_logger()
 
 @app.command()
 def main(  # noqa: PLR0913 - each is an option of the command
-    folder: Annotated[Path, typer.Argument(help="Folder of the event files.")],
+    folder: Annotated[Path, typer.Argument(help="Folder with event files.")],
     *,
     url: Annotated[
-        str | None, typer.Option(help="The collector \\[http://LINEWARD_HOST:COLLECTOR_PORT].")
+        str | None,
+        typer.Option(help="Address of the collector \\[http://LINEWARD_HOST:COLLECTOR_PORT]."),
     ] = None,
     token_file: Annotated[
-        Path | None, typer.Option(help="Bearer token \\[LINEWARD_COLLECTOR_TOKEN_FILE].")
+        Path | None,
+        typer.Option(help="File with the bearer token \\[LINEWARD_COLLECTOR_TOKEN_FILE]."),
     ] = None,
     secret_file: Annotated[
         Path | None,
         typer.Option(help="Copy of the collector's reader.secret \\[LINEWARD_READER_SECRET_FILE]."),
     ] = None,
     state: Annotated[
-        Path | None, typer.Option(help=f"Folder of what was shipped \\[DIR/{_STATE}].")
+        Path | None,
+        typer.Option(help=f"Folder for the positions of shipped files \\[DIR/{_STATE}]."),
     ] = None,
     match: Annotated[
-        list[str] | None, typer.Option(help=f"Files to follow \\[{', '.join(PATTERNS)}].")
+        list[str] | None, typer.Option(help=f"File patterns \\[{', '.join(PATTERNS)}].")
     ] = None,
-    once: Annotated[bool, typer.Option("--once", help="End when all is shipped.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Exit when all files are shipped.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Follow a folder of OpenLineage events, and post each until the collector has it."""
+    """Watch a folder of OpenLineage event files, and send each event to the collector."""
     log_to_stderr()  # messages on the way must not mix with the answer
     settings = read()
     target = Target(
@@ -105,7 +108,7 @@ def _show(report: Shipped, *, as_json: bool) -> None:
     if as_json:
         print_json(report)
         return
-    said = [f"{report.taken:,} events taken, {report.refused:,} refused"]
+    said = [f"{report.taken:,} events accepted, {report.refused:,} rejected"]
     said += [f"  {one.file}:{one.position}: {one.reason}" for one in report.refusals]
     said += [f"  {report.partial_reason}"] if report.partial_reason else []
     said += [f"  {one.file}:{one.position}: half written, left" for one in report.unfinished]

@@ -39,11 +39,12 @@ def main(
     insecure: Annotated[
         bool,
         typer.Option(
-            "--insecure", help="Listen to other machines without tokens [LINEWARD_INSECURE]."
+            "--insecure",
+            help="Accept requests from other machines without tokens [LINEWARD_INSECURE].",
         ),
     ] = False,
 ) -> None:
-    """Run collector, pipeline and service until Ctrl-C; what dies is started again."""
+    """Run collector, pipeline and service until Ctrl-C; a role that exits is restarted."""
     os.umask(0o077)
     settings = read(data_dir)
     if insecure:
@@ -110,7 +111,7 @@ def _upgrade(settings: Settings) -> None:
 
 
 def _say(text: str) -> None:
-    """Print it; a terminal that is gone, or a full disk behind it, ends no role."""
+    """Print a text; a closed terminal or a full disk stops no role."""
     with suppress(OSError):
         typer.echo("\n".join(clean(line) for line in text.splitlines()))
 

@@ -95,7 +95,7 @@ class Home:
         return int(pids[0])
 
     def load_history(self, recorded: Path) -> int:
-        """What `lineward backfill files` does; how many events were taken.
+        """Run `lineward backfill files`, and return the number of accepted events.
 
         Raises:
             StepFailedError: some were refused.
@@ -121,11 +121,11 @@ class Home:
             raise StepFailedError(f"{recorded}: {answer.status_code} {answer.text[:200]}")
 
     def received(self) -> int:
-        """Number of the newest event in the spool."""
+        """Return the number of the newest event in the spool."""
         return last_seq(self.settings.spool) or 0
 
     def evaluated(self) -> int:
-        """Number of the newest event that an evaluation has taken in."""
+        """Return the number of the newest evaluated event."""
         try:
             with question(self.settings) as asked:
                 found = asked.reader.rows("SELECT max(last_seq) FROM evaluation")

@@ -27,7 +27,7 @@ class Recording(msgspec.Struct, frozen=True):
     events: list[bytes]
 
     def of(self, jobs: Iterable[str]) -> "Recording":
-        """The part that the applications of these names sent."""
+        """Return the part that the applications of these names sent."""
         wanted = set(jobs)
         return Recording([event for event in self.events if _application(event) in wanted])
 
@@ -48,7 +48,7 @@ class Recording(msgspec.Struct, frozen=True):
 
 
 def load() -> Recording:
-    """The recording that is part of the demo."""
+    """Return the recording that comes with the demo."""
     with gzip.open(RECORDED) as file:
         return Recording(file.read().splitlines())
 
@@ -90,7 +90,7 @@ _decode = msgspec.json.Decoder(_Event).decode
 
 
 def _application(event: bytes) -> str:
-    """The listener puts the application's name before the first dot."""
+    """Return the application's name, which the listener puts before the first dot."""
     return _decode(event).job.name.partition(".")[0]
 
 

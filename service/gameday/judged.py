@@ -68,7 +68,7 @@ def judge(kept: Kept, *, began: float | None = None, on_days: OnDays = lambda _:
 
 
 def walked(kept: Kept, on_days: OnDays = lambda _: None) -> Told:
-    """What people were told, in a catalog that is deleted afterwards."""
+    """Walk a saved run, and return its notifications; the catalog is deleted afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="lineward-gameday-"))
     engine = open_catalog(catalog_url(folder))
     try:

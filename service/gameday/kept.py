@@ -99,7 +99,7 @@ class Kept:
         self._write(msgspec.structs.replace(self.planned(), slabs=slabs, peak_bytes=peak_bytes))
 
     def planned(self) -> Planned:
-        """What was asked for.
+        """Return the saved plan.
 
         Raises:
             NotKeptError: nothing was, here.
@@ -111,7 +111,7 @@ class Kept:
         return msgspec.json.decode(told, type=Planned)
 
     def policy(self) -> Policy:
-        """The estate's, read as a service would read it."""
+        """Return the simulated environment, read as a service would read it."""
         return parse(self.policy_file.read_text(encoding="utf-8"), _POLICY)
 
     def slabs(self) -> Iterator[KeptSlab]:
@@ -122,7 +122,7 @@ class Kept:
         """
         count = self.planned().slabs
         if not count:
-            raise NotKeptError(f"{self.folder}: the run did not end; run without --reuse again")
+            raise NotKeptError(f"{self.folder}: the run is incomplete; run without --reuse again")
         for number in range(count):
             folder = self._slab(number)
             figures = msgspec.json.decode((folder / _SLAB).read_bytes(), type=SlabFigures)

@@ -130,8 +130,8 @@ class _Day:
         while wrong := self._not_ready():
             if _now() > self._begins_at + _READY_PERIODS * period * MICROS:
                 raise RefusedInputError(
-                    f"{wrong}. Is the policy of `lineward gameday policy` in force, and are"
-                    " --against and --service of one Lineward?"
+                    f"{wrong}. Check that the policy of `lineward gameday policy` is in force, and"
+                    " that --against and --service belong to the same Lineward."
                 )
             self._turn_for(_LOOK_SECONDS)
 
@@ -159,7 +159,7 @@ class _Day:
     def judged(self, seconds: float) -> Played:
         """By the scorer of the first mode; what takes more than this process is not known."""
         if self._faults is None:
-            raise RuntimeError("a day that did not settle has nothing to be judged by")
+            raise RuntimeError("a run that did not settle cannot be scored")
         truth = self._faults.truth(self._begins_at, self._ends_at)
         hearing = self._hearing
         found = score(truth, hearing.heard, (), hearing.resolve, wall_seconds=round(seconds, 1))
@@ -169,7 +169,7 @@ class _Day:
         return Played(found, truth, tuple(hearing.heard), *times, hearing.others)
 
     def _not_ready(self) -> str | None:
-        """The first dataset that is not as it should be, in words."""
+        """Describe the first dataset that is not in its expected state."""
         rows = self._asked.datasets(self._name)
         for dataset, tier in zip(self._estate.datasets, self._estate.tiers, strict=True):
             row = rows.get(Name(*dataset.full_name))
@@ -177,7 +177,9 @@ class _Day:
             if row is None:
                 return f"{dataset.name} is not known to the service"
             if (row.owner, row.tier) != (owner, tier):
-                return f"{dataset.name} is {row.owner}'s and {row.tier}, not {owner}'s and {tier}"
+                return (
+                    f"{dataset.name} {row.owner}, {row.tier}: expected {owner}, {tier}"
+                )
             if row.state != GOOD:
                 return f"{dataset.name} is {row.state}: {row.reason}"
         return None
@@ -202,7 +204,7 @@ class _Day:
         except UnansweredError as error:
             raise NotRunningError(f"--against does not answer: {error}") from error
         if refused:
-            raise RefusedInputError(f"--against: an event was refused: {refused[0].reason}")
+            raise RefusedInputError(f"--against: an event was rejected: {refused[0].reason}")
 
 
 def _now() -> int:

@@ -80,7 +80,7 @@ class Stage:
         return sorted(found)
 
     def bring(self, at: int) -> None:
-        """The catalog as an evaluation of that instant, µs, would have left it."""
+        """Bring the catalog to the state after an evaluation at this time, in µs."""
         with writing(self._engine) as connection:
             states, active, runs = [], set(), []
             while self._waiting and self._waiting[-1][0] <= at:
@@ -139,7 +139,7 @@ class Stage:
         return held
 
     def _fold(self, row: Row) -> int:
-        """What is newer takes the place of what was."""
+        """Fold a row into the activity of its dataset; newer facts replace older ones."""
         key: int = row["dataset_key"]
         held = self._activity.setdefault(
             key, {"dataset_key": key, "writes": 0, "learned_writes": 0} | _NOTHING
@@ -215,7 +215,7 @@ def _replace(connection: Connection, table: Table, rows: list[Row]) -> None:
 
 
 def _evaluated(connection: Connection, at: int, before: int | None) -> None:
-    """The newest alone is ever asked for."""
+    """Store an evaluation in place of older ones."""
     connection.execute(text("DELETE FROM evaluation WHERE as_of < :at"), {"at": at})
     row = {"as_of": at, "previous_as_of": before, "last_seq": 0, "policy_hash": ""}
     fold_rows(connection, tables.evaluation, [row | {"datasets": 0, "seconds": 0.0}])

@@ -148,7 +148,7 @@ class _Walking:
             self.lists[heard.full_list, heard.at] = self._listed(heard.full_list)
 
     def _listed(self, link: str) -> frozenset[Name]:
-        """What the page behind a link of an incident shows."""
+        """Return the text of the page that an incident links to."""
         impact, dataset = tables.incident_impact, tables.dataset
         rows = (
             select(dataset.c.namespace, dataset.c.name)
@@ -189,6 +189,6 @@ class _Walking:
 
 
 def _is_held(incident: Incident) -> bool:
-    """It is about to open, or to close."""
+    """Check whether an incident is about to open or to close."""
     is_closing = incident.is_live and incident.good_at is not None
     return incident.state == "pending" or is_closing

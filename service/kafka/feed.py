@@ -25,7 +25,7 @@ class Consumer(Protocol):
     """The part of `confluent_kafka.Consumer` that is used."""
 
     def consume(self, num_messages: int, timeout: float) -> list[Message]:
-        """What is there, at most so many; fewer when the time is over."""
+        """Return up to so many records; fewer when the time is over."""
 
     def commit(
         self, *, offsets: list[TopicPartition], asynchronous: Literal[False]

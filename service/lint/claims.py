@@ -53,7 +53,7 @@ def claims(reader: Reader) -> Iterator[Finding]:
             line = [tier_line((namespace, name), tag)]
             yield _finding(TIER_TAG, (namespace, name), told, policy=line)
     for namespace, name, owner, known in reader.rows(_OWNERS, {"most": _MOST}):
-        told = f"an ownership facet names {owner[:80]!r}; the owner in force: {known or 'nobody'}"
+        told = f"an ownership facet names {owner[:80]!r}; the owner in force: {known or 'none'}"
         yield _finding(OWNER_FACET, (namespace, name), told)
 
 

@@ -31,7 +31,7 @@ def fold_line(fold: Fold) -> str:
 
 
 def pattern_of_both(namespace: str, name: str) -> Pattern:
-    """Joined where that can only mean these two, else the two apart."""
+    """Return one joined pattern if it is unambiguous, else its two parts."""
     text = joined(namespace, name)
     return text if split_joined(text) == (namespace, name) else PatternParts(namespace, name)
 

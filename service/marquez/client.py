@@ -90,7 +90,7 @@ class Marquez:
         return _verdict(answer)
 
     async def events(self, *, after: int, before: int, limit: int) -> list[Pulled]:
-        """The first RunEvents of [after, before) by the producer's time, ascending; µs.
+        """Return the first RunEvents of [after, before) by producer time, ascending; µs.
 
         Raises:
             MarquezError: no answer, or none that is a page of events.

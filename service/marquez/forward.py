@@ -40,11 +40,11 @@ class Progress:
         return self._taken[-1] if self._taken else self.through
 
     def take(self, seq: int) -> None:
-        """It is on its way."""
+        """Mark the event as in progress."""
         self._taken.append(seq)
 
     def done(self, seq: int) -> None:
-        """It is sent, set aside, or was not to be sent."""
+        """Mark the event as sent, set aside, or skipped."""
         self._done.add(seq)
         while self._taken and self._taken[0] in self._done:
             self.through = self._taken.popleft()

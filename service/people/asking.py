@@ -67,7 +67,7 @@ def put(settings: Settings, wanted: Ask, now: datetime) -> int:
 
 
 async def outcome(settings: Settings, wanted: Ask, number: int) -> Outcome:
-    """What became of it, as soon as that is known, or that it is not known in five seconds.
+    """Return the outcome once it is known, or report after five seconds that it is unknown.
 
     Raises:
         NotNowError: it was refused; the text says why.
@@ -79,7 +79,7 @@ async def outcome(settings: Settings, wanted: Ask, number: int) -> Outcome:
         answer = await asyncio.to_thread(_answer, settings, number)
     if answer:
         raise errors.NotNowError(answer)
-    late = "asked; nobody has taken it yet: it is done at the service's next evaluation"
+    late = "requested; the action takes effect at the next evaluation"
     detail = late if answer is None else None
     return Outcome(number, wanted.incident_id, wanted.action, answer is not None, detail)
 

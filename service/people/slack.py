@@ -92,7 +92,7 @@ class SlackDesk:
             raise RefusedInputError(str(error)) from error
 
     def _refuse(self, wanted: Ask, now: datetime) -> None:
-        entry = refusal(entry_of(wanted, to_micros(now)), "the policy names no such person")
+        entry = refusal(entry_of(wanted, to_micros(now)), "the policy has no such person")
         with acting(self._settings) as connection:
             record(connection, entry)
 

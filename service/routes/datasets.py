@@ -13,8 +13,10 @@ from service.answers.named import dataset_named
 from service.answers.shapes import DatasetDetail, DatasetPage, Why
 from service.routes.asked import AnyRequest, Cursor, asked_by
 
-_Limit = Annotated[int, QueryParameter(ge=1, le=10_000, description="At most so many.")]
-_Most = Annotated[int, QueryParameter(ge=1, le=1_000, description="At most so many of each.")]
+_Limit = Annotated[int, QueryParameter(ge=1, le=10_000, description="Maximum number of results.")]
+_Most = Annotated[
+    int, QueryParameter(ge=1, le=1_000, description=("Maximum number of results of each kind."))
+]
 _Text = Annotated[str | None, QueryParameter(max_length=4_096)]
 
 
@@ -29,7 +31,7 @@ def get_datasets(  # noqa: PLR0913 - each is a parameter of the query
     limit: _Limit = 1_000,
     cursor: Cursor = None,
 ) -> DatasetPage:
-    """The datasets and the worst state of each, worst first."""
+    """List datasets with their most severe state, most severe first."""
     filters = Filters(state=dataset_state, tier=tier, owner=owner, contains=contains)
     with asked_by(request) as asked:
         part = Part(limit=limit, cursor=cursor)

@@ -9,8 +9,8 @@ from service.answers.incident_shapes import IncidentDetail, IncidentPage
 from service.answers.incidents import incident, incidents
 from service.routes.asked import AnyRequest, Cursor, asked_by
 
-_Limit = Annotated[int, QueryParameter(ge=1, le=1_000, description="At most so many.")]
-_All = Annotated[bool, QueryParameter(name="all", description="Those that are over too.")]
+_Limit = Annotated[int, QueryParameter(ge=1, le=1_000, description="Maximum number of results.")]
+_All = Annotated[bool, QueryParameter(name="all", description="Include those that have ended.")]
 
 
 @get("/api/v1/incidents", access="incidents", is_cut=True, sync_to_thread=True)

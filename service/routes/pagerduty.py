@@ -36,7 +36,9 @@ async def post_event(request: AnyRequest) -> Response[bytes]:
         )
         is_signed = await asyncio.wait_for(taking, _WRITE_SECONDS)
     except TimeoutError as error:
-        raise TooSlowError("it may be done all the same; the same event is taken once") from error
+        raise TooSlowError(
+            "timed out; the action may have been done, and the same event is processed only once"
+        ) from error
     if not is_signed:
         await _refuse(request)
     return Response(b"", media_type=MediaType.TEXT)
@@ -47,5 +49,7 @@ async def _refuse(request: AnyRequest) -> None:
     try:
         await guard.record_refusal("pagerduty", "", BAD_SIGNATURE, uuid.uuid4().hex)
     except UnauditedError as error:
-        raise NoDataError(f"nobody is refused unaudited: {error}") from error
-    raise UnknownPersonError("this is not answered: no signature of PagerDuty's")
+        raise NoDataError(
+            f"requests are not processed while they cannot be audited: {error}"
+        ) from error
+    raise UnknownPersonError("unauthorized: invalid PagerDuty signature")

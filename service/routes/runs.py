@@ -10,7 +10,7 @@ from service.answers.run_shapes import RecentRuns, RunAnswer
 from service.answers.runs import NO_RUNS, recent_runs, run
 from service.routes.asked import AnyRequest, Cursor, asked_by
 
-_Limit = Annotated[int, QueryParameter(ge=1, le=1_000, description="At most so many.")]
+_Limit = Annotated[int, QueryParameter(ge=1, le=1_000, description="Maximum number of results.")]
 
 
 @get("/api/v1/runs/{run_id:str}", query="run", access="run", is_cut=True, sync_to_thread=True)
@@ -29,7 +29,7 @@ def get_runs(
     limit: _Limit = 50,
     cursor: Cursor = None,
 ) -> RecentRuns:
-    """The newest runs that read or wrote a dataset, with the times of their events."""
+    """List the newest runs that read or wrote a dataset, with the times of their events."""
     if not dataset:
         return NO_RUNS
     with asked_by(request) as asked:

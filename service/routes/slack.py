@@ -23,7 +23,7 @@ _READ_SECONDS, _WRITE_SECONDS = 1.0, 1.8
     include_in_schema=False,
 )
 async def post_interaction(request: AnyRequest) -> Response[bytes]:
-    """A button of a message, written down; the message itself tells what became of it."""
+    """Store a click on a button of a message; the message later shows the outcome."""
     desk: SlackDesk = request.app.state.slack
     if not desk.is_set:
         raise NotSetUpError("Slack's buttons: set LINEWARD_DELIVERY_SLACK_SIGNING_SECRET_FILE")
@@ -32,7 +32,7 @@ async def post_interaction(request: AnyRequest) -> Response[bytes]:
     try:
         stranger = await asyncio.wait_for(taking, _WRITE_SECONDS)
     except TimeoutError as error:
-        raise TooSlowError("the catalog is busy; it may be done all the same") from error
+        raise TooSlowError("the catalog is busy; the action may have been done") from error
     if stranger is not None:
         await _refuse(request, stranger)
     return Response(b"", media_type=MediaType.TEXT)
@@ -42,7 +42,7 @@ async def _signed(request: AnyRequest) -> Signed:
     try:
         body = await asyncio.wait_for(request.body(), _READ_SECONDS)
     except TimeoutError as error:
-        raise TooSlowError("the body did not come in time") from error
+        raise TooSlowError("the body did not arrive in time") from error
     named = request.headers
     return Signed(body, named.get("x-slack-request-timestamp"), named.get("x-slack-signature"))
 
@@ -54,5 +54,7 @@ async def _refuse(request: AnyRequest, stranger: Stranger) -> None:
             "slack", stranger.who, stranger.reason, uuid.uuid4().hex, address_of(request.scope)
         )
     except UnauditedError as error:
-        raise NoDataError(f"nobody is refused unaudited: {error}") from error
-    raise UnknownPersonError("this is not answered: no signature of Slack's, or nobody we know")
+        raise NoDataError(
+            f"requests are not processed while they cannot be audited: {error}"
+        ) from error
+    raise UnknownPersonError("unauthorized: invalid Slack signature, or unknown user")

@@ -17,7 +17,7 @@ from service.people.windowing import Begun, begin_window, end_window
 from service.routes.asked import AnyRequest, asked_by
 from service.routes.sent import MAX_BODY_BYTES, sent
 
-_Ended = Annotated[bool, QueryParameter(name="ended", description="Those that are over too.")]
+_Ended = Annotated[bool, QueryParameter(name="ended", description="Include those that have ended.")]
 
 _Number = Annotated[int, PathParameter(ge=1, le=2**63 - 1, description="Its id.")]
 

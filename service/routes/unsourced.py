@@ -9,10 +9,10 @@ from service.answers.unsourced import MOST_HOURS, MOST_LISTED, UnsourcedReads, u
 from service.routes.asked import AnyRequest, asked_by
 from service.routes.paged import page, shown
 
-_Limit = Annotated[int, QueryParameter(ge=1, le=MOST_LISTED, description="At most so many.")]
-_Hours = Annotated[
-    int, QueryParameter(ge=1, le=MOST_HOURS, description="Of the last so many hours.")
+_Limit = Annotated[
+    int, QueryParameter(ge=1, le=MOST_LISTED, description=("Maximum number of results."))
 ]
+_Hours = Annotated[int, QueryParameter(ge=1, le=MOST_HOURS, description="Number of past hours.")]
 
 
 @get("/api/v1/unsourced-reads", access="datasets", is_cut=True, sync_to_thread=True)

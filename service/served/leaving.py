@@ -43,7 +43,7 @@ class Listening:
             await asyncio.wait({self._task})
 
     async def receive(self) -> ReceiveMessage:
-        """The next message, as the server's own `receive`."""
+        """Return the next message, like the server's own `receive`."""
         return await self._heard.get()
 
     async def _listen(self) -> None:

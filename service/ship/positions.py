@@ -39,7 +39,7 @@ class Position(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def position(name: str, status: os.stat_result, stream: Stream, place: int, line: int) -> Position:
-    """The position of a file that is shipped up to `place`."""
+    """Return the position of a file that is shipped up to `place`."""
     head, tail = _hashes(stream, place)
     return Position(
         name=name,

@@ -94,7 +94,7 @@ def test_a_batch_has_a_bound_of_events_that_the_answer_names(collector):
 
     answer = collector.post(raw, BATCH)
 
-    detail = "$: 10001 events; a batch may have 10000: split it"
+    detail = "$: 10001 events; the maximum of a batch is 10000: split it"
     assert (answer.status_code, answer.json()["detail"]) == (413, detail)
     kept = collector.rows("SELECT reason, detail, body_bytes FROM rejected")
     assert ("too_many", detail, len(raw)) in kept

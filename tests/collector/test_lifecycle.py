@@ -80,7 +80,7 @@ def test_a_collector_that_drains_is_not_ready_and_closes_connections(start):
     collector.process.send_signal(signal.SIGTERM)
     answer = until(lambda: _not_ready(collector))
 
-    assert answer.json()["detail"] == "the collector is ending: connect to another one"
+    assert answer.json()["detail"] == "the collector is shutting down: connect to another one"
     stored = [collector.post(new_body()), collector.post(b"[]", "/api/v1/lineage/batch")]
     rejected = [collector.post(b"{}"), collector.post(b"", "/nowhere")]
     assert [each.status_code for each in stored + rejected] == [201, 204, 400, 404]

@@ -90,7 +90,7 @@ def test_every_arc_that_is_asked_for_has_its_colour(client):
 
 def test_the_table_of_runs_gets_its_columns(client):
     """With instants as such, and what is not known as nothing."""
-    (target,) = _targets("Its recent runs")
+    (target,) = _targets("Recent runs")
 
     runs = _asked(client, target, shop.NAMESPACE, shop.CORE)
 
@@ -109,7 +109,7 @@ def test_a_name_from_an_event_stays_one_name(client):
 def test_where_nothing_is_chosen_all_is_empty_and_nothing_an_error(client):
     """As after an installation, where nothing is bad and nothing critical: Infinity shows a 404."""
     graph = _targets("Lineage")
-    for target in (*graph, *_targets("Its recent runs")):
+    for target in (*graph, *_targets("Recent runs")):
         frame = _asked(client, target, "", "")
         assert frame.keys() == {one["text"] for one in target["columns"]}
         assert not any(frame.values())

@@ -145,7 +145,7 @@ def test_a_figure_is_what_the_catalog_says(prometheus):
     """Not any answer will do: the incident's root, its criticals and its time left."""
     found = {}
     for name, target in targets():
-        if "What is wrong, whose it is" in name:
+        if "Open incidents with owner" in name:
             (row,) = prometheus.ask(filled(target["expr"], ALL), is_range=False)
             found[target["legendFormat"]] = float(row["value"][1])
             labels = row["metric"]

@@ -133,13 +133,13 @@ def _down(grafana: FakeGrafana) -> None:
 @pytest.mark.parametrize(
     ("fault", "code", "words"),
     [
-        (_unknown, 6, "does not know the token: make one of a service account"),
-        (_reader, 6, "does not allow the token this: its service account needs the role Editor"),
-        (_elsewhere, 6, "--url is not the address of a Grafana, or lacks its sub-path"),
+        (_unknown, 6, "rejects the token: create one for a service account"),
+        (_reader, 6, "does not permit this: the service account needs the role Editor"),
+        (_elsewhere, 6, "--url is not the address of Grafana, or lacks its sub-path"),
         (_occupied, 6, "412 A dashboard with the same name in the folder already exists"),
         (_provisioned, 6, "400 Cannot save provisioned dashboard"),
         (_bare, 6, "yesoreyeram-infinity-datasource: install the plugin"),
-        (_redirecting, 6, "leads on to 'https://login.example/': give that as --url"),
+        (_redirecting, 6, "redirects to 'https://login.example/': use this as --url"),
         (_down, 1, "failed (GET /api/datasources: 503 database is locked)"),
     ],
 )

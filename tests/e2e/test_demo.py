@@ -81,7 +81,7 @@ def test_once_shows_all_four_states_and_leaves_nothing(demo: Start):
 def test_a_stop_in_the_middle_leaves_nothing(demo: Start, number: signal.Signals):
     """Ctrl-C while a job runs and the collector stands still: all of it ends."""
     process = demo()
-    process.read_until("falls due at")
+    process.read_until("is due at")
 
     assert process.stop(number) == 130
     assert_nothing_is_left(process)

@@ -125,7 +125,7 @@ def test_stale_figures_say_so(catalog):
 
     assert {row["ratio"] for row in found["slis"]} == {None}
     assert (found["stale"], found["partial"]) == (True, True)
-    assert "what was good then is unknown now" in found["partial_reason"]
+    assert "states that were good then are unknown now" in found["partial_reason"]
 
 
 @pytest.mark.parametrize(

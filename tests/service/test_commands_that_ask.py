@@ -76,7 +76,7 @@ def test_a_dead_pipeline_shows_no_good_figure(catalog):
     states = {row["dataset"]: row["state"] for row in answer("datasets", catalog=catalog)}
 
     assert {row["ratio"] for row in json.loads(slis.stdout)} == {None}
-    assert "the last evaluation is of" in slis.stderr
+    assert "the last evaluation was at" in slis.stderr
     assert states[shop.RAW] == "unknown"
     assert states[shop.CORE] == "bad"
 

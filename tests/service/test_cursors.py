@@ -101,9 +101,7 @@ def test_what_is_no_cursor_is_refused(embedded_client, one):
         assert refused["status"] == 400
         assert refused["detail"].startswith("cursor: ")
     nonsense = _ask(embedded_client, one, cursor="nonsense")["detail"]
-    assert nonsense == (
-        "cursor: expected the next_cursor of an answer, as it was given, got 'nonsense'"
-    )
+    assert nonsense == ("cursor: expected the unchanged next_cursor of an answer, got 'nonsense'")
 
 
 @pytest.mark.parametrize(
@@ -133,7 +131,7 @@ def test_a_cursor_belongs_to_its_question(embedded_client):
     other = embedded_client.get("/api/v1/datasets", params={"cursor": first["next_cursor"]})
 
     assert other.status_code == 400
-    assert "keep every other parameter as it was" in other.json()["detail"]
+    assert "keep all other parameters unchanged" in other.json()["detail"]
 
 
 @pytest.mark.parametrize("one", LISTS[:2], ids=lambda one: one.rows)

@@ -9,7 +9,7 @@ from tests.service.commandline import lineward
 from tests.service.listed import add_audit
 
 _CUT = (
-    (("audit",), "3 are shown; there are older ones"),
+    (("audit",), "3 shown; older ones exist"),
     (("datasets",), "more with --limit: 3 of 4 shown"),
 )
 

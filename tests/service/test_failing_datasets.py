@@ -59,7 +59,7 @@ def test_lists_counts_and_answers_say_failing(failing):
 
         why = client.get("/api/v1/why", params=asked).json()
         assert why["state"] == "failing"
-        assert why["sentences"][0].startswith("It is failing: its last run failed")
+        assert why["sentences"][0].startswith("The last run failed")
         tree = client.get("/api/v1/lineage", params={"dataset": shop.CORE, "depth": 1}).json()
         assert tree["upstream"][0]["state"] == "failing"
         assert client.get("/api/v1/dataset", params={"dataset": shop.CORE}).json()["state"] == "bad"

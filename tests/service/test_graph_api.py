@@ -69,7 +69,7 @@ def test_of_no_name_there_is_nothing_and_it_is_said_why(client):
         found = client.get(f"/api/v1/{path}", params={"dataset": "", "dataset_namespace": ""})
         assert found.status_code == 200
         told = found.json()
-        assert (told[rows], told["partial_reason"]) == ([], "no dataset is chosen")
+        assert (told[rows], told["partial_reason"]) == ([], "no dataset is selected")
         assert (told["dataset_namespace"], told["partial"]) == (None, True)
         assert client.get(f"/api/v1/{path}").status_code == 400
 
@@ -106,7 +106,7 @@ def test_a_graph_that_is_cut_says_so(client, monkeypatch):
     cut = client.get("/api/v1/graph/nodes", params=CORE).json()
 
     assert (len(cut["nodes"]), cut["nodes"][0]["dataset"]) == (2, shop.CORE)
-    assert cut["partial_reason"] == "the nearest 2 of 4 datasets are drawn"
+    assert cut["partial_reason"] == "the nearest 2 of 4 datasets shown"
     edges = client.get("/api/v1/graph/edges", params=CORE).json()
     assert (len(edges["edges"]), edges["partial"]) == (1, True)
 
@@ -120,7 +120,7 @@ def test_a_graph_may_be_asked_for_smaller(client):
 
     assert [node["dataset"] for node in nodes["nodes"]] == [shop.CORE]
     assert (edges["edges"], nodes["partial_reason"]) == (
-        *([], "the nearest 1 of 4 datasets are drawn"),
+        *([], "the nearest 1 of 4 datasets shown"),
     )
 
 
@@ -167,9 +167,7 @@ def test_the_newest_runs_come_first_and_a_cut_list_says_so(client, catalog):
     found = client.get("/api/v1/runs", params={**CORE, "limit": 1}).json()
 
     assert [(run["run_id"], run["direction"]) for run in found["runs"]] == [("newer", "both")]
-    assert (found["partial"], found["partial_reason"]) == (
-        *(True, "1 are shown; there are older ones"),
-    )
+    assert (found["partial"], found["partial_reason"]) == (*(True, "1 shown; older ones exist"),)
 
 
 @pytest.mark.parametrize("path", ["graph/nodes", "graph/edges", "runs"])

@@ -81,7 +81,7 @@ def test_a_tag_for_a_higher_tier_is_listed_with_a_line_for_the_policy(catalog):
 
     assert [one.kind for one in found] == ["tier_tag"]
     assert advice(found)[1:] == [
-        "# into the policy, where they are right:",
+        "# add the correct lines to the policy:",
         "datasets:",
         '  - {match: "s3://lake/mart/revenue", tier: critical}',
     ]

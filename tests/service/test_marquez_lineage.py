@@ -175,7 +175,7 @@ def test_of_a_job_with_more_runs_than_are_asked_it_is_said(client, catalog, monk
     cut = client.get("/api/v1/lineage", params={"nodeId": JOB}).json()
 
     assert (whole["partial"], cut["partial"]) == (False, True)
-    assert cut["partial_reason"] == "what the job's newest 1 runs touched"
+    assert cut["partial_reason"] == "the datasets of the job's newest 1 runs"
 
 
 def test_a_job_leads_up_from_what_it_reads_and_down_from_what_it_writes(client, catalog):

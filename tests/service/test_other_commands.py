@@ -112,4 +112,4 @@ def test_runs_lists_the_newest_of_a_dataset(catalog):
 
     assert [run["run_id"] for run in found["runs"]] == [shop.RUN_ID, "run-1"]
     assert (shop.RUN_ID in shown.stdout, "run-1" in shown.stdout) == (True, False)
-    assert (shown.returncode, shown.stderr) == (0, "lineward: 1 are shown; there are older ones\n")
+    assert (shown.returncode, shown.stderr) == (0, "lineward: 1 shown; older ones exist\n")

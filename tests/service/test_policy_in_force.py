@@ -92,7 +92,7 @@ def test_a_rejected_file_is_shown(embedded, policy, invalid):
     with terminal.capture() as shown:
         terminal.print(page(status(service.settings, NOW)))
     assert "the policy file is rejected" in " ".join(shown.get().split())
-    assert "the policy file is rejected, an older one is in force (service)" in (
+    assert "the policy file is rejected, the previous one stays in force (service)" in (
         service.client.get("/").text
     )
     policy.write_text(VALID)

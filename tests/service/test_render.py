@@ -78,7 +78,7 @@ def test_spark_4_with_scala_2_12_is_rejected():
     rendered = lineward("render", "spark-conf", "--spark", "4", "--scala", "2.12")
 
     assert rendered.returncode == 6
-    assert "--scala: Spark 4 is built with 2.13 only" in rendered.stderr
+    assert "--scala: Spark 4 supports 2.13 only" in rendered.stderr
 
 
 def test_each_form_says_the_same():

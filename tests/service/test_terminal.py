@@ -44,12 +44,12 @@ def test_a_table_cuts_nothing_on_a_narrow_screen():
 @pytest.mark.parametrize(
     ("command", "told"),
     [
-        (("datasets", "--owner", "nobody at all"), "no dataset is like that\n"),
+        (("datasets", "--owner", "nobody at all"), "no datasets match\n"),
         (("impact", shop.MART), "0 datasets are made of it\n"),
-        (("suppressions",), "no window is planned\n"),
-        (("set-aside",), "no event is set aside\n"),
-        (("audit", "--who", "nobody at all"), "nobody wanted anything like that\n"),
-        (("history", shop.REF), "writes: none is kept\n"),
+        (("suppressions",), "no suppression windows\n"),
+        (("set-aside",), "no events are set aside\n"),
+        (("audit", "--who", "nobody at all"), "no operator actions match\n"),
+        (("history", shop.REF), "writes: none stored\n"),
     ],
 )
 def test_of_nothing_a_sentence_is_told_and_no_frame_is_drawn(embedded, command, told):

@@ -17,7 +17,7 @@ from service.routes.marquez.segments import decoded
 
 _States = Annotated[
     list[Literal["NEW", "RUNNING", "COMPLETED", "FAILED", "ABORTED", "OTHER"]] | None,
-    QueryParameter(name="lastRunStates", description="States of the newest run; any unless given."),
+    QueryParameter(name="lastRunStates", description="States of the newest run; default: any."),
 ]
 # The catalog counts an ABORT as FAIL, and a run without START as NEW.
 _KNOWN: dict[str, RunState] = {

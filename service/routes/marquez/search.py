@@ -13,13 +13,15 @@ from service.errors import InvalidQuestionError
 from service.routes.asked import AnyRequest, asked_by
 
 _Query = Annotated[
-    str, QueryParameter(name="q", min_length=1, max_length=1_024, description="A part of a name.")
+    str, QueryParameter(name="q", min_length=1, max_length=1_024, description="Text in the name.")
 ]
 _Filter = Annotated[
     Literal["dataset", "job", "DATASET", "JOB"] | None, QueryParameter(name="filter")
 ]
 _Sort = Annotated[Literal["name", "updated_at", "NAME", "UPDATE_AT"], QueryParameter(name="sort")]
-_Limit = Annotated[int, QueryParameter(ge=0, le=MOST_LIMIT, description="At most so many.")]
+_Limit = Annotated[
+    int, QueryParameter(ge=0, le=MOST_LIMIT, description=("Maximum number of results."))
+]
 _Day = Annotated[str | None, QueryParameter(description="A day, as 2026-11-20.")]
 
 

@@ -28,7 +28,7 @@ def test_what_may_not_be_seen_is_in_no_graph_and_is_said_to_be_missing(estate):
     assert f"dataset:{HIDDEN}:{PAYROLL}" in whole.text
     assert HIDDEN not in cut.text
     assert PAYROLL not in cut.text
-    assert cut.json()["partial_reason"] == "some of it may not be seen with this token"
+    assert cut.json()["partial_reason"] == "parts are hidden from this token"
     assert estate.rows("SELECT who, action, subject, namespaces FROM access_audit ORDER BY id") == [
         ("boss", "lineage", f"nodeId={CORE}", f'["{shop.NAMESPACE}","{HIDDEN}"]'),
         ("shop", "lineage", f"nodeId={CORE}", f'["{shop.NAMESPACE}"]'),

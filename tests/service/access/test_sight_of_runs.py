@@ -57,7 +57,7 @@ def test_the_past_ends_at_what_is_hidden_and_says_so(settled):
     ]
     up, down = [shop.RAW, shop.REF], [shop.MART]
     assert ends == [[*up, PAYROLL], [*down, PAYROLL], up, down]
-    assert "some of it may not be seen with this token" in cut["partial_reason"]
+    assert "parts are hidden from this token" in cut["partial_reason"]
 
 
 @pytest.mark.postgres_always

@@ -78,7 +78,7 @@ def test_a_collector_that_refuses_ends_it(monkeypatch):
     """With its reason."""
     monkeypatch.setattr(live, "_BEGUN_PERIODS", 2)
     post = Post(Refused(0, "no namespace of yours"))
-    with pytest.raises(RefusedInputError, match="--against: an event was refused: no namespace"):
+    with pytest.raises(RefusedInputError, match="--against: an event was rejected: no namespace"):
         live.play(WANTED, post, Known(), Receivers(), lambda _: None)
 
 

@@ -46,7 +46,7 @@ def test_an_event_that_is_too_large_is_kept_with_its_place_and_counted(collector
     told = f"$: {len(_LARGE)} bytes at openlineage.events/0@1: larger than an event may be;"
     assert topic.committed == 3
     assert _rows(collector, "SELECT count(*) FROM event") == [(2,)]
-    assert kept == [("too_large", f"{told} its head is kept", "kafka", _LARGE[:65_536])]
+    assert kept == [("too_large", f"{told} its head is stored", "kafka", _LARGE[:65_536])]
     refusals = refusals_since(collector.folder / "spool.db", 0, system_clock)
     assert refusals is not None
     assert [row[1:] for row in refusals.counts] == [("too_large", "live", 1)]

@@ -79,7 +79,7 @@ def test_what_may_be_seen_is_answered_without_texts_that_may_name_more(estate):
     assert [one["createdByRun"]["id"] for one in versions["versions"]] == [RUNS[12], RUNS[11]]
     listed = estate.get("/api/v1/jobs", "shop").json()
     assert [one["name"] for one in listed["jobs"]] == [warehouse.STREAM, LOAD]
-    assert listed["partial_reason"] == "some of it may not be seen with this token"
+    assert listed["partial_reason"] == "parts are hidden from this token"
 
 
 @pytest.mark.postgres_always

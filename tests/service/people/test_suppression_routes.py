@@ -65,7 +65,7 @@ def test_the_policys_windows_are_listed_beside_them(answering):
     [
         ({}, 400, "body: Object missing required field `pattern`"),
         ({"pattern": "x", "reason": "y"}, 400, "until: missing; an open window"),
-        ({**_WISH, "until": "2026-11-21T15:00:00Z"}, 400, "until, for: give one of the two"),
+        ({**_WISH, "until": "2026-11-21T15:00:00Z"}, 400, "until, for: give exactly one"),
         ({**_WISH, "for": "31d"}, 400, "until: a window lasts 30 days at most"),
         ({**_WISH, "pattern": ""}, 400, "pattern: empty"),
         ({**_WISH, "pattern": "a\u0007"}, 400, "pattern: holds U+0007"),
