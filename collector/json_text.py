@@ -99,10 +99,10 @@ def may_repeat_keys(body: bytes, value: object) -> bool:
     quotation marks as a body without repeats. Where marks are written as numbers, which could make
     up for those of a repeat, only a count decides.
     """
-    anew = _encoder.encode(value)
-    if anew == body:
+    again = _encoder.encode(value)
+    if again == body:
         return False
-    return body.count(b'"') != anew.count(b'"') or b"\\u0022" in body
+    return body.count(b'"') != again.count(b'"') or b"\\u0022" in body
 
 
 def count_repeated_keys(body: bytes) -> int:

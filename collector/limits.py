@@ -12,7 +12,7 @@ from collector.errors import (
     BusyError,
     ClientGoneError,
     MalformedRequestError,
-    RefusedError,
+    RejectedRequestError,
     TooLargeError,
     TooSlowError,
 )
@@ -66,7 +66,9 @@ async def read(
     return inflated
 
 
-async def drop(scope: Scope, protocol: Http, error: RefusedError, deadlines: Deadlines) -> None:
+async def drop(
+    scope: Scope, protocol: Http, error: RejectedRequestError, deadlines: Deadlines
+) -> None:
     """Read what the client still sends, so that it sees the answer `error`; up to a bound."""
     if not _waits_for_us(scope):
         with contextlib.suppress(TimeoutError), deadlines:
@@ -112,7 +114,7 @@ class _Incoming:
     """A body that arrives chunk by chunk; of one that is rejected only the head is kept."""
 
     def __init__(
-        self, bounds: Bounds, held: Reservation | None, problem: RefusedError | None
+        self, bounds: Bounds, held: Reservation | None, problem: RejectedRequestError | None
     ) -> None:
         self._bounds = bounds
         self._held = held

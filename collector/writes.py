@@ -5,7 +5,7 @@ from typing import Protocol
 
 import msgspec
 
-from collector.errors import RefusedError
+from collector.errors import RejectedRequestError
 
 Row = tuple[object, ...]
 
@@ -21,7 +21,9 @@ class Rejected(msgspec.Struct, frozen=True):
     origin: str = "http"
 
     @classmethod
-    def of(cls, error: RefusedError, body: bytes, origin: str, body_bytes: int) -> "Rejected":
+    def of(
+        cls, error: RejectedRequestError, body: bytes, origin: str, body_bytes: int
+    ) -> "Rejected":
         """Return the row of a body, or of its head, that this error rejected."""
         return cls(error.reason, error.path, error.detail, body, body_bytes, origin)
 

@@ -35,7 +35,7 @@ from service.acting.by_policy import ByPolicy
 from service.app import create_app
 from service.binding import require_guarded
 from service.bookkeeping import Bookkeeper, Work
-from service.errors import RefusedInputError
+from service.errors import RejectedInputError
 from service.impact.clock import ImpactClock
 from service.intake import Intake
 from service.leader import Leader, LeaderWorks, replica_name
@@ -71,7 +71,7 @@ def main() -> int:
         require_guarded(given.settings, _policy(given.settings), with_collector=False)
         ports = (given.settings.service_port, given.settings.metrics_port)
         listening = [_listen(given.settings.host, port) for port in ports]
-    except (InvalidSettingError, RefusedInputError, OSError) as error:
+    except (InvalidSettingError, RejectedInputError, OSError) as error:
         _log.error("service_cannot_start", reason=str(error))
         return 2
     asyncio.run(_serve(given, *listening))
@@ -91,7 +91,7 @@ def _policy(settings: Settings) -> Policy | None:
     """Load the policy file, or None if it is invalid: then the API rejects every request."""
     try:
         return policy_of(settings.policy)
-    except RefusedInputError:
+    except RejectedInputError:
         return None
 
 

@@ -16,8 +16,8 @@ from service.access.guard import Guard
 from service.described import Json, Yaml
 from service.etags import ETags
 from service.hosts import host_check
-from service.people.pagerduty import PagerDutyDesk
-from service.people.slack import SlackDesk
+from service.people.pagerduty import PagerDutyInbox
+from service.people.slack import SlackInbox
 from service.problems import HANDLERS, SAFE_HEADERS
 from service.release import release
 from service.routes import (
@@ -147,7 +147,7 @@ def create_app(  # noqa: PLR0913, PLR0917 - what the process was started with
     """
     served = Tallies() if tallies is None else tallies
     guarding = Guard(settings, clock) if guard is None else guard
-    desk = SlackDesk(
+    router = SlackInbox(
         settings, guarding.policy, delivery.slack_signing_secret_file if delivery else None
     )
     routed = routing or RoutingSettings()
@@ -156,8 +156,8 @@ def create_app(  # noqa: PLR0913, PLR0917 - what the process was started with
         "clock": clock,
         "guard": guarding,
         "policy": guarding.policy,
-        "slack": desk,
-        "pagerduty": PagerDutyDesk(
+        "slack": router,
+        "pagerduty": PagerDutyInbox(
             settings, delivery.pagerduty_webhook_secret_file if delivery else None
         ),
         "routing": routed,

@@ -65,7 +65,7 @@ class Question(msgspec.Struct, frozen=True):
     reader: Reader
     evaluated: Evaluated
     now: datetime
-    sight: Sight = EVERYTHING
+    visibility: Sight = EVERYTHING
     live: Live | None = None
 
 
@@ -73,7 +73,7 @@ class Question(msgspec.Struct, frozen=True):
 def question(
     settings: Settings,
     clock: Clock = system_clock,
-    sight: Sight = EVERYTHING,
+    visibility: Sight = EVERYTHING,
     live: Live | None = None,
     *,
     seconds: float = STATEMENT_SECONDS,
@@ -92,7 +92,7 @@ def question(
             require_revision(reader)
             stale = settings.stale_evaluation_seconds
             evaluated = last_evaluation(reader, now=now, stale_seconds=stale)
-            shown = sight.without(hidden_keys(reader, sight))
+            shown = visibility.without(hidden_keys(reader, visibility))
             yield Question(reader, evaluated, now, shown, live)
     except NoCatalogError as error:
         raise NoDataError(advice(settings)) from error

@@ -59,8 +59,8 @@ def _logs(reader: Reader, passes: dict[str, int]) -> Iterator[Metric]:
     ]
     # Where no pass could, there is no such time.
     if listed_at := passes.get(EVIDENCE_LISTED_AT):
-        told = "Time of the last listing of all event log folders."
-        values.append(("read_timestamp_seconds", told, listed_at / 1e6))
+        message = "Time of the last listing of all event log folders."
+        values.append(("read_timestamp_seconds", message, listed_at / 1e6))
     for name, text, value in values:
         yield GaugeMetricFamily(f"lineage_evidence_{name}", text, value=value)
 
@@ -68,10 +68,10 @@ def _logs(reader: Reader, passes: dict[str, int]) -> Iterator[Metric]:
 def _sql(reader: Reader) -> Iterator[Metric]:
     ((texts, problems),) = reader.rows(_TEXTS)
     if texts:
-        told = "Distinct SQL texts of runs."
-        yield GaugeMetricFamily("lineage_sql_texts", told, value=texts)
-        told = "SQL texts that could not be parsed; they verify no edges."
-        yield GaugeMetricFamily("lineage_sql_problem_texts", told, value=problems)
+        text = "Distinct SQL texts of runs."
+        yield GaugeMetricFamily("lineage_sql_texts", text, value=texts)
+        text = "SQL texts that could not be parsed; they verify no edges."
+        yield GaugeMetricFamily("lineage_sql_problem_texts", text, value=problems)
 
 
 def _accuracy(reader: Reader) -> Iterator[Metric]:

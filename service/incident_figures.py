@@ -71,7 +71,7 @@ def _each(rows: list[Row], critical: dict[str, int]) -> Iterator[Metric]:
         "Time at which the first dataset of a paging tier is overdue.",
         labels=labels,
     )
-    hurt = GaugeMetricFamily(
+    affected = GaugeMetricFamily(
         "lineage_incident_critical_datasets",
         "Critical datasets that are affected or downstream.",
         labels=labels,
@@ -79,10 +79,10 @@ def _each(rows: list[Row], critical: dict[str, int]) -> Iterator[Metric]:
     for number, kind, namespace, name, began, hit_at in rows:
         root.add_metric((number, kind, namespace, name), 1.0)
         onset.add_metric((number,), began / _SECOND)
-        hurt.add_metric((number,), float(critical.get(number, 0)))
+        affected.add_metric((number,), float(critical.get(number, 0)))
         if hit_at is not None:
             hit.add_metric((number,), hit_at / _SECOND)
-    yield from (root, onset, hit, hurt)
+    yield from (root, onset, hit, affected)
 
 
 def _opened(reader: Reader, now: datetime) -> Metric:

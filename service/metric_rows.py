@@ -121,10 +121,10 @@ def standing(reader: Reader) -> Standing:
     rows = reader.rows(_STANDING)
     counts = Counter((tier, WORST_FIRST[rank]) for _, tier, _, rank in rows)
     listable = [row for row in rows if row[3] == _BAD or row[1] == CRITICAL]
-    gravest = heapq.nsmallest(MOST_LISTED, listable, key=_gravity)
+    most_severe = heapq.nsmallest(MOST_LISTED, listable, key=_gravity)
     others = Counter({id_: n for id_, n in counts.items() if id_[0] == CRITICAL or id_[1] == BAD})
-    others.subtract((tier, WORST_FIRST[rank]) for _, tier, _, rank in gravest)
-    listed = rows_for(reader, _LISTED, [row[0] for row in gravest])
+    others.subtract((tier, WORST_FIRST[rank]) for _, tier, _, rank in most_severe)
+    listed = rows_for(reader, _LISTED, [row[0] for row in most_severe])
     by_name = sorted((Listed(*row) for row in listed), key=_by_name)
     return Standing(
         counts,

@@ -36,7 +36,7 @@ from service.answers.moments import Evaluated, last_evaluation
 from service.answers.slis import Objectives, mostly_unknown, sli_name
 from service.answers.status import RolePolicy, roles_of, spool_status, status, status_policies
 from service.delivery_families import delivery_families
-from service.errors import RefusedInputError, UnreachableError
+from service.errors import RejectedInputError, UnreachableError
 from service.event_families import error_families, lag_families, set_aside_family
 from service.evidence_families import evidence_families
 from service.incident_families import incident_families
@@ -189,7 +189,7 @@ class CatalogCollector(Collector):
     def _known_policy(self) -> Policy | None:
         try:
             return self._policy.current()
-        except RefusedInputError:
+        except RejectedInputError:
             return None
 
     def _of_days(self) -> list[Metric]:

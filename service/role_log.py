@@ -62,8 +62,8 @@ class RoleLog:
                 lines = file.read().decode(errors="replace").splitlines()
         except OSError:
             return None
-        said = [line for line in lines if line.strip()]
-        return one_line(_readable(said[-1])) if said else None
+        texts = [line for line in lines if line.strip()]
+        return one_line(_readable(texts[-1])) if texts else None
 
 
 def _readable(line: str) -> str:

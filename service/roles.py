@@ -82,15 +82,15 @@ def commands(settings: Settings) -> tuple[RoleCommand, ...]:
 
 def environment(settings: Settings) -> dict[str, str]:
     """Return the environment of the roles: the current one with these settings."""
-    told = {
+    fields = {
         "LINEWARD_HOST": settings.host,
         "LINEWARD_DATA_DIR": str(settings.data_dir.absolute()),
         "LINEWARD_INSECURE": str(settings.insecure).lower(),
         **{f"LINEWARD_{name.upper()}": str(getattr(settings, name)) for name in _PORTS},
     }
     if settings.policy:
-        told["LINEWARD_POLICY"] = str(settings.policy.absolute())
-    return {**os.environ, **told}
+        fields["LINEWARD_POLICY"] = str(settings.policy.absolute())
+    return {**os.environ, **fields}
 
 
 def with_free_ports(settings: Settings) -> Settings:

@@ -46,7 +46,7 @@ class Decision(msgspec.Struct, frozen=True):
     reason: str
     who: str
     fingerprint: str
-    sight: Sight = EVERYTHING
+    visibility: Sight = EVERYTHING
 
     @property
     def allowed(self) -> bool:
@@ -90,7 +90,7 @@ def decide(
     holder = _holder_of(version, digest)
     if holder is None:
         return Decision("unknown_token", "", fingerprint)
-    reason = _refusal(holder, action, at, is_cut=is_cut)
+    reason = _rejection(holder, action, at, is_cut=is_cut)
     return Decision(reason, holder.name, fingerprint, Sight(holder.namespaces))
 
 
@@ -103,7 +103,7 @@ def _holder_of(version: AccessVersion, digest: bytes) -> Holder | None:
     return found
 
 
-def _refusal(holder: Holder, action: str, at: int, *, is_cut: bool) -> str:
+def _rejection(holder: Holder, action: str, at: int, *, is_cut: bool) -> str:
     if holder.expires_at is not None and at >= holder.expires_at:
         return "expired"
     needed = NEEDS.get(action, ADMIN)

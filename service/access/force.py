@@ -10,7 +10,7 @@ from msgspec import UNSET
 from lineage.clock import Clock, to_micros
 from lineage.policy.file import Stamp, stamp_of
 from service.access.versions import AccessVersion, token_files, version_of
-from service.errors import RefusedInputError
+from service.errors import RejectedInputError
 from service.policies import PolicyInForce
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class AccessInForce:
     def _look(self) -> str | None:
         try:
             policy = self._policy.current()
-        except RefusedInputError as error:
+        except RejectedInputError as error:
             # There is no policy. An open one may have been in force before the catalog was there.
             self._taken = self._version = None
             return str(error)

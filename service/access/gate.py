@@ -23,7 +23,7 @@ from service.access.versions import AccessVersion
 from service.problems import Problem, is_page, shown_as
 
 OPEN = "open"
-SIGHT = "sight"
+SIGHT = "visibility"
 WHO = "who"
 REQUEST_ID = "request_id"
 REFUSED_FOR = "refused_for"
@@ -78,7 +78,7 @@ class Gate:
             return
         standing = self._force.current()
         if standing.version is None:
-            await _refuse(scope, send, _without_policy(standing))
+            await _reject(scope, send, _without_policy(standing))
         elif standing.version.hash == ACCESS_OFF:
             await self._app(scope, receive, send)
         else:
@@ -97,20 +97,20 @@ class Gate:
             return False
         self._grouped.add(decision.reason)
         unknown = Problem("Unauthorized", _UNKNOWN, advice(decision.reason))
-        await _refuse(scope, send, TOO_MANY if verdict == "too_many" else unknown)
+        await _reject(scope, send, TOO_MANY if verdict == "too_many" else unknown)
         return True
 
     async def _pass(
         self, scope: Scope, receive: Receive, held: "_Held", decision: Decision
     ) -> None:
         if decision.allowed:
-            scope["state"][SIGHT] = decision.sight
+            scope["state"][SIGHT] = decision.visibility
             scope["state"][WHO] = decision.who
             await self._app(scope, receive, held.send)
         else:
             title = "Unauthorized" if decision.status != _FORBIDDEN else "Forbidden"
             problem = Problem(title, decision.status, advice(decision.reason))
-            await _refuse(scope, held.send, problem)
+            await _reject(scope, held.send, problem)
 
 
 class _Held:
@@ -141,7 +141,7 @@ class _Held:
             await self._recorder.record(await self._completed())
         except UnauditedError as error:
             detail = f"requests are rejected while they cannot be audited: {error}"
-            await _refuse(self._scope, self._send, Problem("Not audited", 503, detail))
+            await _reject(self._scope, self._send, Problem("Not audited", 503, detail))
             return
         await self._send(self._start)
         await self._send({"type": "http.response.body", "body": self._body, "more_body": False})
@@ -163,8 +163,8 @@ def namespaces_in(body: bytes) -> list[str]:
     """Return the dataset namespaces that appear in a response body."""
     found = {match[1] for match in _NAMESPACE.finditer(body)}
     linked = {match[1] for match in _LINKED.finditer(body)}
-    told = {msgspec.json.decode(text, type=str) for text in found}
-    return sorted(told | {unquote(text.decode()) for text in linked})
+    fields = {msgspec.json.decode(text, type=str) for text in found}
+    return sorted(fields | {unquote(text.decode()) for text in linked})
 
 
 def address_of(scope: Scope) -> str:
@@ -183,7 +183,7 @@ def _without_policy(standing: Standing) -> Problem:
     return Problem("Policy rejected", 503, detail)
 
 
-def sight_of(scope: Scope) -> Sight | None:
+def visibility_of(scope: Scope) -> Sight | None:
     """Return the visibility of the caller, or None if access control is off."""
     return scope["state"].get(SIGHT)
 
@@ -233,9 +233,9 @@ def _subject(scope: Scope) -> str:
     return sound[:_MOST_SUBJECT]
 
 
-async def _refuse(scope: Scope, send: Send, problem: Problem) -> None:
-    body, told = shown_as(scope, problem)
-    headers = [(name.lower().encode(), value.encode()) for name, value in told.items()]
+async def _reject(scope: Scope, send: Send, problem: Problem) -> None:
+    body, answer = shown_as(scope, problem)
+    headers = [(name.lower().encode(), value.encode()) for name, value in answer.items()]
     if problem.status == _UNKNOWN:
         headers.append((b"www-authenticate", b"Bearer"))
     if problem.status == TOO_MANY.status:

@@ -57,13 +57,13 @@ _TELLS_OF_ITSELF = (
 
 
 def dataset(
-    reader: Reader, named: Dataset, evaluated: Evaluated, sight: Sight = EVERYTHING
+    reader: Reader, named: Dataset, evaluated: Evaluated, visibility: Sight = EVERYTHING
 ) -> DatasetDetail:
     """All that is known of this dataset, and may be seen."""
     key, namespace, name = named
     known = reader.rows(_KNOWN, {"key": key})[0]
-    aliases = _aliases(reader, key, sight)
-    tags = tags_of_dataset(reader, key, sight)
+    aliases = _aliases(reader, key, visibility)
+    tags = tags_of_dataset(reader, key, visibility)
     cut = [f"the first {_MOST_ALIASES} aliases"] if len(aliases) > _MOST_ALIASES else []
     cut += [f"the first {MOST_TAGS} tags"] if len(tags) > MOST_TAGS else []
     return DatasetDetail(
@@ -71,7 +71,7 @@ def dataset(
         dataset=name,
         tier=known[0],
         tier_origin=known[1],
-        tier_reason=known[2] if sight.is_whole or known[1] == "declared" else None,
+        tier_reason=known[2] if visibility.is_whole or known[1] == "declared" else None,
         owner=known[3],
         owner_origin=known[4],
         is_source=bool(known[5]),
@@ -82,45 +82,47 @@ def dataset(
         last_read_at=iso(known[9]),
         retired_at=iso(known[10]),
         limit_explanation=known[11],
-        states=[_state(row, sight) for row in reader.rows(_STATES, {"key": key})],
+        states=[_state(row, visibility) for row in reader.rows(_STATES, {"key": key})],
         aliases=aliases[:_MOST_ALIASES],
-        last_run=last_run(reader, key, sight),
+        last_run=last_run(reader, key, visibility),
         evaluated_at=evaluated.at,
         stale=evaluated.stale,
         partial=bool(cut),
         partial_reason="; ".join(cut) or None,
-        description=describe_datasets(reader, [key], sight).get(key, NOTHING).description,
+        description=describe_datasets(reader, [key], visibility).get(key, NOTHING).description,
         tags=tags[:MOST_TAGS],
     )
 
 
-def _aliases(reader: Reader, key: int, sight: Sight) -> list[Alias]:
+def _aliases(reader: Reader, key: int, visibility: Sight) -> list[Alias]:
     """One more than are listed, where there are more."""
-    condition, names = seen(reader, sight, table="dataset_alias")
+    condition, names = seen(reader, visibility, table="dataset_alias")
     values = {"key": key, "most": _MOST_ALIASES + 1, **names}
     return [Alias(*row) for row in reader.rows(_ALIASES.format(seen=condition), values)]
 
 
-def why(reader: Reader, named: Dataset, evaluated: Evaluated, sight: Sight = EVERYTHING) -> Why:
+def why(
+    reader: Reader, named: Dataset, evaluated: Evaluated, visibility: Sight = EVERYTHING
+) -> Why:
     """Return the states of a dataset as sentences with evidence, most severe first."""
-    known = dataset(reader, named, evaluated, sight)
+    known = dataset(reader, named, evaluated, visibility)
     sentences = [*verdicts(known), *_whose(known), *_sayings(known)]
     return Why(known.dataset_namespace, known.dataset, known.state, sentences, known.states)
 
 
 def verdicts(known: DatasetDetail) -> list[str]:
     """Its states, and the cadence that it is judged by."""
-    told = [*_doubt(known), *_failing(known), *(_sentence(state) for state in known.states)]
+    texts = [*_doubt(known), *_failing(known), *(_sentence(state) for state in known.states)]
     if schedule := known.limit_explanation:
         name = "" if schedule.startswith("Updated ") else "Its cadence: "
-        told.append(f"{name}{schedule.rstrip('.')}.")
-    return told
+        texts.append(f"{name}{schedule.rstrip('.')}.")
+    return texts
 
 
-def _state(row: Row, sight: Sight) -> SliState:
+def _state(row: Row, visibility: Sight) -> SliState:
     sli, state, reason, evidence, since, age, limit, origin = row
     is_own = sli in _OF_ITSELF and reason in _TELLS_OF_ITSELF
-    if evidence and not (sight.is_whole or (is_own and not _has_message(evidence))):
+    if evidence and not (visibility.is_whole or (is_own and not _has_message(evidence))):
         evidence = "not shown: may name datasets that this token may not see"
     name = sli_name(sli)
     return SliState(sli, name, state, reason, evidence, iso_of(since), age, limit, origin)

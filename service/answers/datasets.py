@@ -74,7 +74,7 @@ def datasets(
     filters: Filters,
     evaluated: Evaluated,
     part: Part = _WHOLE,
-    sight: Sight = EVERYTHING,
+    visibility: Sight = EVERYTHING,
 ) -> DatasetPage:
     """List datasets that are not retired, most severe first.
 
@@ -86,7 +86,7 @@ def datasets(
     _require_one_of("state", SHOWN, filters.state)
     _require_one_of("tier", TIERS, filters.tier)
     behind = key_of(part.cursor, _question(filters), _SortKey)
-    where, values = _where(reader, filters, sight, evaluated)
+    where, values = _where(reader, filters, visibility, evaluated)
     total = sum(count for _, count in _counts(reader, where, values))
     if behind is not None:
         where += _BEHIND
@@ -106,11 +106,11 @@ def datasets(
 
 
 def counts_by_state(
-    reader: Reader, evaluated: Evaluated, sight: Sight = EVERYTHING
+    reader: Reader, evaluated: Evaluated, visibility: Sight = EVERYTHING
 ) -> dict[str, int]:
     """How many datasets are in each state; what was good in a stale evaluation is unknown."""
     counts = dict.fromkeys(SHOWN, 0)
-    where, values = _where(reader, Filters(), sight, evaluated)
+    where, values = _where(reader, Filters(), visibility, evaluated)
     for rank, count in _counts(reader, where, values):
         counts[state_of_now(WORST_FIRST[rank], evaluated)] += count
     for rank, count in _counts(reader, f"{where} AND d.dataset_key IN ({KEYS})", values):
@@ -146,15 +146,15 @@ def _require_one_of(name: str, known: Sequence[str], given: str | None) -> None:
 
 
 def _where(
-    reader: Reader, filters: Filters, sight: Sight, evaluated: Evaluated
+    reader: Reader, filters: Filters, visibility: Sight, evaluated: Evaluated
 ) -> tuple[str, dict[str, Any]]:
     """Conditions of what is asked for and may be seen, and their values."""
     tier = None if filters.tier is None else TIER_RANKS[filters.tier]
     contains = None if filters.contains is None else f"%{literal(filters.contains)}%"
     asked = {"tier": tier, "owner": filters.owner, "contains": contains}
     given = {name: value for name, value in asked.items() if value is not None}
-    listed = LISTED if sight.is_whole else _BY_NAMESPACE
-    may_see, names = seen(reader, sight)
+    listed = LISTED if visibility.is_whole else _BY_NAMESPACE
+    may_see, names = seen(reader, visibility)
     alike = reader.alike("d.name", ":contains")
     of_given = "".join(_CONDITIONS[name] for name in given).format(contains=alike)
     conditions = of_given + _of_state(filters.state, evaluated)

@@ -74,11 +74,11 @@ def _affected(asked: Question, walk: Walk) -> list[AffectedRow]:
     """Sort affected datasets that still exist by tier, then by distance."""
     keys = walk.keys[1:]
     names, states = all_named(keys, named(asked, keys)), coloured(asked, keys)
-    told = zip(responsible(asked, keys), walk.depths()[1:], names, states, strict=True)
+    rows = zip(responsible(asked, keys), walk.depths()[1:], names, states, strict=True)
     # Sorted as they are, of which no two have one name: a key of each took twice as long.
     found = sorted(
         (TIER_RANKS[policy[0]], depth, *name, *policy, state)
-        for policy, depth, name, state in told
+        for policy, depth, name, state in rows
         if policy is not None
     )
     return [

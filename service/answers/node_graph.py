@@ -163,5 +163,5 @@ def graph_edges(named: Dataset, around: Neighbourhood) -> GraphEdges:
 def _edge(pair: tuple[int, int], jobs: set[str]) -> GraphEdge:
     source, target = map(str, pair)
     named = sorted(job or "(declared)" for job in jobs)
-    told = named[0] if len(named) == 1 else f"{len(named)} jobs"
-    return GraphEdge(f"{source}-{target}", source, target, told, ", ".join(named))
+    label = named[0] if len(named) == 1 else f"{len(named)} jobs"
+    return GraphEdge(f"{source}-{target}", source, target, label, ", ".join(named))

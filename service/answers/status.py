@@ -245,10 +245,10 @@ def spool_status(path: Path, now: datetime) -> SpoolStatus | None:
     with reading(path) as spool:
         if spool is None:
             return None
-        beat = first(spool, "SELECT beat_at FROM heartbeat")
+        heartbeat = first(spool, "SELECT beat_at FROM heartbeat")
         return SpoolStatus(
-            heartbeat_at=iso(beat),
-            alive=beat is not None and abs(to_micros(now) - beat) <= _ALIVE_MICROS,
+            heartbeat_at=iso(heartbeat),
+            alive=heartbeat is not None and abs(to_micros(now) - heartbeat) <= _ALIVE_MICROS,
             last_seq=first(spool, LAST_SEQ) or 0,
             rejected=first(spool, "SELECT COUNT(*) FROM rejected") or 0,
         )

@@ -55,8 +55,8 @@ def show(report: Report, *, as_json: bool) -> None:
         return
     screen = console()
     screen.print(plain(f"{report.taken:,} events accepted, {report.refused:,} rejected"))
-    for refusal in report.refusals:
-        where = f"{clean(refusal.file)}:{refusal.position}"
-        screen.print(plain(f"  {where}: {refusal.reason}"))
+    for rejection in report.refusals:
+        where = f"{clean(rejection.file)}:{rejection.position}"
+        screen.print(plain(f"  {where}: {rejection.reason}"))
     if report.partial_reason:
         screen.print(plain(f"  {report.partial_reason}"))

@@ -8,7 +8,7 @@ import typer
 from service.commands.options import AsJson
 from service.commands.render_alerts import PolicyFile, checked
 from service.commands.render_dashboards import rendered_dashboards
-from service.errors import RefusedInputError
+from service.errors import RejectedInputError
 from service.reaching import read_token
 from service.terminal import plain_lines, print_json, warn
 
@@ -60,5 +60,5 @@ def _token(file: Path) -> str:
     token = read_token(file)
     if not token or not token.isascii() or not token.isprintable():
         message = f"--token-file: {file} holds no token: one line of printable characters"
-        raise RefusedInputError(message)
+        raise RejectedInputError(message)
     return token

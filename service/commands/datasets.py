@@ -49,6 +49,6 @@ def table(page: DatasetPage) -> RenderableType:
     shown = grid(*columns, title=f"{page.total:,} datasets")
     for row in page.datasets:
         why = " ".join(word for word in (row.sli, row.reason) if word) or "-"
-        told = (row.dataset, row.dataset_namespace, why, local(row.since), row.tier)
-        shown.add_row(state(row.state), *map(plain, told), plain(row.owner or "-"))
+        cells = (row.dataset, row.dataset_namespace, why, local(row.since), row.tier)
+        shown.add_row(state(row.state), *map(plain, cells), plain(row.owner or "-"))
     return filled(shown, "no datasets match")

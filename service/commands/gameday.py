@@ -14,7 +14,7 @@ from runbooks.gameday.truth import KINDS, Kind
 from service.commands.gameday_live import live, policy
 from service.commands.options import AsJson
 from service.commands.progress import part, progress
-from service.errors import RefusedInputError
+from service.errors import RejectedInputError
 from service.terminal import console, plain, print_json
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def gameday(  # noqa: PLR0913 - options of a command
     Exits with 1 where something does not hold that must.
     """
     if context.invoked_subcommand is not None:
-        _refuse_options(context)
+        _reject_options(context)
         return
     log_to_stderr("error")
     began = time.monotonic()
@@ -77,7 +77,7 @@ def gameday(  # noqa: PLR0913 - options of a command
                 )
             judgement = _judged(kept, began, part(bars, "days judged", kept.planned().shape.days))
     except ValueError as error:
-        raise RefusedInputError(str(error)) from error
+        raise RejectedInputError(str(error)) from error
     failings = _failings(judgement)
     if as_json:
         print_json(msgspec.to_builtins(judgement.score))
@@ -86,7 +86,7 @@ def gameday(  # noqa: PLR0913 - options of a command
     raise typer.Exit(bool(failings))
 
 
-def _refuse_options(context: typer.Context) -> None:
+def _reject_options(context: typer.Context) -> None:
     """Reject options of the simulated month that were given to another mode."""
     for parameter in context.command.params:
         source = context.get_parameter_source(parameter.name or "")
@@ -134,8 +134,8 @@ def _failings(judgement: "Judgement") -> list[str]:
 def _show(judgement: "Judgement", failings: list[str]) -> None:
     score, shown = judgement.score, console()
     for each in score.faults:
-        told = "told" if each.detected else "not told"
-        shown.print(plain(f"{each.kind}: expects {each.expect}, {told}, {each.pages} pages"))
+        outcome = "detected" if each.detected else "not detected"
+        shown.print(plain(f"{each.kind}: expects {each.expect}, {outcome}, {each.pages} pages"))
     shown.print(plain(f"false pages: {score.false_pages}"))
     for failing in failings:
         shown.print(plain(f"failed: {failing}"))

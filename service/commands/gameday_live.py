@@ -9,7 +9,7 @@ import typer
 
 from lineage.logs import log_to_stderr
 from service.commands.options import AsJson
-from service.errors import NotRunningError, RefusedInputError
+from service.errors import NotRunningError, RejectedInputError
 from service.settings import read
 from service.terminal import console, plain, print_json, warn
 
@@ -81,7 +81,7 @@ def live(  # noqa: PLR0913 - options of a command
     try:
         wanted = Wanted(seed, faults, kinds_of(kind or ()), Pace(period))
     except ValueError as error:
-        raise RefusedInputError(str(error)) from error
+        raise RejectedInputError(str(error)) from error
     against, service = against or settings.collector, service or settings.service_url
     token = token_file or settings.collector_token_file
     played = _played(wanted, (against, service), _address(listen), token)
@@ -135,9 +135,9 @@ def _show(played: "Played", failings: list[str]) -> None:
 
     faults, shown = played.score.faults, console()
     for each in faults:
-        told = "told" if each.detected else "not told"
+        outcome = "detected" if each.detected else "not detected"
         after = "" if each.seconds_to_delivery is None else f", {each.seconds_to_delivery:.1f} s"
-        line = f"{each.kind}: expects {each.expect}, {told}{after}, {each.pages} pages"
+        line = f"{each.kind}: expects {each.expect}, {outcome}{after}, {each.pages} pages"
         shown.print(plain(line))
     known = spread(each.seconds_to_delivery for each in faults)
     shown.print(plain(f"fault -> delivered: {_words(known)}"))
@@ -157,10 +157,10 @@ def _strays(played: "Played") -> "list[Heard]":
     return [*false_pages(*given), *false_tickets(*given)]
 
 
-def _stray(told: "Heard", starts_at: int) -> str:
-    after = (told.at - starts_at) / 1_000_000
-    root = f"{told.root.namespace} {told.root.name}"
-    return f"{told.what} to {told.to}: {root} ({told.incident}, {after:.0f} s after the beginning)"
+def _stray(stray: "Heard", starts_at: int) -> str:
+    after = (stray.at - starts_at) / 1_000_000
+    root = f"{stray.root.namespace} {stray.root.name}"
+    return f"{stray.what} to {stray.to}: {root} ({stray.incident}, {after:.0f} s after the start)"
 
 
 def _words(found: "Spread") -> str:

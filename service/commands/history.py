@@ -55,8 +55,8 @@ def drawing(answer: History) -> RenderableType:
             cells = (stamp.value, local(stamp.first_seen_at), local(stamp.last_seen_at))
             shown.add_row(*map(plain, cells))
         stamps.append(filled(shown, f"{title}: none known"))
-    told = (filled(schemas, "schemas: none known"), filled(writes, "writes: none stored"))
-    return Group(plain(answer.dataset, "bold"), *told, *stamps)
+    tables = (filled(schemas, "schemas: none known"), filled(writes, "writes: none stored"))
+    return Group(plain(answer.dataset, "bold"), *tables, *stamps)
 
 
 def _changed(span: SchemaSpan) -> str:

@@ -48,8 +48,8 @@ def listed(answer: IncidentPage) -> RenderableType:
     table = grid("incident", "severity", "state", "detected", "owner", "what", "datasets")
     for each in answer.incidents:
         detected = local(each.opened_at) if each.opened_at else "not yet"
-        said = (each.id, each.severity, _state(each), detected, each.owner or "nobody")
-        table.add_row(*map(plain, said), plain(each.what), plain(f"{each.datasets:,}"))
+        cells = (each.id, each.severity, _state(each), detected, each.owner or "nobody")
+        table.add_row(*map(plain, cells), plain(each.what), plain(f"{each.datasets:,}"))
     return table
 
 
@@ -68,8 +68,8 @@ def whole(answer: IncidentDetail) -> RenderableType:
         name = f"{each.dataset_namespace} {each.dataset}"
         over = " (no more)" if each.left_at else ""
         by = each.explained_by or each.run_id or "-"
-        said = (name, each.tier, each.owner or "-", each.kind + over, local(each.onset), by)
-        members.add_row(*map(plain, said))
+        cells = (name, each.tier, each.owner or "-", each.kind + over, local(each.onset), by)
+        members.add_row(*map(plain, cells))
     timeline = grid("time", "event", "reason", "by", title="timeline")
     for step in answer.steps:
         timeline.add_row(*map(plain, (local(step.at), step.what, step.reason, step.by or "-")))

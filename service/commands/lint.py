@@ -57,7 +57,7 @@ def advice(findings: list[Finding]) -> list[str]:
         "aliases": [line for one in findings if one.kind != TIER_TAG for line in one.policy],
         "folds": [one.folding_rule for one in findings if one.folding_rule],
     }
-    told = ["", "# add the correct lines to the policy:"] if any(lines.values()) else []
+    texts = ["", "# add the correct lines to the policy:"] if any(lines.values()) else []
     for section, listed in lines.items():
-        told += [f"{section}:", *(f"  {line}" for line in listed)] if listed else []
-    return told
+        texts += [f"{section}:", *(f"  {line}" for line in listed)] if listed else []
+    return texts

@@ -8,7 +8,7 @@ import typer
 
 from service.asking import question
 from service.commands.options import AsJson, DataDir
-from service.errors import RefusedInputError
+from service.errors import RejectedInputError
 from service.settings import read
 from service.terminal import print_json
 
@@ -31,9 +31,9 @@ def check(
         found = load(file)
     except PolicyError as error:
         if not as_json:
-            raise RefusedInputError(str(error)) from error
+            raise RejectedInputError(str(error)) from error
         print_json({"valid": False, "error": str(error)})
-        raise typer.Exit(RefusedInputError.exit_code) from error
+        raise typer.Exit(RejectedInputError.exit_code) from error
     if as_json:
         gaps = {"not_in_force": not_in_force(found), "unreachable": unreachable(found)}
         print_json({"valid": True, "error": None, "hash": found.hash, **gaps})

@@ -11,7 +11,7 @@ import typer
 from service.commands.options import AsJson
 from service.commands.render_alerts import alertmanager, rules
 from service.commands.render_dashboards import dashboards
-from service.errors import RefusedInputError
+from service.errors import RejectedInputError
 from service.listener import (
     FILE_SETTING,
     PACKAGES_REPLACED,
@@ -113,7 +113,7 @@ def spark_conf(  # noqa: PLR0913 - each is an option of the command
 ) -> None:
     """Print Spark settings that lose no lineage events and no evidence."""
     if spark is _Spark.FOUR and scala is _Scala.OLD:
-        raise RefusedInputError("--scala: Spark 4 supports 2.13 only; for 2.12 use --spark 3.5")
+        raise RejectedInputError("--scala: Spark 4 supports 2.13 only; for 2.12 use --spark 3.5")
     place = Place(
         url=url or (COLLECTOR_URL if kubernetes else read().collector),
         folder=folder,

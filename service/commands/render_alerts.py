@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import typer
 
-from service.errors import RefusedInputError
+from service.errors import RejectedInputError
 from service.settings import read
 from service.terminal import clean, warn
 
@@ -136,10 +136,10 @@ def checked(option: str, url: str) -> str:
     """Return the URL without a trailing slash.
 
     Raises:
-        RefusedInputError: it is none that can be called.
+        RejectedInputError: it is none that can be called.
     """
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.netloc or not url.isprintable():
         message = f"{option}: expected http://HOST or https://HOST, got {url[:80]!r}"
-        raise RefusedInputError(message)
+        raise RejectedInputError(message)
     return url.rstrip("/")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from service.commands.render_alerts import PolicyFile, Url, checked, policy_in
-from service.errors import RefusedInputError
+from service.errors import RejectedInputError
 from service.settings import read
 from service.terminal import plain_lines
 
@@ -74,12 +74,12 @@ def rendered_dashboards(
 def _write(out: Path | None, files: dict[str, str]) -> None:
     if out is None:
         message = "--out: name a folder for the files, or give --format configmap"
-        raise RefusedInputError(message)
+        raise RejectedInputError(message)
     try:
         out.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
             (out / name).write_text(text, encoding="utf-8")
     except OSError as error:
         message = f"--out: {out} cannot be written: {error.strerror}"
-        raise RefusedInputError(message) from error
+        raise RejectedInputError(message) from error
     plain_lines(str(out / name) for name in files)

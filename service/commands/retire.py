@@ -7,7 +7,7 @@ import typer
 from service.answers.named import dataset_named
 from service.asking import question
 from service.commands.options import AsJson, DataDir, DatasetName, Namespace
-from service.errors import RefusedInputError
+from service.errors import RejectedInputError
 from service.settings import read
 from service.terminal import console, plain, print_json
 
@@ -26,7 +26,7 @@ def main(
     """Retire a dataset: no SLI counts it until it is written again."""
     if not note.strip():
         message = "--note: say why it is retired"
-        raise RefusedInputError(message)
+        raise RejectedInputError(message)
     settings = read(data_dir)
     with question(settings) as asked:
         named, now = dataset_named(asked.reader, dataset, namespace), asked.now

@@ -71,9 +71,9 @@ def _roles(data_dir: str, roles: list[Role], warnings: list[str]) -> list[Render
 def _lines(answer: Status) -> list[str]:
     lines = [] if answer.up else ["`lineward up` does not run on this data folder."]
     if answer.collector:
-        beat = "alive" if answer.collector.alive else "silent"
+        state_word = "up" if answer.collector.alive else "down"
         lines.append(
-            f"collector: {beat}, last heartbeat {local(answer.collector.heartbeat_at)},"
+            f"collector: {state_word}, last heartbeat {local(answer.collector.heartbeat_at)},"
             f" {answer.collector.last_seq:,} events taken, {answer.collector.rejected:,} refused"
         )
     waiting = "?" if answer.backlog_events is None else f"{answer.backlog_events:,}"

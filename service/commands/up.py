@@ -15,7 +15,7 @@ from runbooks.actions.kubernetes_settings import read_for_watch
 from service.binding import require_guarded
 from service.commands.options import DataDir
 from service.data_folder import tighten
-from service.errors import RefusedInputError
+from service.errors import RejectedInputError
 from service.java import require_java
 from service.kafka.settings import client_settings
 from service.kafka.settings import read as read_kafka
@@ -82,14 +82,14 @@ def _migrate(settings: Settings) -> None:
     other roles wait for it.
 
     Raises:
-        RefusedInputError: a newer release has upgraded it.
+        RejectedInputError: a newer release has upgraded it.
     """
     try:
         require_current(settings.catalog)
     except OlderCatalogError:
         _upgrade(settings)
     except NewerCatalogError as error:
-        raise RefusedInputError(str(error)) from error
+        raise RejectedInputError(str(error)) from error
     except CatalogError as error:
         _say(f"{error}. Events are taken; the other roles wait for the catalog")
 

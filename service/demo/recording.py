@@ -42,9 +42,9 @@ class Recording(msgspec.Struct, frozen=True):
         folder = json.dumps(str(shop))[1:-1].encode()
         application = f'"local-{int((min(times) + shift).timestamp() * 1000)}"'.encode()
         for event, time in zip(self.events, times, strict=True):
-            told = _with_time(event, time + shift).replace(FOLDER.encode(), folder)
-            told = _UUID.sub(lambda run: _run_id(run[0], at), told)
-            yield _APPLICATION.sub(application, told)
+            shifted = _with_time(event, time + shift).replace(FOLDER.encode(), folder)
+            shifted = _UUID.sub(lambda run: _run_id(run[0], at), shifted)
+            yield _APPLICATION.sub(application, shifted)
 
 
 def load() -> Recording:
@@ -100,8 +100,8 @@ def _event_time(event: bytes) -> datetime:
 
 def _with_time(event: bytes, at: datetime) -> bytes:
     recorded = f'"eventTime":"{_decode(event).eventTime}"'.encode()
-    told = at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    return event.replace(recorded, f'"eventTime":"{told}"'.encode(), 1)
+    shifted = at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return event.replace(recorded, f'"eventTime":"{shifted}"'.encode(), 1)
 
 
 def _run_id(recorded: bytes, at: datetime) -> bytes:

@@ -86,13 +86,13 @@ def ivy_conf() -> dict[str, str]:
 
 def environment() -> dict[str, str]:
     """Ours, with the interpreter and the Spark that this one runs on."""
-    told = {
+    fields = {
         "SPARK_HOME": str(_SPARK_HOME),
         "SPARK_LOCAL_IP": "127.0.0.1",
         "PYSPARK_PYTHON": sys.executable,
         "PYSPARK_DRIVER_PYTHON": sys.executable,
     }
-    return {**os.environ, **told}
+    return {**os.environ, **fields}
 
 
 def command(

@@ -119,8 +119,8 @@ class Story:
     def _succeed(self, job: Job) -> None:
         code = finish(job, self._patience)
         if code:
-            said = job.log.read_text(encoding="utf-8", errors="replace").splitlines()[-15:]
-            raise StepFailedError("\n".join([f"job {job.name} ended with {code}:", *said]))
+            lines = job.log.read_text(encoding="utf-8", errors="replace").splitlines()[-15:]
+            raise StepFailedError("\n".join([f"job {job.name} ended with {code}:", *lines]))
 
     def _outage(self) -> None:
         """Let the stock count become due during an outage: nobody can know whether it ran."""
@@ -171,7 +171,7 @@ class Story:
 
     def _found(self) -> dict[str, str]:
         found = self._home.datasets()
-        return {name: _told(found[name], name) for name in EXPECTED if name in found}
+        return {name: _reported(found[name], name) for name in EXPECTED if name in found}
 
     def _stay(self) -> None:
         self._screen.say("the shop keeps running until Ctrl-C")
@@ -181,6 +181,6 @@ class Story:
             return
 
 
-def _told(row: DatasetRow, name: str) -> str:
+def _reported(row: DatasetRow, name: str) -> str:
     """Its state; and the reason, of those of which one is expected."""
     return f"{row.state}: {row.reason}" if ":" in EXPECTED[name] else row.state

@@ -56,22 +56,24 @@ class DatasetView(msgspec.Struct, frozen=True):
 
 def dataset_view(asked: Question, named: Dataset) -> DatasetView:
     """Load the page from one snapshot of the catalog."""
-    reader, evaluated, sight = asked.reader, asked.evaluated, asked.sight
-    known = one.dataset(reader, named, evaluated, sight)
+    reader, evaluated, visibility = asked.reader, asked.evaluated, asked.visibility
+    known = one.dataset(reader, named, evaluated, visibility)
     trees = lineage(asked, named, depth=HOPS)
     shown = drawn(trees)
-    history = dataset_history(reader, named, limit=_MOST_OF_HISTORY) if sight.is_whole else None
+    history = (
+        dataset_history(reader, named, limit=_MOST_OF_HISTORY) if visibility.is_whole else None
+    )
     return DatasetView(
         known=known,
         why=one.verdicts(known),
-        incidents=incidents(reader, sight, dataset=named[0]).incidents,
+        incidents=incidents(reader, visibility, dataset=named[0]).incidents,
         limit=limit_of(reader, named, known),
         graph=picture(trees, among(reader, shown), origins_among(reader, shown)),
         impact=impact(asked, named),
-        checks=edge_checks(reader, named, sight),
+        checks=edge_checks(reader, named, visibility),
         history=history,
         schemas=_schemas(history) if history else [],
-        columns=dataset_columns(reader, named, sight, limit=_MOST_COLUMNS),
+        columns=dataset_columns(reader, named, visibility, limit=_MOST_COLUMNS),
     )
 
 

@@ -61,16 +61,16 @@ def incident_view(
     asked: Question, incident_id: str, *, did: str | None = None, waits: str | None = None
 ) -> IncidentView:
     """Load the page from one snapshot; `did` and `waits` name the action just requested."""
-    detail = incident(asked.reader, incident_id, asked.sight)
+    detail = incident(asked.reader, incident_id, asked.visibility)
     kind = detail.incident.kind
     return IncidentView(
         detail=detail,
-        diagnosis=diagnosis(asked.reader, incident_id, asked.sight),
-        notifications=told(asked.reader, incident_id, asked.sight),
+        diagnosis=diagnosis(asked.reader, incident_id, asked.visibility),
+        notifications=told(asked.reader, incident_id, asked.visibility),
         affected=_affected(asked, detail.impacted[:MOST_AFFECTED]),
         is_affected_cut=detail.is_impacted_partial or len(detail.impacted) > MOST_AFFECTED,
         runbook=f"{PATH}/{kind}" if kind in page_names() else None,
-        actions=actions_of(detail.incident) if asked.sight.is_whole else [],
+        actions=actions_of(detail.incident) if asked.visibility.is_whole else [],
         outcome=_outcome(did, waits),
     )
 

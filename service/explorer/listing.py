@@ -36,7 +36,7 @@ class Listing(msgspec.Struct, frozen=True):
 def listing(asked: Question, filters: Filters, offset: int) -> Listing:
     """Load one page of the list, most severe first."""
     part = Part(limit=PER_PAGE, offset=offset)
-    page = datasets(asked.reader, filters, asked.evaluated, part, asked.sight)
+    page = datasets(asked.reader, filters, asked.evaluated, part, asked.visibility)
     return Listing(
         filters=filters,
         choices=_choices(filters),

@@ -73,9 +73,9 @@ def overview(asked: Question, objectives: Objectives, status: Status) -> Overvie
     """Load the page from one snapshot of the catalog."""
     answer = slis(asked.reader, asked.evaluated, objectives, now=asked.now)
     left = budgets_left(asked.reader, objectives, asked.now)
-    listed = incidents(asked.reader, asked.sight, limit=MOST_LISTED)
+    listed = incidents(asked.reader, asked.visibility, limit=MOST_LISTED)
     is_open = [row for row in listed.incidents if row.state in _OPEN]
-    counts = counts_by_state(asked.reader, asked.evaluated, asked.sight)
+    counts = counts_by_state(asked.reader, asked.evaluated, asked.visibility)
     columns = (*TIERS, REGULATED)
     rows = [replace(row, total=None) for row in answer.slis] if answer.stale else answer.slis
     doubt = stale_warning(asked.evaluated) if asked.evaluated.stale else None

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import httpx
 
-from service.errors import ActionFailedError, RefusedInputError
+from service.errors import ActionFailedError, RejectedInputError
 
 _SECONDS: Final = 30.0
 _WHY: Final = {
@@ -63,7 +63,7 @@ class Grafana:
             also: status codes that are answers too.
 
         Raises:
-            RefusedInputError: it said no; the text says to what, why, and what to do.
+            RejectedInputError: it said no; the text says to what, why, and what to do.
             ActionFailedError: it did not answer, or not as a Grafana does.
         """
         try:
@@ -74,22 +74,22 @@ class Grafana:
         if answer.status_code in also:
             return answer
         if not answer.is_success:
-            raise self._refused(method, path, answer)
+            raise self._rejection(method, path, answer)
         if "json" not in answer.headers.get("content-type", ""):
             message = f"{self._url}{path} does not answer like Grafana: no JSON"
             raise ActionFailedError(message)
         return answer
 
-    def _refused(self, method: str, path: str, answer: httpx.Response) -> Exception:
-        status, said = answer.status_code, _said(answer)
+    def _rejection(self, method: str, path: str, answer: httpx.Response) -> Exception:
+        status, text = answer.status_code, _said(answer)
         if answer.is_redirect:
             where = answer.headers.get("location", "")[:80]
-            return RefusedInputError(f"{self._url} redirects to {where!r}: use this as --url")
-        asked = f"{method} {path}: {status}{said}"
+            return RejectedInputError(f"{self._url} redirects to {where!r}: use this as --url")
+        asked = f"{method} {path}: {status}{text}"
         if status in _WHY:
-            return RefusedInputError(f"{self._url} {_WHY[status]} ({asked})")
+            return RejectedInputError(f"{self._url} {_WHY[status]} ({asked})")
         if answer.is_client_error:
-            return RefusedInputError(f"{self._url} refuses ({asked})")
+            return RejectedInputError(f"{self._url} refuses ({asked})")
         return ActionFailedError(f"{self._url} failed ({asked})")
 
 
@@ -99,5 +99,5 @@ def _said(answer: httpx.Response) -> str:
         found = answer.json()
     except ValueError:
         return ""
-    said = found.get("message", "") if isinstance(found, dict) else ""
-    return f" {str(said)[:200]}" if said else ""
+    response = found.get("message", "") if isinstance(found, dict) else ""
+    return f" {str(response)[:200]}" if response else ""

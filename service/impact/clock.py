@@ -64,9 +64,9 @@ def _walked(connection: Connection, page: Page, now: int) -> Page:
         fault_at = fault.at
         if not fault.is_known:
             return msgspec.structs.replace(page, fault_at=fault_at, outcome="unknown")
-    telling = telling_of(connection, page)
-    taken = accepted_at(connection, page, since, telling)
-    outcome = page.outcome or outcome_of(fault_at, taken, telling, now)
+    state = telling_of(connection, page)
+    taken = accepted_at(connection, page, since, state)
+    outcome = page.outcome or outcome_of(fault_at, taken, state, now)
     return msgspec.structs.replace(page, fault_at=fault_at, outcome=outcome, accepted_at=taken)
 
 
@@ -87,15 +87,15 @@ def outcome_of(
     return None if is_in_time else _of_nobody(telling)
 
 
-def _of_nobody(telling: Telling | None) -> Outcome:
+def _of_nobody(state: Telling | None) -> Outcome:
     """Nobody took it in time: whether anybody was to."""
-    if telling is None:
+    if state is None:
         return "unknown"
-    if any(is_by_provider(place.channel) for place in telling.places):
+    if any(is_by_provider(place.channel) for place in state.places):
         return "bad"
-    if telling.addressee:
+    if state.addressee:
         return "unknown"  # neither Slack nor PagerDuty leads to whoever is to be told
-    return "bad" if telling.is_bad else LEFT_OUT
+    return "bad" if state.is_bad else LEFT_OUT
 
 
 def _keep(connection: Connection, before: Page, after: Page) -> bool:

@@ -116,8 +116,8 @@ def _instant(kind: str, onset: int, page: Page) -> int:
 def telling_of(connection: Connection, page: Page) -> Telling | None:
     """Return the notification state of a page, or None if it was deleted."""
     own = incident_telling.c.incident_id == page.incident_id
-    told = connection.scalar(select(incident_telling.c.telling).where(own))
-    return None if told is None else msgspec.json.decode(told, type=Telling)
+    stored = connection.scalar(select(incident_telling.c.telling).where(own))
+    return None if stored is None else msgspec.json.decode(stored, type=Telling)
 
 
 def is_by_provider(channel: str) -> bool:
@@ -137,7 +137,9 @@ def accepted_at(
         table.c.incident_id.in_(names), table.c.state == "sent", table.c.created_at >= since.at
     )
     rows = connection.execute(query.order_by(table.c.finished_at))
-    return next((at for channel, said, at in rows if _has_list(channel, from_json(said))), None)
+    return next(
+        (at for channel, message, at in rows if _has_list(channel, from_json(message))), None
+    )
 
 
 def _has_list(channel: str, message: Message) -> bool:

@@ -44,5 +44,5 @@ def _written(pattern: Pattern) -> str:
 
 def _quoted(text: str) -> str:
     """JSON is YAML, but for the characters that YAML takes escaped alone."""
-    told = json.dumps(text, ensure_ascii=False)
-    return "".join(one if one.isprintable() else f"\\U{ord(one):08x}" for one in told)
+    quoted = json.dumps(text, ensure_ascii=False)
+    return "".join(one if one.isprintable() else f"\\U{ord(one):08x}" for one in quoted)

@@ -63,7 +63,7 @@ def put(settings: Settings, wanted: Ask, now: datetime) -> int:
     except AskError as error:
         with acting(settings) as connection:
             audited_refusal(connection, wanted, error, at)
-        raise _told(error) from error
+        raise _reported(error) from error
 
 
 async def outcome(settings: Settings, wanted: Ask, number: int) -> Outcome:
@@ -92,7 +92,7 @@ def _answer(settings: Settings, number: int) -> str | None:
     return None if done_at is None else str(answer or "")
 
 
-def _told(error: AskError) -> errors.ServiceError:
+def _reported(error: AskError) -> errors.ServiceError:
     if isinstance(error, UnknownIncidentError):
         return errors.UnknownIncidentError(str(error))
     if isinstance(error, InvalidAskError):

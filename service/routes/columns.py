@@ -50,8 +50,8 @@ def get_columns(
 ) -> DatasetColumns:
     """List the columns of a dataset, each with the columns one step upstream and downstream."""
     with asked_by(request) as asked:
-        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.sight)
-        return dataset_columns(asked.reader, named, asked.sight, limit=limit)
+        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.visibility)
+        return dataset_columns(asked.reader, named, asked.visibility, limit=limit)
 
 
 @get("/api/v1/column-lineage", query="lineage", access="lineage", is_cut=True, sync_to_thread=True)
@@ -77,7 +77,7 @@ def get_column_lineage(  # noqa: PLR0913 - each is a parameter of the query
     if steps < 1:
         raise InvalidQuestionError(f"depth: expected 1 to {MOST_DEPTH}, got {steps}")
     with asked_by(request) as asked:
-        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.sight)
+        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.visibility)
         return column_lineage(asked, named, column, depth=steps, direction=direction)
 
 

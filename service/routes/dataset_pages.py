@@ -39,6 +39,6 @@ def get_dataset_page(
 ) -> str:
     """Show health, reasons, last run, limit, owner, graph, downstream datasets and schemas."""
     with asked_by(request) as asked:
-        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.sight)
+        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.visibility)
         view = dataset_view(asked, named)
         return shown(request, "dataset", view=view, most_affected=MOST_AFFECTED)

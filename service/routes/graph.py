@@ -40,7 +40,7 @@ def get_graph_nodes(
     if not dataset:
         return NO_NODES
     with asked_by(request) as asked:
-        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.sight)
+        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.visibility)
         around = neighbourhood(asked, named, depth, limit=limit)
         return graph_nodes(asked.reader, named, around, asked.evaluated)
 
@@ -58,6 +58,6 @@ def get_graph_edges(
     if not dataset:
         return NO_EDGES
     with asked_by(request) as asked:
-        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.sight)
+        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.visibility)
         around = neighbourhood(asked, named, depth, limit=limit)
         return graph_edges(named, around)

@@ -12,7 +12,7 @@ from service.explorer.addresses import incident_at
 from service.explorer.forms import require_own_form
 from service.explorer.incident import LENGTHS, MOST_MEMBERS, incident_view
 from service.routes.asked import AnyRequest, Cursor, asked_by
-from service.routes.incident_actions import Wish, wanted_of
+from service.routes.incident_actions import ActionRequest, wanted_of
 from service.routes.paged import HEADERS, page, shown
 from service.routes.sent import MAX_BODY_BYTES
 
@@ -29,7 +29,7 @@ def get_incident_list(
 ) -> str:
     """List unresolved incidents, pages first; or all incidents."""
     with asked_by(request) as asked:
-        found = incidents(asked.reader, asked.sight, is_over_too=is_over_too, cursor=cursor)
+        found = incidents(asked.reader, asked.visibility, is_over_too=is_over_too, cursor=cursor)
     return shown(request, "incidents", view=found, all=is_over_too, is_first=cursor is None)
 
 
@@ -59,7 +59,7 @@ async def post_action(
     require_own_form(request)
     form = await request.form()
     length = str(form.get("for", "")) if action == "suppress" else None
-    request_body = Wish(note=str(form.get("note", "")), for_=length)
+    request_body = ActionRequest(note=str(form.get("note", "")), for_=length)
     if action == "resolve" and not request_body.note.strip():
         raise InvalidQuestionError(
             "reason: missing; a resolved incident sends no notifications while its datasets are bad"

@@ -68,16 +68,18 @@ def get_lineage(  # noqa: PLR0913 - each is a parameter of the query
     if steps < 1:
         raise InvalidQuestionError(f"depth: expected 1 to {MOST_DEPTH}, got {steps}")
     with asked_by(request) as asked:
-        named = dataset_named(asked.reader, str(dataset), dataset_namespace, asked.sight)
+        named = dataset_named(asked.reader, str(dataset), dataset_namespace, asked.visibility)
         if at is None:
             return lineage(asked, named, depth=steps, direction=direction)
-        reader, sight, then = asked.reader, asked.sight, past_instant(at, asked.now)
-        return past_lineage(reader, named, then, depth=steps, direction=direction, sight=sight)
+        reader, visibility, then = asked.reader, asked.visibility, past_instant(at, asked.now)
+        return past_lineage(
+            reader, named, then, depth=steps, direction=direction, visibility=visibility
+        )
 
 
 def _of_node(request: AnyRequest, node_id: str, depth: int) -> MarquezLineage:
     with asked_by(request) as asked:
-        node = node_named(asked.reader, node_id, asked.sight)
+        node = node_named(asked.reader, node_id, asked.visibility)
         return marquez_lineage(asked, node, depth)
 
 
@@ -91,5 +93,5 @@ def get_impact(
 ) -> Impact:
     """All that is made of it, with owners and tiers."""
     with asked_by(request) as asked:
-        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.sight)
+        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.visibility)
         return impact(asked, named, depth=depth)

@@ -14,7 +14,7 @@ from service.routes.paged import page, shown
 def get_run_page(request: AnyRequest, run_id: FromPath[str]) -> str:
     """Show every run with this id: status, facts, datasets read and written."""
     with asked_by(request) as asked:
-        view = run(asked.reader, run_id, asked.sight)
+        view = run(asked.reader, run_id, asked.visibility)
     return shown(request, "run", view=view, run_id=run_id, facts_of=facts_of)
 
 

@@ -17,7 +17,7 @@ _Limit = Annotated[int, QueryParameter(ge=1, le=1_000, description="Maximum numb
 def get_run(request: AnyRequest, run_id: FromPath[str]) -> RunAnswer:
     """Every run of this id, with what it read and wrote; two jobs that share one are two runs."""
     with asked_by(request) as asked:
-        return run(asked.reader, run_id, asked.sight)
+        return run(asked.reader, run_id, asked.visibility)
 
 
 @get("/api/v1/runs", access="run", is_cut=True, sync_to_thread=True)
@@ -33,5 +33,5 @@ def get_runs(
     if not dataset:
         return NO_RUNS
     with asked_by(request) as asked:
-        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.sight)
-        return recent_runs(asked.reader, named, asked.sight, limit=limit, cursor=cursor)
+        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.visibility)
+        return recent_runs(asked.reader, named, asked.visibility, limit=limit, cursor=cursor)

@@ -8,7 +8,7 @@ from litestar import MediaType, Response, post
 from service.access.audit import UnauditedError
 from service.access.gate import OPEN, address_of
 from service.errors import NoDataError, NotSetUpError, TooSlowError, UnknownPersonError
-from service.people.slack import MAX_BODY_BYTES, Signed, SlackDesk, Stranger
+from service.people.slack import MAX_BODY_BYTES, Signed, SlackInbox, Stranger
 from service.routes.asked import AnyRequest
 
 # Slack waits for three seconds.
@@ -24,17 +24,17 @@ _READ_SECONDS, _WRITE_SECONDS = 1.0, 1.8
 )
 async def post_interaction(request: AnyRequest) -> Response[bytes]:
     """Store a click on a button of a message; the message later shows the outcome."""
-    desk: SlackDesk = request.app.state.slack
-    if not desk.is_set:
+    router: SlackInbox = request.app.state.slack
+    if not router.is_set:
         raise NotSetUpError("Slack's buttons: set LINEWARD_DELIVERY_SLACK_SIGNING_SECRET_FILE")
     signed = await _signed(request)
-    taking = asyncio.to_thread(desk.take, signed, request.app.state.clock())
+    taking = asyncio.to_thread(router.take, signed, request.app.state.clock())
     try:
         stranger = await asyncio.wait_for(taking, _WRITE_SECONDS)
     except TimeoutError as error:
         raise TooSlowError("the catalog is busy; the action may have been done") from error
     if stranger is not None:
-        await _refuse(request, stranger)
+        await _reject(request, stranger)
     return Response(b"", media_type=MediaType.TEXT)
 
 
@@ -47,10 +47,10 @@ async def _signed(request: AnyRequest) -> Signed:
     return Signed(body, named.get("x-slack-request-timestamp"), named.get("x-slack-signature"))
 
 
-async def _refuse(request: AnyRequest, stranger: Stranger) -> None:
+async def _reject(request: AnyRequest, stranger: Stranger) -> None:
     guard = request.app.state.guard
     try:
-        await guard.record_refusal(
+        await guard.record_rejection(
             "slack", stranger.who, stranger.reason, uuid.uuid4().hex, address_of(request.scope)
         )
     except UnauditedError as error:

@@ -21,12 +21,12 @@ def get_unsourced_reads(
 ) -> UnsourcedReads:
     """List datasets that were read though no write of them is known, most readers first."""
     with asked_by(request) as asked:
-        return unsourced_reads(asked.reader, asked.now, asked.sight, hours=hours, limit=limit)
+        return unsourced_reads(asked.reader, asked.now, asked.visibility, hours=hours, limit=limit)
 
 
 @page("/unsourced-reads", access="datasets", is_cut=True)
 def get_unsourced_page(request: AnyRequest, *, hours: _Hours = 24) -> str:
     """Show datasets that were read though no write of them is known."""
     with asked_by(request) as asked:
-        found = unsourced_reads(asked.reader, asked.now, asked.sight, hours=hours)
+        found = unsourced_reads(asked.reader, asked.now, asked.visibility, hours=hours)
     return shown(request, "unsourced", view=found)

@@ -30,7 +30,7 @@ def served_families(reader: Reader) -> Iterator[Metric]:
         elif metric == IMPACT:
             impact.add_metric((), found.buckets, found.sum_seconds)
     yield from (queries, impact)
-    counts = {name: CounterMetricFamily(*told) for name, told in _COUNTS.items()}
+    counts = {name: CounterMetricFamily(*answer) for name, answer in _COUNTS.items()}
     for metric, label, value in metric_rows.served_counts(reader):
         if metric in counts:
             counts[metric].add_metric((label,), value)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from service.errors import RefusedInputError
+from service.errors import RejectedInputError
 from service.ship.reading import Stream, read_at
 
 _SAMPLE_BYTES = 1_024
@@ -68,7 +68,7 @@ class Positions:
         """Take up what was kept.
 
         Raises:
-            RefusedInputError: the file is not one of ours.
+            RejectedInputError: the file is not one of ours.
         """
         self._file = file
         self._known: dict[tuple[int, int], Position] = {
@@ -129,4 +129,4 @@ def _load(file: Path) -> list[Position]:
         return msgspec.json.decode(content, type=list[Position])
     except msgspec.DecodeError as error:
         message = f"{file} is no list of positions ({error}): remove it to ship everything again"
-        raise RefusedInputError(message) from error
+        raise RejectedInputError(message) from error

@@ -164,11 +164,11 @@ def test_a_port_that_is_taken_ends_it_with_one_sentence(start):
     """Status 2, which means: do not try again before someone has changed something."""
     with socket.create_server(("127.0.0.1", 0)) as other:
         collector = start(port=other.getsockname()[1])
-        status, said = _sentence(collector)
+        status, text = _sentence(collector)
 
     assert status == 2
-    assert "collector_cannot_start" in said
-    assert "in use" in said
+    assert "collector_cannot_start" in text
+    assert "in use" in text
 
 
 @pytest.mark.parametrize(
@@ -186,10 +186,10 @@ def test_a_port_that_is_taken_ends_it_with_one_sentence(start):
 )
 def test_a_wrong_setting_ends_it_with_one_sentence(start, settings, words):
     """It names the variable; a default in its place would be a bound that nobody set."""
-    status, said = _sentence(start(**({"port": 1} | settings)))
+    status, text = _sentence(start(**({"port": 1} | settings)))
 
     assert status == 2
-    assert words in said
+    assert words in text
 
 
 def test_it_starts_without_spark_or_a_catalog():

@@ -150,8 +150,8 @@ def test_a_figure_is_what_the_catalog_says(prometheus):
             found[target["legendFormat"]] = float(row["value"][1])
             labels = row["metric"]
 
-    told = {"incident": "i-open", "kind": "failed", "owner": "sales", "root": "etl"}
-    assert labels == {**told, "root_namespace": "jobs", "severity": "page"}
+    fields = {"incident": "i-open", "kind": "failed", "owner": "sales", "root": "etl"}
+    assert labels == {**fields, "root_namespace": "jobs", "severity": "page"}
     assert found["critical datasets"] == 0  # its impact is an important one
     now = time.time()
     assert found["age"] == pytest.approx(now - estate.ago(900) / 1e6, abs=30)

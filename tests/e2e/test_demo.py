@@ -7,7 +7,7 @@ import pytest
 
 from lineage.lake.settings import LakeSettings
 from service.demo import start
-from service.errors import RefusedInputError
+from service.errors import RejectedInputError
 from service.settings import Settings
 from tests.e2e.demos import ANY_PORTS, Demo
 from tests.service.commandline import lineward
@@ -128,7 +128,7 @@ def test_a_real_lake_is_left_alone():
     """Events of the shop would be stored among the real ones."""
     real = Settings(lake_settings=LakeSettings(url="s3://real/lake"))
 
-    with pytest.raises(RefusedInputError, match="LINEWARD_LAKE_URL"):
+    with pytest.raises(RejectedInputError, match="LINEWARD_LAKE_URL"):
         start._of_a_demo(real)  # noqa: SLF001 - what the command asks first
 
 

@@ -14,8 +14,8 @@ _CUT = (
 )
 
 
-@pytest.mark.parametrize(("command", "said"), _CUT)
-def test_that_an_answer_is_cut_is_said_beside_it(embedded, command, said):
+@pytest.mark.parametrize(("command", "text"), _CUT)
+def test_that_an_answer_is_cut_is_said_beside_it(embedded, command, text):
     """For people and, while standard output stays a list of rows, beside JSON too."""
     shop.fill(embedded)
     add_audit(embedded, range(4))
@@ -23,8 +23,8 @@ def test_that_an_answer_is_cut_is_said_beside_it(embedded, command, said):
     shown = lineward(*command, "--limit", "3", catalog=embedded)
     listed = lineward(*command, "--limit", "3", "--json", catalog=embedded)
 
-    assert (shown.returncode, shown.stderr) == (0, f"lineward: {said}\n")
-    assert (listed.returncode, listed.stderr) == (0, f"lineward: {said}\n")
+    assert (shown.returncode, shown.stderr) == (0, f"lineward: {text}\n")
+    assert (listed.returncode, listed.stderr) == (0, f"lineward: {text}\n")
     assert len(json.loads(listed.stdout)) == 3
 
 

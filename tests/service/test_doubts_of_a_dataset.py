@@ -40,8 +40,8 @@ def test_of_a_stale_evaluation_it_says_when_that_was(catalog):
     shop.fill(catalog, evaluated_at=NOW)
 
     doubt = (
-        "The last evaluation was at 2026-11-20 03:00:00 UTC; what follows was so then, and is"
-        " unknown now."
+        "The last evaluation was at 2026-11-20 03:00:00 UTC; the states below are of"
+        " that time, and unknown now."
     )
     assert _said(catalog, hours=1) == [doubt, _COVERED, _FRESH]
 

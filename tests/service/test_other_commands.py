@@ -57,8 +57,8 @@ def test_what_a_policy_says_in_vain_is_told(tmp_path: Path):
 
     checked = lineward("policy", "check", str(file)).stdout
     assert "datasets[].pii: taken, and not acted upon" in checked
-    told = lineward("policy", "check", str(file), "--json")
-    assert json.loads(told.stdout)["not_in_force"] == ["datasets[].pii"]
+    text = lineward("policy", "check", str(file), "--json")
+    assert json.loads(text.stdout)["not_in_force"] == ["datasets[].pii"]
 
 
 def test_who_cannot_be_told_is_named(tmp_path: Path):
@@ -67,8 +67,8 @@ def test_who_cannot_be_told_is_named(tmp_path: Path):
     file.write_text("owners:\n  - {name: shop}\n")
 
     assert "owners[0]: 'shop' has neither" in lineward("policy", "check", str(file)).stdout
-    told = json.loads(lineward("policy", "check", str(file), "--json").stdout)
-    assert len(told["unreachable"]) == 1
+    text = json.loads(lineward("policy", "check", str(file), "--json").stdout)
+    assert len(text["unreachable"]) == 1
 
 
 def test_a_suggested_policy_is_a_policy(catalog):

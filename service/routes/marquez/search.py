@@ -48,21 +48,21 @@ def get_search(  # noqa: PLR0913 - each is a parameter of the query
         after=_day(after, "after"),
     )
     with asked_by(request) as asked:
-        return answers.search(asked.reader, asked.sight, wanted)
+        return answers.search(asked.reader, asked.visibility, wanted)
 
 
 @get("/api/v2beta/search/jobs", access="jobs", is_cut=True, sync_to_thread=True)
 def get_search_of_jobs(request: AnyRequest, q: _Query) -> Hits:
     """Find jobs by a part of their names."""
     with asked_by(request) as asked:
-        return answers.search_jobs(asked.reader, asked.sight, q)
+        return answers.search_jobs(asked.reader, asked.visibility, q)
 
 
 @get("/api/v2beta/search/datasets", access="datasets", is_cut=True, sync_to_thread=True)
 def get_search_of_datasets(request: AnyRequest, q: _Query) -> Hits:
     """Find datasets by a part of their names."""
     with asked_by(request) as asked:
-        return answers.search_datasets(asked.reader, asked.sight, q)
+        return answers.search_datasets(asked.reader, asked.visibility, q)
 
 
 def _day(text: str | None, name: str) -> date | None:

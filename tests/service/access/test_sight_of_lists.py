@@ -114,7 +114,7 @@ def _alias(estate, namespace: str, name: str) -> None:
 
 def _check(estate, upstream: int, outcome: str) -> None:
     edge = {"upstream_key": upstream, "downstream_key": shop.dataset_key(shop.CORE), "job_key": 7}
-    told = {"job_version": 1, "outcome": outcome, "oracle": "event_log", "root_run_id": "r"}
+    fields = {"job_version": 1, "outcome": outcome, "oracle": "event_log", "root_run_id": "r"}
     by = {"producer": "spark", "adapter_version": "1.53.0"}
     at = {"written_at": 1, "first_checked_at": 1, "checked_at": 1}
-    _add(estate, tables.edge_check, [{**edge, **told, **by, **at}])
+    _add(estate, tables.edge_check, [{**edge, **fields, **by, **at}])

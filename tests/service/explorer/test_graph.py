@@ -16,8 +16,8 @@ def _node(name, state="good", children=(), jobs=("etl",), hidden=0):
 
 
 def _lineage(upstream=(), downstream=(), cut=None):
-    told = {"last_run": None, "depth": 2, "partial": cut is not None, "partial_reason": cut}
-    return Lineage(_SPACE, "core", "bad", list(upstream), list(downstream), **told)
+    fields = {"last_run": None, "depth": 2, "partial": cut is not None, "partial_reason": cut}
+    return Lineage(_SPACE, "core", "bad", list(upstream), list(downstream), **fields)
 
 
 def test_a_dataset_by_itself_is_one_box():

@@ -112,14 +112,14 @@ def test_every_page_is_quiet_fits_and_can_be_used_by_all(browser, address, size,
             is_dark.add(seen.page.evaluate(_IS_DARK))
             _keep(seen.page, f"{name}-{size}-{scheme}")
             # Chromium itself says in the console that a page is not there.
-            said = [each for each in seen.complaints if status == 200 or "404" not in each]
+            texts = [each for each in seen.complaints if status == 200 or "404" not in each]
             findings = [
                 (each["id"], [node["target"] for node in each["nodes"]][:3])
                 for each in Axe().run(seen.page).response["violations"]
                 if each["impact"] in _SERIOUS
             ]
-        if said or findings or wide > _SIZES[size][0]:
-            found[name] = (said, findings, wide)
+        if texts or findings or wide > _SIZES[size][0]:
+            found[name] = (texts, findings, wide)
 
     assert (found, is_dark) == ({}, {scheme == "dark"})
 
@@ -129,16 +129,16 @@ def test_overview_fits_the_screen_without_scrolling(browser, address):
     with Seen(browser, "wide") as seen:
         seen.page.goto(address)
         high = seen.page.evaluate("document.documentElement.scrollHeight")
-        told = seen.page.inner_text("main")
+        answer = seen.page.inner_text("main")
         named = seen.page.inner_html("main")
 
     assert high <= 800
-    assert "Leader since 3 h ago" in told
+    assert "Leader since 3 h ago" in answer
     assert f"Leader: {estate.LEADER}" in named
-    assert "Degraded" in told
-    assert "job etl fails" in told
-    assert "nobody" in told
-    assert all(f"M{number}" in told for number in (1, 2, "3a", "3b", 4, 5, 6, 7, 8, 9, 10))
+    assert "Degraded" in answer
+    assert "job etl fails" in answer
+    assert "nobody" in answer
+    assert all(f"M{number}" in answer for number in (1, 2, "3a", "3b", 4, 5, 6, 7, 8, 9, 10))
 
 
 def test_phone_shows_acknowledgement_without_horizontal_scrolling(browser, address):
@@ -181,10 +181,10 @@ def test_pages_work_without_scripts_and_explain_a_rejected_form(browser, address
         heading = seen.page.inner_text("h1")
         seen.page.click("text=Escalate")
         seen.page.wait_for_url("**/incidents/**")
-        told = seen.page.inner_text("main")
+        answer = seen.page.inner_text("main")
 
     assert heading.startswith("job etl fails")
-    assert "takes effect at the next evaluation" in told
+    assert "takes effect at the next evaluation" in answer
 
 
 def test_a_browser_signs_in_sees_and_signs_out(browser, embedded, tmp_path):

@@ -158,6 +158,6 @@ def test_the_audit_log_has_the_namespaces_that_an_answer_named(estate):
 
 def test_runs_that_forgot_whom_they_are_for_would_be_seen(estate, monkeypatch):
     """Show every run as a mutant of the tests above."""
-    monkeypatch.setattr(runs, "shown_keys", lambda _reader, keys, _sight: set(keys))
+    monkeypatch.setattr(runs, "shown_keys", lambda _reader, keys, _visibility: set(keys))
 
     assert estate.get(f"/api/v1/jobs/runs/{RUNS[17]}", "shop").status_code == 200

@@ -36,9 +36,9 @@ def test_what_nobody_takes_says_so(answering, action, capsys):
     """It is written down; exit code 0, since it will be done."""
     incident.do(answering.settings, answering.desk.one.id, action, note="x", as_json=True)
 
-    told = json.loads(capsys.readouterr().out)
-    assert (told["action"], told["is_done"]) == (action, False)
-    assert "nobody has taken it yet" in told["detail"]
+    text = json.loads(capsys.readouterr().out)
+    assert (text["action"], text["is_done"]) == (action, False)
+    assert "nobody has taken it yet" in text["detail"]
 
 
 def test_what_is_refused_ends_with_its_reason(answering):

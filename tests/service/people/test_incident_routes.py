@@ -24,8 +24,8 @@ def test_an_action_is_answered_when_it_is_done(answering, action, body, state):
         answer = answering.act(action, body)
 
     assert (answer.status_code, answering.desk.one.state) == (200, state)
-    told = answer.json()
-    assert (told["is_done"], told["incident_id"]) == (True, answering.desk.one.id)
+    text = answer.json()
+    assert (text["is_done"], text["incident_id"]) == (True, answering.desk.one.id)
     asked = answering.audited()[0]
     assert asked == ("shop", "api", action.replace("-", "_"), None)
     assert answering.audited()[-1][-1] == "done"

@@ -61,7 +61,7 @@ def test_the_policys_windows_are_listed_beside_them(answering):
 
 
 @pytest.mark.parametrize(
-    ("wish", "status", "words"),
+    ("action_request", "status", "words"),
     [
         ({}, 400, "body: Object missing required field `pattern`"),
         ({"pattern": "x", "reason": "y"}, 400, "until: missing; an open window"),
@@ -86,9 +86,9 @@ def test_the_policys_windows_are_listed_beside_them(answering):
         ),
     ],
 )
-def test_a_window_that_is_refused_names_the_place(answering, wish, status, words):
+def test_a_window_that_is_refused_names_the_place(answering, action_request, status, words):
     """Nothing is hidden by it."""
-    answer = answering.send("POST", _PATH, wish)
+    answer = answering.send("POST", _PATH, action_request)
 
     assert answer.status_code == status
     assert words in answer.json()["detail"]

@@ -120,7 +120,7 @@ def test_before_anything_was_watched_nothing_is_known(lander, catalog, at):
 
 
 @pytest.mark.parametrize(
-    ("instant", "refusal"),
+    ("instant", "rejection"),
     [
         ("yesterday", "expected a timestamp such as"),
         ("2026-11-20T12:00:00", "has no time zone"),
@@ -129,13 +129,13 @@ def test_before_anything_was_watched_nothing_is_known(lander, catalog, at):
         ("9999-12-31T23:59:59-14:00", "at: expected an instant of the years 1970 to 2999"),
     ],
 )
-def test_an_instant_that_is_none_is_refused(catalog, instant, refusal):
+def test_an_instant_that_is_none_is_refused(catalog, instant, rejection):
     """Exit code 2, and what to write instead."""
     shop.fill(catalog)
 
     done = lineward("lineage", shop.CORE, "--at", instant, catalog=catalog)
 
-    assert (done.returncode, refusal in done.stderr) == (2, True)
+    assert (done.returncode, rejection in done.stderr) == (2, True)
 
 
 def test_the_command_shows_all_that_is_known_of_an_edge(lander, catalog, at):
@@ -164,9 +164,9 @@ def test_the_command_shows_the_past(lander, catalog, at):
     asked = ("lineage", "core", "--namespace", "n", "--at", at(2, 30).isoformat())
 
     shown = lineward(*asked, catalog=catalog)
-    told = json.loads(lineward(*asked, "--json", catalog=catalog).stdout)
+    text = json.loads(lineward(*asked, "--json", catalog=catalog).stdout)
 
     assert "run d1 COMPLETE" in shown.stdout
     assert "read version 1" in shown.stdout
     assert "code v1" in shown.stdout
-    assert [node["run"]["root_run_id"] for node in told["upstream"]] == ["d1"]
+    assert [node["run"]["root_run_id"] for node in text["upstream"]] == ["d1"]
