@@ -9,7 +9,7 @@ from collector.errors import (
     EncodingError,
     ForeignRequestError,
     MalformedRequestError,
-    RefusedError,
+    RejectedRequestError,
     UnauthorizedError,
 )
 from collector.reader_secret import HEADER as SECRET_HEADER
@@ -34,7 +34,7 @@ _MOST_DIGITS = 18
 _SHOWN_CHARACTERS = 500
 
 
-class Told(msgspec.Struct, frozen=True):
+class SenderHeaders(msgspec.Struct, frozen=True):
     """What the sender says of a body.
 
     Attributes:
@@ -50,7 +50,7 @@ class Told(msgspec.Struct, frozen=True):
     is_reader: bool = False
 
 
-_NOTHING = Told()
+_NOTHING = SenderHeaders()
 
 
 class Admission(msgspec.Struct):
@@ -87,22 +87,22 @@ class Admission(msgspec.Struct):
         if problem is not None:
             raise ForeignRequestError(problem)
 
-    def check_sender(self, scope: Scope) -> Told:
+    def check_sender(self, scope: Scope) -> SenderHeaders:
         """Let the bearer of the token pass; return what may be believed of its headers.
 
         Raises:
             UnauthorizedError: no token where one is set, or a wrong one; a wrong secret with events
                 that must not count as sent now.
             EncodingError: an encoding that is not gzip.
-            RefusedError: a header of one of our readers that cannot be understood.
+            RejectedRequestError: a header of one of our readers that cannot be understood.
         """
         check_token(scope, self.token)
         check_encoding(scope)
         if not any(name in scope.headers for name in _OF_READERS):
             return _NOTHING
         if self._is_reader(scope):
-            return _told(scope)
-        if SECRET_HEADER in scope.headers and _must_be_believed(_told(scope)):
+            return _sender_headers(scope)
+        if SECRET_HEADER in scope.headers and _must_be_believed(_sender_headers(scope)):
             raise UnauthorizedError(_WRONG_SECRET, reason="reader_secret")
         _count_ignored(scope)
         return _NOTHING
@@ -114,17 +114,19 @@ class Admission(msgspec.Struct):
         return self.secret is not None and hmac.compare_digest(given, self.secret)
 
 
-def _told(scope: Scope) -> Told:
-    return Told(_origin(scope), _requeued(scope), scope.headers.get(TOO_LARGE), is_reader=True)
+def _sender_headers(scope: Scope) -> SenderHeaders:
+    return SenderHeaders(
+        _origin(scope), _requeued(scope), scope.headers.get(TOO_LARGE), is_reader=True
+    )
 
 
-def _must_be_believed(told: Told) -> bool:
+def _must_be_believed(sender: SenderHeaders) -> bool:
     """Whether the events would be counted wrongly without their marks.
 
     What was shipped or read from Kafka counts as what is sent over HTTP does.
     """
     counts_as_http = (origins.HTTP, origins.FILE, origins.KAFKA)
-    return told.requeued is not None or told.origin not in counts_as_http
+    return sender.requeued is not None or sender.origin not in counts_as_http
 
 
 def check_token(scope: Scope, token: bytes | None) -> None:
@@ -156,12 +158,12 @@ def check_encoding(scope: Scope) -> None:
 
 
 def encoding(scope: Scope) -> str:
-    """The body's Content-Encoding."""
+    """Return the body's Content-Encoding."""
     return (scope.headers.get("content-encoding") or "identity").strip().lower()
 
 
 def shown(too_large: str) -> str:
-    """What a reader says of an event that it could not send whole, cut."""
+    """Return what a reader reports about an event that it could not send whole, cut."""
     return too_large[:_SHOWN_CHARACTERS]
 
 
@@ -179,7 +181,7 @@ def _origin(scope: Scope) -> str:
     if given not in _GIVEN:
         known = ", ".join(_GIVEN)
         detail = f"Lineward-Origin {str(given)[:80]!r}: expected {known}, or no such header"
-        raise RefusedError(detail, reason="origin")
+        raise RejectedRequestError(detail, reason="origin")
     return given
 
 
@@ -189,5 +191,5 @@ def _requeued(scope: Scope) -> int | None:
         return None
     if not (given.isascii() and given.isdecimal() and len(given) <= _MOST_DIGITS):
         detail = f"Lineward-Requeued {given[:80]!r}: expected the number of a rejected body"
-        raise RefusedError(detail, reason="origin")
+        raise RejectedRequestError(detail, reason="origin")
     return int(given)

@@ -6,14 +6,14 @@ import msgspec
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from collector import batch, limits, metrics
-from collector.admission import Admission, Told, shown
+from collector.admission import Admission, SenderHeaders, shown
 from collector.closing import Closing
 from collector.deadlines import Deadlines
 from collector.errors import (
     EndingError,
     InvalidEventError,
     NotFoundError,
-    RefusedError,
+    RejectedRequestError,
     TooLargeError,
     TooManyError,
     WrongMethodError,
@@ -27,7 +27,7 @@ from collector.writes import Rejected
 from lineage import origins
 
 _Ask = Callable[[Scope, Http], Awaitable[None]]
-_Take = Callable[[Scope, Http, Told, Reservation], Awaitable[None]]
+_Take = Callable[[Scope, Http, SenderHeaders, Reservation], Awaitable[None]]
 
 _JSON = [("content-type", "application/json")]
 
@@ -72,19 +72,19 @@ class App:
             self._admission.check_address(scope)
             path = _path(scope)
             take = self._taking.get((scope.method, path))
-            told = None if take is None else self._admission.check_sender(scope)
+            sender = None if take is None else self._admission.check_sender(scope)
             ask = None if take is not None else self._route(scope.method, path)
-        except RefusedError as error:
+        except RejectedRequestError as error:
             await limits.drop(scope, protocol, error, self._deadlines)
             _reject(protocol, error)
             return
         try:
-            if take is not None and told is not None:
+            if take is not None and sender is not None:
                 with self._in_flight.reserve() as held:
-                    await take(scope, protocol, told, held)
+                    await take(scope, protocol, sender, held)
             elif ask is not None:
                 await ask(scope, protocol)
-        except RefusedError as error:
+        except RejectedRequestError as error:
             _reject(protocol, error)
 
     def _route(self, method: str, path: str) -> _Ask:
@@ -96,77 +96,83 @@ class App:
         if allowed:
             raise WrongMethodError(f"{path} takes {allowed[0]}")
         paths = ", ".join(one for _, one in known)
-        raise NotFoundError(f"no such path; there are {paths}")
+        raise NotFoundError(f"no such path; available: {paths}")
 
     async def _post_lineage(
-        self, scope: Scope, protocol: Http, told: Told, held: Reservation
+        self, scope: Scope, protocol: Http, sender: SenderHeaders, held: Reservation
     ) -> None:
-        body = await self._read(scope, protocol, told, held, self._limits.max_body_bytes)
-        if told.too_large is not None:
-            await self._reject_head(told.too_large, body, told)
+        body = await self._read(scope, protocol, sender, held, self._limits.max_body_bytes)
+        if sender.too_large is not None:
+            await self._reject_head(sender.too_large, body, sender)
         # Rejected again, it is not kept, nor counted as another error, a second time.
-        keeps = told.requeued is None
+        keeps = sender.requeued is None
         with_reasons = (InvalidEventError, TooManyError) if keeps else ()
         try:
             event = await self._parser.parse(body)
         except with_reasons as error:
-            await self._keep(error, body, told)
+            await self._keep(error, body, sender)
             raise
-        await self._landing.land([event], told.origin, requeued=told.requeued)
+        await self._landing.land([event], sender.origin, requeued=sender.requeued)
         protocol.response_empty(201, [])
 
-    async def _reject_head(self, too_large: str, body: bytes, told: Told) -> None:
+    async def _reject_head(self, too_large: str, body: bytes, sender: SenderHeaders) -> None:
         """Keep the head of an event that one of our readers could not send whole.
 
         Raises:
             InvalidEventError: always.
         """
-        detail = f"$: {shown(too_large)}: larger than an event may be; its head is kept"
+        detail = (
+            f"$: {shown(too_large)}: larger than the maximum size of an event; its head is stored"
+        )
         error = InvalidEventError(detail, path="$", reason="too_large")
-        await self._keep(error, body, told)
+        await self._keep(error, body, sender)
         raise error
 
     async def _post_batch(
-        self, scope: Scope, protocol: Http, told: Told, held: Reservation
+        self, scope: Scope, protocol: Http, sender: SenderHeaders, held: Reservation
     ) -> None:
-        body = await self._read(scope, protocol, told, held, self._limits.max_inflated_bytes)
+        body = await self._read(scope, protocol, sender, held, self._limits.max_inflated_bytes)
         try:
             bodies = await batch.split(body, self._parser)
-        except RefusedError as error:
+        except RejectedRequestError as error:
             head, size = body[: self._limits.max_rejected_bytes], len(body)
             del body  # what waits for the commit is the head alone
             held.give_back()
-            await self._keep(error, head, told, size)
+            await self._keep(error, head, sender, size)
             raise
         held.add(len(body))  # each event is a copy of its part
-        judged = await batch.judge(bodies, self._parser, told.origin, protocol)
+        judged = await batch.judge(bodies, self._parser, sender.origin, protocol)
         if judged.taken or judged.rejected:
-            await self._landing.land(judged.taken, told.origin, rejected=judged.rejected)
+            await self._landing.land(judged.taken, sender.origin, rejected=judged.rejected)
         if judged.failures:
             protocol.response_bytes(200, _JSON, judged.answer())
         else:
             protocol.response_empty(204, [])
 
     async def _read(
-        self, scope: Scope, protocol: Http, told: Told, held: Reservation, max_bytes: int
+        self, scope: Scope, protocol: Http, sender: SenderHeaders, held: Reservation, max_bytes: int
     ) -> bytes:
         most = self._limits
         bounds = limits.Bounds(max_bytes, most.max_inflated_bytes, most.max_rejected_bytes)
         try:
             return await limits.read(scope, protocol, bounds, held=held, deadlines=self._deadlines)
         except TooLargeError as error:
-            await self._keep(error, error.head, told, error.body_bytes)
+            await self._keep(error, error.head, sender, error.body_bytes)
             raise
 
     async def _keep(
-        self, error: RefusedError, body: bytes, told: Told, body_bytes: int | None = None
+        self,
+        error: RejectedRequestError,
+        body: bytes,
+        sender: SenderHeaders,
+        body_bytes: int | None = None,
     ) -> None:
         """Keep a rejected body; our own readers send the head of one over a bound by themselves."""
-        if told.is_reader and error.status != InvalidEventError.status:
+        if sender.is_reader and error.status != InvalidEventError.status:
             return
         size = len(body) if body_bytes is None else body_bytes
-        rejected = Rejected.of(error, body, told.origin, size)
-        await self._landing.land([], told.origin, rejected=[rejected])
+        rejected = Rejected.of(error, body, sender.origin, size)
+        await self._landing.land([], sender.origin, rejected=[rejected])
 
     async def _get_livez(self, _scope: Scope, protocol: Http) -> None:
         protocol.response_str(200, [], "alive\n")
@@ -174,7 +180,7 @@ class App:
     async def _get_readyz(self, _scope: Scope, protocol: Http) -> None:
         """Ready is: a commit works now, and this process does not end."""
         if self._is_draining:
-            raise EndingError("the collector is ending: connect to another one")
+            raise EndingError("the collector is shutting down: connect to another one")
         await self._landing.land([], origins.HTTP)
         protocol.response_str(200, [], "ready\n")
 
@@ -198,7 +204,7 @@ def _is_listener(scope: Scope) -> bool:
     return (scope.headers.get("user-agent") or "").startswith("Apache-HttpClient/")
 
 
-def _reject(protocol: Http, error: RefusedError) -> None:
+def _reject(protocol: Http, error: RejectedRequestError) -> None:
     metrics.REFUSED.labels(error.reason).inc()
     body = {"error": type(error).__name__, "detail": error.detail, "path": error.path}
     headers = _JSON + list(error.headers)

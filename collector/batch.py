@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import msgspec
 
 from collector import events, json_text, metrics
-from collector.errors import ClientGoneError, RefusedError, TooManyError
+from collector.errors import ClientGoneError, RejectedRequestError, TooManyError
 from collector.parser import Parser
 from collector.rsgi import Http
 from collector.writes import Rejected
@@ -43,15 +43,15 @@ class Judged(msgspec.Struct):
             "non_retriable": len(self.failures) - retriable,
         }
         status = "partial_success" if self.taken else "failure"
-        told = {"status": status, "summary": summary, "failed_events": self.failures}
-        return msgspec.json.encode(told)
+        fields = {"status": status, "summary": summary, "failed_events": self.failures}
+        return msgspec.json.encode(fields)
 
 
 async def split(body: bytes, parser: Parser) -> Parts:
     """Take a batch apart; an event that is no JSON is a part like the others.
 
     Raises:
-        RefusedError: not a JSON array.
+        RejectedRequestError: not a JSON array.
         TooManyError: more values or events than a batch may have.
     """
     # Before the decoder, which would make an object of each element: 5,000,000 fit in a batch.
@@ -59,7 +59,9 @@ async def split(body: bytes, parser: Parser) -> Parts:
     found = await _parts(body, parser)
     most = parser.limits.max_batch_events
     if len(found) > most:
-        raise TooManyError(f"$: {len(found)} events; a batch may have {most}: split it", path="$")
+        raise TooManyError(
+            f"$: {len(found)} events; the maximum of a batch is {most}: split it", path="$"
+        )
     return found
 
 
@@ -70,7 +72,7 @@ async def _parts(body: bytes, parser: Parser) -> Parts:
         found = await parser.elements(body)
         if found is None:
             detail = f"$: expected a JSON array of events: {error}"
-            raise RefusedError(detail, path="$", reason="not_json") from error
+            raise RejectedRequestError(detail, path="$", reason="not_json") from error
         return found
 
 
@@ -115,7 +117,7 @@ async def _judge_each(
 async def _judge_one(index: int, body: bytes, parser: Parser, origin: str, judged: Judged) -> None:
     try:
         judged.taken.append(await parser.parse(body))
-    except RefusedError as error:
+    except RejectedRequestError as error:
         metrics.REFUSED.labels(error.reason).inc()
         judged.failures.append(Failure(index, error.detail))
         head = body[: parser.limits.max_rejected_bytes]
@@ -124,7 +126,7 @@ async def _judge_one(index: int, body: bytes, parser: Parser, origin: str, judge
 
 def _not_judged(indexes: range, max_rejected: int) -> list[Failure]:
     reason = (
-        f"not judged: {max_rejected} events of the batch were rejected before it; send it again"
+        f"not checked: {max_rejected} events of the batch were rejected before it; send it again"
         " without them"
     )
     return [Failure(index, reason, retriable=True) for index in indexes]

@@ -60,7 +60,7 @@ def _event() -> dict[str, Any]:
 
 
 def halves() -> tuple[bytes, bytes]:
-    """The body before and after the last 12 digits of its runId, which make it one of its kind.
+    """Return the body before and after the last 12 digits of its runId.
 
     The digits before them are this process's own.
     """

@@ -11,7 +11,7 @@ from lineage.catalog.tables.marquez import READER
 
 
 def read_cursors(place: Place) -> Cursors | None:
-    """The cursors; None without a catalog or a reader.
+    """Return the cursors, or None without a catalog or a reader.
 
     A forwarder that is wanted and has not begun has passed nothing; one that is no longer wanted
     holds nothing up.

@@ -91,12 +91,12 @@ def find_damaged_row(path: Path, after: int, max_bytes: int) -> str | None:
 
 
 def open_to_read(path: Path) -> sqlite3.Connection:
-    """A connection that never writes to the file."""
+    """Return a connection that never writes to the file."""
     return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=10)
 
 
 def readable_events(connection: sqlite3.Connection, top: int) -> Iterator[StoredEvent]:
-    """The whole events up to number `top`, in their order; damaged parts are skipped."""
+    """Return the whole events up to number `top`, in order; damaged parts are skipped."""
     after, failures = 0, 0
     is_at_end = False
     while after < top and not is_at_end:

@@ -48,7 +48,7 @@ class Deadlines:
     def _task() -> asyncio.Task[object]:
         task = asyncio.current_task()
         if task is None:
-            raise RuntimeError("only a task can be ended")
+            raise RuntimeError("only a task can be cancelled")
         return task
 
     def _look_later(self) -> None:

@@ -1,13 +1,13 @@
-"""What can be wrong with a request, and the status that answers it: decided here, once a class."""
+"""Errors of requests, each with its status."""
 
 
-class RefusedError(Exception):
-    """A request that is not taken.
+class RejectedRequestError(Exception):
+    """Request that is rejected.
 
     Attributes:
-        reason: a word of a small fixed set, for the counter's label.
+        reason: one of a fixed set of words, for the counter's label.
         detail: one sentence for the sender: what, where, the value, what to do.
-        path: JSON path of the offence, where there is one.
+        path: JSON path of the error, if any.
     """
 
     status = 400
@@ -22,62 +22,62 @@ class RefusedError(Exception):
             self.reason = reason
 
 
-class InvalidEventError(RefusedError):
-    """The body is no OpenLineage event; the path says where."""
+class InvalidEventError(RejectedRequestError):
+    """Body that is no OpenLineage event."""
 
     reason = "invalid_event"
 
 
-class MalformedRequestError(RefusedError):
-    """HTTP that two parsers could read in two ways; the connection is closed."""
+class MalformedRequestError(RejectedRequestError):
+    """Ambiguous HTTP; the connection is closed."""
 
     reason = "malformed_request"
     headers = (("connection", "close"),)
 
 
-class UnauthorizedError(RefusedError):
-    """No token, or a wrong one."""
+class UnauthorizedError(RejectedRequestError):
+    """Missing or wrong token."""
 
     status = 401
     reason = "unauthorized"
     headers = (("www-authenticate", "Bearer"),)
 
 
-class ForeignRequestError(RefusedError):
-    """A browser sends it for another site."""
+class ForeignRequestError(RejectedRequestError):
+    """Request that another site made a browser send."""
 
     status = 403
     reason = "cross_site"
 
 
-class NotFoundError(RefusedError):
-    """No such route."""
+class NotFoundError(RejectedRequestError):
+    """Unknown path."""
 
     status = 404
     reason = "not_found"
 
 
-class WrongMethodError(RefusedError):
-    """The route exists, for another method."""
+class WrongMethodError(RejectedRequestError):
+    """Method that the path does not support."""
 
     status = 405
     reason = "wrong_method"
 
 
-class TooSlowError(RefusedError):
-    """The body did not arrive within the deadline."""
+class TooSlowError(RejectedRequestError):
+    """Body that did not arrive within the deadline."""
 
     status = 408
     reason = "too_slow"
     headers = (("connection", "close"),)
 
 
-class TooLargeError(RefusedError):
-    """Over a bound in bytes, as sent or inflated.
+class TooLargeError(RejectedRequestError):
+    """Body over a limit in bytes, compressed or decompressed.
 
     Attributes:
-        head: the first bytes of the body, as far as they were read.
-        body_bytes: its size, as far as it is known.
+        head: first bytes of the body that were read.
+        body_bytes: known size of the body.
     """
 
     status = 413
@@ -87,22 +87,22 @@ class TooLargeError(RefusedError):
     body_bytes = 0
 
 
-class TooManyError(RefusedError):
-    """Over a bound in JSON values, or in the events of a batch."""
+class TooManyError(RejectedRequestError):
+    """Body over a limit in JSON values or in events of a batch."""
 
     status = 413
     reason = "too_many"
 
 
-class EncodingError(RefusedError):
-    """A Content-Encoding other than gzip, or more than one."""
+class EncodingError(RejectedRequestError):
+    """Content-Encoding other than one gzip."""
 
     status = 415
     reason = "encoding"
 
 
-class UnavailableError(RefusedError):
-    """The spool cannot make the event durable now: nothing was acknowledged, send it again."""
+class UnavailableError(RejectedRequestError):
+    """Spool that cannot store the event now; the sender should send it again."""
 
     status = 503
     reason = "spool_unavailable"
@@ -110,19 +110,19 @@ class UnavailableError(RefusedError):
 
 
 class EndingError(UnavailableError):
-    """Process that ends: it still takes events, and new connections should go elsewhere."""
+    """Process that is shutting down; new connections should go elsewhere."""
 
     reason = "ending"
 
 
 class BusyError(UnavailableError):
-    """The requests in flight hold as many bytes as they may."""
+    """Too many bytes in requests in progress."""
 
     reason = "busy"
 
 
-class ClientGoneError(RefusedError):
-    """Nobody waits for the answer any more; the work on it ends."""
+class ClientGoneError(RejectedRequestError):
+    """Client that closed the connection; work on its request ends."""
 
     reason = "client_gone"
     headers = (("connection", "close"),)

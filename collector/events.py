@@ -125,7 +125,7 @@ def _invalid(error: msgspec.ValidationError, value: object) -> InvalidEventError
 
 
 def _text_at(value: object, path: str) -> str | None:
-    """The text that the path leads to, cut for a message; None where it is no text."""
+    """Return the text at a path, cut for a message, or None if it is no text."""
     for name, index in _STEP.findall(path):
         if isinstance(value, dict):
             value = value.get(name)

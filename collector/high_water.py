@@ -41,7 +41,7 @@ class HighWater:
         self._is_failing = False
 
     def read(self) -> int:
-        """The last number that was noted; 0 where there is none."""
+        """Return the last recorded number, or 0."""
         with contextlib.suppress(OSError, ValueError):
             return max(0, int(self.path.read_bytes()))
         return 0
@@ -66,5 +66,5 @@ class HighWater:
 
 
 def beside(spool: Path) -> HighWater:
-    """That of this spool."""
+    """Return the high-water mark of this spool."""
     return HighWater(spool.with_name("spool.seq"))

@@ -38,7 +38,7 @@ class Reservation:
             BusyError: all requests together would hold more than the bound.
         """
         if not self._all.has_room(count, self._own):
-            detail = "the collector holds as many bytes of other requests as it may: send it again"
+            detail = "the collector has too many bytes of requests in progress: send it again"
             raise BusyError(detail)
         self._own += count
         self._all.bytes += count

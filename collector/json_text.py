@@ -52,7 +52,7 @@ def check_values(body: bytes, max_values: int) -> None:
 
 
 def decode(body: bytes) -> object:
-    """The value of a JSON text, as its reader will see it.
+    """Return the value of a JSON text as its reader will see it.
 
     Raises:
         InvalidEventError: no JSON (RFC 8259) in UTF-8, or a number that no float or integer holds.
@@ -99,10 +99,10 @@ def may_repeat_keys(body: bytes, value: object) -> bool:
     quotation marks as a body without repeats. Where marks are written as numbers, which could make
     up for those of a repeat, only a count decides.
     """
-    anew = _encoder.encode(value)
-    if anew == body:
+    again = _encoder.encode(value)
+    if again == body:
         return False
-    return body.count(b'"') != anew.count(b'"') or b"\\u0022" in body
+    return body.count(b'"') != again.count(b'"') or b"\\u0022" in body
 
 
 def count_repeated_keys(body: bytes) -> int:

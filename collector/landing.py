@@ -99,4 +99,4 @@ def _wake(group: list[Write], error: sqlite3.Error | None) -> None:
         if error is None:
             waiter.set_result(None)
         else:
-            waiter.set_exception(UnavailableError(f"the spool could not keep the event: {error}"))
+            waiter.set_exception(UnavailableError(f"the spool could not store the event: {error}"))

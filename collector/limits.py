@@ -12,7 +12,7 @@ from collector.errors import (
     BusyError,
     ClientGoneError,
     MalformedRequestError,
-    RefusedError,
+    RejectedRequestError,
     TooLargeError,
     TooSlowError,
 )
@@ -45,7 +45,7 @@ class Bounds(msgspec.Struct, frozen=True):
 async def read(
     scope: Scope, protocol: Http, bounds: Bounds, *, held: Reservation, deadlines: Deadlines
 ) -> bytes:
-    """The whole body, inflated.
+    """Return the whole body, decompressed.
 
     Raises:
         TooLargeError: a bound is passed; the error has the first bytes of the body.
@@ -66,7 +66,9 @@ async def read(
     return inflated
 
 
-async def drop(scope: Scope, protocol: Http, error: RefusedError, deadlines: Deadlines) -> None:
+async def drop(
+    scope: Scope, protocol: Http, error: RejectedRequestError, deadlines: Deadlines
+) -> None:
     """Read what the client still sends, so that it sees the answer `error`; up to a bound."""
     if not _waits_for_us(scope):
         with contextlib.suppress(TimeoutError), deadlines:
@@ -95,7 +97,7 @@ async def _read_large(
     if incoming.problem is not None:
         raise incoming.problem
     if declared is not None and incoming.body_bytes < declared:
-        raise ClientGoneError("the connection was closed in the middle of the body")
+        raise ClientGoneError("the connection was closed before the end of the body")
     return bytes(incoming.kept)
 
 
@@ -112,7 +114,7 @@ class _Incoming:
     """A body that arrives chunk by chunk; of one that is rejected only the head is kept."""
 
     def __init__(
-        self, bounds: Bounds, held: Reservation | None, problem: RefusedError | None
+        self, bounds: Bounds, held: Reservation | None, problem: RejectedRequestError | None
     ) -> None:
         self._bounds = bounds
         self._held = held
@@ -163,7 +165,7 @@ def _inflate(body: bytes, bounds: Bounds) -> bytes:
         error_.head, error_.body_bytes = inflated[: bounds.max_head_bytes], len(inflated)
         raise error_
     if not inflater.eof or inflater.unused_data:
-        detail = "the gzip body is cut, or something follows it"
+        detail = "the gzip body is incomplete, or has trailing data"
         raise MalformedRequestError(detail, reason="not_gzip")
     return inflated
 
@@ -179,7 +181,7 @@ def _waits_for_us(scope: Scope) -> bool:
 
 
 def _too_slow(deadlines: Deadlines) -> TooSlowError:
-    return TooSlowError(f"the body was not here after {deadlines.seconds:g} s")
+    return TooSlowError(f"the body did not arrive within {deadlines.seconds:g} s")
 
 
 def _too_large(max_bytes: int, what: str = "") -> TooLargeError:

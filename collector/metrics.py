@@ -30,51 +30,51 @@ REGISTRY = CollectorRegistry()
 
 EVENTS = Counter(
     "lineage_collector_events",
-    "Events made durable: new ones (stored) and byte-identical repeats (duplicate).",
+    "Events stored durably: new (stored) or byte-identical repeats (duplicate).",
     ["outcome"],
     registry=REGISTRY,
 )
 REFUSED = Counter(
     "lineage_collector_refused",
-    "Requests and events that were not taken, by the reason told to the sender.",
+    "Requests and events rejected, by the reason returned to the sender.",
     ["reason"],
     registry=REGISTRY,
 )
 IGNORED_HEADERS = Counter(
     "lineage_collector_ignored_headers",
-    "Headers that Lineward's own readers alone may send, and that another sender sent.",
+    "Reserved headers received from senders that may not send them.",
     ["header"],
     registry=REGISTRY,
 )
 DUPLICATE_KEYS = Counter(
     "lineage_collector_duplicate_keys",
-    "JSON keys that an object of an accepted event repeated; the last value holds.",
+    "Duplicate JSON keys in accepted events; the last value is used.",
     registry=REGISTRY,
 )
 COMMIT_SECONDS = Histogram(
     "lineage_collector_commit_seconds",
-    "Duration of one group commit of the spool, fsync included.",
+    "Duration of a group commit of the spool, fsync included.",
     buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5),
     registry=REGISTRY,
 )
 COMMIT_FAILURES = Counter(
     "lineage_collector_commit_failures",
-    "Group commits that were undone: disk full, spool full, failed fsync.",
+    "Group commits rolled back: disk full, spool full, failed fsync.",
     registry=REGISTRY,
 )
 STARTED = Gauge(
     "lineage_collector_started_timestamp_seconds",
-    "When this worker started; it changes when a worker was replaced.",
+    "Start time of this worker; a change means that the worker was replaced.",
     registry=REGISTRY,
 )
 IN_FLIGHT = Gauge(
     "lineage_collector_in_flight_bytes",
-    "Bytes of the request bodies that are being read, judged or stored.",
+    "Bytes of request bodies in progress.",
     registry=REGISTRY,
 )
 PRUNE_FAILURES = Counter(
     "lineage_collector_prune_failures",
-    "Times that the readers' cursors could not be read from the catalog; nothing was pruned.",
+    "Failed reads of the readers' cursors from the catalog; nothing was pruned.",
     registry=REGISTRY,
 )
 
@@ -94,17 +94,21 @@ class SpoolRoom(Collector):
             return
         name = "lineage_collector_spool"
         if (losses := self.spool.losses) is not None:
-            text = "Events that the spool lost by damage and no reader had read, at most."
+            text = "Upper bound of unread events that the spool lost through damage."
             yield CounterMetricFamily(f"{name}_lost_events", text, losses.lost_events)
-            text = "When the spool was last found damaged, or short of acknowledged events."
+            text = "Time at which the spool was last found damaged or incomplete."
             at = losses.last_at / 1e6
             yield GaugeMetricFamily(f"{name}_damaged_timestamp_seconds", text, at)
         if (room := self.spool.passed.room) is None:
             return
-        yield GaugeMetricFamily(f"{name}_bytes", "What the spool holds.", room.used_bytes)
-        yield GaugeMetricFamily(f"{name}_max_bytes", "What it may hold; then 503.", room.max_bytes)
+        yield GaugeMetricFamily(f"{name}_bytes", "Bytes in the spool.", room.used_bytes)
+        yield GaugeMetricFamily(
+            f"{name}_max_bytes",
+            "Maximum bytes of the spool; beyond it the collector answers 503.",
+            room.max_bytes,
+        )
         if (waiting := self.spool.passed.waiting_events) is not None:
-            text = "Events in the spool that the pipeline has not passed."
+            text = "Events in the spool that the pipeline has not processed."
             yield GaugeMetricFamily(f"{name}_waiting_events", text, waiting)
 
 

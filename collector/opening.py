@@ -74,7 +74,7 @@ def _compare(  # noqa: PLR0913 - as above
 def _record_lost_end(
     spool: sqlite3.Connection, last: int, noted: int, cursors: Cursors, now: datetime
 ) -> None:
-    """The newest events are gone, e.g. with `spool.db-wal`: no reader will hear of them."""
+    """Report that the newest events are gone, e.g. with `spool.db-wal`."""
     lost = max(0, noted - max(last, cursors.needed))
     at = to_micros(now)
     sql = "SELECT coalesce((SELECT beat_at FROM heartbeat), (SELECT max(received_at) FROM event))"
@@ -88,7 +88,7 @@ def _record_lost_end(
 
 
 def _move_behind(spool: sqlite3.Connection, passed: int) -> None:
-    """Number all events anew, behind what readers have passed: else nobody would read them.
+    """Renumber all events behind the readers' cursors, so that readers find them.
 
     An older spool was put back. What it has that was read before is read again, and counts once.
     """

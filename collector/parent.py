@@ -83,7 +83,7 @@ class Parent:
 
 
 def listen(place: Place) -> socket.socket:
-    """The listening socket.
+    """Return the listening socket.
 
     Raises:
         OSError: the address is taken or not ours.

@@ -73,7 +73,7 @@ class Passed:
         self._connection.execute(_DELETE_GAPS)
 
     def _last_old(self, through: int, kept: tuple[int, int], rows: int = _ROWS) -> int | None:
-        """The last of the oldest rows that may go; None where the oldest stays."""
+        """Return the last of the oldest rows that may be deleted, or None."""
         first = self._connection.execute(_FIRST_KEPT, (through, rows, *kept)).fetchone()[0]
         end = through if first is None else first - 1
         last: int | None = self._connection.execute(_LAST, (end, rows)).fetchone()[0]

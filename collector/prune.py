@@ -30,7 +30,7 @@ def start(spool: Spool, settings: Settings) -> None:
 
 
 def read_or_nothing(place: Place) -> Cursors:
-    """What readers have passed; nothing where the catalog cannot be read."""
+    """Return what readers have passed; nothing if the catalog cannot be read."""
     from msgspec import DecodeError  # noqa: PLC0415 - as below
     from sqlalchemy.exc import SQLAlchemyError  # noqa: PLC0415 - as below
 
@@ -71,7 +71,7 @@ def look_ahead(spool: Spool, place: Place, before: Cursors, now: Cursors) -> Non
 
 
 def _last_seq(path: Path) -> int | None:
-    """The last number of the spool; None where it cannot be read."""
+    """Return the last number of the spool, or None if it cannot be read."""
     try:
         with closing(open_to_read(path)) as spool:
             return last_seq(spool)

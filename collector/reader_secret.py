@@ -18,7 +18,7 @@ _SECRET = re.compile(rb"[!-~]{32,}")
 
 
 def secret_path(data_dir: Path, chosen: Path | None) -> Path:
-    """The file of the secret: `chosen` (LINEWARD_READER_SECRET_FILE), or in the data folder."""
+    """Return the file of the secret: LINEWARD_READER_SECRET_FILE, or one in the data folder."""
     return chosen or data_dir / FILE
 
 

@@ -30,10 +30,10 @@ class Http(Protocol):
     """The body, and the one answer."""
 
     async def __call__(self) -> bytes:
-        """The whole body."""
+        """Return the whole body."""
 
     def __aiter__(self) -> AsyncIterator[bytes]:
-        """The body, chunk by chunk."""
+        """Yield the body in chunks."""
 
     async def client_disconnect(self) -> None:
         """Return when the client has closed the connection."""

@@ -78,7 +78,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read() -> Settings:
-    """Settings of this process.
+    """Return the settings of this process.
 
     Raises:
         InvalidSettingError: a value out of range, or an unknown `LINEWARD_COLLECTOR_` variable.
@@ -107,13 +107,13 @@ def require_guarded(settings: Settings) -> None:
     if is_loopback(place.host) or place.insecure or settings.limits.token_file:
         return
     raise environment.InvalidSettingError(
-        f"LINEWARD_HOST={place.host} lets other machines send events without a token: set"
-        " LINEWARD_COLLECTOR_TOKEN_FILE, or accept that with LINEWARD_INSECURE=true"
+        f"LINEWARD_HOST={place.host} accepts events from other machines without a token: set"
+        " LINEWARD_COLLECTOR_TOKEN_FILE, or allow this with LINEWARD_INSECURE=true"
     )
 
 
 def read_token(limits: Limits) -> bytes | None:
-    """The token that senders must bear; None: no file, so that anyone may send.
+    """Return the token that senders must present, or None if anyone may send.
 
     Raises:
         InvalidSettingError: the file cannot be read, or holds nothing that a header can bear.

@@ -89,8 +89,8 @@ class Spool:
         """Row of a refused body."""
         body = rejected.body[: self._limits.max_rejected_bytes]
         now = to_micros(self._clock())
-        told = (rejected.origin, rejected.reason, rejected.path, rejected.detail)
-        return now, *told, body, rejected.body_bytes
+        columns = (rejected.origin, rejected.reason, rejected.path, rejected.detail)
+        return now, *columns, body, rejected.body_bytes
 
     def submit(self, *writes: Write) -> None:
         """Queue rows; the observer hears when they are durable, or that they failed."""
@@ -158,7 +158,7 @@ class Spool:
             self._fail([], error)
 
     def _fail_the_rest(self, left: list[Write]) -> None:
-        error = sqlite3.OperationalError("the spool failed and is being opened anew")
+        error = sqlite3.OperationalError("the spool failed and is being reopened")
         with contextlib.suppress(queue.Empty):
             while True:
                 item = self._queue.get_nowait()

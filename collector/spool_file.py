@@ -50,7 +50,7 @@ CREATE TABLE IF NOT EXISTS pruned (
 
 
 def open_spool(path: Path, max_bytes: int) -> sqlite3.Connection:
-    """The writing connection, with the tables there.
+    """Return the writing connection, with the tables created.
 
     Each commit is an fsync (`synchronous=FULL`): in a WAL, NORMAL has none, and an acknowledged
     event would not survive a power cut. Past `max_bytes` SQLite answers SQLITE_FULL, and the
@@ -103,7 +103,7 @@ def room(connection: sqlite3.Connection) -> Room:
 
 
 def last_seq(connection: sqlite3.Connection) -> int:
-    """The last number that was given out; 0 before the first."""
+    """Return the last assigned number, or 0 before the first."""
     row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'event'").fetchone()
     return row[0] if row else 0
 
@@ -134,7 +134,7 @@ def record_loss(  # noqa: PLR0913, PLR0917 - a row
 
 
 def losses(connection: sqlite3.Connection) -> Losses | None:
-    """What happened to the spool; None where nothing ever did."""
+    """Return what happened to the spool, or None if nothing happened."""
     sql = "SELECT count(*), sum(lost_events), max(at) FROM loss"
     times, lost, last_at = connection.execute(sql).fetchone()
     return Losses(times, lost, last_at) if times else None

@@ -43,7 +43,7 @@ def _server(app: App, fd: int, settings: Settings) -> InheritedServer:
 
 
 def _open(landing: Landing, admission: Admission, settings: Settings, more: Words) -> Spool | None:
-    """The spool, ready to land events in; None when the disk does not let us now."""
+    """Return the spool, or None while the disk does not allow it to open."""
     place, limits = settings.place, settings.limits
     path = place.data_dir / "spool.db"
     try:

@@ -5,7 +5,7 @@ from typing import Protocol
 
 import msgspec
 
-from collector.errors import RefusedError
+from collector.errors import RejectedRequestError
 
 Row = tuple[object, ...]
 
@@ -21,8 +21,10 @@ class Rejected(msgspec.Struct, frozen=True):
     origin: str = "http"
 
     @classmethod
-    def of(cls, error: RefusedError, body: bytes, origin: str, body_bytes: int) -> "Rejected":
-        """A body, or its head, that was rejected by this error."""
+    def of(
+        cls, error: RejectedRequestError, body: bytes, origin: str, body_bytes: int
+    ) -> "Rejected":
+        """Return the row of a body, or of its head, that this error rejected."""
         return cls(error.reason, error.path, error.detail, body, body_bytes, origin)
 
 
@@ -43,7 +45,7 @@ class Observer(Protocol):
     """Who is told, from the writer's thread, what became of the writes."""
 
     def committed(self, group: list[Write], stored: int, seconds: float) -> None:
-        """The group is durable, in `seconds`; `stored` events of it were new."""
+        """Handle a group that is durable after `seconds`; `stored` of its events were new."""
 
     def failed(self, group: list[Write], error: sqlite3.Error) -> None:
         """Nothing of the group was kept."""

@@ -33,7 +33,7 @@ from service.acting.by_policy import ByPolicy
 from service.app import create_app
 from service.binding import require_guarded
 from service.bookkeeping import Bookkeeper, Work
-from service.errors import RefusedInputError
+from service.errors import RejectedInputError
 from service.impact.clock import ImpactClock
 from service.intake import Intake
 from service.leader import Leader, LeaderWorks, replica_name
@@ -69,7 +69,7 @@ def main() -> int:
         require_guarded(given.settings, _policy(given.settings), with_collector=False)
         ports = (given.settings.service_port, given.settings.metrics_port)
         listening = [_listen(given.settings.host, port) for port in ports]
-    except (InvalidSettingError, RefusedInputError, OSError) as error:
+    except (InvalidSettingError, RejectedInputError, OSError) as error:
         _log.error("service_cannot_start", reason=str(error))
         return 2
     asyncio.run(_serve(given, *listening))
@@ -86,10 +86,10 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def _policy(settings: Settings) -> Policy | None:
-    """The one of the file; None where it is broken: then the API lets nobody in."""
+    """Load the policy file, or None if it is invalid: then the API rejects every request."""
     try:
         return policy_of(settings.policy)
-    except RefusedInputError:
+    except RejectedInputError:
         return None
 
 

@@ -15,8 +15,8 @@ from service.access.guard import Guard
 from service.described import Json, Yaml
 from service.etags import ETags
 from service.hosts import host_check
-from service.people.pagerduty import PagerDutyDesk
-from service.people.slack import SlackDesk
+from service.people.pagerduty import PagerDutyInbox
+from service.people.slack import SlackInbox
 from service.problems import HANDLERS, SAFE_HEADERS
 from service.release import release
 from service.routes import (
@@ -64,7 +64,7 @@ _PAGES = (
     dataset_pages.get_dataset_page,
     incident_pages.get_incident_list,
     incident_pages.get_incident_page,
-    incident_pages.post_deed,
+    incident_pages.post_action,
     run_pages.get_run_page,
     run_pages.get_diff_page,
     jobs.get_jobs_page,
@@ -141,7 +141,7 @@ def create_app(  # noqa: PLR0913, PLR0917 - what the process was started with
     delivery: DeliverySettings | None = None,
     live: LiveLineage | None = None,
 ) -> Litestar:
-    """The application over the catalog of these settings.
+    """Build the application over the catalog of these settings.
 
     What it served goes to `tallies`; who may ask is the guard's to say; whom Alertmanager's alerts
     are for, and how they are told, is `routing`'s; Slack's buttons are believed by the secret that
@@ -149,7 +149,7 @@ def create_app(  # noqa: PLR0913, PLR0917 - what the process was started with
     """
     served = Tallies() if tallies is None else tallies
     guarding = Guard(settings, clock) if guard is None else guard
-    desk = SlackDesk(
+    router = SlackInbox(
         settings, guarding.policy, delivery.slack_signing_secret_file if delivery else None
     )
     routed = routing or RoutingSettings()
@@ -158,8 +158,8 @@ def create_app(  # noqa: PLR0913, PLR0917 - what the process was started with
         "clock": clock,
         "guard": guarding,
         "policy": guarding.policy,
-        "slack": desk,
-        "pagerduty": PagerDutyDesk(
+        "slack": router,
+        "pagerduty": PagerDutyInbox(
             settings, delivery.pagerduty_webhook_secret_file if delivery else None
         ),
         "routing": routed,

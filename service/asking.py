@@ -47,7 +47,7 @@ class Live(Protocol):
     def states_of(
         self, keys: Sequence[int], judged: tuple[int | None, str | None]
     ) -> list[str | None] | None:
-        """The worst state of each of these; nothing where these are not of this judgement."""
+        """Return the most severe state of each, or None if the cache has another evaluation."""
         ...
 
     def policies_of(self, keys: Sequence[int]) -> list[tuple[str, str | None] | None]:
@@ -65,7 +65,7 @@ class Question(msgspec.Struct, frozen=True):
     reader: Reader
     evaluated: Evaluated
     now: datetime
-    sight: Sight = EVERYTHING
+    visibility: Sight = EVERYTHING
     live: Live | None = None
 
 
@@ -73,12 +73,12 @@ class Question(msgspec.Struct, frozen=True):
 def question(
     settings: Settings,
     clock: Clock = system_clock,
-    sight: Sight = EVERYTHING,
+    visibility: Sight = EVERYTHING,
     live: Live | None = None,
     *,
     seconds: float = STATEMENT_SECONDS,
 ) -> Iterator[Question]:
-    """A question to the catalog of these settings, by one who may see so much.
+    """Open a session of the catalog with this visibility.
 
     A statement may take `seconds` of a PostgreSQL.
 
@@ -92,7 +92,7 @@ def question(
             require_revision(reader)
             stale = settings.stale_evaluation_seconds
             evaluated = last_evaluation(reader, now=now, stale_seconds=stale)
-            shown = sight.without(hidden_keys(reader, sight))
+            shown = visibility.without(hidden_keys(reader, visibility))
             yield Question(reader, evaluated, now, shown, live)
     except NoCatalogError as error:
         raise NoDataError(advice(settings)) from error
@@ -101,7 +101,7 @@ def question(
 
 
 def unreachable(error: CatalogError) -> UnreachableError:
-    """The same, for whoever set its address."""
+    """Return the error to report for a catalog error; it names the setting of the address."""
     if not isinstance(error, UnreachableCatalogError):
         return UnreachableError(str(error))
     return UnreachableError(f"LINEWARD_CATALOG_URL: the catalog cannot be reached: {error}")

@@ -42,7 +42,7 @@ class Sender:
 
         Raises:
             NotRunningError: nobody listens at its address.
-            RefusedInputError: the token's file cannot be read.
+            RejectedInputError: the token's file cannot be read.
         """
         if self._target.token_file is not None:
             read_token(self._target.token_file)
@@ -54,35 +54,35 @@ class Sender:
 
         Raises:
             NotRunningError: the collector went away and did not come back in time.
-            RefusedInputError: it asks for a token, or for another one.
+            RejectedInputError: it asks for a token, or for another one.
         """
         for lot in lots(events):
             for event in lot:
                 if event.problem is not None:
-                    self._refuse(event, event.problem)
+                    self._reject(event, event.problem)
             if sound := [event for event in lot if event.problem is None]:
                 self._post(sound)
             yield len(lot)
 
     def _post(self, batch: list[Recorded]) -> None:
         try:
-            refused = self._poster.post(
+            rejected = self._poster.post(
                 [event.body for event in batch],
                 [f"{event.file}:{event.position}" for event in batch],
             )
         except UnansweredError as error:
             raise self._not_running(f" ({error})") from error
-        for one in refused:
-            self._refuse(batch[one.index], one.reason)
-        self.report.taken += len(batch) - len(refused)
+        for one in rejected:
+            self._reject(batch[one.index], one.reason)
+        self.report.taken += len(batch) - len(rejected)
 
-    def _refuse(self, event: Recorded, reason: str) -> None:
+    def _reject(self, event: Recorded, reason: str) -> None:
         self.report.refuse(str(event.file), event.position, reason)
 
     def _not_running(self, how: str) -> NotRunningError:
         taken = f" {self.report.taken} events were taken." if self.report.taken else ""
         message = (
             f"the collector does not answer at {self._target.url}{how}: start it with"
-            f" `lineward up`.{taken} Running the same command again repeats nothing."
+            f" `lineward up`.{taken} Running the command again sends nothing twice."
         )
         return NotRunningError(message)

@@ -3,7 +3,7 @@
 from lineage.http_hosts import is_loopback
 from lineage.policy.access import Access
 from lineage.policy.model import Policy
-from service.errors import RefusedInputError
+from service.errors import RejectedInputError
 from service.settings import Settings
 
 
@@ -13,7 +13,7 @@ def require_guarded(
     """See that only this machine, or only holders of tokens, get in.
 
     Raises:
-        RefusedInputError: anybody would; the text names what to set.
+        RejectedInputError: anybody would; the text names what to set.
     """
     if is_loopback(settings.host) or settings.insecure:
         return
@@ -23,8 +23,8 @@ def require_guarded(
     if with_collector and settings.collector_token_file is None:
         missing.append("LINEWARD_COLLECTOR_TOKEN_FILE")
     if missing:
-        raise RefusedInputError(
-            f"LINEWARD_HOST={settings.host} lets other machines in without a token: set"
-            f" {' and '.join(missing)} (docs/operations.md#other-machines), or accept that with"
+        raise RejectedInputError(
+            f"LINEWARD_HOST={settings.host} accepts requests from other machines without a token:"
+            f" set {' and '.join(missing)} (docs/operations.md#other-machines), or allow this with"
             " --insecure or LINEWARD_INSECURE=true"
         )

@@ -1,7 +1,7 @@
-"""The command line: `lineward COMMAND`. Each command's module is imported when it is called for.
+"""Command line: `lineward COMMAND`. The module of a command is imported when it runs.
 
-A command that asks answers in half a second, of which Python and typer take a third: so nothing
-that Spark, SQLAlchemy or the web server needs is imported before its command is known.
+A query takes half a second, of which Python and typer take a third. Therefore Spark, SQLAlchemy
+and the web server are imported only by commands that need them.
 """
 
 import importlib
@@ -25,20 +25,20 @@ from service.settings import last_read
 from service.terminal import warn
 
 _EXIT_CODES = (
-    "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not known, 4 no data yet, 5 no collector,"
-    " 6 refused, 7 in use (docs/cli.md)."
+    "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 no data yet, 5 no collector,"
+    " 6 rejected, 7 in use (docs/cli.md)."
 )
 
 
 class LazyGroup(TyperGroup):
-    """A group that knows its commands' names, and imports a command when it is called for."""
+    """Group that knows the names of its commands, and imports a command when it runs."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002 - typer's private click
-        """The commands in the order of a first acquaintance."""
+        """List commands in the order in which a new user needs them."""
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002 - as above
-        """The command, or None when there is none of that name."""
+        """Return the command of this name, or None."""
         known = COMMANDS.get(cmd_name)
         if known is None:
             return None
@@ -55,7 +55,7 @@ class LazyGroup(TyperGroup):
 
 
 def _epilog(examples: Iterable[str]) -> str:
-    """Examples, a paragraph each: typer runs the lines of one together."""
+    """Return the examples as paragraphs, because typer joins lines."""
     shown = "\n\n".join(f"  lineward {line}" for line in examples)
     return f"Examples:\n\n{shown}\n\n{_EXIT_CODES}"
 
@@ -69,7 +69,7 @@ def lineward() -> None:
 
 
 def main() -> None:
-    """Run the command line; a question without an answer ends with its documented exit code."""
+    """Run the command line; errors end with their documented exit code."""
     try:
         app()
     except ServiceError as error:
@@ -79,7 +79,7 @@ def main() -> None:
         warn(str(error))
         sys.exit(2)
     except BrokenPipeError:
-        # The reader went away (`| head`): Python would complain once more when it flushes.
+        # The reader closed the pipe (`| head`): Python would report it again when it flushes.
         _close_output()
         sys.exit(0)
     except OSError as error:
@@ -102,7 +102,7 @@ def _end_unwritten(error: OSError) -> NoReturn:
 
 
 def _catalog_trouble(error: Exception) -> str | None:
-    """A sentence where the catalog's file is the reason, whatever failed because of it."""
+    """Explain a failure that the catalog's file caused."""
     if isinstance(error, CatalogError):
         return str(error)
     settings = last_read()
@@ -112,7 +112,7 @@ def _catalog_trouble(error: Exception) -> str | None:
     found = sqlite_error(error)
     trouble = trouble_of(found, path) if found else None
     if trouble is None and Path(path).is_file() and is_damaged(path):
-        # What damaged pages hold may pass for rows, and fail anywhere.
+        # Damaged pages may look like rows and fail anywhere.
         trouble = DamagedCatalogError(path)
     return str(trouble) if trouble else None
 

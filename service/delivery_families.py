@@ -20,18 +20,20 @@ from lineage.clock import to_micros
 def delivery_families(reader: Reader, now: datetime) -> Iterator[Metric]:
     """Of the outbox: nothing of it rests on an evaluation."""
     sent = CounterMetricFamily(
-        "lineage_notifications", "Messages that were taken.", labels=("channel", "kind")
+        "lineage_notifications",
+        "Notifications accepted by the provider.",
+        labels=("channel", "kind"),
     )
     for each in load_counts(reader, SENT):
         sent.add_metric((each.channel, each.label), each.value)
     failed = CounterMetricFamily(
-        "lineage_notification_failed", "Attempts that were not.", labels=("channel", "reason")
+        "lineage_notification_failed", "Failed delivery attempts.", labels=("channel", "reason")
     )
     for each in load_counts(reader, FAILED):
         failed.add_metric((each.channel, each.label), each.value)
     repeated = CounterMetricFamily(
         "lineage_notification_repeated",
-        "Messages sent again though an earlier try may have arrived.",
+        "Notifications sent again although an earlier attempt may have arrived.",
         labels=("channel",),
     )
     for each in load_counts(reader, REPEATED):
@@ -39,7 +41,7 @@ def delivery_families(reader: Reader, now: datetime) -> Iterator[Metric]:
     yield from (sent, failed, repeated)
     yield GaugeMetricFamily(
         "lineage_notification_oldest_undelivered_seconds",
-        "Age of the oldest message that waits; 0 when none does.",
+        "Age of the oldest waiting notification; 0 if none waits.",
         value=oldest_undelivered_seconds(reader, to_micros(now)),
     )
     yield GaugeMetricFamily(

@@ -22,14 +22,14 @@ def described(app: Litestar, schema: dict[str, Any]) -> dict[str, Any]:
     sent = dict(_sent(app))
     shapes = [Problem, *sent.values()]
     references, known = msgspec.json.schema_components(shapes, ref_template=_REF)
-    refused = {
+    rejected = {
         "description": "Refused: `status` says how, `detail` why.",
         "content": {PROBLEM_MEDIA_TYPE: {"schema": references[0]}},
     }
     bodies = dict(zip(sent, map(_body, references[1:]), strict=True))
     paths = {
         path: {
-            name: {**_refusing(part, refused), **bodies.get((path, name), {})}
+            name: {**_refusing(part, rejected), **bodies.get((path, name), {})}
             if name in _METHODS
             else part
             for name, part in item.items()
@@ -54,16 +54,16 @@ def _body(reference: dict[str, Any]) -> dict[str, Any]:
     return {"requestBody": {"content": content, "required": True}}
 
 
-def _refusing(operation: dict[str, Any], refused: dict[str, Any]) -> dict[str, Any]:
-    told = {code: said for code, said in operation["responses"].items() if int(code) < 400}  # noqa: PLR2004
-    return {**operation, "responses": {**told, "default": refused}}
+def _refusing(operation: dict[str, Any], rejected: dict[str, Any]) -> dict[str, Any]:
+    fields = {code: text for code, text in operation["responses"].items() if int(code) < 400}  # noqa: PLR2004
+    return {**operation, "responses": {**fields, "default": rejected}}
 
 
 class Json(JsonRenderPlugin):
     """As JSON."""
 
     def render(self, request: Request[Any, Any, Any], openapi_schema: dict[str, Any]) -> bytes:
-        """The bytes of it."""
+        """Return the bytes of the description."""
         return super().render(request, described(request.app, openapi_schema))
 
 
@@ -71,5 +71,5 @@ class Yaml(YamlRenderPlugin):
     """As YAML."""
 
     def render(self, request: Request[Any, Any, Any], openapi_schema: dict[str, Any]) -> bytes:
-        """The bytes of it."""
+        """Return the bytes of the description."""
         return super().render(request, described(request.app, openapi_schema))

@@ -1,10 +1,10 @@
-"""What can go wrong for the one who asks; exit code and HTTP status of each are decided here."""
+"""Errors of requests and commands, each with its exit code and HTTP status."""
 
 from typing import ClassVar
 
 
 class ServiceError(Exception):
-    """A question that has no answer; its text says what to do next."""
+    """Request or command that failed; the text says what to do next."""
 
     exit_code: ClassVar[int] = 1
     status: ClassVar[int] = 500
@@ -12,7 +12,7 @@ class ServiceError(Exception):
 
 
 class NoDataError(ServiceError):
-    """Nothing has arrived yet: no catalog at the place asked, or an empty one."""
+    """Missing or empty catalog: no event has arrived yet."""
 
     exit_code = 4
     status = 503
@@ -20,17 +20,17 @@ class NoDataError(ServiceError):
 
 
 class NotReadyError(ServiceError):
-    """The service cannot do its work yet; the text says what to do."""
+    """Service that is not ready yet; the text says what to do."""
 
     status = 503
     title = "Not ready"
 
 
 class UnreachableError(ServiceError):
-    """The catalog's server does not answer."""
+    """Catalog server that does not answer."""
 
     status = 503
-    title = "Catalog out of reach"
+    title = "Catalog unreachable"
 
 
 class UnknownFileError(ServiceError):
@@ -42,7 +42,7 @@ class UnknownFileError(ServiceError):
 
 
 class UnknownDatasetError(ServiceError):
-    """No dataset of that name; the likeliest ones are in `candidates`."""
+    """Name without a dataset; `candidates` has similar names."""
 
     exit_code = 3
     status = 404
@@ -51,18 +51,20 @@ class UnknownDatasetError(ServiceError):
     def __init__(self, wanted: str, candidates: list[str]) -> None:
         self.candidates = candidates
         hint = f" Did you mean: {', '.join(candidates)}?" if candidates else ""
-        super().__init__(f"no dataset is called {wanted[:80]!r}.{hint}")
+        super().__init__(f"no dataset is named {wanted[:80]!r}.{hint}")
 
 
 class AmbiguousDatasetError(UnknownDatasetError):
-    """Several datasets have that name, in different namespaces."""
+    """Name of several datasets in different namespaces."""
 
     title = "Ambiguous dataset"
 
     def __init__(self, wanted: str, candidates: list[str]) -> None:
         super().__init__(wanted, candidates)
         listed = ", ".join(candidates)
-        self.args = (f"{wanted[:80]!r} is the name of several datasets: {listed}. Say which.",)
+        self.args = (
+            f"{wanted[:80]!r} is the name of several datasets: {listed}. Give the namespace.",
+        )
 
 
 class UnknownColumnError(UnknownDatasetError):
@@ -72,20 +74,20 @@ class UnknownColumnError(UnknownDatasetError):
 
     def __init__(self, dataset: str, column: str, candidates: list[str]) -> None:
         super().__init__(dataset, candidates)
-        listed = f" It has, among others: {', '.join(candidates)}." if candidates else ""
-        known = listed or " No column of it is known."
+        listed = f" Known columns include: {', '.join(candidates)}." if candidates else ""
+        known = listed or " No columns are known."
         self.args = (f"the dataset {dataset[:80]!r} has no column {column[:80]!r}.{known}",)
 
 
 class ForbiddenNamespaceError(ServiceError):
-    """A namespace that the token may not see; whether anything is in it stays untold."""
+    """Namespace that the token may not see; the error does not reveal its content."""
 
     status = 403
     title = "Forbidden"
 
 
 class UnknownRunError(ServiceError):
-    """No event of a run of that id has been seen."""
+    """Run id without any event."""
 
     exit_code = 3
     status = 404
@@ -93,7 +95,7 @@ class UnknownRunError(ServiceError):
 
 
 class UnknownRunbookError(ServiceError):
-    """No runbook has that name."""
+    """Name without a runbook."""
 
     exit_code = 3
     status = 404
@@ -101,7 +103,7 @@ class UnknownRunbookError(ServiceError):
 
 
 class UnknownNodeError(ServiceError):
-    """No dataset or job is what this id of Marquez's means."""
+    """Marquez node id without a dataset or job."""
 
     exit_code = 3
     status = 404
@@ -109,7 +111,7 @@ class UnknownNodeError(ServiceError):
 
 
 class InvalidQuestionError(ServiceError):
-    """A parameter is missing, or has a value out of its range."""
+    """Parameter that is missing or invalid."""
 
     exit_code = 2
     status = 400
@@ -145,31 +147,31 @@ class BusyLakeError(ServiceError):
 
 
 class NotRunningError(ServiceError):
-    """The collector does not answer at its address."""
+    """Collector that does not answer at its address."""
 
     exit_code = 5
     status = 503
     title = "Not running"
 
 
-class RefusedInputError(ServiceError):
-    """A policy, a file of history or a note is not taken as it stands."""
+class RejectedInputError(ServiceError):
+    """Invalid policy, event file or note."""
 
     exit_code = 6
     status = 400
-    title = "Refused"
+    title = "Rejected"
 
 
-class ActionRefusedError(ServiceError):
-    """An action could be done, and is not: not configured, not safe now, nothing to be done."""
+class ActionRejectedError(ServiceError):
+    """Action that is not configured, not safe now, or has nothing to do."""
 
     exit_code = 6
     status = 409
-    title = "Refused"
+    title = "Rejected"
 
 
 class ActionForbiddenError(ServiceError):
-    """Who asks may not have it done."""
+    """Action that the caller may not run."""
 
     exit_code = 6
     status = 403
@@ -177,14 +179,14 @@ class ActionForbiddenError(ServiceError):
 
 
 class ActionFailedError(ServiceError):
-    """Something that an action needs did not answer, or said no."""
+    """Action that failed because another system did not answer or rejected it."""
 
     status = 502
     title = "Failed"
 
 
 class OccupiedError(ServiceError):
-    """A port, or the data folder, is in use by another process."""
+    """Port or data folder that another process uses."""
 
     exit_code = 7
     status = 409
@@ -192,7 +194,7 @@ class OccupiedError(ServiceError):
 
 
 class UnknownIncidentError(ServiceError):
-    """No incident of that id, or none that the token may see."""
+    """Incident that does not exist or that the token may not see."""
 
     exit_code = 3
     status = 404
@@ -200,7 +202,7 @@ class UnknownIncidentError(ServiceError):
 
 
 class UnknownWindowError(ServiceError):
-    """No suppression window of that number."""
+    """Number without a suppression window."""
 
     exit_code = 3
     status = 404
@@ -208,50 +210,50 @@ class UnknownWindowError(ServiceError):
 
 
 class NotNowError(ServiceError):
-    """What was asked of an incident or a window means nothing in the state that it is in."""
+    """Action that the state of the incident or window does not allow."""
 
     exit_code = 6
     status = 409
-    title = "Refused"
+    title = "Rejected"
 
 
 class NotJsonError(ServiceError):
-    """A body that is not said to be JSON: a page of another site may send any other kind."""
+    """Body without a JSON content type, which a page of another site could send."""
 
     status = 415
     title = "Expected JSON"
 
 
 class MalformedBodyError(ServiceError):
-    """A body that cannot be read to its end."""
+    """Body that cannot be read completely."""
 
     status = 400
     title = "Malformed body"
 
 
 class BodyTooSlowError(ServiceError):
-    """A body that did not come in time."""
+    """Body that did not arrive in time."""
 
     status = 408
     title = "Too slow"
 
 
 class UnknownPersonError(ServiceError):
-    """Whoever asks is not known; whether by a signature or by name stays untold."""
+    """Unknown caller; the error does not reveal whether signature or name is wrong."""
 
     status = 401
     title = "Unauthorized"
 
 
 class TooSlowError(ServiceError):
-    """What was sent or written took too long; it may be done all the same."""
+    """Request that timed out; the action may have been done."""
 
     status = 503
     title = "Too slow"
 
 
 class NotSetUpError(ServiceError):
-    """What would answer this is not set up; the text names the setting."""
+    """Feature that is not configured; the text names the setting."""
 
     status = 404
-    title = "Not set up"
+    title = "Not configured"

@@ -72,7 +72,7 @@ class _Tagged:
 
 
 def _given(scope: Scope) -> set[str]:
-    """The tags of what the client has; weak ones too, as the comparison goes."""
+    """Return the client's tags; weak ones too, as the comparison requires."""
     values = [value for name, value in scope["headers"] if name.lower() == b"if-none-match"]
     tags = {tag.decode("latin-1") for value in values for tag in _GIVEN.findall(value)}
     return tags | {"*" for value in values if value.strip() == b"*"}

@@ -19,16 +19,18 @@ def lag_families(reader: Reader) -> Iterator[Metric]:
     """How long events took to become facts, and which of them are in no lag."""
     lag = HistogramMetricFamily(
         "lineage_ingestion_lag_seconds",
-        "Event time to facts committed, history loads excepted.",
+        "Time from event time to commit, without history loads.",
         labels=("processing",),
     )
     asides = {
         "history": CounterMetricFamily(
-            "lineage_events_history", "Events of history loads: in no SLI.", labels=("processing",)
+            "lineage_events_history",
+            "Events of history loads, not counted in SLIs.",
+            labels=("processing",),
         ),
         "skewed": CounterMetricFamily(
             "lineage_events_skewed",
-            "Events of a clock over 5 minutes ahead, taken as of their arrival.",
+            "Events with a clock more than 5 minutes ahead; the arrival time is used.",
             labels=("processing",),
         ),
     }
@@ -41,16 +43,18 @@ def lag_families(reader: Reader) -> Iterator[Metric]:
 
 def set_aside_family(reader: Reader) -> GaugeMetricFamily:
     """Return how many events are set aside and were not posted again."""
-    text = "Events that failed alone, and were not posted again."
+    text = "Set-aside events that were not requeued."
     return GaugeMetricFamily("lineage_events_set_aside", text, count_set_aside(reader))
 
 
 def error_families(reader: Reader) -> Iterator[Metric]:
-    """Counted once each, so that none of them falls when the rows that say why are pruned."""
-    text = "Events refused by the collector or failed in the pipeline"
+    """Yield counters of errors; they do not fall when rows are pruned."""
+    text = "Events rejected by the collector or failed in the pipeline"
     live = CounterMetricFamily("lineage_errors", f"{text}.", labels=("stage", "cause"))
     loaded = CounterMetricFamily(
-        "lineage_errors_history", f"{text}, of history loads: in no SLI.", labels=("stage", "cause")
+        "lineage_errors_history",
+        f"{text}, of history loads, not counted in SLIs.",
+        labels=("stage", "cause"),
     )
     pipeline: Counter[str] = Counter()
     for stage, cause, origin, count in metric_rows.errors(reader):
@@ -58,7 +62,7 @@ def error_families(reader: Reader) -> Iterator[Metric]:
         if stage == "pipeline":
             pipeline[cause] += count
     family = CounterMetricFamily(
-        "lineage_pipeline_errors", "Events that the pipeline could not take in.", labels=("reason",)
+        "lineage_pipeline_errors", "Events that the pipeline could not process.", labels=("reason",)
     )
     for cause, count in pipeline.items():
         family.add_metric((cause,), count)

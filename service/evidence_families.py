@@ -38,7 +38,7 @@ def _event_logs(reader: Reader) -> Iterator[Metric]:
     yield from _logs(reader, passes)
     runs = GaugeMetricFamily(
         "lineage_evidence_runs",
-        "Runs that failed, ended or were there by evidence, and not by their events.",
+        "Runs that failed, ended or existed according to evidence, but not according to events.",
         labels=("evidence",),
     )
     for evidence, count in reader.rows(_RUNS):
@@ -49,18 +49,18 @@ def _event_logs(reader: Reader) -> Iterator[Metric]:
 def _logs(reader: Reader, passes: dict[str, int]) -> Iterator[Metric]:
     ((files, problems),) = reader.rows(_FILES)
     values = [
-        ("files", "Files of event logs that were read, or could not be.", files),
-        ("problem_files", "Of these, what could not be read, or not whole.", problems),
+        ("files", "Event log files that were read or failed.", files),
+        ("problem_files", "Event log files that could not be read completely.", problems),
         (
             "unlisted_folders",
-            "Folders of event logs that the last pass could not list.",
+            "Event log folders that the last scan could not list.",
             passes[EVIDENCE_UNLISTED],
         ),
     ]
     # Where no pass could, there is no such time.
     if listed_at := passes.get(EVIDENCE_LISTED_AT):
-        told = "When all folders of event logs were last listed."
-        values.append(("read_timestamp_seconds", told, listed_at / 1e6))
+        message = "Time of the last listing of all event log folders."
+        values.append(("read_timestamp_seconds", message, listed_at / 1e6))
     for name, text, value in values:
         yield GaugeMetricFamily(f"lineage_evidence_{name}", text, value=value)
 
@@ -68,10 +68,10 @@ def _logs(reader: Reader, passes: dict[str, int]) -> Iterator[Metric]:
 def _sql(reader: Reader) -> Iterator[Metric]:
     ((texts, problems),) = reader.rows(_TEXTS)
     if texts:
-        told = "Distinct SQL texts that runs ran."
-        yield GaugeMetricFamily("lineage_sql_texts", told, value=texts)
-        told = "Of these, what could not be parsed: it says nothing of edges."
-        yield GaugeMetricFamily("lineage_sql_problem_texts", told, value=problems)
+        text = "Distinct SQL texts of runs."
+        yield GaugeMetricFamily("lineage_sql_texts", text, value=texts)
+        text = "SQL texts that could not be parsed; they verify no edges."
+        yield GaugeMetricFamily("lineage_sql_problem_texts", text, value=problems)
 
 
 def _accuracy(reader: Reader) -> Iterator[Metric]:
@@ -80,7 +80,7 @@ def _accuracy(reader: Reader) -> Iterator[Metric]:
         return
     family = GaugeMetricFamily(
         "lineage_accuracy_bound_ratio",
-        "Edges that agree with evidence, and the bounds of that share at 95 %.",
+        "Ratio of edges that agree with evidence, with bounds at 95 %.",
         labels=("producer", "adapter_version", "bound"),
     )
     for producer, version, *bounds, _ in found:

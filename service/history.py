@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from service.errors import RefusedInputError
+from service.errors import RejectedInputError
 
 _SUFFIXES = (".jsonl", ".ndjson", ".json", ".log")
 _raw = msgspec.json.Decoder(msgspec.Raw)
@@ -30,10 +30,10 @@ class Recorded(msgspec.Struct, frozen=True):
 
 
 def files_in(paths: Iterable[Path]) -> list[Path]:
-    """The files meant: each path itself, and what a folder holds at any depth, by name.
+    """List the files of these paths: each file, and every file below a folder, by name.
 
     Raises:
-        RefusedInputError: a path does not exist, or a folder holds no such file.
+        RejectedInputError: a path does not exist, or a folder holds no such file.
     """
     found: list[Path] = []
     for path in paths:
@@ -41,7 +41,7 @@ def files_in(paths: Iterable[Path]) -> list[Path]:
         if not inside:
             what = "holds no .jsonl, .ndjson or .json file" if path.is_dir() else "does not exist"
             message = f"{path} {what}"
-            raise RefusedInputError(message)
+            raise RejectedInputError(message)
         found += inside
     return found
 
@@ -55,13 +55,13 @@ def events_in(file: Path) -> Iterator[Recorded]:
     """Its events in their order.
 
     Raises:
-        RefusedInputError: the file cannot be read, or its gzip is broken.
+        RejectedInputError: the file cannot be read, or its gzip is broken.
     """
     try:
         yield from _document(file) if _is_document(file) else _lines(file)
     except (OSError, EOFError) as error:
         message = f"{file}: cannot be read: {error}"
-        raise RefusedInputError(message) from error
+        raise RejectedInputError(message) from error
 
 
 @contextmanager

@@ -31,13 +31,13 @@ def incident_families(reader: Reader) -> Iterator[Metric]:
     """Of the catalog: an incident is open until somebody or an evaluation says otherwise."""
     is_open = GaugeMetricFamily(
         "lineage_incident_open",
-        f"1 for each incident that is open: the gravest {MOST_OPEN}.",
+        f"1 for each open incident: the most severe {MOST_OPEN}.",
         labels=("incident", "root_kind", "severity", "owner"),
     )
     for row in reader.rows(_OPEN, {"most": MOST_OPEN}):
         is_open.add_metric(row, 1.0)
     counts = GaugeMetricFamily(
-        "lineage_incidents", "Incidents that are not over.", labels=("state", "severity")
+        "lineage_incidents", "Unresolved incidents.", labels=("state", "severity")
     )
     found = {(state, severity): count for state, severity, count in reader.rows(_COUNTS)}
     for state in _STATES:
@@ -49,7 +49,7 @@ def incident_families(reader: Reader) -> Iterator[Metric]:
 def _explained(reader: Reader) -> Metric:
     family = CounterMetricFamily(
         "lineage_sli_explained",
-        "What of the bad is in an open incident, in the unit of lineage_sli_total.",
+        "Bad part of the SLI that belongs to an open incident, in the unit of lineage_sli_total.",
         labels=("sli", "tier", "epoch"),
     )
     for sli, tier, epoch, value in reader.rows(_EXPLAINED, {"most": MOST_OPEN}):

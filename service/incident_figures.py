@@ -60,33 +60,35 @@ def _each(rows: list[Row], critical: dict[str, int]) -> Iterator[Metric]:
     labels = ("incident",)
     root = GaugeMetricFamily(
         "lineage_incident_root",
-        "1: what is to be mended for this open incident.",
+        "1: root of an open incident.",
         labels=("incident", "kind", "root_namespace", "root"),
     )
     onset = GaugeMetricFamily(
-        "lineage_incident_onset_timestamp_seconds", "Since when it is.", labels=labels
+        "lineage_incident_onset_timestamp_seconds", "Start of the incident.", labels=labels
     )
     hit = GaugeMetricFamily(
         "lineage_incident_hit_timestamp_seconds",
-        "When the first dataset of a tier that pages is hit, or was.",
+        "Time at which the first dataset of a paging tier is overdue.",
         labels=labels,
     )
-    hurt = GaugeMetricFamily(
-        "lineage_incident_critical_datasets", "Critical ones, bad by it or below.", labels=labels
+    affected = GaugeMetricFamily(
+        "lineage_incident_critical_datasets",
+        "Critical datasets that are affected or downstream.",
+        labels=labels,
     )
     for number, kind, namespace, name, began, hit_at in rows:
         root.add_metric((number, kind, namespace, name), 1.0)
         onset.add_metric((number,), began / _SECOND)
-        hurt.add_metric((number,), float(critical.get(number, 0)))
+        affected.add_metric((number,), float(critical.get(number, 0)))
         if hit_at is not None:
             hit.add_metric((number,), hit_at / _SECOND)
-    yield from (root, onset, hit, hurt)
+    yield from (root, onset, hit, affected)
 
 
 def _opened(reader: Reader, now: datetime) -> Metric:
     family = GaugeMetricFamily(
         "lineage_incidents_opened",
-        "Incidents that opened in the window, by their severity now.",
+        "Incidents opened in the window, by current severity.",
         labels=("severity", "window"),
     )
     for window, days in WINDOWS_DAYS.items():
@@ -100,7 +102,7 @@ def _opened(reader: Reader, now: datetime) -> Metric:
 def _means(reader: Reader, now: datetime) -> Metric:
     family = GaugeMetricFamily(
         "lineage_incident_mean_seconds",
-        f"Mean time from the fault until it was found, told, mended; {MEAN_DAYS} days.",
+        f"Mean time from the fault until it was detected, notified, resolved; {MEAN_DAYS} days.",
         labels=("phase", "severity"),
     )
     since = {"since": to_micros(now - timedelta(days=MEAN_DAYS))}

@@ -70,10 +70,10 @@ class _Body:
             async with asyncio.timeout_at(self._deadline):
                 message = await self._receive()
         except TimeoutError as error:
-            detail = f"the body was not here after {self._seconds:g} s"
+            detail = f"the body did not arrive within {self._seconds:g} s"
             raise BodyTooSlowError(detail) from error
         if message["type"] == "http.disconnect":
             # Granian says so of a broken chunk too; whoever did go away hears of neither.
-            raise MalformedBodyError("the body ends before its end, or its framing is broken")
+            raise MalformedBodyError("the body is incomplete, or its framing is invalid")
         self._is_whole = not message.get("more_body", False)
         return message

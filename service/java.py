@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
-from service.errors import RefusedInputError
+from service.errors import RejectedInputError
 
 LEAST: Final = 17
 _VERSION = re.compile(r'version "(\d+)(?:\.(\d+))?')
@@ -19,12 +19,12 @@ def require_java() -> None:
     """See that the Java that Spark would start is there and new enough.
 
     Raises:
-        RefusedInputError: it is not.
+        RejectedInputError: it is not.
     """
     java = _java()
     version = _version(java)
     if version is not None and version < LEAST:
-        raise RefusedInputError(f"{java} is Java {version}: {_ADVICE}")
+        raise RejectedInputError(f"{java} is Java {version}: {_ADVICE}")
 
 
 def _java() -> str:
@@ -33,21 +33,21 @@ def _java() -> str:
     found = shutil.which("java", path=str(Path(home) / "bin") if home else None)
     if found is None:
         where = f"in JAVA_HOME ({home})" if home else "on PATH"
-        raise RefusedInputError(f"Java was not found {where}: {_ADVICE}")
+        raise RejectedInputError(f"Java was not found {where}: {_ADVICE}")
     return found
 
 
 def _version(java: str) -> int | None:
     """Of this Java; None where it does not say in the usual words."""
     try:
-        said = subprocess.run(  # noqa: S603 - the Java that Spark starts as well
+        text = subprocess.run(  # noqa: S603 - the Java that Spark starts as well
             [java, "-version"], capture_output=True, text=True, timeout=_SECONDS, check=False
         ).stderr
     except subprocess.TimeoutExpired:
         return None
     except OSError as error:
-        raise RefusedInputError(f"{java} does not start ({error.strerror}): {_ADVICE}") from error
-    found = _VERSION.search(said)
+        raise RejectedInputError(f"{java} does not start ({error.strerror}): {_ADVICE}") from error
+    found = _VERSION.search(text)
     if found is None:
         return None
     return int(found[2] or 1) if found[1] == "1" else int(found[1])

@@ -15,14 +15,14 @@ def kubernetes_families(reader: Reader, now: datetime) -> Iterator[Metric]:
         return
     jobs = GaugeMetricFamily(
         "lineage_spark_application_jobs",
-        "Jobs that Kubernetes runs as SparkApplications, by whether they have the listener.",
+        "Jobs that run as SparkApplications, by whether they have the listener.",
         labels=("listener",),
     )
     for listener, count in watched.jobs.items():
         jobs.add_metric((listener,), count)
     working = GaugeMetricFamily(
         "lineage_kubernetes_watch_working",
-        "1 when the watch of a resource in a namespace works.",
+        "1 while the watch of a resource in a namespace works.",
         labels=("resource", "kube_namespace"),
     )
     for watch in watched.watches:

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from service.errors import RefusedInputError
+from service.errors import RejectedInputError
 
 LISTENER_VERSION = "1.53.0"
 _PACKAGES = "the listener, and that Spark calls it; {}: name the listener there too"
@@ -36,7 +36,7 @@ class Setting(msgspec.Struct, frozen=True):
 
 
 def package(scala: str = "2.13") -> str:
-    """The listener's coordinates, as `spark.jars.packages` takes them."""
+    """Return the listener's coordinates, as `spark.jars.packages` takes them."""
     return f"io.openlineage:openlineage-spark_{scala}:{LISTENER_VERSION}"
 
 
@@ -61,13 +61,13 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def lossless(place: Place) -> list[Setting]:
-    """Settings under which no event and no evidence is lost.
+    """Return the settings under which no event and no evidence is lost.
 
     Raises:
-        RefusedInputError: a part of the place cannot be what it says.
+        RejectedInputError: a part of the place cannot be what it says.
     """
     _require(place)
-    told = (
+    settings = (
         ("spark.jars.packages", package(place.scala), _PACKAGES.format(PACKAGES_REPLACED)),
         ("spark.extraListeners", "io.openlineage.spark.agent.OpenLineageSparkListener", ""),
         (_JAVA, _OPENS, "Java 17: else the listener logs exceptions where Iceberg is in use"),
@@ -75,7 +75,7 @@ def lossless(place: Place) -> list[Setting]:
         *_transports(place.url.rstrip("/"), place.folder.absolute() / f"{place.name}.jsonl"),
         *_evidence(place.event_logs),
     )
-    return [Setting(*one) for one in told]
+    return [Setting(*one) for one in settings]
 
 
 def _transports(url: str, file: Path) -> Iterator[tuple[str, str, str]]:
@@ -104,15 +104,15 @@ def _require(place: Place) -> None:
     if parts.scheme not in ("http", "https") or not parts.netloc or parts.path.strip("/"):
         expected = "http://HOST:PORT without a path: the listener adds /api/v1/lineage"
         message = f"--url: expected {expected}, got {place.url[:80]!r}"
-        raise RefusedInputError(message)
+        raise RejectedInputError(message)
     if "/" in place.name or place.name.startswith(".") or not place.name:
         message = f"--name: expected a file's name without a slash, got {place.name[:80]!r}"
-        raise RefusedInputError(message)
+        raise RejectedInputError(message)
     for text in map(str, msgspec.structs.astuple(place)):
         # Any of these would end a line of spark-defaults.conf, or change what it says.
         if not text.isprintable() or text != text.strip() or "\\" in text or not text:
             message = f"expected printable text without a backslash, got {text[:80]!r}"
-            raise RefusedInputError(message)
+            raise RejectedInputError(message)
 
 
 def as_properties(settings: list[Setting]) -> str:

@@ -39,7 +39,7 @@ def find_jar(folder: Path | None, name: str) -> Jar:
         UnknownFileError: no jar has this name, or this installation has none.
     """
     if name not in _FILES:
-        raise UnknownFileError(f"no file is called {name[:80]!r}; there are {', '.join(JARS)}")
+        raise UnknownFileError(f"no file is called {name[:80]!r}; available: {', '.join(JARS)}")
     if folder is None:
         raise UnknownFileError("this installation has no jar: LINEWARD_LISTENER_DIR is not set")
     path = folder / _FILES[name]

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 import msgspec
 import yaml
 
-from service.errors import RefusedInputError
+from service.errors import RejectedInputError
 from service.listener import FILE_SETTING, Place, Setting, lossless
 from service.listener_jar import PATH, jar_name
 
@@ -52,7 +52,7 @@ def cluster_settings(place: Place, cluster: Cluster) -> list[Setting]:
     """Return the settings of a job in the cluster.
 
     Raises:
-        RefusedInputError: a part of the place cannot be what it says.
+        RejectedInputError: a part of the place cannot be what it says.
     """
     _require_names(cluster)
     kept = [one for one in lossless(place) if not _is_replaced(one.name, cluster)]
@@ -62,9 +62,9 @@ def cluster_settings(place: Place, cluster: Cluster) -> list[Setting]:
 def _require_names(cluster: Cluster) -> None:
     for name in (cluster.config_secret, cluster.events_claim):
         if name is not None and not _NAME.fullmatch(name):
-            raise RefusedInputError(f"expected a name of an object, got {name[:80]!r}")
+            raise RejectedInputError(f"expected a name of an object, got {name[:80]!r}")
     if not _URL.fullmatch(cluster.jar_url):
-        raise RefusedInputError(
+        raise RejectedInputError(
             f"--jar-url: expected the URL of a jar, got {cluster.jar_url[:80]!r}"
         )
 

@@ -25,7 +25,7 @@ class Liveness:
         self._has_answered = False
 
     def started(self) -> None:
-        """The role is a new process, which may take longer until it answers."""
+        """Record a new process of the role, which may need longer until it answers."""
         self._misses = self._answers = 0
         self._has_answered = False
 
@@ -54,6 +54,6 @@ class Liveness:
         return self._misses >= self.allowed
 
     def given_up(self) -> None:
-        """The role was started again for this."""
+        """Record that the role was restarted for missed checks."""
         self._factor = min(_LONGEST_FACTOR, 2 * self._factor)
         self.started()

@@ -31,7 +31,7 @@ def is_json(body: bytes) -> bool:
 
 
 def lots(events: Iterable[_Held]) -> Iterator[list[_Held]]:
-    """The events in lots that one request may hold; a larger event goes alone."""
+    """Split events into batches that one request may hold; a larger event goes alone."""
     lot: list[_Held] = []
     lot_bytes = 0
     for event in events:

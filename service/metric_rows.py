@@ -117,14 +117,14 @@ class Standing(msgspec.Struct, frozen=True):
 
 
 def standing(reader: Reader) -> Standing:
-    """Counts of all datasets by tier and worst state, and rows of the gravest."""
+    """Count all datasets by tier and state, and list the most severe."""
     rows = reader.rows(_STANDING)
     counts = Counter((tier, WORST_FIRST[rank]) for _, tier, _, rank in rows)
     listable = [row for row in rows if row[3] == _BAD or row[1] == CRITICAL]
-    gravest = heapq.nsmallest(MOST_LISTED, listable, key=_gravity)
+    most_severe = heapq.nsmallest(MOST_LISTED, listable, key=_gravity)
     others = Counter({id_: n for id_, n in counts.items() if id_[0] == CRITICAL or id_[1] == BAD})
-    others.subtract((tier, WORST_FIRST[rank]) for _, tier, _, rank in gravest)
-    listed = rows_for(reader, _LISTED, [row[0] for row in gravest])
+    others.subtract((tier, WORST_FIRST[rank]) for _, tier, _, rank in most_severe)
+    listed = rows_for(reader, _LISTED, [row[0] for row in most_severe])
     by_name = sorted((Listed(*row) for row in listed), key=_by_name)
     return Standing(
         counts,
@@ -137,7 +137,7 @@ def standing(reader: Reader) -> Standing:
 
 
 def _by_owner(rows: list[Row]) -> Counter[TierOwner]:
-    """The owners with the most, the rest under one name; a 0 for each tier without any."""
+    """Count by owner: the largest, the rest under one name, and 0 for a tier without any."""
     found: Counter[TierOwner] = Counter({(tier, ""): 0 for tier in TIERS})
     for place, (tier, owner, count) in enumerate(rows):
         found[tier, owner if place < MOST_OWNERS else OTHER_OWNERS] += count
@@ -145,7 +145,7 @@ def _by_owner(rows: list[Row]) -> Counter[TierOwner]:
 
 
 def _gravity(row: Row) -> tuple[int, int, int, int]:
-    """The worst first; of those the highest tier, then what has been so for longest."""
+    """Sort by severity, then by tier, then by age."""
     dataset_key, tier, since, rank = row
     return rank, [*TIERS, tier].index(tier), since or 0, dataset_key
 
@@ -171,7 +171,7 @@ def corrected(reader: Reader, now: datetime, days: int) -> list[tuple[Any, ...]]
 
 
 def lag_figures(reader: Reader) -> dict[str, LagFigures]:
-    """The lags since the catalog began, by processing."""
+    """Return the lag histogram since the catalog began, by processing type."""
     found: dict[str, dict[str, float]] = {}
     for processing, name, value in reader.rows(_LAG, _MOST):
         found.setdefault(processing, {})[name] = value
@@ -191,7 +191,7 @@ def errors(reader: Reader) -> list[tuple[Any, ...]]:
 
 
 def served_buckets(reader: Reader) -> dict[tuple[str, str, str], LagFigures]:
-    """The histograms of what was served, by metric, backend and query."""
+    """Return the latency histograms of queries, by metric, backend and query."""
     found: dict[tuple[str, str, str], dict[str, float]] = {}
     for metric, backend, query, le, value in reader.rows(_BUCKETS, _MOST):
         found.setdefault((metric, backend, query), {})[le] = value

@@ -10,11 +10,11 @@ from service.metric_rows import Standing
 
 
 def standing_metrics(found: Standing) -> Iterator[Metric]:
-    """Counts of all, and one series for each state of the gravest."""
-    yield _by_tier_and_state("lineage_datasets", "Datasets by their worst state.", found.counts)
+    """Return the counts of all datasets, and one series for each of the most severe states."""
+    yield _by_tier_and_state("lineage_datasets", "Datasets by most severe state.", found.counts)
     states = GaugeMetricFamily(
         "lineage_dataset_state",
-        "1: the state of a dataset that is bad or critical, the 500 gravest.",
+        "1: state of a dataset that is bad or critical; the 500 most severe.",
         labels=("dataset_namespace", "dataset", "tier", "owner", "sli", "state", "reason"),
     )
     labels = ("dataset_namespace", "dataset")
@@ -30,21 +30,21 @@ def standing_metrics(found: Standing) -> Iterator[Metric]:
             _add(age, name, row.age_seconds)
             _add(limit, name, row.limit_seconds)
     yield from (states, age, limit)
-    text = "Bad or critical datasets beyond those that lineage_dataset_state names."
+    text = "Bad or critical datasets beyond those in lineage_dataset_state."
     yield _by_tier_and_state("lineage_dataset_other", text, found.others)
-    text = "Datasets of which no event that is kept named a checksum."
+    text = "Datasets without a checksum in any stored event."
     yield _by_tier("lineage_datasets_without_checksum", text, found.without_checksum)
     yield from _gaps(found)
 
 
 def _gaps(found: Standing) -> Iterator[Metric]:
-    """What is missing of datasets, a 0 where nothing is: the executive board tells it from none."""
-    text = "Datasets that neither the policy nor an event gives an owner."
+    """Count missing parts of datasets, with a 0 where nothing is missing."""
+    text = "Datasets without an owner in the policy or in events."
     zeros: dict[str, int] = dict.fromkeys(TIERS, 0)
     yield _by_tier("lineage_datasets_without_owner", text, zeros | found.without_owner)
     family = GaugeMetricFamily(
         "lineage_datasets_without_lineage",
-        "Expected datasets, active in 7 days, whose newest write was not reported with its inputs.",
+        "Expected datasets, active in 7 days, whose newest write was not reported with inputs.",
         labels=("tier", "owner"),
     )
     for id_, count in sorted(found.without_lineage.items()):

@@ -36,7 +36,7 @@ from service.answers.moments import Evaluated, last_evaluation
 from service.answers.slis import Objectives, mostly_unknown, sli_name
 from service.answers.status import RolePolicy, roles_of, spool_status, status, status_policies
 from service.delivery_families import delivery_families
-from service.errors import RefusedInputError, UnreachableError
+from service.errors import RejectedInputError, UnreachableError
 from service.event_families import error_families, lag_families, set_aside_family
 from service.evidence_families import evidence_families
 from service.incident_families import incident_families
@@ -67,19 +67,19 @@ _RATIOS = {
     FRESHNESS.id: ("lineage_freshness_ratio", "Datasets written within their limit."),
     NODE_COMPLETENESS.id: (
         "lineage_node_completeness_ratio",
-        "Fields that the policy requires, and that are there.",
+        "Reported fields over fields that the policy requires.",
     ),
     EDGE_COMPLETENESS.id: (
         "lineage_edge_completeness_ratio",
-        "Expected edges that were reported within their own limits.",
+        "Expected edges reported within their limits.",
     ),
     ACCURACY.id: (
         "lineage_accuracy_ratio",
-        "Edges that agree with Spark's event logs, of those checked in 30 days.",
+        "Edges that agree with Spark event logs, of those checked in 30 days.",
     ),
     MISSING_PROVENANCE.id: (
         "lineage_missing_provenance_ratio",
-        "Reads of datasets that nobody is known to have written; 0 is best.",
+        "Ratio of reads of datasets without a known writer; 0 is best.",
     ),
 }
 _SECOND = 1e6
@@ -120,17 +120,17 @@ class CatalogCollector(Collector):
         """All of it, of one moment of the catalog; without one, what needs none."""
         now, leads = self._clock(), self._leads()
         yield InfoMetricFamily("lineage_build", "Release.", {"version": release()})
-        yield _gauge("lineage_service_leader", "1 when this replica leads.", float(leads))
+        yield _gauge("lineage_service_leader", "1 if this replica is the leader.", float(leads))
         yield from _collector(self._settings, now)
         yield from role_families(roles_of(self._settings.data_dir, now)[1])
         families = self._families(now, leads=leads)
         yield _gauge(
-            "lineage_catalog_readable", "1 when the catalog can be read.", float(bool(families))
+            "lineage_catalog_readable", "1 if the catalog can be read.", float(bool(families))
         )
         yield from families or self._own_policy()
 
     def _families(self, now: datetime, *, leads: bool) -> list[Metric]:
-        """What the catalog says: all of it, or nothing where it cannot be read."""
+        """Collect all metrics of the catalog, or none if it cannot be read."""
         try:
             return self._readable(now, leads=leads)
         except NoCatalogError:
@@ -170,9 +170,9 @@ class CatalogCollector(Collector):
         if evaluated.as_of is None:
             return
         name = "lineage_sli_evaluated_timestamp_seconds"
-        yield _gauge(name, "Instant of the last evaluation.", evaluated.as_of / _SECOND)
+        yield _gauge(name, "Time of the last evaluation.", evaluated.as_of / _SECOND)
         took = evaluated.seconds or 0.0
-        yield _gauge("lineage_evaluation_seconds", "How long the last evaluation took.", took)
+        yield _gauge("lineage_evaluation_seconds", "Duration of the last evaluation.", took)
         if not evaluated.stale:
             yield from _now(reader, mostly_unknown(reader, now))
             yield from name_growth(reader)
@@ -181,7 +181,7 @@ class CatalogCollector(Collector):
             yield from standing_metrics(self._standing(reader, evaluated.as_of))
 
     def _of_policy(self, reader: Reader, now: datetime) -> Iterator[Metric]:
-        """What the policy in force says; nothing while there is none."""
+        """Collect the metrics of the policy in force; none without a policy."""
         if (policy := self._known_policy()) is not None:
             yield _objectives(objectives_of(policy))
             yield from window_figures(reader, policy, now)
@@ -189,11 +189,11 @@ class CatalogCollector(Collector):
     def _known_policy(self) -> Policy | None:
         try:
             return self._policy.current()
-        except RefusedInputError:
+        except RejectedInputError:
             return None
 
     def _of_days(self) -> list[Metric]:
-        """What asks more of the catalog than each scrape may."""
+        """Collect the metrics that are too slow to compute on every scrape."""
         policy = self._known_policy()
         with open_reader(self._settings.catalog) as reader:
             return [
@@ -218,7 +218,11 @@ def _collector(settings: Settings, now: datetime) -> Iterator[Metric]:
     """Whether the collector lives, by its spool alone."""
     if (spool := spool_status(settings.spool, now)) is not None:
         alive = float(spool.alive)
-        yield _gauge("lineage_collector_alive", "1 when it has beaten within 5 s.", alive)
+        yield _gauge(
+            "lineage_collector_alive",
+            "1 if the collector is up: heartbeat received within 5 s.",
+            alive,
+        )
 
 
 def _own(settings: Settings, now: datetime, policy: Standing) -> Iterator[Metric]:
@@ -227,7 +231,9 @@ def _own(settings: Settings, now: datetime, policy: Standing) -> Iterator[Metric
     yield from _policies(answer.policies)
     if answer.backlog_events is not None:
         name = "lineage_pipeline_backlog_events"
-        yield _gauge(name, "Events spooled and not yet in the catalog.", answer.backlog_events)
+        yield _gauge(
+            name, "Events in the spool that are not yet in the catalog.", answer.backlog_events
+        )
     if answer.last_batch_at is not None:
         at = datetime.fromisoformat(answer.last_batch_at).timestamp()
         yield _gauge("lineage_pipeline_batch_timestamp_seconds", "Last batch committed.", at)
@@ -235,11 +241,11 @@ def _own(settings: Settings, now: datetime, policy: Standing) -> Iterator[Metric
 
 def _policies(policies: list[RolePolicy]) -> Iterator[Metric]:
     in_force = GaugeMetricFamily(
-        "lineage_policy_in_force", "1 when the role goes by a valid policy.", labels=("role",)
+        "lineage_policy_in_force", "1 if the role has a valid policy in force.", labels=("role",)
     )
     rejected = GaugeMetricFamily(
         "lineage_policy_rejected",
-        "1 while the policy file is rejected: the role goes by an older one, or by none.",
+        "1 while the policy file is rejected; the role keeps the previous policy, if any.",
         labels=("role",),
     )
     for policy in policies:
@@ -268,7 +274,7 @@ def _counters(reader: Reader) -> Iterator[Metric]:
 
 def _objectives(ratios: Objectives) -> Metric:
     family = GaugeMetricFamily(
-        "lineage_sli_objective_ratio", "What the policy asks for.", labels=("sli", "tier")
+        "lineage_sli_objective_ratio", "Objective of the policy.", labels=("sli", "tier")
     )
     for (sli, tier), ratio in ratios.items():
         family.add_metric((sli_name(sli), tier), ratio)
@@ -279,7 +285,7 @@ def _corrected(reader: Reader, now: datetime) -> Iterator[Metric]:
     """Good over total, late events counted in the hour that they belong to; 1 is best in each."""
     family = GaugeMetricFamily(
         "lineage_sli_corrected_ratio",
-        "Good over total of the corrected history.",
+        "Ratio of good to total in the corrected history.",
         labels=("sli", "tier", "window"),
     )
     for window, days in metric_rows.WINDOWS_DAYS.items():
@@ -297,9 +303,9 @@ def _now(reader: Reader, hidden: set[tuple[str, str]]) -> Iterator[Metric]:
     asides = [
         GaugeMetricFamily(name, text, labels=("sli", "tier"))
         for name, text in (
-            ("lineage_sli_learning", "In no total: their limit is still being learned."),
-            ("lineage_sli_excepted", "In no total: the policy excepts them."),
-            ("lineage_sli_unknown", "In no total: it cannot be known how they are."),
+            ("lineage_sli_learning", "Datasets not counted: their limit is still being learned."),
+            ("lineage_sli_excepted", "Datasets not counted: excluded by the policy."),
+            ("lineage_sli_unknown", "Datasets not counted: their state is unknown."),
         )
     ]
     for sli, tier, good, total, *counts in metric_rows.now_counts(reader):

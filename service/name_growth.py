@@ -17,7 +17,7 @@ ORDER BY new_datasets DESC, namespace, name LIMIT 100
 
 
 def name_growth(reader: Reader) -> Iterator[Metric]:
-    """New datasets an hour by pattern, and how many patterns are a `name_explosion`."""
+    """Return new datasets per hour by pattern, and the number of `name_explosion` patterns."""
     rows = reader.rows(_GROWTH)
     counts: Counter[str] = Counter()
     for namespace, name, new, _ in rows:
@@ -25,12 +25,12 @@ def name_growth(reader: Reader) -> Iterator[Metric]:
         counts[joined(namespace, name)[:_MOST_CHARACTERS]] += new
     family = GaugeMetricFamily(
         "lineage_new_datasets_per_hour",
-        "Datasets first seen in the last hour, by the pattern of their names.",
+        "Datasets first seen in the last hour, by name pattern.",
         labels=("pattern",),
     )
     for pattern, count in counts.items():
         family.add_metric((pattern,), count)
     yield family
-    text = "Patterns of names that grow by 20 datasets an hour or more."
+    text = "Name patterns that grow by at least 20 datasets an hour."
     exploding = sum(bool(is_explosion) for *_, is_explosion in rows)
     yield GaugeMetricFamily("lineage_name_explosion", text, value=exploding)

@@ -14,7 +14,7 @@ from lineage.catalog.tables import meta
 from lineage.catalog.upsert import fold_rows
 from lineage.policy import DEFAULT, Policy
 from lineage.policy.stored import decode_policy, encode_policy
-from service.errors import RefusedInputError
+from service.errors import RejectedInputError
 from service.policies import PolicyInForce
 
 _log = structlog.get_logger(__name__)
@@ -34,7 +34,7 @@ class NotifierPolicy:
         """Store the policy in force; without one, load the policy that was stored last."""
         try:
             policy = self._in_force.current()
-        except RefusedInputError as error:
+        except RejectedInputError as error:
             self._load(engine, str(error))
             return
         if policy.hash != self._saved:
@@ -45,11 +45,11 @@ class NotifierPolicy:
         """Return the policy in force, or else the last valid one.
 
         Raises:
-            RefusedInputError: none is in force, and the catalog was not asked yet.
+            RejectedInputError: none is in force, and the catalog was not asked yet.
         """
         try:
             return self._in_force.current()
-        except RefusedInputError:
+        except RejectedInputError:
             if self._last is None:
                 raise
             return self._last

@@ -45,7 +45,7 @@ def works(  # noqa: PLR0913 - what the process was started with
 
 
 def diagnosis(settings: Settings) -> list[Work]:
-    """What may take a minute, in a thread of its own: pages do not wait for it."""
+    """Return slow work, which runs in its own thread so that pages do not wait."""
     return [Diagnostician(settings.catalog)]
 
 

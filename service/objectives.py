@@ -14,7 +14,7 @@ def objectives(settings: Settings) -> Objectives:
     """Return the objectives for a command, which asks once and reads the file by itself.
 
     Raises:
-        RefusedInputError: the policy file is wrong.
+        RejectedInputError: the policy file is wrong.
     """
     if settings.policy is None:
         return objectives_of(None)

@@ -43,7 +43,7 @@ def _already_runs(lock: Path) -> str:
     pid = lock.read_text(encoding="ascii", errors="replace").strip()
     by = f" (pid {pid})" if pid.isdigit() else ""
     folder = lock.parent.parent
-    return f"`lineward up` already runs on {folder}{by}: stop that one, or give --data-dir another"
+    return f"`lineward up` already runs on {folder}{by}: stop it, or use another --data-dir"
 
 
 def _note_pid(file: IO[str]) -> None:

@@ -29,7 +29,7 @@ def pii_figures(reader: Reader, policy: "Policy") -> Iterator[Metric]:
             counts["yes" if is_tagged else "no"] += 1
     family = GaugeMetricFamily(
         "lineage_pii_datasets",
-        "Datasets that the policy calls personal data, by whether a tag of theirs says so.",
+        "Datasets that the policy declares as personal data, by whether a tag says so too.",
         labels=("tagged",),
     )
     for tagged, count in counts.items():

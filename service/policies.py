@@ -8,7 +8,7 @@ from lineage.catalog.access_versions import StoredAccess
 from lineage.catalog.trouble import CatalogError
 from lineage.policy import DEFAULT, Policy, PolicyError, PolicyFile, load
 from lineage.policy.file import SETTLE_SECONDS, AccessBefore, Standing, reject_lost_access
-from service.errors import RefusedInputError
+from service.errors import RejectedInputError
 from service.settings import Settings
 
 
@@ -16,14 +16,14 @@ def policy_of(file: Path | None) -> Policy:
     """Return what the file says now, for a command that asks once; without a file, the defaults.
 
     Raises:
-        RefusedInputError: the file is wrong.
+        RejectedInputError: the file is wrong.
     """
     if file is None:
         return DEFAULT
     try:
         return load(file)
     except PolicyError as error:
-        raise RefusedInputError(str(error)) from error
+        raise RejectedInputError(str(error)) from error
 
 
 def policy_for(settings: Settings) -> Policy:
@@ -32,7 +32,7 @@ def policy_for(settings: Settings) -> Policy:
     A catalog that cannot be read is reported by the command itself.
 
     Raises:
-        RefusedInputError: the file is wrong, or it lost the section `access` of the catalog.
+        RejectedInputError: the file is wrong, or it lost the section `access` of the catalog.
     """
     policy, stored = policy_of(settings.policy), StoredAccess(settings.catalog)
     with suppress(CatalogError):
@@ -40,7 +40,7 @@ def policy_for(settings: Settings) -> Policy:
     try:
         reject_lost_access(policy, settings.policy, was_in_force=stored())
     except PolicyError as error:
-        raise RefusedInputError(str(error)) from error
+        raise RejectedInputError(str(error)) from error
     return policy
 
 
@@ -79,12 +79,12 @@ class PolicyInForce:
         """Return the policy in force.
 
         Raises:
-            RefusedInputError: the file has been wrong since the process started.
+            RejectedInputError: the file has been wrong since the process started.
         """
         try:
             return self._file.current()
         except PolicyError as error:
-            raise RefusedInputError(str(error)) from error
+            raise RejectedInputError(str(error)) from error
 
     def standing(self) -> Standing:
         """Return which policy is in force, and why the file as it is now is not."""

@@ -47,7 +47,7 @@ class Poster:
             UnansweredError: it gave up. Nothing may be taken for sent; the same call again repeats
                 nothing.
             StoppedError: it was asked to end; as above.
-            RefusedInputError: it asks for a token, or for another one, and there is an end to its
+            RejectedInputError: it asks for a token, or for another one, and there is an end to its
                 patience; as above.
         """
         self._reach.go_on()
@@ -56,11 +56,11 @@ class Poster:
         rest = [n for n in range(len(bodies)) if n not in large]
         # What is no JSON value would spoil the batch for all, or pass for two events.
         whole = [n for n in rest if is_json(bodies[n])]
-        refused = [self._post_cut(bodies[n], n, names[n]) for n in sorted(large)]
-        refused += self._post_together(bodies, whole, names)
+        rejected = [self._post_cut(bodies[n], n, names[n]) for n in sorted(large)]
+        rejected += self._post_together(bodies, whole, names)
         for n in sorted(set(rest) - set(whole)):
-            refused += self._post_alone(bodies[n], n, names[n])
-        return sorted(refused, key=lambda one: one.index)
+            rejected += self._post_alone(bodies[n], n, names[n])
+        return sorted(rejected, key=lambda one: one.index)
 
     def _post_together(
         self, bodies: Sequence[bytes], places: list[int], names: Sequence[str]
@@ -70,13 +70,13 @@ class Poster:
         body = b"[" + b",".join(bodies[n] for n in places) + b"]"
         answer = self._reach.answered("/api/v1/lineage/batch", body)
         if answer.status_code == httpx.codes.OK:
-            return self._refused_of(answer, bodies, places, names)
+            return self._rejections_of(answer, bodies, places, names)
         if answer.is_success:
             return []
         # One event spoilt it for all: sent alone, each is answered for itself.
         return [one for n in places for one in self._post_alone(bodies[n], n, names[n])]
 
-    def _refused_of(
+    def _rejections_of(
         self,
         answer: httpx.Response,
         bodies: Sequence[bytes],
@@ -86,14 +86,14 @@ class Poster:
         """Name the rejected ones; post those again that were not looked at."""
         failures = answer.json().get("failed_events", [])
         again = [places[one["index"]] for one in failures if one.get("retriable")]
-        refused = [
+        rejected = [
             Refused(places[one["index"]], str(one["reason"]))
             for one in failures
             if not one.get("retriable")
         ]
         if len(again) < len(places):
-            return refused + self._post_together(bodies, again, names)
-        return refused + [one for n in again for one in self._post_alone(bodies[n], n, names[n])]
+            return rejected + self._post_together(bodies, again, names)
+        return rejected + [one for n in again for one in self._post_alone(bodies[n], n, names[n])]
 
     def _post_alone(self, body: bytes, place: int, name: str) -> list[Refused]:
         answer = self._reach.answered("/api/v1/lineage", body)
@@ -101,15 +101,15 @@ class Poster:
             return []
         if answer.status_code == httpx.codes.REQUEST_ENTITY_TOO_LARGE:
             return [self._post_cut(body, place, name)]
-        return [_refused(place, answer)]
+        return [_rejection(place, answer)]
 
     def _post_cut(self, body: bytes, place: int, name: str) -> Refused:
         """Have the collector keep the head of what it does not take, with its size and place."""
-        told = f"{len(body)} bytes" + (f" at {quote(name, safe='/ :@#')}" if name else "")
-        more = {"Lineward-Too-Large": told}
+        text = f"{len(body)} bytes" + (f" at {quote(name, safe='/ :@#')}" if name else "")
+        more = {"Lineward-Too-Large": text}
         answer = self._reach.answered("/api/v1/lineage", body[:_KEPT_BYTES], more)
-        return _refused(place, answer)
+        return _rejection(place, answer)
 
 
-def _refused(place: int, answer: httpx.Response) -> Refused:
+def _rejection(place: int, answer: httpx.Response) -> Refused:
     return Refused(place, detail_of(answer), answer.status_code == httpx.codes.BAD_REQUEST)

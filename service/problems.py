@@ -1,7 +1,4 @@
-"""What answers a request that has no answer, the status by error class.
-
-Problem JSON (RFC 9457); the same as a page where a page was asked for.
-"""
+"""Error responses, as problem JSON (RFC 9457) or as a page."""
 
 from http import HTTPStatus
 from typing import Any
@@ -15,14 +12,14 @@ from litestar.types import ExceptionHandlersMap, Scope
 
 from lineage.catalog.trouble import CatalogError
 from service.asking import unreachable
-from service.errors import RefusedInputError, ServiceError, UnknownDatasetError, UnknownNodeError
+from service.errors import RejectedInputError, ServiceError, UnknownDatasetError, UnknownNodeError
 from service.explorer.drawing import PAGE_HEADERS, drawn
 
 _log = structlog.get_logger()
 PROBLEM_MEDIA_TYPE = "application/problem+json"
 _AnyRequest = Request[Any, Any, Any]
 _UNAUTHORIZED = 401
-# There is no page to run anything in, and none to be framed.
+# Responses that are not pages run no scripts and are not framed.
 SAFE_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
@@ -32,19 +29,19 @@ SAFE_HEADERS = {
 
 
 class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The body of every refusal."""
+    """Body of every error response."""
 
     title: str
     status: int
     detail: str
     candidates: list[str] = []
     type: str = "about:blank"
-    code: int = 0  # as Marquez has them, where it was asked in its way
+    code: int = 0  # as in Marquez, for requests of its API
     message: str = ""
 
 
 def is_page(scope: Scope) -> bool:
-    """Whether the handler that was found draws a page; of none, whether a browser asks."""
+    """Check whether the handler renders a page, or, without a handler, whether a browser asks."""
     handler = scope.get("route_handler")
     if handler is None:
         return b"text/html" in dict(scope["headers"]).get(b"accept", b"")
@@ -52,7 +49,7 @@ def is_page(scope: Scope) -> bool:
 
 
 def shown_as(scope: Scope, problem: Problem) -> tuple[bytes, dict[str, str]]:
-    """The body of a refusal, and its headers."""
+    """Return the body of an error response, and its headers."""
     if not is_page(scope):
         return msgspec.json.encode(problem), {"Content-Type": PROBLEM_MEDIA_TYPE, **SAFE_HEADERS}
     page = drawn(
@@ -66,7 +63,7 @@ def shown_as(scope: Scope, problem: Problem) -> tuple[bytes, dict[str, str]]:
 
 
 def _wanted(scope: Scope) -> str:
-    """Where to go on once the reader is known."""
+    """Return the address to open after the sign-in."""
     if scope.get("method") != "GET":
         return "/"
     query = scope["query_string"].decode("latin-1")
@@ -76,25 +73,25 @@ def _wanted(scope: Scope) -> str:
 
 def _response(request: _AnyRequest, problem: Problem) -> Response[bytes]:
     body, headers = shown_as(request.scope, problem)
-    kind = headers.pop("Content-Type").partition(";")[0]  # Litestar says in which letters
+    kind = headers.pop("Content-Type").partition(";")[0]  # Litestar adds the charset
     return Response(body, status_code=problem.status, media_type=kind, headers=headers)
 
 
 def service_error(request: _AnyRequest, error: ServiceError) -> Response[bytes]:
-    """A question without an answer, in the words of its error."""
+    """Return the response for a query that failed with a known error."""
     candidates = error.candidates if isinstance(error, UnknownDatasetError) else []
-    if isinstance(error, RefusedInputError):
-        # On this side it was the operator's file that is wrong, not the request.
+    if isinstance(error, RejectedInputError):
+        # The operator's file is wrong, not the request.
         return _response(request, Problem(error.title, 503, str(error)))
     problem = Problem(error.title, error.status, str(error), candidates)
     if isinstance(error, UnknownNodeError):
-        told = {"code": problem.status, "message": problem.detail}
-        problem = msgspec.structs.replace(problem, **told)
+        fields = {"code": problem.status, "message": problem.detail}
+        problem = msgspec.structs.replace(problem, **fields)
     return _response(request, problem)
 
 
 def http_error(request: _AnyRequest, error: HTTPException) -> Response[bytes]:
-    """No such path, no such method, a parameter out of its range."""
+    """Return the response for an unknown path or method, or an invalid parameter."""
     detail = "; ".join([error.detail, *_fields(error)])
     title = HTTPStatus(error.status_code).phrase
     return _response(request, Problem(title, error.status_code, detail))
@@ -107,14 +104,14 @@ def _fields(error: HTTPException) -> list[str]:
 
 
 def unforeseen(request: _AnyRequest, error: Exception) -> Response[bytes]:
-    """The edge of the process: logged, and answered without a word of what was inside."""
+    """Log an unexpected error, and answer without internal details."""
     _log.error("request_failed", path=request.url.path, exc_info=error)
-    detail = "the request failed; the service's log says how"
+    detail = "the request failed; see the log of the service"
     return _response(request, Problem("Failed", 500, detail))
 
 
 def catalog_error(request: _AnyRequest, error: CatalogError) -> Response[bytes]:
-    """A catalog that cannot be used now, in the words of its error."""
+    """Return the response for a catalog that cannot be used now."""
     return service_error(request, unreachable(error))
 
 

@@ -21,7 +21,7 @@ from tenacity import (
 
 from collector.reader_secret import HEADER, read_secret
 from lineage.environment import InvalidSettingError
-from service.errors import RefusedInputError
+from service.errors import RejectedInputError
 
 _MAX_PLAIN_BYTES = 1_048_576
 _LONGEST_PAUSE_SECONDS = 5.0
@@ -108,7 +108,7 @@ class Reach:
         Raises:
             UnansweredError: it gave up.
             StoppedError: it was asked to end.
-            RefusedInputError: it asks for a token, or for another one, and there is an end to its
+            RejectedInputError: it asks for a token, or for another one, and there is an end to its
                 patience.
         """
         give_up = self._give_up_seconds
@@ -116,7 +116,7 @@ class Reach:
             retry=retry_if_exception_type((httpx.TransportError, _NotNowError)),
             wait=wait_random_exponential(multiplier=0.2, max=_LONGEST_PAUSE_SECONDS),
             stop=stop_never if give_up is None else stop_after_delay(give_up),
-            before_sleep=self._tell,
+            before_sleep=self._report,
             sleep=self._pause,
             reraise=True,
         )
@@ -135,7 +135,7 @@ class Reach:
         answer = self._client.post(f"{self._target.url}{path}", content=body, headers=headers)
         if answer.status_code == httpx.codes.UNAUTHORIZED and self._give_up_seconds is not None:
             # Of all events, not of these; a person is there to fix it.
-            raise RefusedInputError(f"{self._target.url}: {detail_of(answer)}")
+            raise RejectedInputError(f"{self._target.url}: {detail_of(answer)}")
         if not _is_verdict(answer):
             raise _NotNowError(f"{answer.status_code}: {detail_of(answer)}")
         return answer
@@ -145,13 +145,13 @@ class Reach:
         if self._target.token_file is not None:
             try:
                 headers["Authorization"] = f"Bearer {read_token(self._target.token_file)}"
-            except RefusedInputError as error:  # it may be about to be replaced
+            except RejectedInputError as error:  # it may be about to be replaced
                 raise _NotNowError(str(error)) from error
         if self._target.secret_file is not None:
             headers[HEADER] = _secret_in(self._target.secret_file)
         return headers
 
-    def _tell(self, state: RetryCallState) -> None:
+    def _report(self, state: RetryCallState) -> None:
         error = state.outcome.exception() if state.outcome else None
         trouble = _words(error) if error else ""
         if trouble != self._trouble:
@@ -178,20 +178,20 @@ def _is_verdict(answer: httpx.Response) -> bool:
 
 
 def read_token(file: Path) -> str:
-    """The bearer token in the file.
+    """Return the bearer token in the file.
 
     Raises:
-        RefusedInputError: it cannot be read.
+        RejectedInputError: it cannot be read.
     """
     try:
         return file.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         message = f"the token's file cannot be read: {error}"
-        raise RefusedInputError(message) from error
+        raise RejectedInputError(message) from error
 
 
 def _secret_in(file: Path) -> str:
-    """The secret; an empty one is rejected by the collector with the setting that is missing."""
+    """Return the secret; the collector rejects an empty one and names the missing setting."""
     try:
         return read_secret(file).decode("ascii")
     except (OSError, InvalidSettingError):
@@ -207,7 +207,7 @@ def _json(answer: httpx.Response) -> dict[str, object]:
 
 
 def detail_of(answer: httpx.Response) -> str:
-    """What the answer says, or its status."""
+    """Return the message of the answer, or its status."""
     return str(_json(answer).get("detail", f"HTTP {answer.status_code}"))
 
 

@@ -111,7 +111,7 @@ def _instants(name: str, text: str, labels: tuple[str, ...], found: list[_Found]
 def _consumers(reader: Reader, datasets: dict[int, tuple[str, str]]) -> Metric:
     family = GaugeMetricFamily(
         "lineage_dataset_consumers",
-        "Datasets made of one that changed or failed, all the way down.",
+        "Downstream datasets of a dataset that changed or failed.",
         labels=(*_DATASET, "tier"),
     )
     for key, name in datasets.items():

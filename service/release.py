@@ -4,7 +4,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 
 def release() -> str:
-    """The installed version; a checkout that was never installed has none."""
+    """Return the installed version; an uninstalled checkout has none."""
     try:
         return version("lineward")
     except PackageNotFoundError:

@@ -29,4 +29,4 @@ class Report(msgspec.Struct):
             self.refusals.append(Refusal(file, position, reason))
         else:
             self.partial = True
-            self.partial_reason = f"only the first {_MOST_LISTED} refusals are listed"
+            self.partial_reason = f"only the first {_MOST_LISTED} rejections are listed"

@@ -13,7 +13,7 @@ def ask(data_dir: Path, role: str) -> None:
 
 
 def take(data_dir: Path) -> Iterator[str]:
-    """The roles that were asked for since the last time."""
+    """Return the roles whose restart was requested since the last call."""
     for path in (data_dir / "run").glob(f"{_PREFIX}*"):
         with suppress(OSError):  # on a read-only disk it stays, and is taken again
             path.unlink(missing_ok=True)

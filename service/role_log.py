@@ -62,12 +62,12 @@ class RoleLog:
                 lines = file.read().decode(errors="replace").splitlines()
         except OSError:
             return None
-        said = [line for line in lines if line.strip()]
-        return one_line(_readable(said[-1])) if said else None
+        texts = [line for line in lines if line.strip()]
+        return one_line(_readable(texts[-1])) if texts else None
 
 
 def _readable(line: str) -> str:
-    """The event and the error of a JSON line; any other line as it is."""
+    """Return the event and the error of a JSON line; other lines stay unchanged."""
     try:
         event = msgspec.json.decode(line, type=dict[str, object])
     except msgspec.MsgspecError:

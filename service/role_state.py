@@ -42,7 +42,7 @@ class RoleState:
             self._forget()
 
     def died(self, error: str) -> None:
-        """A process of the role ended, and nobody had asked it to; its own report says more."""
+        """Record the unexpected exit of a process of the role."""
         first = self._first()
         self._since = self.failing_since or self._since or to_micros(self._clock())
         self._died_at = self._monotonic()
@@ -71,7 +71,7 @@ class RoleState:
         return min(known, default=None)
 
     def shown(self, *, is_running: bool, pid: int | None, restarts: int) -> Role:
-        """The role as `lineward status` lists it."""
+        """Return the role as `lineward status` lists it."""
         first = self._first()
         error = f"{first.part}: {first.error}" if first else self._error
         return Role(
@@ -85,7 +85,7 @@ class RoleState:
         )
 
     def _first(self) -> Failure | None:
-        """The failure that began first: the others often follow from it."""
+        """Return the earliest failure: later ones often follow from it."""
         return min(self._failures, key=lambda each: each.since, default=None)
 
     def _word(self, *, is_running: bool) -> str:

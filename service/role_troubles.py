@@ -33,7 +33,7 @@ def role_families(roles: list[Role]) -> Iterator[Metric]:
     """Whether each role works, and how often it was started again."""
     working = GaugeMetricFamily(
         "lineage_role_working",
-        "1 when the role runs and reports no failure.",
+        "1 if the role runs and reports no failure.",
         labels=("role",),
     )
     restarts = CounterMetricFamily(

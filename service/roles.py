@@ -16,7 +16,7 @@ _PORTS = ("collector_port", "service_port", "metrics_port")
 
 
 def commands(settings: Settings) -> tuple[RoleCommand, ...]:
-    """The roles in the order of their start; the first one stops last, since senders wait on it."""
+    """List the roles in start order; the first stops last, because senders wait for it."""
     collector = RoleCommand(
         role="collector",
         argv=_module("collector"),
@@ -81,20 +81,20 @@ def commands(settings: Settings) -> tuple[RoleCommand, ...]:
 
 
 def environment(settings: Settings) -> dict[str, str]:
-    """The environment of the roles: ours, with these settings in it."""
-    told = {
+    """Return the environment of the roles: the current one with these settings."""
+    fields = {
         "LINEWARD_HOST": settings.host,
         "LINEWARD_DATA_DIR": str(settings.data_dir.absolute()),
         "LINEWARD_INSECURE": str(settings.insecure).lower(),
         **{f"LINEWARD_{name.upper()}": str(getattr(settings, name)) for name in _PORTS},
     }
     if settings.policy:
-        told["LINEWARD_POLICY"] = str(settings.policy.absolute())
-    return {**os.environ, **told}
+        fields["LINEWARD_POLICY"] = str(settings.policy.absolute())
+    return {**os.environ, **fields}
 
 
 def with_free_ports(settings: Settings) -> Settings:
-    """The same settings with a free port in place of each 0, all of them seen to be free.
+    """Replace each port 0 of the settings by a free port.
 
     Raises:
         OccupiedError: a port is in use, or given to two roles.
@@ -102,7 +102,7 @@ def with_free_ports(settings: Settings) -> Settings:
     chosen = {name: getattr(settings, name) or _free_port(settings.host) for name in _PORTS}
     if len(set(chosen.values())) < len(chosen):
         given = ", ".join(f"{name} {port}" for name, port in chosen.items())
-        message = f"each role needs a port of its own, not {given}"
+        message = f"each role needs its own port, got {given}"
         raise OccupiedError(message)
     for name, port in chosen.items():
         require_free(settings.host, port, f"LINEWARD_{name.upper()}")

@@ -49,20 +49,20 @@ class Scraping:
     async def _answer(self, scope: Any) -> Answer:  # noqa: ANN401 - ASGI
         header = header_of(scope["headers"])
         if (problem := find_foreign_host(header("host") or "", self._own)) is not None:
-            return _refusal(HTTPStatus.BAD_REQUEST, problem)
+            return _rejection(HTTPStatus.BAD_REQUEST, problem)
         if (problem := find_cross_site(scope["method"], header, self._own)) is not None:
-            return _refusal(HTTPStatus.FORBIDDEN, problem)
+            return _rejection(HTTPStatus.FORBIDDEN, problem)
         if scope["method"] not in {"GET", "HEAD"}:
-            return _refusal(HTTPStatus.METHOD_NOT_ALLOWED, "GET /metrics")
+            return _rejection(HTTPStatus.METHOD_NOT_ALLOWED, "GET /metrics")
         if scope["path"] == "/livez":
             return Answer(HTTPStatus.OK, b"alive\n")
         if scope["path"] not in {"/", "/metrics"}:
-            return _refusal(HTTPStatus.NOT_FOUND, "no such path; there are /metrics and /livez")
+            return _rejection(HTTPStatus.NOT_FOUND, "no such path; available: /metrics and /livez")
         return await self._scrape(header)
 
     async def _scrape(self, header: Header) -> Answer:
         if self._asked >= _SCRAPES + _WAITING:
-            return _refusal(HTTPStatus.SERVICE_UNAVAILABLE, "too many scrapes wait")
+            return _rejection(HTTPStatus.SERVICE_UNAVAILABLE, "too many concurrent scrapes")
         self._asked += 1
         try:
             loop = asyncio.get_running_loop()
@@ -90,5 +90,5 @@ def header_of(headers: Iterable[tuple[bytes, bytes]]) -> Header:
     return header
 
 
-def _refusal(status: HTTPStatus, problem: str) -> Answer:
+def _rejection(status: HTTPStatus, problem: str) -> Answer:
     return Answer(status, f"{problem}\n".encode())

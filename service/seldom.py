@@ -31,7 +31,7 @@ class Seldom:
         self._maker: threading.Thread | None = None
 
     def current(self) -> list[Metric]:
-        """The newest that there are."""
+        """Return the newest cached metrics."""
         with self._lock:
             maker = self._maker
             if maker is None and (self._until is None or self._timer() >= self._until):

@@ -99,7 +99,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read(data_dir: Path | None = None) -> Settings:
-    """Settings of this process; an explicit data folder wins over the environment.
+    """Return the settings of this process; an explicit data folder overrides the environment.
 
     Raises:
         InvalidSettingError: a value out of range.
@@ -114,5 +114,5 @@ def read(data_dir: Path | None = None) -> Settings:
 
 
 def last_read() -> Settings:
-    """Settings that the command on the command line goes by: its options may have changed them."""
+    """Return the settings of a command; its options may have changed them."""
     return _read[-1] if _read else read()

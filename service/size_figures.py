@@ -15,10 +15,10 @@ _POSTGRES = "SELECT pg_database_size(current_database())"
 def size_figures(reader: Reader, settings: Settings) -> Iterator[Metric]:
     """Return the bytes of the catalog, and the bytes and files of the lake by its manifest."""
     bytes_ = float(_catalog_bytes(reader, settings))
-    yield GaugeMetricFamily("lineage_catalog_bytes", "Room that the catalog takes.", value=bytes_)
+    yield GaugeMetricFamily("lineage_catalog_bytes", "Size of the catalog.", value=bytes_)
     size, files = map(float, reader.rows(_LAKE)[0])
-    yield GaugeMetricFamily("lineage_lake_bytes", "Room that the lake takes.", value=size)
-    text = "Files of the lake: compaction makes few of many."
+    yield GaugeMetricFamily("lineage_lake_bytes", "Size of the lake.", value=size)
+    text = "Number of files in the lake; compaction reduces it."
     yield GaugeMetricFamily("lineage_lake_files", text, value=files)
 
 

@@ -10,7 +10,7 @@ from service.errors import InvalidQuestionError
 _ENCODED = b"%00"
 # In JSON: an escape, and not a backslash that is itself escaped.
 _ESCAPED = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
-_DETAIL = "a NUL character: no name and no text here holds one"
+_DETAIL = "contains a NUL character, which names and texts must not"
 
 
 def require_sound(request: Request[Any, Any, Any]) -> None:

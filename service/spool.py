@@ -14,7 +14,7 @@ LAST_SEQ: Final = "SELECT seq FROM sqlite_sequence WHERE name = 'event'"  # the 
 
 @contextmanager
 def reading(path: Path) -> Iterator[sqlite3.Connection | None]:
-    """A connection that never writes; none where there is no spool yet.
+    """Return a connection that never writes, or none if there is no spool yet.
 
     Raises:
         UnreachableError: the file is damaged, or cannot be read.
@@ -34,6 +34,6 @@ def reading(path: Path) -> Iterator[sqlite3.Connection | None]:
 
 
 def first(spool: sqlite3.Connection, sql: str) -> int | None:
-    """The one figure that is asked for; none where no row has it."""
+    """Return the one figure of a query, or none without a row."""
     row = spool.execute(sql).fetchone()
     return row[0] if row else None

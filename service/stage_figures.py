@@ -62,23 +62,25 @@ def _waiting(reader: Reader, spool: sqlite3.Connection, now: int) -> Metric:
 
 
 def _oldest_age(oldest: int | None, now: int) -> Metric:
-    text = "For how long the oldest event has waited that is not in the catalog; 0 when none does."
+    text = "Age of the oldest event that is not in the catalog; 0 if none waits."
     seconds = 0.0 if oldest is None else max(0, now - oldest) / _SECOND
     return GaugeMetricFamily("lineage_pipeline_backlog_oldest_seconds", text, value=seconds)
 
 
 def _of_batch(reader: Reader, spool: sqlite3.Connection, batch: _Batch) -> Iterator[Metric]:
-    text = "Events of the newest batch."
+    text = "Events in the newest batch."
     yield GaugeMetricFamily("lineage_batch_events", text, value=float(batch.events))
     received = _received(spool, batch)
     if not received:
         return
-    text = "From the arrival of the newest batch's last event to its commit."
+    text = "Time from the arrival of the newest batch's last event to its commit."
     took = _seconds(received[-1], batch.landed_at)
     yield GaugeMetricFamily("lineage_batch_seconds", text, value=took)
     mean = sum(received) / len(received)
     stages = GaugeMetricFamily(
-        "lineage_stage_seconds", "Mean time to a stage from the one before.", labels=("stage",)
+        "lineage_stage_seconds",
+        "Mean time from the previous stage to this stage.",
+        labels=("stage",),
     )
     sent = None if batch.history else reader.rows(_SENT, {"last_seq": batch.last_seq})[0][0]
     if sent is not None:
@@ -101,5 +103,5 @@ def _received(spool: sqlite3.Connection, batch: _Batch) -> list[int]:
 
 
 def _seconds(begin: float, end: float) -> float:
-    """A producer's clock may run ahead of ours: no time is negative."""
+    """Return a duration of at least 0, because a producer's clock may be ahead."""
     return max(0.0, end - begin) / _SECOND

@@ -128,7 +128,7 @@ class Supervisor:
             while child.is_running() and time.monotonic() < asked + self._patience(child):
                 time.sleep(_POLL_SECONDS / 5)
             if not child.end():
-                self._say(f"{child.command.role} did not end in time and was killed")
+                self._say(f"{child.command.role} did not stop in time and was killed")
 
     def _patience(self, child: Child) -> float:
         return child.command.stop_seconds if self._signals <= 1 else 0.0

@@ -1,4 +1,4 @@
-"""What a terminal shows: names from events escaped, instants in local time, JSON as documented."""
+"""Terminal output: escaped names, local time, JSON as documented."""
 
 import sys
 import unicodedata
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 class Answer(Protocol):
-    """One that may be a part of what there is."""
+    """Answer that may be incomplete."""
 
     @property
     def partial_reason(self) -> str | None:
-        """Why it is; none: it is all of it."""
+        """Reason why the answer is incomplete, or None."""
         ...
 
 
@@ -47,7 +47,7 @@ _NUMBERS = frozenset({"good", "total", "ratio", "objective", "steps"})
 
 
 def clean(text: object) -> str:
-    """The text with every character that a terminal would obey written as an escape."""
+    """Escape every control character that a terminal would obey."""
     return "".join(_escaped(character) for character in str(text))
 
 
@@ -58,34 +58,34 @@ def _escaped(character: str) -> str:
 
 
 def print_json(answer: Any) -> None:  # noqa: ANN401 - any of `answers.shapes`
-    """One JSON document on standard output."""
+    """Print a JSON document on standard output."""
     document = msgspec.json.format(msgspec.json.encode(answer), indent=2)
     sys.stdout.write(document.decode() + "\n")
 
 
 def plain_lines(lines: Iterable[str]) -> None:
-    """Lines on standard output, each cleaned."""
+    """Print escaped lines on standard output."""
     sys.stdout.write("".join(f"{clean(line)}\n" for line in lines))
 
 
 def console() -> "Console":
-    """Standard output, as wide as the terminal; a pipe gets wide lines, so that none is cut."""
+    """Return a console as wide as the terminal, or a wide one for a pipe."""
     from rich.console import Console  # noqa: PLC0415 - `--json` does without
 
     return Console(highlight=False, width=None if sys.stdout.isatty() else 200)
 
 
 def plain(text: object, style: str = "") -> "Text":
-    """Text for rich, never read as its markup."""
+    """Return text that rich does not read as markup."""
     from rich.text import Text  # noqa: PLC0415 - as above
 
     return Text(clean(text), style=style)
 
 
 def grid(*columns: str, title: str | None = None) -> "Table":
-    """A table in which nothing is cut: names are folded where they are too long for the screen.
+    """Return a table that wraps long names and cuts nothing.
 
-    Words of a few letters, and ids that the next command asks for, stay on one line.
+    Short words, and ids that other commands need, stay on one line.
     """
     from rich.table import Table  # noqa: PLC0415 - as above
 
@@ -98,17 +98,17 @@ def grid(*columns: str, title: str | None = None) -> "Table":
 
 
 def filled(shown: "Table", otherwise: str) -> "RenderableType":
-    """The table; where it has no row, a sentence, for a frame around nothing says nothing."""
+    """Print the table, or a sentence if it has no rows."""
     return shown if shown.row_count else plain(otherwise)
 
 
 def state(word: str) -> "Text":
-    """A state or status in its colour."""
+    """Return a state or status in its colour."""
     return plain(word, _STYLES.get(word, ""))
 
 
 def local(instant: str | None) -> str:
-    """An instant of an answer in the reader's own time zone; a dash when there is none."""
+    """Format a timestamp in the local time zone, or a dash if there is none."""
     if instant is None:
         return "-"
     return datetime.fromisoformat(instant).astimezone().strftime("%Y-%m-%d %H:%M:%S %Z")
@@ -119,20 +119,20 @@ def show(
     draw: "Callable[[_Answer], RenderableType]",
     *,
     as_json: bool,
-    said: str = "",
+    prefix: str = "",
     rows: Sequence[object] | None = None,
 ) -> None:
-    """An answer as JSON, or drawn; that it is not all of it, on standard error, behind `said`.
+    """Print an answer as JSON or as text, and a note about missing parts on standard error.
 
     Args:
-        answer: to be shown.
-        draw: for people.
-        as_json: for programs.
-        said: before why it is not all of it.
-        rows: what stands in the JSON alone, of an answer whose documented shape is a list.
+        answer: the answer to print.
+        draw: makes the text for people.
+        as_json: print JSON for programs.
+        prefix: text before the note about missing parts.
+        rows: the JSON document, if its documented shape is a list.
     """
     if answer.partial_reason:
-        warn(said + answer.partial_reason)
+        warn(prefix + answer.partial_reason)
     if as_json:
         print_json(answer if rows is None else rows)
     else:
@@ -140,5 +140,5 @@ def show(
 
 
 def warn(sentence: str) -> None:
-    """A sentence on standard error: JSON on standard output stays clean."""
+    """Print a sentence on standard error, so that JSON on standard output stays clean."""
     sys.stderr.write(f"lineward: {clean(sentence)}\n")

@@ -11,7 +11,7 @@ from lineage.catalog.reader import Reader
 def verdict_families(reader: Reader) -> Iterator[Metric]:
     """By kind of fault: precision is 1 - false_alarm / judged."""
     family = CounterMetricFamily(
-        METRIC, "Incidents that people judged, by kind.", labels=("kind", "verdict")
+        METRIC, "Incidents with a verdict of a person, by kind.", labels=("kind", "verdict")
     )
     for each in verdicts(reader):
         family.add_metric((each.kind, each.verdict), each.count)

@@ -70,7 +70,7 @@ class Watched:
         return self._check()
 
     def shown(self) -> Role:
-        """The role as `lineward status` lists it."""
+        """Return the role as `lineward status` lists it."""
         child = self.child
         is_running, pid = child.is_running(), child.pid
         return self.state.shown(is_running=is_running, pid=pid, restarts=child.restarts)

@@ -20,7 +20,7 @@ def window_figures(reader: Reader, policy: "Policy", now: datetime) -> Iterator[
     """By name, those that end first; of none, the family is empty."""
     family = GaugeMetricFamily(
         "lineage_suppression_active",
-        f"Windows of this name that hide incidents now; the {MOST_LISTED} that end first.",
+        f"Active suppression windows of this name; the {MOST_LISTED} that end first.",
         labels=("name",),
     )
     rows = suppressions(reader, policy, now).suppressions

@@ -36,7 +36,7 @@ _WAITING = Gauge(
 )
 _LAG = Gauge(
     "lineage_shipper_lag_seconds",
-    "Age of the oldest event in the spool that Kafka has not acknowledged; 0 where none waits.",
+    "Age of the oldest event that Kafka has not acknowledged; 0 if none waits.",
     registry=REGISTRY,
 )
 

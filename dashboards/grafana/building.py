@@ -47,7 +47,7 @@ _NOW: Final = ("stat", "bars", "table")  # of one instant; the others of a span
 
 
 def built(panel: Panel, number: int, x: int, y: int) -> Any:  # noqa: ANN401 - each kind has its own builder
-    """A panel at its place, with an id that is its own."""
+    """Place a panel and give it a unique id."""
     made: Any = _BUILDERS[panel.kind]()
     made.id(number).title(panel.title).description(panel.description).unit(panel.unit)
     made.grid_pos(models.GridPos(h=panel.height, w=panel.width, x=x, y=y))

@@ -53,17 +53,17 @@ def debug() -> Board:
     """For whoever looks for the event that did not arrive."""
     return Board(
         uid=links.DEBUG,
-        title="Lineage: how events fare",
-        description="For whoever mends Lineward or a producer: spool, lag, parsing, evidence.",
+        title="Lineage: debug",
+        description="For operators of Lineward and of producers: spool, lag, parsing, evidence.",
         since="now-3h",
         refresh="30s",
         single=True,
         rows=(
-            Row("The chosen dataset", (_graph(), _runs())),
+            Row("Selected dataset", (_graph(), _runs())),
             Row("Spool", spool()),
             Row("Lag by stage", stages()),
-            Row("What did not parse", unparsed()),
-            Row("Evidence against what was reported", evidence()),
+            Row("Events that failed", unparsed()),
+            Row("Verification of reported edges", evidence()),
             Row("Growth", growth()),
         ),
     )
@@ -72,15 +72,16 @@ def debug() -> Board:
 def _graph() -> Panel:
     return Panel(
         kind="graph",
-        title="What it is made of, and what is made of it",
+        title="Lineage",
         description=(
-            "The chosen dataset, two steps both ways, the nearest 200, each coloured by its worst"
-            " state: red bad, orange unknown, blue learning, green good. When the pipeline is dead"
-            " nothing is green. From /api/v1/graph, by the Infinity data source."
+            "The selected dataset with two hops upstream and downstream, at most 200 datasets."
+            " Colour shows the most severe state: red bad, orange unknown, blue learning, green"
+            " good. Nothing is green while the pipeline is down. From /api/v1/graph, through the"
+            " Infinity data source."
         ),
         unit="string",
         queries=(_NODES, _EDGES),
-        no_value="choose a dataset",
+        no_value="select a dataset",
         width=24,
         height=12,
         links=(links.of_variable(), links.on_call(then=True)),
@@ -91,11 +92,12 @@ def _graph() -> Panel:
 def _runs() -> Panel:
     return Panel(
         kind="table",
-        title="Its recent runs",
+        title="Recent runs",
         description=(
-            "The newest 50 that read or wrote it: how they ended, how many inputs and outputs they"
-            " told, when their first and last event were (the producer's clock) and when that was"
-            " committed (ours). `alone` in evidence: no event came. Outputs without inputs: see M1."
+            "The newest 50 runs that read or wrote the dataset: status, number of reported"
+            " inputs and outputs, time of first and last event (producer clock), and commit time"
+            " (server clock). Evidence `alone`: no event was received. Outputs without inputs:"
+            " see M1."
         ),
         unit="short",
         queries=(_RUNS,),

@@ -19,7 +19,7 @@ def _panel(  # noqa: PLR0913 - what makes one picture
     steps: tuple[Step, ...] = _NEITHER,
     kind: Kind = "trend",
     width: int = 8,
-    no_value: str = "no sample",
+    no_value: str = "no data",
 ) -> Panel:
     return Panel(
         kind=kind,
@@ -41,25 +41,27 @@ def spool() -> tuple[Panel, ...]:
     return (
         _panel(
             "Spool depth",
-            "Events that are spooled and not in the catalog, as the service and as the collector"
-            " count them. A saw is normal; a slope means that the pipeline does not keep up.",
+            "Events in the spool that are not in the catalog, counted by the service and by the"
+            " collector. A sawtooth is normal. A steady rise means that the pipeline is too"
+            " slow.",
             Query(once("lineage_pipeline_backlog_events"), "by the service"),
             Query(once("lineage_collector_spool_waiting_events"), "by the collector"),
             leads="LineageSpoolGrowing",
         ),
         _panel(
-            "Oldest event that waits",
-            "How long ago it arrived; 0 when none waits. No sample: the spool is not beside the"
-            " service. Minutes: the pipeline is down, or stuck at one batch.",
+            "Oldest waiting event",
+            "Age of the oldest waiting event; 0 if no event waits. No data: the spool is not on"
+            " the same machine as the service. Minutes: the pipeline is down or stuck in a"
+            " batch.",
             Query(once("lineage_pipeline_backlog_oldest_seconds"), "oldest"),
             unit="s",
             steps=((None, GREEN), (60, ORANGE), (300, RED)),
             leads="LineageIngestionStopped",
         ),
         _panel(
-            "Spool, of its bound",
-            "Bytes held over bytes that it may hold. At 100 % senders get 503 and keep what they"
-            " have, if they can.",
+            "Spool usage",
+            "Bytes in the spool over its limit. At 100 % senders receive 503 and must keep"
+            " their events.",
             Query(f"max({used} / {most_bytes})", "used"),
             unit="percentunit",
             steps=((None, GREEN), (0.5, ORANGE), (0.8, RED)),
@@ -70,15 +72,18 @@ def spool() -> tuple[Panel, ...]:
 
 def stages() -> tuple[Panel, ...]:
     """Each stage by itself, the whole way, and what the batches took."""
-    words = "Mean of the newest batch's events. A dark band that climbs is where time is lost."
+    words = (
+        "Mean delay of the events in the newest batch, by stage. The band that grows shows"
+        " where time is lost."
+    )
     heats = (
-        ("Sent → received", "received", "From the event's time to its arrival: producer, network."),
+        ("Sent → received", "received", "From event time to arrival: producer and network."),
         (
             "Received → landed",
             "landed",
-            "From its arrival to its facts in the catalog: the pipeline.",
+            "From arrival to commit in the catalog: the pipeline.",
         ),
-        ("Landed → evaluated", "evaluated", "From the catalog until an evaluation saw it."),
+        ("Landed → evaluated", "evaluated", "From commit to the next evaluation."),
     )
     commits = "sum by (le) (increase(lineage_collector_commit_seconds_bucket[5m]))"
     lags = "sum by (le) (increase(lineage_ingestion_lag_seconds_bucket[5m]))"
@@ -96,7 +101,7 @@ def stages() -> tuple[Panel, ...]:
         ),
         _panel(
             "Sent → landed, all events",
-            "M6's histogram: events of 5 minutes by how late their facts were, each counted.",
+            "Histogram of M6: events of 5 minutes by lag.",
             Query(lags, "{{le}}"),
             unit="s",
             kind="heat",
@@ -104,8 +109,8 @@ def stages() -> tuple[Panel, ...]:
         ),
         _panel(
             "Received → durable",
-            "Group commits of the spool in 5 minutes by how long they took, fsync included. Above"
-            " 100 ms the disk is the matter.",
+            "Group commits of the spool in 5 minutes by duration, fsync included. Above 100 ms"
+            " the disk is too slow.",
             Query(commits, "{{le}}"),
             unit="s",
             kind="heat",
@@ -113,8 +118,8 @@ def stages() -> tuple[Panel, ...]:
         ),
         _panel(
             "Micro-batches and evaluations",
-            "Micro-batch: from the arrival of its last event to its commit. Evaluation: of all"
-            " SLIs.",
+            "Micro-batch: from the arrival of its last event to the commit. Evaluation:"
+            " duration for all SLIs.",
             Query(once("lineage_batch_seconds"), "micro-batch"),
             Query(once("lineage_evaluation_seconds"), "evaluation"),
             unit="s",
@@ -129,8 +134,8 @@ def unparsed() -> tuple[Panel, ...]:
     return (
         _panel(
             "Rejected by the collector",
-            "In 5 minutes, by the reason told to the sender. The bodies are kept, with the path"
-            " that was wrong.",
+            "In 5 minutes, by the reason returned to the sender. Bodies are stored with the"
+            " JSON path of the error.",
             Query("sum by (reason) (increase(lineage_collector_refused_total[5m]))", "{{reason}}"),
             steps=most(1),
             leads="LineageErrorRateBurn",
@@ -138,8 +143,8 @@ def unparsed() -> tuple[Panel, ...]:
         ),
         _panel(
             "Parser failures",
-            "Events that the pipeline could not take in, in 5 minutes, by reason; they stay in the"
-            " lake. `lineward act replay` takes them again once the reason is mended.",
+            "Events that the pipeline could not process in 5 minutes, by reason. The events"
+            " stay in the lake. After you fix the cause, run `lineward act replay`.",
             Query(risen("lineage_pipeline_errors_total", "5m", "reason"), "{{reason}}"),
             steps=most(1),
             leads="LineageErrorRateBurn",
@@ -147,7 +152,7 @@ def unparsed() -> tuple[Panel, ...]:
         ),
         _panel(
             "Since the catalog began",
-            "Events refused or failed by stage and cause, history loads excepted.",
+            "Rejected and failed events by stage and cause, without history loads.",
             Query(f"sort_desc({total})", "{{stage}}: {{cause}}"),
             kind="bars",
             leads="LineageErrorRateBurn",
@@ -173,8 +178,9 @@ def evidence() -> tuple[Panel, ...]:
             kind="table",
             title="Edges that agree with evidence, by producer and version",
             description=(
-                "M4: checked edges that agree with event logs and SQL, with the 95 % bounds of that"
-                " share. A version whose `at most` is below the objective is wrong: upgrade it."
+                "M4: checked edges that agree with event logs and SQL, with 95 % confidence"
+                " bounds. If `at most` of a version is below the objective, upgrade that"
+                " version."
             ),
             unit="percentunit",
             queries=tuple(columns),
@@ -186,24 +192,24 @@ def evidence() -> tuple[Panel, ...]:
         ),
         _panel(
             "Known from event logs",
-            "Runs of which event logs know more than their events: failed or ended though no event"
-            " said so, or alone (no event came).",
+            "Runs for which event logs know more than events: failed or ended without such an"
+            " event, or alone (no event was received).",
             Query(once("lineage_evidence_runs", "evidence"), "{{evidence}}"),
             kind="bars",
             leads="unreported",
-            no_value="no folder was ever looked at",
+            no_value="no folder was scanned",
         ),
     )
 
 
 def growth() -> tuple[Panel, ...]:
-    """What takes room, here and in Prometheus."""
+    """Return panels of the space used by the catalog and by Prometheus."""
     datasets = once("lineage_datasets", "tier", "state")
     return (
         _panel(
             "Catalog and lake",
-            "Bytes of the catalog and of the lake. Steeper than the events that come in: look at"
-            " retention_days and at the compaction.",
+            "Bytes of the catalog and of the lake. If they grow faster than incoming events,"
+            " check retention_days and compaction.",
             Query(once("lineage_catalog_bytes"), "catalog"),
             Query(once("lineage_lake_bytes"), "lake"),
             unit="bytes",
@@ -211,15 +217,15 @@ def growth() -> tuple[Panel, ...]:
         ),
         _panel(
             "Datasets",
-            "By their worst state. A climb without a new team: a job that names a dataset anew"
-            " each time; `lineward lint` prints the fold.",
+            "Datasets by their most severe state. A rise without a new team: a job creates a"
+            " new dataset name on each run; `lineward lint` prints the folding rule.",
             Query(f"sum by (state) ({datasets})", "{{state}}"),
             leads="renamed",
         ),
         _panel(
             "Series in Prometheus",
-            f"Of Lineward, by scrape job. At most {_MOST_SERIES:,} of the service, whatever the"
-            " number of datasets.",
+            f"Series of Lineward by scrape job. The service exports at most {_MOST_SERIES:,},"
+            " whatever the number of datasets.",
             Query('count by (job) ({__name__=~"lineage_.+"})', "{{job}}"),
             steps=most(_MOST_SERIES),
             leads="LineageSeriesAbsent",

@@ -13,17 +13,17 @@ def executive(asked: Objectives) -> Board:
     """Thresholds are the policy's objectives."""
     return Board(
         uid=links.EXECUTIVE,
-        title="Lineage: can it be trusted?",
-        description="For whoever answers for the data: coverage, budgets, gaps and incidents.",
+        title="Lineage: overview",
+        description="For data owners and managers: coverage, error budgets, gaps and incidents.",
         since="now-30d",
         refresh="1m",
         rows=(
-            Row("Are we all right?", today(asked)),
+            Row("Current state", today(asked)),
             Row("Coverage of critical datasets", coverage(asked)),
             Row("Error budgets of 30 days", budgets()),
             Row("Datasets without lineage", provenance(asked)),
             Row("Regulation and compliance", compliance(asked)),
             Row("Incidents", incidents()),
-            Row("What recent changes touch", (changed(),)),
+            Row("Recent changes", (changed(),)),
         ),
     )

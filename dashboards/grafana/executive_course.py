@@ -11,32 +11,41 @@ def incidents() -> tuple[Panel, ...]:
         Panel(
             kind="trend",
             title="Open incidents",
-            description="Open or acknowledged, by severity. Who is on each: the on-call dashboard.",
+            description=(
+                "Open or acknowledged, by severity. The on-call dashboard shows who"
+                " acknowledged each incident."
+            ),
             unit="short",
             queries=(Query(open_incidents("page|ticket"), "{{severity}}"),),
-            no_value="not known",
+            no_value="unknown",
             width=8,
             height=6,
             lowest=0,
             links=(links.on_call(), links.page("Incidents", "/incidents")),
         ),
         _mean(
-            "Time to find (MTTD)",
+            "Time to detect (MTTD)",
             "found",
-            "from the fault until its incident opened. Minutes are normal: holds and cadences",
+            "from the fault until its incident opened. Minutes are normal, because of hold"
+            " times and cadences",
         ),
-        _mean("Time to tell", "told", "from the fault until Slack or PagerDuty took its page (M8)"),
-        _mean("Time to mend (MTTR)", "mended", "from the fault until its incident was resolved"),
+        _mean(
+            "Time to notify",
+            "told",
+            "from the fault until Slack or PagerDuty accepted the page (M8)",
+        ),
+        _mean("Time to resolve (MTTR)", "mended", "from the fault until its incident was resolved"),
         Panel(
             kind="stat",
             title="Pages this week",
             description=(
-                "Incidents that page and opened in the last 7 days, those merged into another left"
-                " out. More than the on-call can follow up on is too many: raise holds, or mend."
+                "Incidents with severity page that opened in the last 7 days, without merged"
+                " ones. If there are too many to follow up, raise the hold times or fix"
+                " recurring causes."
             ),
             unit="short",
             queries=(Query(once("lineage_incidents_opened", where='severity="page",window="7d"')),),
-            no_value="not known",
+            no_value="unknown",
             width=4,
             height=6,
             links=(links.on_call(), links.page("Incidents", "/incidents")),
@@ -49,10 +58,10 @@ def _mean(title: str, phase: str, words: str) -> Panel:
     return Panel(
         kind="stat",
         title=title,
-        description=f"Mean of 30 days, {words}. False alarms are left out; none: no sample.",
+        description=f"Mean of 30 days, {words}. Without false alarms. No data: no such incident.",
         unit="s",
         queries=(Query(expr, "{{severity}}"),),
-        no_value="no sample",
+        no_value="no data",
         width=4,
         height=6,
         links=(links.on_call(), links.runbook("ImpactAnalysisBurn")),
@@ -60,15 +69,15 @@ def _mean(title: str, phase: str, words: str) -> Panel:
 
 
 def changed() -> Panel:
-    """What became another, and how much depends on it."""
+    """Return panels of changes and their impact."""
     of = changes(DATASET)
     return Panel(
         kind="table",
         title="Changes of 7 days by critical consumers",
         description=(
-            "Datasets whose schema, or the version of the code that writes them, became another:"
-            " when, and how many critical datasets are made of them, all the way down. Many: see"
-            " that their owners know (lineward act notify-downstream)."
+            "Datasets with a new schema or a new version of the writing code: time, and number"
+            " of critical downstream datasets. If there are many, inform their owners (lineward"
+            " act notify-downstream)."
         ),
         unit="short",
         queries=(

@@ -14,14 +14,14 @@ def provenance(asked: Objectives) -> tuple[Panel, ...]:
     return (
         Panel(
             kind="bars",
-            title="Reads of data of unknown origin",
+            title="Unsourced reads",
             description=(
-                "M5, last 24 hours: reads of datasets that nobody is known to have written, over"
-                " all reads. 0 is best. Above what the objective leaves: find what writes them."
+                "M5, last 24 hours: reads of datasets without a known writer, over all reads. 0"
+                " is best. Above the objective: find the jobs that write these datasets."
             ),
             unit="percentunit",
             queries=(Query(rate, "{{tier}}"),),
-            no_value="no sample",
+            no_value="no data",
             steps=most(float(1 - asked("missing_provenance", "critical"))),
             width=6,
             lowest=0,
@@ -32,12 +32,12 @@ def provenance(asked: Objectives) -> tuple[Panel, ...]:
             kind="trend",
             title="Datasets without lineage, 7 days",
             description=(
-                "Bad in M1, by tier. It should fall. A step up is a job that lost its listener, or"
-                " a rename."
+                "Datasets that are bad in M1, by tier. The number should fall. A step up means"
+                " a job without its listener, or a renamed dataset."
             ),
             unit="short",
             queries=(Query(f"sum by (tier) ({WITHOUT_LINEAGE})", "{{tier}}"),),
-            no_value="not known",
+            no_value="unknown",
             width=10,
             back="7d",
             lowest=0,
@@ -45,14 +45,14 @@ def provenance(asked: Objectives) -> tuple[Panel, ...]:
         ),
         Panel(
             kind="bars",
-            title="Whose they are",
+            title="Datasets without lineage by owner",
             description=(
-                "The same by owner, the 50 with the most, the rest under (other). (nobody) has no"
-                " owner in the policy or in events."
+                "Datasets that are bad in M1 for each of the 50 largest owners; the rest is"
+                " (other). (nobody): neither the policy nor an event names an owner."
             ),
             unit="short",
             queries=(Query(f"sort_desc({by_owner})", "{{owner}}"),),
-            no_value="not known",
+            no_value="unknown",
             steps=((None, GREEN), (1, YELLOW)),
             width=8,
             lowest=0,
@@ -62,19 +62,19 @@ def provenance(asked: Objectives) -> tuple[Panel, ...]:
 
 
 def compliance(asked: Objectives) -> tuple[Panel, ...]:
-    """What auditors ask for."""
+    """Return panels for auditors."""
     regulated = 'tier="regulated"'
     return (
         Panel(
             kind="stat",
-            title="Required fields that are known",
+            title="Required fields reported",
             description=(
-                "M3a of regulated datasets: fields that the policy requires and that are known, of"
-                " all required. No sample: no rule of the policy says regulated."
+                "M3a of regulated datasets: reported fields over required fields. No data: no"
+                " rule of the policy says regulated."
             ),
             unit="percentunit",
             queries=(Query(once("lineage_node_completeness_ratio", where=regulated)),),
-            no_value="no sample",
+            no_value="no data",
             steps=least(asked("node_completeness", "regulated")),
             width=5,
             height=6,
@@ -82,14 +82,14 @@ def compliance(asked: Objectives) -> tuple[Panel, ...]:
         ),
         Panel(
             kind="stat",
-            title="Expected edges that were reported",
+            title="Expected edges reported",
             description=(
-                "M3b of regulated datasets: expected edges reported within their own limits, over"
-                " all. No sample: no rule of the policy says regulated."
+                "M3b of regulated datasets: edges reported within their limits over expected"
+                " edges. No data: no rule of the policy says regulated."
             ),
             unit="percentunit",
             queries=(Query(once("lineage_edge_completeness_ratio", where=regulated)),),
-            no_value="no sample",
+            no_value="no data",
             steps=least(asked("edge_completeness", "regulated")),
             width=5,
             height=6,
@@ -99,12 +99,12 @@ def compliance(asked: Objectives) -> tuple[Panel, ...]:
             kind="stat",
             title="Datasets without an owner",
             description=(
-                "Neither the policy nor an event says whose they are; what goes wrong with them is"
-                " told to the platform. Give them an owner in lineward.yaml."
+                "Neither the policy nor an event names an owner. The platform team is notified"
+                " about these datasets. Set an owner in lineward.yaml."
             ),
             unit="short",
             queries=(Query(f"sum({once('lineage_datasets_without_owner', 'tier', where=TIER)})"),),
-            no_value="not known",
+            no_value="unknown",
             steps=((None, GREEN), (1, YELLOW)),
             width=4,
             height=6,
@@ -114,12 +114,12 @@ def compliance(asked: Objectives) -> tuple[Panel, ...]:
             kind="stat",
             title="Personal data without a tag",
             description=(
-                "Datasets that a rule of the policy calls pii and that carry no tag pii. Have their"
-                " producer send the tags facet. None named: no rule says pii."
+                "Datasets that the policy declares as pii and that have no tag pii. Their"
+                " producer should send the tags facet. `none declared`: no rule says pii."
             ),
             unit="short",
             queries=(Query(once("lineage_pii_datasets", where='tagged="no"')),),
-            no_value="none named",
+            no_value="none declared",
             steps=((None, GREEN), (1, RED)),
             width=4,
             height=6,
@@ -129,8 +129,8 @@ def compliance(asked: Objectives) -> tuple[Panel, ...]:
             kind="trend",
             title="Unauthorized accesses by reason",
             description=(
-                "M10: what of each day was let in and should not have been, or was not audited."
-                " Nothing: none was, or nothing is audited (see the first row)."
+                "M10: requests per day that were allowed against the policy, or not audited."
+                " Empty: no such requests, or no audit (see the first row)."
             ),
             unit="short",
             queries=(

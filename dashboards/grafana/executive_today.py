@@ -14,14 +14,14 @@ def today(asked: Objectives) -> tuple[Panel, ...]:
             kind="stat",
             title="Critical datasets with lineage",
             description=(
-                "M1 coverage of tier critical, now: expected and active datasets whose newest write"
-                " was reported with its inputs, over all. Below the objective: see what is missing"
-                " on the on-call dashboard. No sample: nothing to count, or over 5 % of the day"
+                "M1 coverage of tier critical, now: expected and active datasets whose newest"
+                " write was reported with inputs, over all. Below the objective: the on-call"
+                " dashboard lists the missing ones. No data: no datasets, or over 5 % of the day"
                 " unknown."
             ),
             unit="percentunit",
             queries=(Query(once("lineage_coverage_ratio", where='tier="critical"')),),
-            no_value="no sample",
+            no_value="no data",
             steps=least(asked("coverage", "critical")),
             width=4,
             height=5,
@@ -29,11 +29,11 @@ def today(asked: Objectives) -> tuple[Panel, ...]:
         ),
         Panel(
             kind="stat",
-            title="Least error budget left",
+            title="Lowest error budget left",
             description=(
-                "Of all SLOs and tiers the one with the least of its 30 days' budget: 100 % is"
-                " untouched, 0 % is gone. Below 25 %: put reliability before new work, by"
-                " the budgets below."
+                "The lowest remaining 30-day error budget of all SLOs and tiers: 100 % is"
+                " unused, 0 % is used up. Below 25 %: put reliability before new work. The"
+                " budgets are below."
             ),
             unit="percentunit",
             queries=(Query(f"min({BUDGET_LEFT})"),),
@@ -45,15 +45,15 @@ def today(asked: Objectives) -> tuple[Panel, ...]:
         ),
         Panel(
             kind="stat",
-            title="Open incidents that page",
+            title="Open incidents (page)",
             description=(
-                "Incidents that are open or acknowledged and page: a critical dataset is bad, or"
-                " will be before anybody could mend it. Above 0 somebody was called: whom, and who"
-                " is on it, stands on the on-call dashboard."
+                "Open or acknowledged incidents with severity page: a critical dataset is bad,"
+                " or will be before it can be fixed. The on-call dashboard shows who was paged"
+                " and who acknowledged."
             ),
             unit="short",
             queries=(Query(open_incidents("page")),),
-            no_value="not known",
+            no_value="unknown",
             steps=most(1),
             width=4,
             height=5,
@@ -63,12 +63,12 @@ def today(asked: Objectives) -> tuple[Panel, ...]:
             kind="stat",
             title="Datasets without lineage",
             description=(
-                "Expected datasets, active in the last 7 days, whose newest write is not known from"
-                " its own events with inputs (bad in M1). Each has an owner in the row below."
+                "Expected datasets, active in the last 7 days, whose newest write was not"
+                " reported with inputs (bad in M1). The row below shows the owners."
             ),
             unit="short",
             queries=(Query(f"sum({WITHOUT_LINEAGE})"),),
-            no_value="not known",
+            no_value="unknown",
             steps=((None, GREEN), (1, YELLOW)),
             width=4,
             height=5,
@@ -78,8 +78,8 @@ def today(asked: Objectives) -> tuple[Panel, ...]:
             kind="stat",
             title="Unauthorized accesses, 30 days",
             description=(
-                "M10: requests that were let in and should not have been, or were not audited."
-                " One is too many. Not audited: the policy has no access section."
+                "M10: requests that were allowed against the policy, or not audited. One is too"
+                " many. Not audited: the policy has no access section."
             ),
             unit="short",
             queries=(
@@ -93,10 +93,10 @@ def today(asked: Objectives) -> tuple[Panel, ...]:
         ),
         Panel(
             kind="stat",
-            title="Figures are this old",
+            title="Age of figures",
             description=(
-                "Since the last evaluation. Over 60 s the pipeline is dead or behind, and figures"
-                " of now are left out: nothing here is good because nothing is known."
+                "Time since the last evaluation. Over 60 s: the pipeline is down or behind, and"
+                " current figures are hidden, because they are unknown."
             ),
             unit="s",
             queries=(Query(evaluation_age()),),

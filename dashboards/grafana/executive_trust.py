@@ -15,15 +15,15 @@ def coverage(asked: Objectives) -> tuple[Panel, ...]:
             kind="trend",
             title="Coverage against its objective",
             description=(
-                "M1 coverage of tier critical and what the policy asks for. A gap is a time without"
-                " a figure of now, not one in which all was well."
+                "M1 coverage of tier critical, and its objective. A gap means that coverage was"
+                " unknown, not that it was good."
             ),
             unit="percentunit",
             queries=(
                 Query(once("lineage_coverage_ratio", where='tier="critical"'), "coverage"),
                 Query(once("lineage_sli_objective_ratio", where=critical), "objective"),
             ),
-            no_value="no sample",
+            no_value="no data",
             steps=least(asked("coverage", "critical")),
             width=16,
             back="30d",
@@ -34,15 +34,15 @@ def coverage(asked: Objectives) -> tuple[Panel, ...]:
             kind="bars",
             title="Coverage after correction",
             description=(
-                "The same over a day, a week and 30 days, late events counted in the hour that they"
-                " belong to (lineage_sli_corrected_ratio). Below the objective for a week: not an"
-                " incident but a habit; talk to the owners below."
+                "Coverage over a day, a week and 30 days, with late events counted in the hour"
+                " of their event time (lineage_sli_corrected_ratio). Below the objective for a"
+                " week: a recurring problem; talk to the owners below."
             ),
             unit="percentunit",
             queries=(
                 Query(once("lineage_sli_corrected_ratio", "window", where=critical), "{{window}}"),
             ),
-            no_value="no sample",
+            no_value="no data",
             steps=least(asked("coverage", "critical")),
             width=8,
             lowest=0,
@@ -53,17 +53,17 @@ def coverage(asked: Objectives) -> tuple[Panel, ...]:
 
 
 def budgets() -> tuple[Panel, ...]:
-    """What is left of each, and how it went."""
+    """Return panels of error budgets and their history."""
     words = (
-        "Of each SLO and tier, what is left of what may be bad in 30 days: 1 - bad / allowed, from"
-        " the recorded series of `lineward render rules`. Too early: there is no data of 15 days."
+        "Remaining 30-day error budget of each SLO and tier: 1 - bad / allowed, from the"
+        " recording rules of `lineward render rules`. Too early: less than 15 days of data."
     )
     by = once(BUDGET_LEFT, "sli", "tier", where=TIER)
     return (
         Panel(
             kind="bars",
             title="Error budget left",
-            description=f"{words} Gone at 0: ErrorBudgetExhausted says what then.",
+            description=f"{words} At 0 see the alert ErrorBudgetExhausted.",
             unit="percentunit",
             queries=(Query(f"sort({by})", "{{sli}} ({{tier}})"),),
             no_value="too early",
@@ -76,8 +76,8 @@ def budgets() -> tuple[Panel, ...]:
         ),
         Panel(
             kind="trend",
-            title="How it was spent",
-            description=f"{words} A steep fall is an incident, a slow one a habit.",
+            title="Error budget over time",
+            description=f"{words} A steep fall is an incident; a slow fall is a recurring problem.",
             unit="percentunit",
             queries=(Query(by, "{{sli}} ({{tier}})"),),
             no_value="too early",

@@ -19,7 +19,7 @@ class InfinityQuery(variants.Dataquery):
         self._asked = asked
 
     def to_json(self) -> dict[str, Any]:
-        """Parsed in Grafana's backend, so that alerts and shared dashboards could use it too."""
+        """Parse the answer in Grafana's backend, so that alerts and shared dashboards work too."""
         return {
             "refId": self._ref_id,
             "datasource": SOURCE.to_json(),
@@ -42,7 +42,7 @@ class InfinityBuilder(builder.Builder[variants.Dataquery]):
         self._built = InfinityQuery(ref_id, asked)
 
     def build(self) -> InfinityQuery:
-        """The query."""
+        """Build the query."""
         return self._built
 
 

@@ -18,5 +18,5 @@ def placed(panels: Iterable[Panel], top: int) -> Iterator[tuple[Panel, int, int]
 
 
 def below(panels: Iterable[Panel], top: int) -> int:
-    """The first line that is free again."""
+    """Return the first free line."""
     return max((y + panel.height for panel, _, y in placed(panels, top)), default=top)

@@ -21,27 +21,27 @@ _OF_VARIABLE: Final = "${%s:percentencode}"
 
 
 def board(uid: str, *, then: bool) -> str:
-    """A dashboard, filtered as this one is; `then`: of the same time, and not of its own."""
+    """Link to a dashboard with the same filters; `then` also keeps the time range."""
     return f"/d/{uid}?{_FILTERS}" + (f"&{_THEN}" if then else "")
 
 
 def on_call(*, then: bool = False) -> Link:
-    """What is broken, and who is hurt: now, or at the time that is shown here."""
-    return Link("What is broken (on call)", board(ON_CALL, then=then))
+    """Link to the affected datasets, now or at the time shown."""
+    return Link("On-call dashboard", board(ON_CALL, then=then))
 
 
 def debug(*, then: bool = False) -> Link:
     """How events fare on their way: now, or at the time that is shown here."""
-    return Link("How events fare (debug)", board(DEBUG, then=then))
+    return Link("Debug dashboard", board(DEBUG, then=then))
 
 
 def page(title: str, path: str) -> Link:
-    """A page of the explorer."""
+    """Link to a page of the explorer."""
     return Link(title, f"{BASE}{path}")
 
 
 def runbook(name: str) -> Link:
-    """What to do."""
+    """Link to a runbook."""
     return Link(f"Runbook: {name}", f"{BASE}/runbooks/{name}")
 
 
@@ -54,7 +54,7 @@ def of_dataset() -> tuple[Link, ...]:
     around = _dataset(_OF_ROW, "var-")
     return (
         Link("Dataset in the explorer", f"{BASE}/dataset?{_dataset(_OF_ROW)}"),
-        Link("Its neighbourhood and runs", f"/d/{DEBUG}?{around}"),
+        Link("Lineage and runs", f"/d/{DEBUG}?{around}"),
     )
 
 
@@ -67,7 +67,7 @@ def of_incident() -> tuple[Link, ...]:
     """Of the incident that a row names."""
     return (
         Link("Incident in the explorer", f"{BASE}/incidents/{_OF_ROW % 'incident'}"),
-        Link("Runbook of its kind", f"{BASE}/runbooks/{_OF_ROW % 'kind'}"),
+        Link("Runbook of this kind", f"{BASE}/runbooks/{_OF_ROW % 'kind'}"),
     )
 
 

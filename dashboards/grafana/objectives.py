@@ -12,7 +12,7 @@ _ALL: Final = Decimal(1)
 
 
 def objectives(policy: Policy) -> Objectives:
-    """The ratio of an SLI and tier; 1 where nobody asks for one: whatever is less is shown."""
+    """Return the objective of an SLI and tier, or 1 without one, so that any loss is shown."""
 
     def _of(sli: str, tier: str) -> Decimal:
         found = policy.objective(SLI_BY_NAME[sli], tier)

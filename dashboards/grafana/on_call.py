@@ -24,8 +24,10 @@ def on_call() -> Board:
     """For whoever was called."""
     return Board(
         uid=links.ON_CALL,
-        title="Lineage: what is broken",
-        description="For whoever is on call: incidents, their roots, who is hurt, who was told.",
+        title="Lineage: on call",
+        description=(
+            "For on-call engineers: incidents, their roots, affected datasets, notifications."
+        ),
         since="now-6h",
         refresh="30s",
         rows=(
@@ -35,7 +37,7 @@ def on_call() -> Board:
             Row("Ingestion", ingestion()),
             Row("Burn rates", burning()),
             Row("Consumers of recent changes", (_changed(),)),
-            Row("Who was told", told()),
+            Row("Notifications", told()),
         ),
     )
 
@@ -47,22 +49,24 @@ def _now() -> tuple[Panel, ...]:
     waiting += once("lineage_collector_spool_waiting_events")
     return (
         _stat(
-            "Incidents that page",
-            "Open or acknowledged. Acknowledge yours, start at its root, follow its runbook.",
+            "Incidents (page)",
+            "Open or acknowledged. Acknowledge your incident, start at its root, follow its"
+            " runbook.",
             Query(open_incidents("page")),
             most(1),
             (links.page("Incidents", "/incidents"), links.runbook("LinewardIncidentPage")),
         ),
         _stat(
             "Tickets",
-            "Open or acknowledged, nothing critical is hit by them: for working hours.",
+            "Open or acknowledged, without critical datasets: handle in working hours.",
             Query(open_incidents("ticket")),
             ((None, GREEN), (1, YELLOW)),
             (links.page("Incidents", "/incidents"), links.runbook("LinewardIncidentTicket")),
         ),
         _stat(
-            "Critical datasets that are bad",
-            "By any SLI, now; 0 is said only of an evaluation of now. Each has its reason below.",
+            "Critical datasets bad",
+            "Bad in any SLI now. 0 is shown only if the evaluation is current. The reasons are"
+            " below.",
             Query(f"{bad} or {none}"),
             most(1),
             (
@@ -71,23 +75,25 @@ def _now() -> tuple[Panel, ...]:
             ),
         ),
         _stat(
-            "Events that wait for the catalog",
-            "Spooled and not yet processed. Rising for minutes: the pipeline is down or too slow.",
+            "Event backlog",
+            "Events in the spool that are not processed yet. Rising for minutes: the pipeline"
+            " is down or too slow.",
             Query(waiting),
             ((None, GREEN), (10_000, YELLOW), (100_000, RED)),
             (links.debug(then=True), links.runbook("LineageSpoolGrowing")),
         ),
         _stat(
-            "Oldest message not delivered",
-            "Over 10 minutes whoever it is for does not know: the fallback channel was told.",
+            "Oldest undelivered notification",
+            "Over 10 minutes: its recipient does not know; the fallback channel was notified.",
             Query(once("lineage_notification_oldest_undelivered_seconds")),
             most(600),
             (links.runbook("NotificationDeliveryStuck"),),
             unit="s",
         ),
         _stat(
-            "Figures are this old",
-            "Since the last evaluation. Over 60 s figures of now are left out: the pipeline first.",
+            "Age of figures",
+            "Time since the last evaluation. Over 60 s current figures are hidden: check the"
+            " pipeline first.",
             Query(evaluation_age()),
             most(60),
             (links.debug(then=True), links.runbook("LineageEvaluationStale")),
@@ -110,7 +116,7 @@ def _stat(  # noqa: PLR0913, PLR0917 - what makes one figure
         description=description,
         unit=unit,
         queries=(query,),
-        no_value="not known",
+        no_value="unknown",
         steps=steps,
         width=4,
         height=5,
@@ -123,11 +129,11 @@ def _incidents() -> Panel:
     left = "max by (incident) (lineage_incident_hit_timestamp_seconds) - time()"
     return Panel(
         kind="table",
-        title="What is wrong, whose it is, how long is left",
+        title="Open incidents with owner and deadline",
         description=(
-            "One row for each fault (the gravest 200), however many datasets are bad by it: root,"
-            " since when, the critical datasets that are bad by it or below, and the time until the"
-            " next of a tier that pages is hit; below 0 it was. A dash: nothing says when."
+            "One row for each fault, the most severe 200: root, start, critical datasets"
+            " affected or downstream, and the time until the next dataset of a paging tier is"
+            " overdue (negative: it is overdue). A dash: the time is unknown."
         ),
         unit="short",
         queries=(
@@ -136,10 +142,10 @@ def _incidents() -> Panel:
                 of_incident("max by (incident) (lineage_incident_critical_datasets)"),
                 "critical datasets",
             ),
-            Query(of_incident(left), "until the next limit", "s"),
+            Query(of_incident(left), "until next deadline", "s"),
         ),
         columns=("severity", "kind", "root_namespace", "root", "owner", "incident"),
-        sorted_by=("severity", "until the next limit"),
+        sorted_by=("severity", "until next deadline"),
         no_value="none",
         width=24,
         height=9,
@@ -156,8 +162,8 @@ def _missing() -> Panel:
         kind="table",
         title="Without lineage in the last hour",
         description=(
-            "Datasets that were bad in M1 at some time of the last hour, with the reason; of"
-            " the 500 gravest. `lineage_missing`: it ran and told nothing, look at its listener."
+            "Datasets that were bad in M1 in the last hour, with reasons, at most the 500 most"
+            " severe. `lineage_missing`: the job ran and reported nothing; check its listener."
         ),
         unit="short",
         queries=(Query(f"max by ({', '.join(labels)}) ({lasting})", "bad"),),
@@ -175,19 +181,20 @@ def _failed() -> Panel:
     of = failures()
     return Panel(
         kind="table",
-        title="Runs that failed, and what is behind them",
+        title="Failed runs and their downstream datasets",
         description=(
-            "Newest failed runs of 24 hours of datasets that were not written since, by job, with"
-            " the number of datasets made of them. Begin with what has critical ones behind it."
+            "Newest failed runs of 24 hours whose datasets were not written since, by job, with"
+            " the number of downstream datasets. Start with jobs that have critical datasets"
+            " downstream."
         ),
         unit="short",
         queries=(
-            Query(consumers(of, "critical"), "critical behind"),
-            Query(consumers(of, _ALL), "all behind"),
+            Query(consumers(of, "critical"), "critical downstream"),
+            Query(consumers(of, _ALL), "all downstream"),
             Query(of, "failed", "dateTimeFromNow"),
         ),
         columns=("job_name", "dataset_namespace", "dataset"),
-        sorted_by=("-critical behind", "-failed"),
+        sorted_by=("-critical downstream", "-failed"),
         no_value="none",
         width=12,
         height=9,
@@ -201,10 +208,10 @@ def _changed() -> Panel:
     columns = tuple(Query(consumers(of, tier), f"{tier} consumers") for tier in _ALL.split("|"))
     return Panel(
         kind="table",
-        title="Who reads of what changed",
+        title="Downstream of recent changes",
         description=(
-            "Datasets whose schema or writing code became another in 7 days, and how many datasets"
-            " of each tier are made of them: where to look first when something breaks downstream."
+            "Datasets with a new schema or new writing code in 7 days, with the number of"
+            " downstream datasets of each tier. Look here first if something breaks downstream."
         ),
         unit="short",
         queries=(*columns, Query(of, "changed", "dateTimeFromNow")),

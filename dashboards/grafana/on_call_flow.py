@@ -11,13 +11,14 @@ _BURN_STEPS: tuple[Step, ...] = ((None, GREEN), (1, ORANGE), (_PAGING, RED))
 
 
 def ingestion() -> tuple[Panel, ...]:
-    """What did not come in, what was late, what did not go on."""
+    """Return panels of missing events, late datasets and stopped stages."""
     lag = "sum by (le, processing) (rate(lineage_ingestion_lag_seconds_bucket[5m]))"
     return (
         _trend(
-            "Refused at the door",
-            "Requests and events that the collector refused in 5 minutes, by the reason told to"
-            " the sender. They are kept: `lineward act requeue-rejected` brings mended ones back.",
+            "Rejected by the collector",
+            "Requests and events that the collector rejected in 5 minutes, by the reason"
+            " returned to the sender. Bodies are stored: after you fix the cause, run `lineward"
+            " act requeue-rejected`.",
             (
                 Query(
                     "sum by (reason) (increase(lineage_collector_refused_total[5m]))", "{{reason}}"
@@ -26,15 +27,15 @@ def ingestion() -> tuple[Panel, ...]:
             (links.debug(then=True), links.runbook("LineageErrorRateBurn")),
         ),
         _trend(
-            "Failed on the way",
-            "Events refused or failed in 5 minutes, by stage and cause, as M9 counts them.",
+            "Errors by stage",
+            "Rejected and failed events in 5 minutes, by stage and cause, as counted by M9.",
             (Query(risen("lineage_errors_total", "5m", "stage", "cause"), "{{stage}}: {{cause}}"),),
             (links.debug(then=True), links.runbook("LineageErrorRateBurn")),
         ),
         _trend(
             "Not forwarded to Marquez",
-            "In an hour: events that Marquez does not take, by reason, and those that left a full"
-            " spool before they were sent. No sample: nothing is forwarded.",
+            "In an hour: events that Marquez rejected, by reason, and events deleted from a"
+            " full spool before they were sent. No data: nothing is forwarded.",
             (
                 Query(risen("lineage_marquez_set_aside_total", "1h", "reason"), "{{reason}}"),
                 Query("max(increase(lineage_marquez_unforwarded_total[1h]))", "left unsent"),
@@ -45,12 +46,12 @@ def ingestion() -> tuple[Panel, ...]:
             kind="trend",
             title="Ingestion lag, 95 %",
             description=(
-                "M6: from an event's time to its facts in the catalog, the 95th percentile of 5"
-                " minutes. Objective: 30 s of streams, 5 minutes of batches."
+                "M6: from event time to commit in the catalog, 95th percentile of 5 minutes."
+                " Objective: 30 s for streams, 5 minutes for batches."
             ),
             unit="s",
             queries=(Query(f"histogram_quantile(0.95, {lag})", "{{processing}}"),),
-            no_value="no sample",
+            no_value="no data",
             steps=((None, GREEN), (30, ORANGE), (300, RED)),
             width=6,
             lowest=0,
@@ -63,16 +64,16 @@ def burning() -> tuple[Panel, ...]:
     """All that is bad, and what no open incident explains."""
     return (
         _burn(
-            "How fast budgets burn, 1 h",
+            "Burn rate, 1 h",
             bad_ratio("1h"),
-            "Bad over what the objective lets be bad, in the last hour: at 1 the budget lasts its"
-            " 30 days. Tickets and escalations go by it.",
+            "Bad over allowed bad in the last hour. At 1 the error budget lasts 30 days."
+            " Tickets and escalations use this rate.",
         ),
         _burn(
-            "Of that, in no open incident",
+            "Burn rate outside open incidents",
             unexplained_ratio("1h"),
-            "The same without what an open incident explains: this pages. Above the line with no"
-            " incident open: something is bad that nobody was told of.",
+            "The burn rate without datasets in open incidents; this rate pages. Above the line"
+            " without an open incident: a problem has no notification yet.",
         ),
     )
 
@@ -87,7 +88,7 @@ def _burn(title: str, ratio: str, words: str) -> Panel:
         unit="none",
         # An objective of all leaves no budget to burn.
         queries=(Query(f"{share} / on (sli, tier) (1 - ({objective} < 1))", "{{sli}} ({{tier}})"),),
-        no_value="no sample",
+        no_value="no data",
         steps=_BURN_STEPS,
         width=12,
         height=9,
@@ -103,10 +104,11 @@ def told() -> tuple[Panel, ...]:
     return (
         Panel(
             kind="bars",
-            title="Told in 24 hours",
+            title="Notifications in 24 hours",
             description=(
-                "Messages that Slack, PagerDuty or a webhook took, by channel and kind. Nothing"
-                " though incidents opened: look at what failed, and who can be told at all."
+                "Notifications accepted by Slack, PagerDuty or a webhook, by channel and kind."
+                " Empty although incidents opened: check the failed attempts and the owners'"
+                " channels."
             ),
             unit="short",
             queries=(Query(f"sort_desc({sent})", "{{channel}} {{kind}}"),),
@@ -117,20 +119,22 @@ def told() -> tuple[Panel, ...]:
             links=(links.page("Incidents", "/incidents"), links.runbook("asking")),
         ),
         _trend(
-            "Attempts that failed",
-            "In an hour, by channel and reason; each is tried again. `gave_up` and `undelivered`"
-            " were not told where they should have been.",
+            "Failed delivery attempts",
+            "In an hour, by channel and reason. Attempts are repeated. `gave_up` and"
+            " `undelivered`: the notification did not reach its channel.",
             (Query(failed, "{{channel}}: {{reason}}"),),
             (links.runbook("NotificationDeliveryFailing"), links.debug(then=True)),
             width=10,
         ),
         Panel(
             kind="stat",
-            title="Messages that wait",
-            description="Not taken yet. Above 0 for minutes: see the attempts that failed.",
+            title="Waiting notifications",
+            description=(
+                "Not delivered yet. Above 0 for minutes: see the failed delivery attempts."
+            ),
             unit="short",
             queries=(Query(once("lineage_notifications_undelivered")),),
-            no_value="not known",
+            no_value="unknown",
             steps=((None, GREEN), (1, ORANGE)),
             width=4,
             links=(links.runbook("NotificationDeliveryStuck"),),

@@ -9,7 +9,7 @@ NAMED: Final = ("dataset_namespace", "dataset")
 
 
 def once(metric: str, *labels: str, where: str = "") -> str:
-    """The highest of what the services show, by these labels."""
+    """Return the maximum over all services, by these labels."""
     by = f" by ({', '.join(labels)})" if labels else ""
     selected = f"{metric}{{{where}}}" if where else metric
     return f"max{by} ({selected})"
@@ -37,18 +37,18 @@ def _incident() -> str:
 
 
 def of_incident(value: str) -> str:
-    """A figure of each open incident, under all its labels."""
+    """Return a value per open incident, with all its labels."""
     return f"({_incident()}) * on (incident) group_left () ({value})"
 
 
 def changes(where: str = DATASET) -> str:
-    """The instant of each recent change, in ms."""
+    """Return the timestamp of each recent change, in ms."""
     labels = (*NAMED, "change")
     return f"{once('lineage_recent_change_timestamp_seconds', *labels, where=where)} * 1000"
 
 
 def failures(where: str = DATASET) -> str:
-    """The instant of each recent failed run, in ms."""
+    """Return the timestamp of each recent failed run, in ms."""
     labels = (*NAMED, "job_namespace", "job_name")
     return f"{once('lineage_failed_run_timestamp_seconds', *labels, where=where)} * 1000"
 

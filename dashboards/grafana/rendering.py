@@ -22,7 +22,7 @@ _TAG: Final = "lineward"
 
 
 def boards(policy: Policy) -> tuple[Board, ...]:
-    """What each says, in the order in which people read them."""
+    """Return the dashboards, in reading order."""
     return executive(objectives(policy)), on_call(), debug()
 
 
@@ -43,7 +43,7 @@ def as_json(document: Any) -> str:  # noqa: ANN401 - the SDK's models
 
 
 def _placed_as_usual(found: dict[str, Any]) -> dict[str, Any]:
-    """The SDK puts every link and annotation into a menu that has to be opened first."""
+    """Show links and annotations directly; the SDK puts them into a closed menu."""
     found.pop("placement", None)
     return found
 

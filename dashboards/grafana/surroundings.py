@@ -26,7 +26,7 @@ _LABELS: Final = {
 
 
 def variables(url: str, *, single: bool) -> Iterator[sdk.QueryVariable]:
-    """Data sources, Lineward's own address, and what panels are filtered by.
+    """Return data sources, Lineward's address, and the filters of panels.
 
     Args:
         url: of Lineward's pages, as readers reach them.
@@ -64,7 +64,7 @@ def annotations() -> Iterator[sdk.AnnotationQuery]:
             "Suppression windows", "blue", f"{once('lineage_suppression_active', 'name')} > 0"
         )
         .title_format("Planned: {{name}}")
-        .text_format("incidents are hidden")
+        .text_format("incidents suppressed")
     )
     deployed = _annotation("Deployments", "green", changes('change="code"'))
     deployed.title_format("New code writes {{dataset}}").text_format("{{dataset_namespace}}")

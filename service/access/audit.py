@@ -61,7 +61,7 @@ class Recorder:
         self._thread: threading.Thread | None = None
 
     async def record(self, access: Access) -> None:
-        """Returns once the row is durable.
+        """Store the row, and return once it is durable.
 
         Raises:
             UnauditedError: it is not.
@@ -105,7 +105,7 @@ class Recorder:
     def _opened(self) -> Engine:
         if self._engine is None:
             if not is_there(self._url):
-                message = "there is no catalog to keep the audit log in yet"
+                message = "the audit log has no catalog yet"
                 raise UnauditedError(message)
             self._engine = open_catalog(self._url, seconds=_STATEMENT_SECONDS, most=2)
         return self._engine

@@ -15,7 +15,7 @@ _KEPT_SECONDS: Final = 12 * 3_600
 
 
 def cookie_of(token: str, *, is_secure: bool) -> Cookie:
-    """The cookie that holds this token; an empty one ends it."""
+    """Return the cookie of this token; an empty token ends the session."""
     return Cookie(
         key=_NAME,
         value=quote(token, safe=""),
@@ -29,7 +29,7 @@ def cookie_of(token: str, *, is_secure: bool) -> Cookie:
 
 
 def bearers(headers: Iterable[tuple[bytes, bytes]]) -> list[bytes]:
-    """What stands in the cookies, as Authorization headers would say it."""
+    """Return the token in the cookies as Authorization headers."""
     sent = b";".join(value for name, value in headers if name.lower() == b"cookie")
     pairs = (each.strip().partition(b"=") for each in sent.split(b";"))
     return [

@@ -25,10 +25,10 @@ _BEARER = re.compile(rb"[Bb]earer +([!-~]+)")
 _ADVICE = {
     "no_token": "send the header `Authorization: Bearer TOKEN`",
     "malformed_token": "expected one header `Authorization: Bearer TOKEN`",
-    "unknown_token": "the token is not known: it may have been replaced or removed",
+    "unknown_token": "unknown token: it may have been replaced or removed",
     "expired": "the token has expired",
     "role": "the token's roles do not allow this",
-    "whole_only": "this answer cannot be cut to the namespaces of the token",
+    "whole_only": "this answer cannot be limited to the namespaces of the token",
     "namespace": "the token may not see this namespace",
 }
 _UNKNOWN_WHO = ("no_token", "malformed_token", "unknown_token", "expired")
@@ -46,7 +46,7 @@ class Decision(msgspec.Struct, frozen=True):
     reason: str
     who: str
     fingerprint: str
-    sight: Sight = EVERYTHING
+    visibility: Sight = EVERYTHING
 
     @property
     def allowed(self) -> bool:
@@ -60,12 +60,12 @@ class Decision(msgspec.Struct, frozen=True):
 
 
 def status_of(reason: str) -> int:
-    """The HTTP status of a refusal."""
+    """Return the HTTP status of a rejection."""
     return 401 if reason in _UNKNOWN_WHO else 403
 
 
 def advice(reason: str) -> str:
-    """What to do about a refusal, in a sentence without any of the request's own text."""
+    """Return advice for a rejected request, without any text of the request."""
     return _ADVICE[reason]
 
 
@@ -90,12 +90,12 @@ def decide(
     holder = _holder_of(version, digest)
     if holder is None:
         return Decision("unknown_token", "", fingerprint)
-    reason = _refusal(holder, action, at, is_cut=is_cut)
+    reason = _rejection(holder, action, at, is_cut=is_cut)
     return Decision(reason, holder.name, fingerprint, Sight(holder.namespaces))
 
 
 def _holder_of(version: AccessVersion, digest: bytes) -> Holder | None:
-    """Compared with every one, each in constant time: how long it takes tells nothing."""
+    """Compare with every token in constant time, so that timing reveals nothing."""
     found = None
     for holder in version.holders or ():
         if hmac.compare_digest(holder.digest, digest):
@@ -103,7 +103,7 @@ def _holder_of(version: AccessVersion, digest: bytes) -> Holder | None:
     return found
 
 
-def _refusal(holder: Holder, action: str, at: int, *, is_cut: bool) -> str:
+def _rejection(holder: Holder, action: str, at: int, *, is_cut: bool) -> str:
     if holder.expires_at is not None and at >= holder.expires_at:
         return "expired"
     needed = NEEDS.get(action, ADMIN)

@@ -10,15 +10,15 @@ from msgspec import UNSET
 from lineage.clock import Clock, to_micros
 from lineage.policy.file import Stamp, stamp_of
 from service.access.versions import AccessVersion, token_files, version_of
-from service.errors import RefusedInputError
+from service.errors import RejectedInputError
 from service.policies import PolicyInForce
 
 if TYPE_CHECKING:
     from lineage.policy import Policy
 
 CATALOG_UNREAD = (
-    "the policy has no section access, and the catalog cannot be read, which says whether access"
-    " was in force: nobody may ask until the catalog can be read"
+    "access control is unknown: the policy has no `access` section, and the catalog cannot be"
+    " read. Requests are rejected until the catalog can be read"
 )
 
 
@@ -51,7 +51,7 @@ class AccessInForce:
         self._unrecorded: list[tuple[int, AccessVersion]] = []
 
     def current(self) -> Standing:
-        """What holds now; a `stat` for the policy and each token's file when nothing changed."""
+        """Return the policy in force; unchanged files cost one `stat` each."""
         with self._lock:
             error = self._look()
             # One instant for the decision and the version: none falls between two versions.
@@ -72,7 +72,7 @@ class AccessInForce:
     def _look(self) -> str | None:
         try:
             policy = self._policy.current()
-        except RefusedInputError as error:
+        except RejectedInputError as error:
             # There is no policy. An open one may have been in force before the catalog was there.
             self._taken = self._version = None
             return str(error)

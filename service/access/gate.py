@@ -23,7 +23,7 @@ from service.access.versions import AccessVersion
 from service.problems import Problem, is_page, shown_as
 
 OPEN = "open"
-SIGHT = "sight"
+SIGHT = "visibility"
 WHO = "who"
 REQUEST_ID = "request_id"
 REFUSED_FOR = "refused_for"
@@ -50,7 +50,7 @@ _NAMESPACE = re.compile(rb'"dataset_namespace":("(?:[^"\\]|\\.)*")')
 # In a page every dataset that is named is a link; no text of a page has a bare quotation mark.
 _LINKED = re.compile(rb'href="/dataset\?dataset_namespace=([^&"]*)')
 _UNKNOWN, _FORBIDDEN = 401, 403
-TOO_MANY = Problem("Too many requests", 429, "too many were rejected: try again in 10 s")
+TOO_MANY = Problem("Too many requests", 429, "too many rejected requests: try again in 10 s")
 
 
 class Gate:
@@ -78,7 +78,7 @@ class Gate:
             return
         standing = self._force.current()
         if standing.version is None:
-            await _refuse(scope, send, _without_policy(standing))
+            await _reject(scope, send, _without_policy(standing))
         elif standing.version.hash == ACCESS_OFF:
             await self._app(scope, receive, send)
         else:
@@ -97,20 +97,20 @@ class Gate:
             return False
         self._grouped.add(decision.reason)
         unknown = Problem("Unauthorized", _UNKNOWN, advice(decision.reason))
-        await _refuse(scope, send, TOO_MANY if verdict == "too_many" else unknown)
+        await _reject(scope, send, TOO_MANY if verdict == "too_many" else unknown)
         return True
 
     async def _pass(
         self, scope: Scope, receive: Receive, held: "_Held", decision: Decision
     ) -> None:
         if decision.allowed:
-            scope["state"][SIGHT] = decision.sight
+            scope["state"][SIGHT] = decision.visibility
             scope["state"][WHO] = decision.who
             await self._app(scope, receive, held.send)
         else:
             title = "Unauthorized" if decision.status != _FORBIDDEN else "Forbidden"
             problem = Problem(title, decision.status, advice(decision.reason))
-            await _refuse(scope, held.send, problem)
+            await _reject(scope, held.send, problem)
 
 
 class _Held:
@@ -140,8 +140,8 @@ class _Held:
         try:
             await self._recorder.record(await self._completed())
         except UnauditedError as error:
-            detail = f"nothing is answered that was not audited: {error}"
-            await _refuse(self._scope, self._send, Problem("Not audited", 503, detail))
+            detail = f"requests are rejected while they cannot be audited: {error}"
+            await _reject(self._scope, self._send, Problem("Not audited", 503, detail))
             return
         await self._send(self._start)
         await self._send({"type": "http.response.body", "body": self._body, "more_body": False})
@@ -160,11 +160,11 @@ class _Held:
 
 
 def namespaces_in(body: bytes) -> list[str]:
-    """The dataset namespaces that an answer names: read from the answer, not from who made it."""
+    """Return the dataset namespaces that appear in a response body."""
     found = {match[1] for match in _NAMESPACE.finditer(body)}
     linked = {match[1] for match in _LINKED.finditer(body)}
-    told = {msgspec.json.decode(text, type=str) for text in found}
-    return sorted(told | {unquote(text.decode()) for text in linked})
+    fields = {msgspec.json.decode(text, type=str) for text in found}
+    return sorted(fields | {unquote(text.decode()) for text in linked})
 
 
 def address_of(scope: Scope) -> str:
@@ -177,23 +177,25 @@ def _without_policy(standing: Standing) -> Problem:
     """Return what to answer while no version is in force; the error of a file stays in the log."""
     if standing.error == CATALOG_UNREAD:
         return Problem("Catalog not read", 503, CATALOG_UNREAD)
-    detail = "the policy file is rejected. Nobody may ask until the file is valid: see the log"
+    detail = (
+        "the policy file is invalid. Requests are rejected until the file is valid: see the log"
+    )
     return Problem("Policy rejected", 503, detail)
 
 
-def sight_of(scope: Scope) -> Sight | None:
-    """What the one who asks may see; None where the gate let everybody in."""
+def visibility_of(scope: Scope) -> Sight | None:
+    """Return the visibility of the caller, or None if access control is off."""
     return scope["state"].get(SIGHT)
 
 
 def who_of(scope: Scope) -> str | None:
-    """The name of the token that was shown; None where the gate let everybody in."""
+    """Return the name of the token, or None if access control is off."""
     found = scope["state"].get(WHO)
     return None if found is None else str(found)
 
 
 def who_asks(scope: Scope) -> str:
-    """The name of the token; `anybody` where the gate let everybody in."""
+    """Return the name of the token, or `anybody` if access control is off."""
     return who_of(scope) or ANYBODY
 
 
@@ -222,7 +224,7 @@ def _row(scope: Scope, action: str, standing: Standing, decision: Decision) -> A
 
 
 def _subject(scope: Scope) -> str:
-    """What was asked for, of the parameters that we know: a token in the wrong place stays out."""
+    """Return the known parameters of a request; a token in the wrong place stays out."""
     query = scope["query_string"][:_MOST_QUERY].decode("latin-1")
     asked = [*scope["path_params"].items(), *parse_qsl(query)]
     named = " ".join(f"{name}={value}" for name, value in asked if name in _SUBJECTS)
@@ -231,9 +233,9 @@ def _subject(scope: Scope) -> str:
     return sound[:_MOST_SUBJECT]
 
 
-async def _refuse(scope: Scope, send: Send, problem: Problem) -> None:
-    body, told = shown_as(scope, problem)
-    headers = [(name.lower().encode(), value.encode()) for name, value in told.items()]
+async def _reject(scope: Scope, send: Send, problem: Problem) -> None:
+    body, answer = shown_as(scope, problem)
+    headers = [(name.lower().encode(), value.encode()) for name, value in answer.items()]
     if problem.status == _UNKNOWN:
         headers.append((b"www-authenticate", b"Bearer"))
     if problem.status == TOO_MANY.status:

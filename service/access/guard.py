@@ -48,7 +48,7 @@ class Guard:
         """Note that a browser of this address signs in; whether it may try again so soon."""
         return self._signing_in.spend(address) != "too_many"
 
-    async def record_refusal(
+    async def record_rejection(
         self, action: str, who: str, reason: str, request_id: str, address: str = ""
     ) -> None:
         """Audit one who was rejected by another than the gate; returns once the row is durable.
@@ -77,7 +77,7 @@ class Guard:
         await self._recorder.record(access)
 
     def middleware(self) -> list[DefineMiddleware]:
-        """The outer one first: it counts what the inner one lets out."""
+        """Return the middleware, outermost first: it counts what the inner one lets out."""
         return [
             DefineMiddleware(ServedCounter, log=self._served, clock=self._clock),
             DefineMiddleware(

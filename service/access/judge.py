@@ -39,7 +39,7 @@ class Version(msgspec.Struct, frozen=True):
 
 
 def version_at(versions: Sequence[Version], at: int) -> Version | None:
-    """The version in force at an instant; `versions` in the order of their beginning."""
+    """Return the version in force at a time; `versions` are ordered by start."""
     in_force = None
     for version in versions:
         if version.since > at:
@@ -69,7 +69,7 @@ def fault_of(row: Mapping[str, Any], versions: Sequence[Version]) -> str | None:
 
 
 def _beyond(token: Token, row: Mapping[str, Any]) -> str | None:
-    """What the access did that its token may not."""
+    """Return what an access did that its token does not allow."""
     if token.expires_at is not None and token.expires_at <= row["at"]:
         return "expired"
     if not any(_allows(role, row["action"]) for role in token.roles):
@@ -108,7 +108,7 @@ def covers(pattern: str, name: str) -> bool:
 
 
 def _usual(pattern: str) -> str:
-    """A pattern in the scheme that namespaces are folded to."""
+    """Return a pattern in the scheme that namespaces are folded to."""
     usual = {"s3a": "s3", "s3n": "s3", "abfs": "abfss", "wasb": "wasbs", "gcs": "gs"}
     scheme, cut, rest = pattern.partition("://")
     return f"{usual.get(scheme, scheme)}{cut}{rest}" if cut else pattern

@@ -88,7 +88,7 @@ class AccessJudge:
 
 
 def judged(rows: Iterable[dict[str, Any]], versions: Sequence[Version]) -> Batch:
-    """What these rows of the audit log add: accesses to M10, denials to a counter of their own."""
+    """Count rows of the audit log: accesses for M10, denials for their own counter."""
     batch = Batch()
     for row in rows:
         if row["action"] == GROUPED:
@@ -143,13 +143,13 @@ def _rows_after(connection: Connection, after: int) -> list[dict[str, Any]]:
 
 
 def _position(connection: Connection) -> int:
-    """The last row that was judged."""
+    """Return the last audited row."""
     table = tables.service_cursor
     found = connection.scalar(select(func.max(table.c.position)).where(table.c.name == _CURSOR))
     return found or 0
 
 
 def _locked_position(connection: Connection) -> int:
-    """The same, which nobody else moves before this transaction ends."""
+    """Return the last audited row, locked until this transaction ends."""
     lock_row(connection, tables.service_cursor, {"name": _CURSOR, "position": 0})
     return _position(connection)

@@ -17,7 +17,7 @@ class Sight:
         self.hidden: frozenset[int] = frozenset()
 
     def without(self, hidden: Iterable[int]) -> "Sight":
-        """Return the same, but for these datasets: one of their names is out of sight."""
+        """Return the same, but for these datasets: one of their names is out of visibility."""
         found = copy(self)
         found.hidden = frozenset(hidden)
         return found

@@ -74,14 +74,14 @@ def fingerprint_of(digest: bytes) -> str:
 
 
 def version_of(policy: Policy, folder: Path) -> AccessVersion:
-    """What the policy says now, with the tokens that stand in its files now."""
+    """Return the current policy with the current tokens of its files."""
     if policy.guard is None:
         return AccessVersion(None)
     return AccessVersion(tuple(_holder(token, folder) for token in policy.guard.tokens))
 
 
 def token_files(policy: Policy, folder: Path) -> list[Path]:
-    """The files whose change makes another version."""
+    """Return the files whose change makes another version."""
     tokens = policy.guard.tokens if policy.guard else ()
     return [folder / token.token_file for token in tokens if token.token_file is not None]
 

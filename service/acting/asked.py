@@ -29,7 +29,7 @@ from service.bookkeeping import is_there
 from service.errors import (
     ActionFailedError,
     ActionForbiddenError,
-    ActionRefusedError,
+    ActionRejectedError,
     InvalidQuestionError,
     NoDataError,
     ServiceError,
@@ -40,7 +40,7 @@ from service.settings import Settings
 _ERRORS: Final[tuple[tuple[type[ActionError], type[ServiceError]], ...]] = (
     (InvalidActionError, InvalidQuestionError),
     (ForbiddenActionError, ActionForbiddenError),
-    (RefusedActionError, ActionRefusedError),
+    (RefusedActionError, ActionRejectedError),
 )
 
 

@@ -75,8 +75,8 @@ class ByPolicy:
             )
         except ServiceError as error:
             # The audit log has it; it is not tried again for this incident.
-            said = str(error)[:300]
-            _log.warning("policy_action_refused", action=due.do, who=due.who, reason=said)
+            text = str(error)[:300]
+            _log.warning("policy_action_refused", action=due.do, who=due.who, reason=text)
 
 
 def occasions(connection: Connection, now: int) -> list[Occasion]:

@@ -5,7 +5,7 @@ from functools import partial
 from typing import NamedTuple, TypeVar
 
 from runbooks.actions.errors import FailedActionError
-from service.errors import RefusedInputError
+from service.errors import RejectedInputError
 from service.lots import lots
 from service.posting import Poster
 from service.reaching import Reach, Target, UnansweredError, detail_of
@@ -29,14 +29,14 @@ class PostedTo:
     def post(self, bodies: Sequence[bytes], origin: str) -> list[str]:
         """Events, marked with an origin; why some were refused."""
         poster = Poster(self._reach(origin))
-        refused: list[str] = []
+        rejected: list[str] = []
         for lot in lots(_Body(body) for body in bodies):
             found = self._answered(partial(poster.post, [one.body for one in lot]))
-            refused += [one.reason for one in found]
-        return refused
+            rejected += [one.reason for one in found]
+        return rejected
 
     def requeue(self, body: bytes, origin: str, number: int) -> str | None:
-        """A refused body once more; why it is refused again."""
+        """Post a rejected body again, and return the reason if it is rejected again."""
         reach, more = self._reach(origin), {"Lineward-Requeued": str(number)}
         answer = self._answered(lambda: reach.answered("/api/v1/lineage", body, more))
         return None if answer.is_success else detail_of(answer)
@@ -54,7 +54,7 @@ class PostedTo:
     def _answered(self, ask: Callable[[], _Found]) -> _Found:
         try:
             return ask()
-        except (UnansweredError, RefusedInputError) as error:
+        except (UnansweredError, RejectedInputError) as error:
             url = self._settings.collector
             message = f"the collector does not take it at {url}: {error}. Ask again: nothing is"
             raise FailedActionError(f"{message} repeated by that") from error

@@ -7,7 +7,7 @@ class Parser:
     """Reads SQL of any dialect that its facet names."""
 
     def statements(self, text: str, dialect: str) -> list[Statement]:
-        """What each statement touches; nothing where it cannot be read."""
+        """Return the tables that each statement reads or writes; none if it cannot be parsed."""
         # The parser takes 30 MiB, and is seldom asked.
         from slis.accuracy.sql_names import UnreadableSqlError, statements  # noqa: PLC0415
 

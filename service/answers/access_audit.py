@@ -90,7 +90,7 @@ def access_audit(
     rows = [_row(row) for row in found[:limit]]
     ((oldest, looked_at),) = reader.rows(_OLDEST, window)
     if len(found) > limit:
-        reason, behind = f"{limit:,} are shown; there are older ones", rows[-1].id
+        reason, behind = f"{limit:,} shown; older ones exist", rows[-1].id
     elif looked_at == _LOOKED_AT:
         reason, behind = f"of {_LOOKED_AT:,} accesses; there are older ones", oldest
     else:

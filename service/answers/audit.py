@@ -58,6 +58,6 @@ def audit(reader: Reader, wanted: Wanted, *, limit: int, cursor: str | None = No
     return AuditPage(
         rows,
         partial=is_cut,
-        partial_reason=f"{limit:,} are shown; there are older ones" if is_cut else None,
+        partial_reason=f"{limit:,} shown; older ones exist" if is_cut else None,
         next_cursor=cursor_of(question, (rows[-1].id,)) if is_cut else None,
     )

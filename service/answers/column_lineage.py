@@ -24,7 +24,7 @@ def column_lineage(
     key, namespace, name = dataset
     kind = column_type(asked.reader, dataset, column)
     walks = {
-        way: ColumnWalk(asked.reader, way, asked.sight).follow([(key, column)], depth)
+        way: ColumnWalk(asked.reader, way, asked.visibility).follow([(key, column)], depth)
         for way in DIRECTIONS[direction]
     }
     trees = {way: _tree(asked, found) for way, found in walks.items()}
@@ -63,7 +63,7 @@ def _tree(asked: Question, found: ColumnWalk) -> list[ColumnNode]:
         return ColumnNode(
             *names[at],
             found.columns[at][1],
-            transformations_of(edge.transformations, asked.sight),
+            transformations_of(edge.transformations, asked.visibility),
             iso(edge.first_seen_at),
             iso(edge.last_seen_at),
             below is None,

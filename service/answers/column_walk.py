@@ -43,11 +43,11 @@ class ColumnWalk:
         hidden: next to each position, the columns that the token may not see.
     """
 
-    def __init__(self, reader: Reader, way: str, sight: Sight) -> None:
+    def __init__(self, reader: Reader, way: str, visibility: Sight) -> None:
         """`way`: upstream or downstream."""
         self._reader = reader
         self._way = way
-        self._sight = sight
+        self._visibility = visibility
         self._positions: dict[Column, int] = {}
         self._names: dict[int, Name] = {}
         self.columns: list[Column] = []
@@ -100,7 +100,7 @@ class ColumnWalk:
         edges, is_cut = edges_of(self._reader, self._way, frontier)
         if is_cut:
             self.walk.cut = f"more than {_MOST_EDGES:,} edges of one step"
-        if self._sight.is_whole:
+        if self._visibility.is_whole:
             return edges
         self._learn_names(key for _, (key, _), _ in edges)
         for here, other, _ in edges:
@@ -111,7 +111,7 @@ class ColumnWalk:
     def _is_seen(self, key: int) -> bool:
         """Say no of a dataset without a row: its namespace is not known."""
         name = self._names.get(key)
-        return name is not None and self._sight.sees(name[0], key)
+        return name is not None and self._visibility.sees(name[0], key)
 
     def _learn_names(self, keys: Iterable[int]) -> None:
         self._names |= names_of(self._reader, set(keys) - self._names.keys())

@@ -62,16 +62,16 @@ _Found = tuple[dict[str, list[ColumnEnd]], dict[str, int], bool]
 
 
 def dataset_columns(
-    reader: Reader, named: Dataset, sight: Sight = EVERYTHING, *, limit: int = MOST_LISTED
+    reader: Reader, named: Dataset, visibility: Sight = EVERYTHING, *, limit: int = MOST_LISTED
 ) -> DatasetColumns:
     """Return at most `limit` columns with the columns that feed them and that they feed."""
     key, namespace, name = named
     types = types_of(reader, key)
     names = list(types)[:limit]
-    sources = _ends(reader, key, names, ("downstream", "upstream"), sight)
-    uses = _ends(reader, key, names, ("upstream", "downstream"), sight)
-    described = describe_datasets(reader, [key], sight).get(key, NOTHING).fields
-    tags = tags_of_fields(reader, [key], sight)
+    sources = _ends(reader, key, names, ("downstream", "upstream"), visibility)
+    uses = _ends(reader, key, names, ("upstream", "downstream"), visibility)
+    described = describe_datasets(reader, [key], visibility).get(key, NOTHING).fields
+    tags = tags_of_fields(reader, [key], visibility)
     rows = [
         ColumnRow(
             *(one, types[one], sources[0].get(one, []), uses[0].get(one, [])),
@@ -113,7 +113,7 @@ def column_type(reader: Reader, named: Dataset, column: str) -> str | None:
 
 
 def dataset_or_column_named(
-    reader: Reader, wanted: str, namespace: str | None = None, sight: Sight = EVERYTHING
+    reader: Reader, wanted: str, namespace: str | None = None, visibility: Sight = EVERYTHING
 ) -> tuple[Dataset, str | None]:
     """Return the dataset that is meant, and its column where the name ends with one.
 
@@ -126,7 +126,7 @@ def dataset_or_column_named(
     unknown: list[UnknownDatasetError] = []
     for name, column in _splits(wanted):
         try:
-            named = dataset_named(reader, name, namespace, sight)
+            named = dataset_named(reader, name, namespace, visibility)
             if column is not None:
                 column_type(reader, named, column)
         except AmbiguousDatasetError:
@@ -145,14 +145,14 @@ def _splits(wanted: str) -> list[tuple[str, str | None]]:
     return [(wanted, None), *cuts]
 
 
-def transformations_of(stored: str | None, sight: Sight) -> list[Transformation]:
+def transformations_of(stored: str | None, visibility: Sight) -> list[Transformation]:
     """Return the transformations of an edge as the catalog stores them.
 
     A description, or a type that is no word of OpenLineage's, may name any dataset: only a token
     that may see all of them gets it.
     """
     found = msgspec.json.decode(stored, type=list[Transformation]) if stored else []
-    return found if sight.is_whole else [_without_texts(one) for one in found]
+    return found if visibility.is_whole else [_without_texts(one) for one in found]
 
 
 def _without_texts(given: Transformation) -> Transformation:
@@ -169,7 +169,7 @@ def describe(given: Transformation) -> str:
 
 
 def _ends(
-    reader: Reader, key: int, names: Sequence[str], ends: tuple[str, str], sight: Sight
+    reader: Reader, key: int, names: Sequence[str], ends: tuple[str, str], visibility: Sight
 ) -> _Found:
     """Return the other ends by column, how many are hidden, and whether more exist."""
     sql = _ENDS.replace("{here}", ends[0]).replace("{other}", ends[1])
@@ -179,15 +179,15 @@ def _ends(
     hidden: dict[str, int] = {}
     for row in rows[:_MOST_ENDS]:
         name = known.get(row[1])
-        if sight.is_whole or (name is not None and sight.sees(name[0], row[1])):
-            found.setdefault(row[0], []).append(_end(row, name, sight))
+        if visibility.is_whole or (name is not None and visibility.sees(name[0], row[1])):
+            found.setdefault(row[0], []).append(_end(row, name, visibility))
         else:
             hidden[row[0]] = hidden.get(row[0], 0) + 1
     return found, hidden, len(rows) > _MOST_ENDS
 
 
-def _end(row: Row, name: Name | None, sight: Sight) -> ColumnEnd:
+def _end(row: Row, name: Name | None, visibility: Sight) -> ColumnEnd:
     _, key, field, transformations, first_seen_at, last_seen_at = row
     ((namespace, dataset),) = all_named([key], [name])
-    how = transformations_of(transformations, sight)
+    how = transformations_of(transformations, visibility)
     return ColumnEnd(namespace, dataset, field, how, iso(first_seen_at), iso(last_seen_at))

@@ -75,30 +75,30 @@ def side(reader: Reader, run_id: str) -> Side:
         message = f"no event of a run {run_id[:80]!r} has been seen{advice}"
         raise UnknownRunError(message)
     kept = rows[:MOST_RUNS]
-    told = _told(kept)
-    attributes = {name: _all(told[name]) for name in ATTRIBUTES}
-    attributes["nominal_start_at"] = iso(max(told["nominal_start_at"], default=None))
-    figures, schemas = _touched(reader, told["run_key"])
+    reported = _reported(kept)
+    attributes = {name: _all(reported[name]) for name in ATTRIBUTES}
+    attributes["nominal_start_at"] = iso(max(reported["nominal_start_at"], default=None))
+    figures, schemas = _touched(reader, reported["run_key"])
     return Side(
-        run=_compared(run_id, told, len(kept)),
+        run=_compared(run_id, reported, len(kept)),
         attributes=attributes,
-        settings=_settings("spark_conf", told) | _settings("parameters", told),
+        settings=_settings("spark_conf", reported) | _settings("parameters", reported),
         figures=figures,
         schemas=schemas,
         partial=len(rows) > MOST_RUNS,
     )
 
 
-def _told(rows: list[Row]) -> dict[str, list[Any]]:
-    """What the runs say, by column: nulls say nothing."""
+def _reported(rows: list[Row]) -> dict[str, list[Any]]:
+    """Return the reported values by column; null means not reported."""
     columns = zip(_COLUMNS, zip(*rows, strict=True), strict=True)
     return {name: [value for value in column if value is not None] for name, column in columns}
 
 
-def _compared(run_id: str, told: dict[str, list[Any]], count: int) -> ComparedRun:
-    started_at, completed_at = min(told["started_at"], default=None), told["completed_at"]
-    end = max([*completed_at, *told["failed_at"]], default=None)
-    namespace, name = _job(run_id, told)
+def _compared(run_id: str, reported: dict[str, list[Any]], count: int) -> ComparedRun:
+    started_at, completed_at = min(reported["started_at"], default=None), reported["completed_at"]
+    end = max([*completed_at, *reported["failed_at"]], default=None)
+    namespace, name = _job(run_id, reported)
     return ComparedRun(
         run_id=run_id,
         job_namespace=namespace,
@@ -106,31 +106,31 @@ def _compared(run_id: str, told: dict[str, list[Any]], count: int) -> ComparedRu
         status=run_state(
             started_at=started_at,
             completed_at=max(completed_at, default=None),
-            failed_at=min(told["failed_at"], default=None),
+            failed_at=min(reported["failed_at"], default=None),
         ),
         started_at=iso(started_at),
         finished_at=iso(end),
         duration_seconds=seconds_between(started_at, end),
-        error_message=next(iter(told["error_message"]), None),
+        error_message=next(iter(reported["error_message"]), None),
         runs=count,
     )
 
 
-def _job(run_id: str, told: dict[str, list[Any]]) -> tuple[str, str]:
+def _job(run_id: str, reported: dict[str, list[Any]]) -> tuple[str, str]:
     """Return the root job of a root run, else the job below it."""
-    below = told["leaf_job_name"] and told["root_run_id"][0] != run_id
+    below = reported["leaf_job_name"] and reported["root_run_id"][0] != run_id
     job = "leaf_job" if below else "root_job"
-    return told[f"{job}_namespace"][0], told[f"{job}_name"][0]
+    return reported[f"{job}_namespace"][0], reported[f"{job}_name"][0]
 
 
 def _all(values: list[str]) -> str | None:
     return ", ".join(sorted(set(values))) or None
 
 
-def _settings(kind: str, told: dict[str, list[Any]]) -> dict[str, str]:
+def _settings(kind: str, reported: dict[str, list[Any]]) -> dict[str, str]:
     """By `kind key`; of children that differ, all that they say."""
     found: dict[str, set[str]] = {}
-    for text in dict.fromkeys(told[kind]):
+    for text in dict.fromkeys(reported[kind]):
         for key, value in settings_of(text).items():
             found.setdefault(f"{kind} {key}", set()).add(value)
     return {key: ", ".join(sorted(values)) for key, values in found.items()}

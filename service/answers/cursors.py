@@ -19,7 +19,7 @@ _Key = tuple[Any, ...]
 
 
 def cursor_of(question: object, key: _Key) -> str:
-    """That of the page behind the row with this sort key.
+    """Return the cursor of the page after the row with this sort key.
 
     Args:
         question: which list, with its filters; anything that msgspec encodes.
@@ -29,7 +29,7 @@ def cursor_of(question: object, key: _Key) -> str:
 
 
 def key_of(cursor: str | None, question: object, shape: Any) -> _Key | None:  # noqa: ANN401 - a type
-    """The sort key of the row that the page begins behind; None without a cursor.
+    """Return the sort key that the page starts after, or None without a cursor.
 
     Raises:
         InvalidQuestionError: it is none, or was given for another question.
@@ -41,10 +41,10 @@ def key_of(cursor: str | None, question: object, shape: Any) -> _Key | None:  # 
         given = urlsafe_b64decode(padded.encode("ascii"))
         mark, key = msgspec.json.decode(given, type=tuple[str, shape])
     except ValueError as error:  # msgspec's own errors are of this kind
-        expected = "expected the next_cursor of an answer, as it was given"
+        expected = "expected the unchanged next_cursor of an answer"
         raise InvalidQuestionError(f"cursor: {expected}, got {cursor[:80]!r}") from error
     if mark != _mark(question):
-        message = "cursor: given for another question: keep every other parameter as it was"
+        message = "cursor: belongs to another query: keep all other parameters unchanged"
         raise InvalidQuestionError(message)
     return tuple(key)
 

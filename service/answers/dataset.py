@@ -44,7 +44,7 @@ AND NOT EXISTS (SELECT 1 FROM dataset_alias a WHERE a.alias_key = d.dataset_key)
 ORDER BY 1, 2, 3 LIMIT :most
 """
 _CONTENT = "What is told of its content"
-_NOT_WRITTEN_SINCE = "It is failing: its last run failed, and no run has written it since."
+_NOT_WRITTEN_SINCE = "The last run failed, and no run has written the dataset since."
 
 
 # Evidence that speaks of the dataset and its own runs alone, in these SLIs; all other may name
@@ -57,21 +57,21 @@ _TELLS_OF_ITSELF = (
 
 
 def dataset(
-    reader: Reader, named: Dataset, evaluated: Evaluated, sight: Sight = EVERYTHING
+    reader: Reader, named: Dataset, evaluated: Evaluated, visibility: Sight = EVERYTHING
 ) -> DatasetDetail:
     """All that is known of this dataset, and may be seen."""
     key, namespace, name = named
     known = reader.rows(_KNOWN, {"key": key})[0]
-    aliases = _aliases(reader, key, sight)
-    tags = tags_of_dataset(reader, key, sight)
-    cut = [f"the first {_MOST_ALIASES} other names"] if len(aliases) > _MOST_ALIASES else []
+    aliases = _aliases(reader, key, visibility)
+    tags = tags_of_dataset(reader, key, visibility)
+    cut = [f"the first {_MOST_ALIASES} aliases"] if len(aliases) > _MOST_ALIASES else []
     cut += [f"the first {MOST_TAGS} tags"] if len(tags) > MOST_TAGS else []
     return DatasetDetail(
         dataset_namespace=namespace,
         dataset=name,
         tier=known[0],
         tier_origin=known[1],
-        tier_reason=known[2] if sight.is_whole or known[1] == "declared" else None,
+        tier_reason=known[2] if visibility.is_whole or known[1] == "declared" else None,
         owner=known[3],
         owner_origin=known[4],
         is_source=bool(known[5]),
@@ -82,46 +82,48 @@ def dataset(
         last_read_at=iso(known[9]),
         retired_at=iso(known[10]),
         limit_explanation=known[11],
-        states=[_state(row, sight) for row in reader.rows(_STATES, {"key": key})],
+        states=[_state(row, visibility) for row in reader.rows(_STATES, {"key": key})],
         aliases=aliases[:_MOST_ALIASES],
-        last_run=last_run(reader, key, sight),
+        last_run=last_run(reader, key, visibility),
         evaluated_at=evaluated.at,
         stale=evaluated.stale,
         partial=bool(cut),
         partial_reason="; ".join(cut) or None,
-        description=describe_datasets(reader, [key], sight).get(key, NOTHING).description,
+        description=describe_datasets(reader, [key], visibility).get(key, NOTHING).description,
         tags=tags[:MOST_TAGS],
     )
 
 
-def _aliases(reader: Reader, key: int, sight: Sight) -> list[Alias]:
+def _aliases(reader: Reader, key: int, visibility: Sight) -> list[Alias]:
     """One more than are listed, where there are more."""
-    condition, names = seen(reader, sight, table="dataset_alias")
+    condition, names = seen(reader, visibility, table="dataset_alias")
     values = {"key": key, "most": _MOST_ALIASES + 1, **names}
     return [Alias(*row) for row in reader.rows(_ALIASES.format(seen=condition), values)]
 
 
-def why(reader: Reader, named: Dataset, evaluated: Evaluated, sight: Sight = EVERYTHING) -> Why:
-    """The dataset's states as sentences, the worst first, each with its evidence."""
-    known = dataset(reader, named, evaluated, sight)
+def why(
+    reader: Reader, named: Dataset, evaluated: Evaluated, visibility: Sight = EVERYTHING
+) -> Why:
+    """Return the states of a dataset as sentences with evidence, most severe first."""
+    known = dataset(reader, named, evaluated, visibility)
     sentences = [*verdicts(known), *_whose(known), *_sayings(known)]
     return Why(known.dataset_namespace, known.dataset, known.state, sentences, known.states)
 
 
 def verdicts(known: DatasetDetail) -> list[str]:
     """Its states, and the cadence that it is judged by."""
-    told = [*_doubt(known), *_failing(known), *(_sentence(state) for state in known.states)]
+    texts = [*_doubt(known), *_failing(known), *(_sentence(state) for state in known.states)]
     if schedule := known.limit_explanation:
         name = "" if schedule.startswith("Updated ") else "Its cadence: "
-        told.append(f"{name}{schedule.rstrip('.')}.")
-    return told
+        texts.append(f"{name}{schedule.rstrip('.')}.")
+    return texts
 
 
-def _state(row: Row, sight: Sight) -> SliState:
+def _state(row: Row, visibility: Sight) -> SliState:
     sli, state, reason, evidence, since, age, limit, origin = row
     is_own = sli in _OF_ITSELF and reason in _TELLS_OF_ITSELF
-    if evidence and not (sight.is_whole or (is_own and not _has_message(evidence))):
-        evidence = "not shown: it may name what this token may not see"
+    if evidence and not (visibility.is_whole or (is_own and not _has_message(evidence))):
+        evidence = "not shown: may name datasets that this token may not see"
     name = sli_name(sli)
     return SliState(sli, name, state, reason, evidence, iso_of(since), age, limit, origin)
 
@@ -133,14 +135,16 @@ def _has_message(evidence: str) -> bool:
 
 def _doubt(known: DatasetDetail) -> list[str]:
     if known.retired_at:
-        return [f"It was retired at {_spoken(known.retired_at)}: no SLI counts it."]
+        return [f"The dataset was retired at {_spoken(known.retired_at)}: no SLI counts it."]
     if known.evaluated_at is None:
-        return ["Nothing has been evaluated yet: its state is unknown."]
+        return ["No evaluation has run yet: the state is unknown."]
     if known.stale:
         at = _spoken(known.evaluated_at)
-        return [f"The last evaluation is of {at}; what follows was so then, and is unknown now."]
+        return [
+            f"The last evaluation was at {at}; the states below are of that time, and unknown now."
+        ]
     if not known.states:
-        return ["No SLI has judged it: it is a source without a limit, or was not seen before."]
+        return ["No SLI covers the dataset: it is a source without a limit, or it is new."]
     return []
 
 
@@ -164,7 +168,7 @@ def _sentence(state: SliState) -> str:
 
 
 def _spoken(instant: str) -> str:
-    """An instant of an answer as evidence tells its own."""
+    """Format a timestamp in the same way as evidence."""
     return instant_text(to_micros(datetime.fromisoformat(instant)))
 
 
@@ -173,12 +177,12 @@ def _age(state: SliState) -> str:
         return ""
     age = f" The newest write is {duration(state.age_seconds)} old"
     if state.limit_seconds is None:
-        return f"{age}; there is no limit yet."
+        return f"{age}; the limit is not set yet."
     return f"{age}; the {state.limit_origin} limit is {duration(state.limit_seconds)}."
 
 
 def _whose(known: DatasetDetail) -> list[str]:
-    owner = f"Its owner is {known.owner}." if known.owner else "Nobody is named as its owner."
+    owner = f"Its owner is {known.owner}." if known.owner else "The dataset has no owner."
     if not known.tier:
         return [owner]
     origin = f" ({known.tier_reason})" if known.tier_reason else ""
@@ -195,7 +199,7 @@ def _sayings(known: DatasetDetail) -> list[str]:
 
 
 def duration(seconds: float | None) -> str:
-    """A length of time in its two largest units, as `2 h 5 min`; a dash when it is not known."""
+    """Format a duration in its two largest units (`2 h 5 min`), or a dash if unknown."""
     if seconds is None:
         return "-"
     if seconds < 60:  # noqa: PLR2004 - a minute

@@ -33,7 +33,7 @@ class Limit(msgspec.Struct, frozen=True):
 
 
 def limit_of(reader: Reader, named: Dataset, known: DatasetDetail) -> Limit | None:
-    """What it was last judged by, else what it would be judged by; null: none yet."""
+    """Return the last freshness limit, or the one that would apply; null: none yet."""
     judged = [
         (each.limit_seconds, each.limit_origin) for each in known.states if each.limit_seconds
     ]

@@ -74,9 +74,9 @@ def datasets(
     filters: Filters,
     evaluated: Evaluated,
     part: Part = _WHOLE,
-    sight: Sight = EVERYTHING,
+    visibility: Sight = EVERYTHING,
 ) -> DatasetPage:
-    """The datasets that are not retired, worst first.
+    """List datasets that are not retired, most severe first.
 
     What was good in a stale evaluation is unknown now: a dead pipeline shows no good figure.
 
@@ -86,7 +86,7 @@ def datasets(
     _require_one_of("state", SHOWN, filters.state)
     _require_one_of("tier", TIERS, filters.tier)
     behind = key_of(part.cursor, _question(filters), _SortKey)
-    where, values = _where(reader, filters, sight, evaluated)
+    where, values = _where(reader, filters, visibility, evaluated)
     total = sum(count for _, count in _counts(reader, where, values))
     if behind is not None:
         where += _BEHIND
@@ -106,11 +106,11 @@ def datasets(
 
 
 def counts_by_state(
-    reader: Reader, evaluated: Evaluated, sight: Sight = EVERYTHING
+    reader: Reader, evaluated: Evaluated, visibility: Sight = EVERYTHING
 ) -> dict[str, int]:
     """How many datasets are in each state; what was good in a stale evaluation is unknown."""
     counts = dict.fromkeys(SHOWN, 0)
-    where, values = _where(reader, Filters(), sight, evaluated)
+    where, values = _where(reader, Filters(), visibility, evaluated)
     for rank, count in _counts(reader, where, values):
         counts[state_of_now(WORST_FIRST[rank], evaluated)] += count
     for rank, count in _counts(reader, f"{where} AND d.dataset_key IN ({KEYS})", values):
@@ -121,19 +121,19 @@ def counts_by_state(
 
 
 def states_of(reader: Reader, keys: Sequence[int], evaluated: Evaluated) -> list[str]:
-    """The worst state of each of these datasets; what has no row is unknown."""
+    """Return the most severe state of each dataset; a dataset without a row is unknown."""
     known = dict(zip(*columns_for(reader, _STATES, 2, keys), strict=True))
     return mark_failing(reader, keys, states_of_now([known.get(key) for key in keys], evaluated))
 
 
 def states_of_now(found: Sequence[str | None], evaluated: Evaluated) -> list[str]:
-    """The states that were found then, as they count now."""
+    """Map evaluated states to current states."""
     now = {state: state_of_now(state, evaluated) for state in set(found)}
     return [now[state] for state in found]
 
 
 def literal(text: str) -> str:
-    """The part of a LIKE pattern that matches this text and nothing else, with `!` as escape."""
+    """Escape a text for a LIKE pattern, with `!` as escape."""
     for special in "!%_":
         text = text.replace(special, f"!{special}")
     return text
@@ -146,15 +146,15 @@ def _require_one_of(name: str, known: Sequence[str], given: str | None) -> None:
 
 
 def _where(
-    reader: Reader, filters: Filters, sight: Sight, evaluated: Evaluated
+    reader: Reader, filters: Filters, visibility: Sight, evaluated: Evaluated
 ) -> tuple[str, dict[str, Any]]:
     """Conditions of what is asked for and may be seen, and their values."""
     tier = None if filters.tier is None else TIER_RANKS[filters.tier]
     contains = None if filters.contains is None else f"%{literal(filters.contains)}%"
     asked = {"tier": tier, "owner": filters.owner, "contains": contains}
     given = {name: value for name, value in asked.items() if value is not None}
-    listed = LISTED if sight.is_whole else _BY_NAMESPACE
-    may_see, names = seen(reader, sight)
+    listed = LISTED if visibility.is_whole else _BY_NAMESPACE
+    may_see, names = seen(reader, visibility)
     alike = reader.alike("d.name", ":contains")
     of_given = "".join(_CONDITIONS[name] for name in given).format(contains=alike)
     conditions = of_given + _of_state(filters.state, evaluated)
@@ -162,7 +162,7 @@ def _where(
 
 
 def _of_state(state: str | None, evaluated: Evaluated) -> str:
-    """The condition on the ranks of those that count as such now."""
+    """Return the condition on ranks for a current state."""
     if state is None:
         return ""
     wanted = REPLACED if state == FAILING else (state,)
@@ -188,7 +188,7 @@ def _question(filters: Filters) -> tuple[str, Filters]:
 
 
 def state_of_now(state: str | None, evaluated: Evaluated) -> str:
-    """A state that was found then: who has none, or was good in a stale evaluation, is unknown."""
+    """Map an evaluated state to the current one: missing, or good but stale, is unknown."""
     return UNKNOWN if state is None or (state == GOOD and evaluated.stale) else state
 
 

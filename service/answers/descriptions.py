@@ -41,12 +41,14 @@ class Described(msgspec.Struct, frozen=True):
 NOTHING: Final = Described()
 
 
-def describe_datasets(reader: Reader, keys: Iterable[int], sight: Sight) -> dict[int, Described]:
+def describe_datasets(
+    reader: Reader, keys: Iterable[int], visibility: Sight
+) -> dict[int, Described]:
     """Return descriptions of datasets and of their columns, by key.
 
     A text may name any dataset: only a token that may see all of them gets it.
     """
-    if not sight.is_whole:
+    if not visibility.is_whole:
         return {}
     found: defaultdict[int, dict[str, str]] = defaultdict(dict)
     for subject, dataset, text in rows_for(reader, _OF_DATASETS, keys):
@@ -58,7 +60,7 @@ def describe_datasets(reader: Reader, keys: Iterable[int], sight: Sight) -> dict
 
 
 def describe_jobs(
-    reader: Reader, jobs: Iterable[JobName], sight: Sight
+    reader: Reader, jobs: Iterable[JobName], visibility: Sight
 ) -> dict[JobName, Described]:
     """Return tags of jobs by their names, and descriptions for a token that sees all datasets."""
     by_key = {key(*job): job for job in jobs}
@@ -67,7 +69,7 @@ def describe_jobs(
         found[by_key[job_key]][subject] = text
     return {
         job: Described(
-            texts.get("job") if sight.is_whole else None,
+            texts.get("job") if visibility.is_whole else None,
             tags=sorted({tag.key for tag in tags_of_text(texts.get("job_tags"))}),
         )
         for job, texts in found.items()
@@ -77,20 +79,20 @@ def describe_jobs(
 _SOURCE = re.compile(r"[A-Z_]{1,40}")  # as DBT or USER
 
 
-def tags_of_dataset(reader: Reader, dataset: int, sight: Sight) -> list[Tag]:
+def tags_of_dataset(reader: Reader, dataset: int, visibility: Sight) -> list[Tag]:
     """Return the tags of a dataset: one more than `MOST_TAGS` where it has more."""
     rows = reader.rows(_TAGS, {"key": dataset, "most": MOST_TAGS + 1})
-    return [_tag(sight, *row) for row in rows]
+    return [_tag(visibility, *row) for row in rows]
 
 
 def tags_of_fields(
-    reader: Reader, keys: Iterable[int], sight: Sight
+    reader: Reader, keys: Iterable[int], visibility: Sight
 ) -> dict[tuple[int, str], list[Tag]]:
     """Return the tags of columns of these datasets, by dataset and column; at most 10,000."""
     found: defaultdict[tuple[int, str], list[Tag]] = defaultdict(list)
     rows = rows_for(reader, _FIELD_TAGS, keys, {"most": MOST_FIELD_TAGS})
     for dataset, field, *tag in rows:
-        found[dataset, field].append(_tag(sight, *tag))
+        found[dataset, field].append(_tag(visibility, *tag))
     return found
 
 
@@ -99,10 +101,10 @@ def tags_of_text(text: str | None) -> list[Tag]:
     return msgspec.json.decode(text, type=list[Tag]) if text else []
 
 
-def _tag(sight: Sight, name: str, value: str, source: str | None) -> Tag:
+def _tag(visibility: Sight, name: str, value: str, source: str | None) -> Tag:
     """Return a tag; its value and its source are texts that may name any dataset."""
-    is_shown = sight.is_whole or source is None or _SOURCE.fullmatch(source) is not None
-    return Tag(name, value if sight.is_whole else None, source if is_shown else None)
+    is_shown = visibility.is_whole or source is None or _SOURCE.fullmatch(source) is not None
+    return Tag(name, value if visibility.is_whole else None, source if is_shown else None)
 
 
 def _fields(text: str | None) -> dict[str, str]:

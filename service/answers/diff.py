@@ -32,7 +32,7 @@ Schemas = dict[tuple[int, int | None], str]
 
 
 def diff(reader: Reader, first: str, second: str) -> RunDiff:
-    """What differs between these two runs; a root run stands for itself and all its children.
+    """Return the differences of two runs; a root run includes all its children.
 
     Raises:
         UnknownRunError: one of them was never seen.
@@ -73,7 +73,7 @@ def runs_of_job(reader: Reader, name: str, namespace: str | None = None) -> tupl
         raise UnknownRunError(message)
     if len(namespaces := sorted({row[1] for row in rows})) > 1:
         listed = ", ".join(namespaces[:5])
-        message = f"job: {name[:80]!r} is there in several namespaces: {listed}. Say which."
+        message = f"job: {name[:80]!r} exists in several namespaces: {listed}. Give the namespace."
         raise InvalidQuestionError(message)
     failure: str | None = None
     for root, _, _, completed_at, failed_at in rows:  # the newest first
@@ -81,7 +81,7 @@ def runs_of_job(reader: Reader, name: str, namespace: str | None = None) -> tupl
             failure = root
         elif completed_at is not None and failure is not None:
             return root, failure
-    message = f"job {name[:80]!r} has no failure after a success in the runs that are kept"
+    message = f"job {name[:80]!r} has no failure after a success in the stored runs"
     raise UnknownRunError(message)
 
 

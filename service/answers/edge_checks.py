@@ -46,11 +46,11 @@ class EdgeChecks(msgspec.Struct, frozen=True):
     partial_reason: str | None
 
 
-def edge_checks(reader: Reader, named: Dataset, sight: Sight = EVERYTHING) -> EdgeChecks:
-    """What is wrong first; of what may be seen."""
-    condition, names = seen(reader, sight)
+def edge_checks(reader: Reader, named: Dataset, visibility: Sight = EVERYTHING) -> EdgeChecks:
+    """List the visible checks of edges, failed ones first."""
+    condition, names = seen(reader, visibility)
     of = {"key": named[0], **names}
     rows = reader.rows(_CHECKS.format(seen=condition), {**of, "most": _MOST + 1})
     hidden = reader.rows(_HIDDEN.format(seen=condition), of)[0][0]
-    checks = [EdgeCheck(iso_of(at), *told) for at, *told in rows[:_MOST]]
+    checks = [EdgeCheck(iso_of(at), *columns) for at, *columns in rows[:_MOST]]
     return EdgeChecks(checks, hidden, f"the first {_MOST}" if len(rows) > _MOST else None)

@@ -66,9 +66,9 @@ class EdgeRuns(msgspec.Struct, frozen=True):
 
 
 def edge_runs(
-    reader: Reader, edges: Iterable[Edge], at: int, sight: Sight = EVERYTHING
+    reader: Reader, edges: Iterable[Edge], at: int, visibility: Sight = EVERYTHING
 ) -> EdgeRuns:
-    """The newest run by `at` of each of these edges.
+    """Return the newest run of each edge at the time `at`.
 
     An edge of which every run failed, or is older than what the catalog keeps, has none; one that
     is only declared has none either, and is not counted as unknown.
@@ -77,7 +77,7 @@ def edge_runs(
     ends = sorted({downstream for _, downstream in wanted})
     rows = [row for row in rows_for(reader, _WRITES, ends, {"at": at}) if row[:2] in wanted]
     newest = _newest(reader, rows, at)
-    runs = _told(reader, newest, at, sight)
+    runs = _reported(reader, newest, at, visibility)
     unknown = {(up, down) for up, down, count, _ in rows if count} - runs.keys()
     return EdgeRuns(runs, len(unknown))
 
@@ -96,35 +96,37 @@ def _newest(reader: Reader, rows: list[Row], at: int) -> dict[Edge, _Write]:
     return newest
 
 
-def _told(reader: Reader, newest: dict[Edge, _Write], at: int, sight: Sight) -> dict[Edge, EdgeRun]:
+def _reported(
+    reader: Reader, newest: dict[Edge, _Write], at: int, visibility: Sight
+) -> dict[Edge, EdgeRun]:
     roots = sorted({write[1] for write in newest.values()})
-    told = {row[:3]: row for row in rows_for(reader, _JOBS_OF_ROOTS, roots)}
+    fields = {row[:3]: row for row in rows_for(reader, _JOBS_OF_ROOTS, roots)}
     named = rows_for(reader, _TOUCHED, roots, {"at": at})
     ends_of = sorted({down for _, down in newest})
     latest: dict[int, int | None] = dict(rows_for(reader, _LATEST, ends_of, {"at": at}))
     touched = {(row[0], row[1], row[2]): Touched(*row[3:]) for row in named}
-    hidden = _hidden_roots(reader, roots, sight)
+    hidden = _hidden_roots(reader, roots, visibility)
     runs = {}
     for (up, down), (written_at, root, *job) in newest.items():
-        if row := told.get((root, *job)):
+        if row := fields.get((root, *job)):
             ends = touched.get((root, up, "read")), touched.get((root, down, "write"))
             again_at = latest.get(down) or 0
             run = _run(row, (written_at, again_at), *ends)
-            runs[up, down] = run if sight.is_whole else _cut(run, is_named=root not in hidden)
+            runs[up, down] = run if visibility.is_whole else _cut(run, is_named=root not in hidden)
     return runs
 
 
 def _cut(run: EdgeRun, *, is_named: bool) -> EdgeRun:
-    """The run without what may name what is not to be seen: its settings, and its own name."""
+    """Return the run without settings and names that may reveal hidden datasets."""
     name = run.job_name if is_named else None
     return msgspec.structs.replace(run, job_name=name, spark_conf={}, parameters={})
 
 
-def _hidden_roots(reader: Reader, roots: list[str], sight: Sight) -> set[str]:
+def _hidden_roots(reader: Reader, roots: list[str], visibility: Sight) -> set[str]:
     """Those of these root runs that touched what may not be seen."""
-    if sight.is_whole:
+    if visibility.is_whole:
         return set()
-    condition, names = seen(reader, sight)
+    condition, names = seen(reader, visibility)
     return {row[0] for row in rows_for(reader, _HIDDEN.format(seen=condition), roots, names)}
 
 

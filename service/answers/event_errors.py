@@ -150,7 +150,7 @@ def pipeline_errors(
 
 
 def _older(limit: int) -> str:
-    return f"{limit:,} are shown; there are older ones"
+    return f"{limit:,} shown; older ones exist"
 
 
 def _rejected(*row: Any) -> RejectedEvent:  # noqa: ANN401 - the columns of the query

@@ -71,14 +71,14 @@ def impact(asked: Question, dataset: Dataset, *, depth: int = MOST_DEPTH) -> Imp
 
 
 def _affected(asked: Question, walk: Walk) -> list[AffectedRow]:
-    """What was found, as far as it is still there: the highest tier first, of it the nearest."""
+    """Sort affected datasets that still exist by tier, then by distance."""
     keys = walk.keys[1:]
     names, states = all_named(keys, named(asked, keys)), coloured(asked, keys)
-    told = zip(responsible(asked, keys), walk.depths()[1:], names, states, strict=True)
+    rows = zip(responsible(asked, keys), walk.depths()[1:], names, states, strict=True)
     # Sorted as they are, of which no two have one name: a key of each took twice as long.
     found = sorted(
         (TIER_RANKS[policy[0]], depth, *name, *policy, state)
-        for policy, depth, name, state in told
+        for policy, depth, name, state in rows
         if policy is not None
     )
     return [

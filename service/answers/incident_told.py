@@ -51,15 +51,15 @@ class Told(msgspec.Struct, frozen=True):
     partial_reason: str | None
 
 
-def told(reader: Reader, incident_id: str, sight: Sight = EVERYTHING) -> Told:
-    """What was sent of it, also under the id of one that was merged into it.
+def told(reader: Reader, incident_id: str, visibility: Sight = EVERYTHING) -> Told:
+    """List the notifications of an incident, including those of incidents merged into it.
 
     Channels and addressees tell whose its root is.
     """
-    if not is_root_seen(reader, incident_id, sight):
+    if not is_root_seen(reader, incident_id, visibility):
         return Told(None, [], UNSEEN)
-    telling, addressee = next(iter(reader.rows(_TELLING, {"id": incident_id})), (None, ""))
-    places = msgspec.json.decode(telling, type=_Telling).places if telling else ()
+    state, addressee = next(iter(reader.rows(_TELLING, {"id": incident_id})), (None, ""))
+    places = msgspec.json.decode(state, type=_Telling).places if state else ()
     ids = dict.fromkeys([incident_id, *(place.known_as for place in places)])
     rows = rows_for(reader, _SENT, ids, {"most": _MOST + 1})
     sent = [_sent(row) for row in rows[:_MOST]]
@@ -72,10 +72,10 @@ def _sent(row: Row) -> Sent:
     return Sent(channel, kind, state, attempts, *instants, reason, fallback_for)
 
 
-def diagnosis(reader: Reader, incident_id: str, sight: Sight = EVERYTHING) -> Diagnosis | None:
+def diagnosis(reader: Reader, incident_id: str, visibility: Sight = EVERYTHING) -> Diagnosis | None:
     """Its last good run beside the first that failed; null: none were compared, or not for all."""
     rows = reader.rows(_DIAGNOSIS, {"id": incident_id})
-    if not sight.is_whole or not rows or rows[0][0] is None:
+    if not visibility.is_whole or not rows or rows[0][0] is None:
         return None
     found = msgspec.json.decode(rows[0][0], type=Diagnosis)
     return found if found.good_run_id else None

@@ -121,7 +121,7 @@ class _Life(msgspec.Struct, frozen=True):
 
 def incidents(  # noqa: PLR0913 - each narrows what is listed
     reader: Reader,
-    sight: Sight = EVERYTHING,
+    visibility: Sight = EVERYTHING,
     *,
     is_over_too: bool = False,
     limit: int = 100,
@@ -132,7 +132,7 @@ def incidents(  # noqa: PLR0913 - each narrows what is listed
 
     Args:
         reader: of the catalog.
-        sight: what may be seen.
+        visibility: what may be seen.
         is_over_too: also those that are.
         limit: at most so many.
         cursor: of the page before.
@@ -143,26 +143,26 @@ def incidents(  # noqa: PLR0913 - each narrows what is listed
     """
     question = "incidents", is_over_too, dataset
     behind = key_of(cursor, question, _SortKey)
-    condition, names = seen(reader, sight)
-    of_seen = condition if sight.is_whole else _OF_SEEN.format(seen=condition)
+    condition, names = seen(reader, visibility)
+    of_seen = condition if visibility.is_whole else _OF_SEEN.format(seen=condition)
     of = "" if dataset is None else _OF_DATASET
     values = {"every": int(is_over_too), "dataset": dataset, **names}
     total: int = reader.rows(_COUNTED.format(seen=of_seen, of=of), values)[0][0]
     values |= {"most": limit + 1}
     if behind is not None:
         values |= dict(zip(("is_over", "of_severity", "at", "id"), behind, strict=True))
-    of_members = _of_members(condition, sight)
+    of_members = _of_members(condition, visibility)
     behind_it = "" if behind is None else _BEHIND
     sql = _LISTED.format(seen=of_seen, of=of, behind=behind_it, of_members=of_members)
     rows = reader.rows(sql, values)
-    return _page(reader, rows, sight, (limit, total, question))
+    return _page(reader, rows, visibility, (limit, total, question))
 
 
 def _page(
-    reader: Reader, rows: Sequence[Row], sight: Sight, asked: tuple[int, int, object]
+    reader: Reader, rows: Sequence[Row], visibility: Sight, asked: tuple[int, int, object]
 ) -> IncidentPage:
     limit, total, question = asked
-    roots = _seen(reader, rows[:limit], sight)
+    roots = _seen(reader, rows[:limit], visibility)
     shown = [_row(row, is_root_seen=roots[row[0]]) for row in rows[:limit]]
     is_cut = len(shown) < total
     return IncidentPage(
@@ -174,16 +174,16 @@ def _page(
     )
 
 
-def incident(reader: Reader, number: str, sight: Sight = EVERYTHING) -> IncidentDetail:
+def incident(reader: Reader, number: str, visibility: Sight = EVERYTHING) -> IncidentDetail:
     """One, with all that is known of it.
 
     Raises:
         UnknownIncidentError: there is none of this id, or nothing of it may be seen.
     """
-    condition, names = seen(reader, sight)
+    condition, names = seen(reader, visibility)
     asked = {"id": number, **names}
-    rows = reader.rows(_ONE.format(of_members=_of_members(condition, sight)), asked)
-    roots = _seen(reader, rows, sight)
+    rows = reader.rows(_ONE.format(of_members=_of_members(condition, visibility)), asked)
+    roots = _seen(reader, rows, visibility)
     if number not in roots:
         message = f"no incident has the id {number[:80]!r}: `lineward incidents` lists them"
         raise UnknownIncidentError(message)
@@ -198,13 +198,13 @@ def incident(reader: Reader, number: str, sight: Sight = EVERYTHING) -> Incident
         cuts.append(f"{len(impacted):,} affected datasets")
     cuts += [f"{MOST_STEPS:,} steps"] if len(steps) > MOST_STEPS else []
     reasons = [f"the first {' and '.join(cuts)} are listed"] if cuts else []
-    is_whole = not _hides(reader, number, sight)
+    is_whole = not _hides(reader, number, visibility)
     reasons += [] if is_whole else [UNSEEN]
     return IncidentDetail(
         incident=_row(rows[0], is_root_seen=roots[number]),
         # An error in it may name anything, as that of a run.
-        evidence=rows[0][18] if sight.is_whole else "",
-        members=[_member(row, sight) for row in members[:MOST_MEMBERS]],
+        evidence=rows[0][18] if visibility.is_whole else "",
+        members=[_member(row, visibility) for row in members[:MOST_MEMBERS]],
         impacted=[IncidentImpacted(*row) for row in impacted[:MOST_MEMBERS]],
         is_impacted_partial=is_list_short or len(impacted) > MOST_MEMBERS,
         steps=[_step(row, is_whole=is_whole) for row in steps[:MOST_STEPS]],
@@ -232,34 +232,34 @@ def _read_life(text: str) -> _Life:
         return _Life()
 
 
-def is_root_seen(reader: Reader, number: str, sight: Sight) -> bool:
+def is_root_seen(reader: Reader, number: str, visibility: Sight) -> bool:
     """Whether this may be told whose it is, and who was told of it."""
-    return _seen(reader, [(number,)], sight).get(number, False)
+    return _seen(reader, [(number,)], visibility).get(number, False)
 
 
-def _of_members(condition: str, sight: Sight) -> str:
+def _of_members(condition: str, visibility: Sight) -> str:
     """Of whoever may see all the members are counted as they are, without a look at each."""
-    return "" if sight.is_whole else _OF_MEMBERS.format(seen=condition)
+    return "" if visibility.is_whole else _OF_MEMBERS.format(seen=condition)
 
 
-def _hides(reader: Reader, number: str, sight: Sight) -> bool:
+def _hides(reader: Reader, number: str, visibility: Sight) -> bool:
     """Whether it has datasets that may not be seen."""
-    if sight.is_whole:
+    if visibility.is_whole:
         return False
     touched = [*reader.rows(_TOUCHED, {"id": number})]
     touched += [row[1:] for row in rows_for(reader, _OF_ROOT_JOBS, [number])]
-    return not all(sight.sees(*row) for row in touched)
+    return not all(visibility.sees(*row) for row in touched)
 
 
-def _seen(reader: Reader, rows: Sequence[Row], sight: Sight) -> dict[str, bool]:
+def _seen(reader: Reader, rows: Sequence[Row], visibility: Sight) -> dict[str, bool]:
     """Incidents of which something may be seen; whether their root is."""
-    if sight.is_whole:
+    if visibility.is_whole:
         return dict.fromkeys((row[0] for row in rows), True)
     members = _namespaces(reader, rows)
-    found = {number for number, namespace, key, _ in members if sight.sees(namespace, key)}
+    found = {number for number, namespace, key, _ in members if visibility.sees(namespace, key)}
     roots = [row[:3] for row in members if row[3]]
     touched = [*roots, *rows_for(reader, _OF_ROOT_JOBS, found)]
-    hidden = {number for number, namespace, key in touched if not sight.sees(namespace, key)}
+    hidden = {number for number, namespace, key in touched if not visibility.sees(namespace, key)}
     return {number: number in {one for one, *_ in roots} - hidden for number in found}
 
 
@@ -296,8 +296,8 @@ def _row(row: Row, *, is_root_seen: bool) -> IncidentRow:
     )
 
 
-def _member(row: Row, sight: Sight) -> IncidentMember:
-    is_cause_seen = row[7] is not None and sight.sees(row[7], row[12])
+def _member(row: Row, visibility: Sight) -> IncidentMember:
+    is_cause_seen = row[7] is not None and visibility.sees(row[7], row[12])
     return IncidentMember(
         dataset_namespace=row[0],
         dataset=row[1],

@@ -89,7 +89,7 @@ def jobs(
     return JobPage(
         _rows(reader, names[:limit]),
         partial=is_cut,
-        partial_reason=f"the jobs of {limit:,} names are shown; there are more" if is_cut else None,
+        partial_reason=f"the jobs of {limit:,} names shown; more exist" if is_cut else None,
         next_cursor=cursor_of(question, names[limit - 1]) if is_cut else None,
     )
 

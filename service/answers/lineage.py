@@ -26,7 +26,7 @@ def lineage(asked: Question, dataset: Dataset, *, depth: int, direction: str = "
         state=coloured(asked, [key])[0],
         upstream=trees.get("upstream", []),
         downstream=trees.get("downstream", []),
-        last_run=last_run(asked.reader, key, asked.sight),
+        last_run=last_run(asked.reader, key, asked.visibility),
         depth=depth,
         partial=bool(cuts),
         partial_reason="; ".join(cuts) or None,
@@ -40,7 +40,7 @@ def _hidden(found: Walk | None) -> int:
 
 
 def _tree(asked: Question, found: Walk, way: str) -> list[Node]:
-    """What hangs on the dataset that the walk starts from."""
+    """Return the tree of a walk, from its start."""
     states = coloured(asked, found.keys)
     names = all_named(found.keys, named(asked, found.keys))
     hidden = {at: len(others) for at, others in found.hidden.items()}

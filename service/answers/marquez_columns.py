@@ -88,10 +88,10 @@ def marquez_column_lineage(
         InvalidQuestionError: the id is neither of a dataset nor of a column.
         UnknownNodeError: the token sees no such dataset or column.
     """
-    starts = _columns_of(asked.reader, node_id, asked.sight)
+    starts = _columns_of(asked.reader, node_id, asked.visibility)
     ways = ("upstream", "downstream") if with_downstream else ("upstream",)
     walks = {
-        way: ColumnWalk(asked.reader, way, asked.sight).follow(starts, max(depth, 1))
+        way: ColumnWalk(asked.reader, way, asked.visibility).follow(starts, max(depth, 1))
         for way in ways
     }
     graph, is_cut = _joined(asked.reader, walks)
@@ -99,25 +99,25 @@ def marquez_column_lineage(
     return MarquezColumnLineage(_nodes(asked, graph), bool(cuts), "; ".join(cuts) or None)
 
 
-def _columns_of(reader: Reader, node_id: str, sight: Sight) -> list[Column]:
+def _columns_of(reader: Reader, node_id: str, visibility: Sight) -> list[Column]:
     kind, _, rest = node_id.partition(":")
     if kind == "dataset":
-        named = node_named(reader, node_id, sight)
+        named = node_named(reader, node_id, visibility)
         if not isinstance(named, tuple):
             raise unknown("dataset", rest)
         return [(named[0], field) for field in types_of(reader, named[0])]
     if kind != _FIELD or rest.count(":") < 2:  # noqa: PLR2004 - namespace, name, field
         expected = f"expected dataset:NAMESPACE:NAME or {_FIELD}:NAMESPACE:NAME:FIELD"
         raise InvalidQuestionError(f"nodeId: {expected}, got {node_id[:80]!r}")
-    return [_column(reader, rest, sight)]
+    return [_column(reader, rest, visibility)]
 
 
-def _column(reader: Reader, rest: str, sight: Sight) -> Column:
+def _column(reader: Reader, rest: str, visibility: Sight) -> Column:
     """Find the colon that the column's name begins behind, the last one first."""
     colons = [at for at, letter in enumerate(rest) if letter == ":"]
     for at in reversed(colons[-_MOST_COLONS:]):
         try:
-            named = node_named(reader, f"dataset:{rest[:at]}", sight)
+            named = node_named(reader, f"dataset:{rest[:at]}", visibility)
         except (UnknownNodeError, InvalidQuestionError):
             continue
         found = _field(reader, named, rest[at + 1 :]) if isinstance(named, tuple) else None
@@ -200,7 +200,7 @@ def _input(asked: Question, graph: _Graph, source: Column, column: Column) -> In
     """Join the types and descriptions: Marquez has one of each."""
     namespace, name = graph.names[source]
     stored = graph.edges[source, column].transformations
-    found = transformations_of(stored, asked.sight)
+    found = transformations_of(stored, asked.visibility)
     return InputField(
         namespace=namespace,
         dataset=name,

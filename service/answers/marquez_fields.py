@@ -17,10 +17,10 @@ _TAGS = "SELECT DISTINCT dataset_key, tag FROM tag WHERE dataset_key IN (:keys) 
 class Sayings:
     """Descriptions, tags and columns of some datasets."""
 
-    def __init__(self, reader: Reader, keys: Sequence[int], sight: Sight) -> None:
+    def __init__(self, reader: Reader, keys: Sequence[int], visibility: Sight) -> None:
         """Read it for the datasets with these keys."""
-        self._described = describe_datasets(reader, keys, sight)
-        self._field_tags = tags_of_fields(reader, keys, sight)
+        self._described = describe_datasets(reader, keys, visibility)
+        self._field_tags = tags_of_fields(reader, keys, visibility)
         self._tags: defaultdict[int, list[str]] = defaultdict(list)
         for key, tag in rows_for(reader, _TAGS, keys):
             self._tags[key].append(tag)

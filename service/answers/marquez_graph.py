@@ -28,35 +28,37 @@ WHERE io.run_key IN (:keys)
 
 
 def marquez_lineage(asked: Question, node: Dataset | Job, depth: int) -> MarquezLineage:
-    """The graph around a node, cut by depth, by size and by what may be seen.
+    """Return the visible graph around a node, limited in depth and size.
 
     Raises:
         UnknownNodeError: a job none of whose datasets may be seen.
     """
     reader, flows = asked.reader, Flows()
     if isinstance(node, Job):
-        starts = _of_job(reader, node, flows, asked.sight)
+        starts = _of_job(reader, node, flows, asked.visibility)
     else:
         starts, depth = {way: {node[0]} for way in NEXT}, depth + 1
     walks = {way: walked(asked, way, sorted(starts[way]), depth) for way in NEXT}
     found = [*set().union(*(walk.keys for walk in walks.values()))]
     keys = {key for key, name in zip(found, named(asked, found), strict=True) if name}
-    _take(reader, keys, flows, asked.sight)
+    _take(reader, keys, flows, asked.visibility)
     cuts = cuts_of(walks)
     if isinstance(node, Job) and node.is_cut:
-        cuts.append(f"what the job's newest {MOST_RUNS:,} runs touched")
-    datasets = dataset_nodes(reader, keys, flows, asked.sight)
+        cuts.append(f"the datasets of the job's newest {MOST_RUNS:,} runs")
+    datasets = dataset_nodes(reader, keys, flows, asked.visibility)
     newest = node.runs[:1] if isinstance(node, Job) else []
-    jobs = job_nodes(reader, datasets, flows, newest, asked.sight)
+    jobs = job_nodes(reader, datasets, flows, newest, asked.visibility)
     graph = sorted([*datasets.values(), *jobs], key=lambda one: one.id)
     return MarquezLineage(graph, bool(cuts), "; ".join(cuts) or None)
 
 
-def _of_job(reader: Reader, job: Job, flows: Flows, sight: Sight) -> dict[str, set[int]]:
-    """What the job reads, to go up from, and what it writes, to go down from."""
+def _of_job(reader: Reader, job: Job, flows: Flows, visibility: Sight) -> dict[str, set[int]]:
+    """Return the inputs and outputs of the job, to walk up and down from."""
     rows = rows_for(reader, _TOUCHED, job.runs)
-    seen = [(key, direction) for key, namespace, direction in rows if sight.sees(namespace, key)]
-    if not seen and not sight.is_whole:
+    seen = [
+        (key, direction) for key, namespace, direction in rows if visibility.sees(namespace, key)
+    ]
+    if not seen and not visibility.is_whole:
         raise unknown("job", job.asked)
     flow = flows.of(job.namespace, job.name)
     flows.asked.add((job.namespace, job.name))
@@ -65,14 +67,14 @@ def _of_job(reader: Reader, job: Job, flows: Flows, sight: Sight) -> dict[str, s
     return {"upstream": set(flow.inputs), "downstream": set(flow.outputs)}
 
 
-def _take(reader: Reader, known: set[int], flows: Flows, sight: Sight) -> None:
+def _take(reader: Reader, known: set[int], flows: Flows, visibility: Sight) -> None:
     """All that runs between these datasets, also between those of one side and the other."""
     for up, down, namespace, name, event_name, *seen in edges_between(reader, known):
         if not name:
             flows.declared.add((up, down))
             continue
         # Spark names a job after what it writes, which may be hidden from the token.
-        flows.add((up, down), (namespace, name), event_name if sight.is_whole else None, seen)
+        flows.add((up, down), (namespace, name), event_name if visibility.is_whole else None, seen)
     for key, namespace, name in rows_for(reader, _SOURCES, known):
         flows.of(namespace, name).outputs.add(key)
     flows.clear_false_paths()

@@ -96,7 +96,7 @@ class Flows(msgspec.Struct):
     asked: set[_JobName] = msgspec.field(default_factory=set)
 
     def of(self, namespace: str, name: str) -> Flow:
-        """That of this job."""
+        """Return the flow of this job."""
         return self.jobs.setdefault((namespace, name), Flow())
 
     def add(
@@ -127,11 +127,11 @@ class Flows(msgspec.Struct):
 
 
 def dataset_nodes(
-    reader: Reader, keys: Iterable[int], flows: Flows, sight: Sight
+    reader: Reader, keys: Iterable[int], flows: Flows, visibility: Sight
 ) -> dict[int, GraphNode]:
     """By key; an edge that no job is known to make leads from dataset to dataset."""
     wanted = list(keys)
-    sayings = Sayings(reader, wanted, sight)
+    sayings = Sayings(reader, wanted, visibility)
     data = {
         row[0]: DatasetData(**sayings.dataset(row)) for row in rows_for(reader, _DATASETS, wanted)
     }
@@ -151,11 +151,11 @@ def dataset_nodes(
 
 
 def job_nodes(
-    reader: Reader, datasets: dict[int, GraphNode], flows: Flows, runs: list[int], sight: Sight
+    reader: Reader, datasets: dict[int, GraphNode], flows: Flows, runs: list[int], visibility: Sight
 ) -> list[GraphNode]:
     """Each with its newest run; `runs`: those of a job that no dataset here tells of."""
     newest = _newest(reader, list(datasets), runs)
-    described = describe_jobs(reader, flows.jobs, sight)
+    described = describe_jobs(reader, flows.jobs, visibility)
     return [
         _job_node(
             name,

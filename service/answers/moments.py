@@ -53,10 +53,10 @@ def instant_of(text: str, place: str) -> int:
     try:
         instant = datetime.fromisoformat(text)
     except ValueError as error:
-        expected = "expected an instant such as 2026-11-20T12:00:00Z"
+        expected = "expected a timestamp such as 2026-11-20T12:00:00Z"
         raise InvalidQuestionError(f"{place}: {expected}, got {text[:80]!r}") from error
     if instant.tzinfo is None:
-        advice = "has no time zone: end it with Z for UTC, or as +01:00"
+        advice = "has no time zone: add Z for UTC, or an offset such as +01:00"
         raise InvalidQuestionError(f"{place}: {text[:80]!r} {advice}")
     if not is_tellable(instant):
         raise InvalidQuestionError(f"{place}: {TELLABLE}, got {text[:80]!r}")
@@ -67,11 +67,11 @@ def past_instant(text: str, now: datetime) -> int:
     """Microseconds of an instant that somebody asks about.
 
     Raises:
-        InvalidQuestionError: it is none, has no time zone, or is yet to come.
+        InvalidQuestionError: it is none, has no time zone, or is in the future.
     """
     instant = instant_of(text, "at")
     if instant > to_micros(now):
-        raise InvalidQuestionError(f"at: {text[:80]!r} is yet to come")
+        raise InvalidQuestionError(f"at: {text[:80]!r} is in the future")
     return instant
 
 
@@ -93,15 +93,15 @@ class Evaluated(msgspec.Struct, frozen=True):
 
 
 def stale_warning(evaluated: Evaluated) -> str:
-    """What to say beside the figures of a stale evaluation."""
+    """Return the warning to show with a stale evaluation."""
     if evaluated.as_of is None:
-        return "nothing has been evaluated yet"
+        return "no evaluation has run yet"
     at = instant_text(evaluated.as_of)
-    return f"the last evaluation is of {at}: what was good then is unknown now"
+    return f"the last evaluation was at {at}: states that were good then are unknown now"
 
 
 def last_evaluation(reader: Reader, *, now: datetime, stale_seconds: float) -> Evaluated:
-    """The newest evaluation; stale when there is none, or it is not of these `stale_seconds`.
+    """Return the newest evaluation; stale if missing or older than `stale_seconds`.
 
     One that is further ahead was made by a clock that was wrong: nobody knows how old it is.
     """

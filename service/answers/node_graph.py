@@ -105,7 +105,7 @@ def neighbourhood(
             edges.setdefault((up, down), set()).add(job)
     cuts = cuts_of(walks)
     if len(keys) > most:
-        cuts.append(f"the nearest {most} of {len(keys)} datasets are drawn")
+        cuts.append(f"the nearest {most} of {len(keys)} datasets shown")
     return Neighbourhood(keys[:most], edges, "; ".join(cuts) or None)
 
 
@@ -119,7 +119,7 @@ def _nearest(asked: Question, walks: Iterable[Walk]) -> list[int]:
 def graph_nodes(
     reader: Reader, named: Dataset, around: Neighbourhood, evaluated: Evaluated
 ) -> GraphNodes:
-    """The datasets, coloured by health: unknown where no evaluation is of now."""
+    """Return the datasets, coloured by state; unknown if the evaluation is stale."""
     key, namespace, name = named
     states = states_of(reader, around.keys, evaluated)
     rows = {row[0]: row for row in rows_for(reader, _NODES, around.keys)}
@@ -155,7 +155,7 @@ def _node(
 
 
 def graph_edges(named: Dataset, around: Neighbourhood) -> GraphEdges:
-    """The edges, one for each pair."""
+    """Return the edges, one for each pair."""
     edges = [_edge(pair, jobs) for pair, jobs in sorted(around.edges.items())]
     return GraphEdges(named[1], named[2], edges, around.cut is not None, around.cut)
 
@@ -163,5 +163,5 @@ def graph_edges(named: Dataset, around: Neighbourhood) -> GraphEdges:
 def _edge(pair: tuple[int, int], jobs: set[str]) -> GraphEdge:
     source, target = map(str, pair)
     named = sorted(job or "(declared)" for job in jobs)
-    told = named[0] if len(named) == 1 else f"{len(named)} jobs"
-    return GraphEdge(f"{source}-{target}", source, target, told, ", ".join(named))
+    label = named[0] if len(named) == 1 else f"{len(named)} jobs"
+    return GraphEdge(f"{source}-{target}", source, target, label, ", ".join(named))

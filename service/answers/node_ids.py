@@ -57,8 +57,8 @@ class Job(msgspec.Struct, frozen=True):
     is_cut: bool
 
 
-def node_named(reader: Reader, node_id: str, sight: Sight) -> Dataset | Job:
-    """What this id means.
+def node_named(reader: Reader, node_id: str, visibility: Sight) -> Dataset | Job:
+    """Parse a node id.
 
     Raises:
         InvalidQuestionError: it is no id of a dataset or a job.
@@ -73,30 +73,30 @@ def node_named(reader: Reader, node_id: str, sight: Sight) -> Dataset | Job:
     for text in dict.fromkeys((rest, unquote(rest))):
         pairs = list(_pairs(text))
         if kind[1] == "dataset":
-            found: Dataset | Job | None = dataset_among(reader, pairs, sight)
+            found: Dataset | Job | None = dataset_among(reader, pairs, visibility)
         else:
-            found = _job(reader, pairs, rest, sight)
+            found = _job(reader, pairs, rest, visibility)
         if found is not None:
             return found
     raise unknown(kind[1], rest)
 
 
 def unknown(kind: str, name: str) -> UnknownNodeError:
-    """The refusal in Marquez's words."""
+    """Return a rejection in the words of Marquez."""
     return UnknownNodeError(f"{kind.capitalize()} {name[:80]!r} not found.")
 
 
 def node_id_of(kind: Literal["dataset", "job"], namespace: str, name: str) -> str:
-    """The id that Marquez would give."""
+    """Return the node id in the form of Marquez."""
     return f"{kind}:{namespace}:{name}"
 
 
-def _job(reader: Reader, pairs: list[tuple[str, str]], asked: str, sight: Sight) -> Job | None:
+def _job(reader: Reader, pairs: list[tuple[str, str]], asked: str, visibility: Sight) -> Job | None:
     for namespace, name in pairs:
         wanted = {"namespace": namespace, "name": name, "most": MOST_RUNS + 1}
         part = wanted | {"whole": name.partition(".")[0]}
         found = reader.rows(_RUNS, wanted)
-        if not found and sight.is_whole:  # The name of a part may name what is hidden.
+        if not found and visibility.is_whole:  # The name of a part may name what is hidden.
             found = reader.rows(_RUNS_OF_PART, part)
         runs = [row[0] for row in found]
         if runs:

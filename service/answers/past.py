@@ -23,7 +23,7 @@ def past_lineage(  # noqa: PLR0913 - the last three by name
     *,
     depth: int,
     direction: str = "both",
-    sight: Sight = EVERYTHING,
+    visibility: Sight = EVERYTHING,
 ) -> PastLineage:
     """Both trees, or the one asked for, as they were at `at` (µs).
 
@@ -32,16 +32,16 @@ def past_lineage(  # noqa: PLR0913 - the last three by name
     """
     key, namespace, name = dataset
     walks = {
-        way: CatalogWalk(reader, _NEXT[way], sight, {"at": at}).walked([key], depth)
+        way: CatalogWalk(reader, _NEXT[way], visibility, {"at": at}).walked([key], depth)
         for way in DIRECTIONS[direction]
     }
     edges = {way: _edges(found, way) for way, found in walks.items()}
-    runs = edge_runs(reader, set().union(*edges.values()), at, sight)
+    runs = edge_runs(reader, set().union(*edges.values()), at, visibility)
     trees = {way: _tree(reader, found, way, runs.runs) for way, found in walks.items()}
     cuts = [f"{way}: {found.cut}" for way, found in walks.items() if found.cut]
     cuts += _forgotten(reader, at, runs)
     if any(found.hidden for found in walks.values()):
-        cuts.append("some of it may not be seen with this token")
+        cuts.append("parts are hidden from this token")
     return PastLineage(
         dataset_namespace=namespace,
         dataset=name,
@@ -56,16 +56,18 @@ def past_lineage(  # noqa: PLR0913 - the last three by name
 
 def _forgotten(reader: Reader, at: int, runs: EdgeRuns) -> list[str]:
     began = reader.rows(_BEGAN)[0][0]
-    said = []
+    texts = []
     if began is None or at < int(began):
-        since = "nothing has been watched yet" if began is None else f"watched since {_day(began)}"
-        said.append(f"nothing is known of that time: {since}")
-    if runs.unknown:
-        said.append(
-            f"of {runs.unknown} edges no run that had succeeded by then is known: it failed, or is"
-            " older than what is kept (LINEWARD_PIPELINE_WRITE_DAYS)"
+        since = (
+            "no events have been observed yet" if began is None else f"watched since {_day(began)}"
         )
-    return said
+        texts.append(f"no data for that time: {since}")
+    if runs.unknown:
+        texts.append(
+            f"{runs.unknown} edges have no stored successful run at that time: the run failed, or"
+            " was deleted (LINEWARD_PIPELINE_WRITE_DAYS)"
+        )
+    return texts
 
 
 def _day(micros: str) -> str:
@@ -81,7 +83,7 @@ def _edge(here: int, other: int, way: str) -> Edge:
 
 
 def _tree(reader: Reader, found: Walk, way: str, runs: dict[Edge, EdgeRun]) -> list[PastNode]:
-    """What hung on the dataset that the walk starts from."""
+    """Return the tree of a walk at a past time, from its start."""
     keys, known = found.keys, names_of(reader, found.keys)
     names = all_named(keys, map(known.get, keys))
 

@@ -110,7 +110,7 @@ ORDER BY newest.seen_at DESC, r.run_key
 _BEHIND = "HAVING (-MAX(io.last_event_at), io.run_key) > (-CAST(:seen_at AS BIGINT), :run_key)"
 
 
-def run(reader: Reader, run_id: str, sight: Sight = EVERYTHING) -> RunAnswer:
+def run(reader: Reader, run_id: str, visibility: Sight = EVERYTHING) -> RunAnswer:
     """Every run of this id: two jobs that share one are two runs.
 
     A root that reported nothing itself is answered by its runs: pages link to it.
@@ -123,21 +123,21 @@ def run(reader: Reader, run_id: str, sight: Sight = EVERYTHING) -> RunAnswer:
         UnknownRunError: none was ever seen.
     """
     rows = rows_of(reader, run_id)
-    shown, reason = details_of(reader, rows, sight, seen(reader, sight))
+    shown, reason = details_of(reader, rows, visibility, seen(reader, visibility))
     if not shown:
         raise UnknownRunError(f"{unknown_run(run_id)}{older_runs_advice(reader, run_id)}")
     return RunAnswer(shown, reason is not None, reason)
 
 
 def details_of(
-    reader: Reader, rows: list[Row], sight: Sight, is_seen: tuple[str, dict[str, str]]
+    reader: Reader, rows: list[Row], visibility: Sight, is_seen: tuple[str, dict[str, str]]
 ) -> tuple[list[RunDetail], str | None]:
     """Return runs with what they read and wrote, and the reason if some of it is left out.
 
     Args:
         reader: of the catalog.
         rows: of `rows_of` or `rows_by_key`.
-        sight: what may be seen.
+        visibility: what may be seen.
         is_seen: its condition on a dataset, as `seen` gives it, with its values.
     """
     keys = [row[9] for row in rows]
@@ -146,12 +146,14 @@ def details_of(
     by_run: dict[int, list[RunIo]] = {}
     for run_key, *io in listed[:_MOST_IO]:
         by_run.setdefault(run_key, []).append(RunIo(*io))
-    shown = [row for row in rows if sight.is_whole or row[9] in by_run]
-    hidden = hidden_of(reader, keys, sight, is_seen)
+    shown = [row for row in rows if visibility.is_whole or row[9] in by_run]
+    hidden = hidden_of(reader, keys, visibility, is_seen)
     reason = f"only the first {_MOST_IO} datasets are listed" if len(listed) > _MOST_IO else None
     if len(rows) == _MOST_RUNS:
         reason = f"only the first {_MOST_RUNS} runs are listed"
-    runs = [_detail(row, by_run.get(row[9], []), hidden.get(row[9], 0), sight) for row in shown]
+    runs = [
+        _detail(row, by_run.get(row[9], []), hidden.get(row[9], 0), visibility) for row in shown
+    ]
     return runs, reason
 
 
@@ -171,13 +173,13 @@ def rows_by_key(reader: Reader, keys: list[int]) -> list[Row]:
 def hidden_of(
     reader: Reader,
     keys: list[int],
-    sight: Sight,
+    visibility: Sight,
     is_seen: tuple[str, dict[str, str]] | None = None,
 ) -> dict[int, int]:
     """Return how many datasets each of these runs touched that may not be seen; 0 is left out."""
-    if sight.is_whole:
+    if visibility.is_whole:
         return {}
-    condition, names = is_seen or seen(reader, sight)
+    condition, names = is_seen or seen(reader, visibility)
     return dict(rows_for(reader, _HIDDEN.format(seen=condition), keys, names))
 
 
@@ -186,24 +188,26 @@ def unknown_run(run_id: str) -> str:
     return f"no event of a run {run_id[:80]!r} has been seen"
 
 
-def last_run(reader: Reader, dataset_key: int, sight: Sight = EVERYTHING) -> RunSummary | None:
-    """The newest run that named this dataset as its output, whether or not it succeeded."""
+def last_run(reader: Reader, dataset_key: int, visibility: Sight = EVERYTHING) -> RunSummary | None:
+    """Return the newest run with this dataset as an output, successful or not."""
     rows = reader.rows(_LAST, {"key": dataset_key})
     if not rows:
         return None
     (row,) = rows
-    return RunSummary(**_summary(row, sight, is_cut=bool(hidden_of(reader, [row[9]], sight))))
+    return RunSummary(
+        **_summary(row, visibility, is_cut=bool(hidden_of(reader, [row[9]], visibility)))
+    )
 
 
 def recent_runs(
     reader: Reader,
     named: Dataset,
-    sight: Sight = EVERYTHING,
+    visibility: Sight = EVERYTHING,
     *,
     limit: int = 50,
     cursor: str | None = None,
 ) -> RecentRuns:
-    """The newest runs that read or wrote this dataset, by the time of their events.
+    """Return the newest runs that read or wrote this dataset, by event time.
 
     Raises:
         InvalidQuestionError: a cursor that is none of this question's.
@@ -216,22 +220,22 @@ def recent_runs(
         values |= dict(zip(("seen_at", "run_key"), behind, strict=True))
     rows = reader.rows(_RECENT.format(behind="" if behind is None else _BEHIND), values)
     is_cut = len(rows) > limit
-    hidden = hidden_of(reader, [row[-1] for row in rows[:limit]], sight)
+    hidden = hidden_of(reader, [row[-1] for row in rows[:limit]], visibility)
     return RecentRuns(
         dataset_namespace=namespace,
         dataset=name,
-        runs=[_recent(row, sight, is_cut=row[-1] in hidden) for row in rows[:limit]],
+        runs=[_recent(row, visibility, is_cut=row[-1] in hidden) for row in rows[:limit]],
         partial=is_cut,
-        partial_reason=f"{limit:,} are shown; there are older ones" if is_cut else None,
+        partial_reason=f"{limit:,} shown; older ones exist" if is_cut else None,
         next_cursor=cursor_of(question, rows[limit - 1][-2:]) if is_cut else None,
         older=older_runs(reader),
     )
 
 
-def _recent(row: Row, sight: Sight, *, is_cut: bool) -> RecentRun:
+def _recent(row: Row, visibility: Sight, *, is_cut: bool) -> RecentRun:
     directions, landed_at, inputs, outputs, evidence, producer, adapter_version = row[9:-2]
     return RecentRun(
-        **_summary(row, sight, is_cut=is_cut),
+        **_summary(row, visibility, is_cut=is_cut),
         direction=directions,
         first_event_at=iso_of(row[3]),
         last_event_at=iso_of(row[7]),
@@ -244,14 +248,14 @@ def _recent(row: Row, sight: Sight, *, is_cut: bool) -> RecentRun:
     )
 
 
-def _summary(row: Row, sight: Sight, *, is_cut: bool) -> dict[str, Any]:
+def _summary(row: Row, visibility: Sight, *, is_cut: bool) -> dict[str, Any]:
     """Fields of a summary; `is_cut`: the run touched what may not be seen."""
     run_id, job_namespace, job_name, _, started, completed, failed, _, root = row[:9]
     finished = completed if failed is None else max(failed, completed or failed)
     return {
         "run_id": run_id,
         "job_namespace": job_namespace,
-        "job_name": None if is_cut else job_name if sight.is_whole else root,
+        "job_name": None if is_cut else job_name if visibility.is_whole else root,
         "status": run_state(started_at=started, completed_at=completed, failed_at=failed),
         "started_at": iso(started),
         "finished_at": iso(finished),
@@ -259,16 +263,19 @@ def _summary(row: Row, sight: Sight, *, is_cut: bool) -> dict[str, Any]:
     }
 
 
-def _detail(row: Row, datasets: list[RunIo], hidden: int, sight: Sight) -> RunDetail:
+def _detail(row: Row, datasets: list[RunIo], hidden: int, visibility: Sight) -> RunDetail:
     *texts, nominal_start_at, spark_conf, parameters, tags, retries_left = row[10:]
-    told = {**_summary(row, sight, is_cut=bool(hidden)), **dict(zip(_TEXTS, texts, strict=True))}
-    if not sight.is_whole:
+    fields = {
+        **_summary(row, visibility, is_cut=bool(hidden)),
+        **dict(zip(_TEXTS, texts, strict=True)),
+    }
+    if not visibility.is_whole:
         # Texts that may name what is not to be seen.
-        told["error_message"] = spark_conf = parameters = tags = None
+        fields["error_message"] = spark_conf = parameters = tags = None
     if hidden:
-        told |= dict.fromkeys(_NAMING)
+        fields |= dict.fromkeys(_NAMING)
     return RunDetail(
-        **told,
+        **fields,
         nominal_start_at=iso(nominal_start_at),
         spark_conf=settings_of(spark_conf),
         parameters=settings_of(parameters),
@@ -280,5 +287,5 @@ def _detail(row: Row, datasets: list[RunIo], hidden: int, sight: Sight) -> RunDe
 
 
 def settings_of(text: str | None) -> dict[str, str]:
-    """Settings by key, as the pipeline keeps them; empty where none were told."""
+    """Return stored settings by key; empty if none were reported."""
     return msgspec.json.decode(text, type=dict[str, str]) if text else {}

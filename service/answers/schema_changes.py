@@ -41,7 +41,7 @@ def fields_of(text: str | None) -> list[Field]:
 
 
 def schema_change(before: list[Field], after: list[Field]) -> SchemaChange:
-    """What the second schema has, lacks and types otherwise, by the names of its columns."""
+    """Return the columns added, removed and retyped in the second schema."""
     old, new = ({field.name: field.type for field in fields} for fields in (before, after))
     both = [name for name in new if name in old and old[name] != new[name]]
     return SchemaChange(
@@ -52,7 +52,7 @@ def schema_change(before: list[Field], after: list[Field]) -> SchemaChange:
 
 
 def told(change: SchemaChange) -> list[str]:
-    """The change in words: `added email (string)`, `removed at`, `id was int and is bigint`."""
+    """Describe a change: `added email (string)`, `removed at`, `id was int and is bigint`."""
     return [
         *(f"added {field.name}{_typed(field)}" for field in change.added),
         *(f"removed {field.name}" for field in change.removed),

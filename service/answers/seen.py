@@ -6,7 +6,7 @@ from lineage.catalog.links import IS_LINK
 from lineage.catalog.reader import Reader
 from service.access.sight import Sight
 
-UNSEEN: Final = "some of it may not be seen with this token"
+UNSEEN: Final = "parts are hidden from this token"
 
 # A dataset of several names is shown to a token that may see each of them: an event that joins
 # two names shows no dataset to another token. A symlink is such a name, also if no event uses it.
@@ -36,34 +36,36 @@ UNION SELECT namespace FROM dataset_alias WHERE {IS_LINK}
 }
 
 
-def seen(reader: Reader, sight: Sight, *, table: str = "dataset") -> tuple[str, dict[str, str]]:
-    """A condition on a dataset `d`, and its values: namespaces are few, and listed.
+def seen(
+    reader: Reader, visibility: Sight, *, table: str = "dataset"
+) -> tuple[str, dict[str, str]]:
+    """Return a condition on a dataset `d`, and its values: visible namespaces are few.
 
     Args:
         reader: of the catalog.
-        sight: of the one who asks.
+        visibility: of the one who asks.
         table: `d` in the question: `dataset` or `dataset_alias`.
     """
-    if sight.is_whole:
+    if visibility.is_whole:
         return "1 = 1", {}
     every_name = _EVERY_NAME if table == "dataset" else ""
-    listed, values = _listed(reader, sight, table)
+    listed, values = _listed(reader, visibility, table)
     if not values:
         return "1 = 0", values
     return f"(d.namespace IN ({listed}){every_name.format(listed=listed)})", values
 
 
-def hidden_keys(reader: Reader, sight: Sight) -> list[int]:
-    """Return the datasets that have some name out of sight, whatever they are called."""
-    if sight.is_whole:
+def hidden_keys(reader: Reader, visibility: Sight) -> list[int]:
+    """Return the datasets that have some name out of visibility, whatever they are called."""
+    if visibility.is_whole:
         return []
-    listed, values = _listed(reader, sight, "dataset")
+    listed, values = _listed(reader, visibility, "dataset")
     # NULL equals no name: a token without a namespace sees no dataset.
     return [key for (key,) in reader.rows(_HIDDEN.format(listed=listed or "NULL"), values)]
 
 
-def _listed(reader: Reader, sight: Sight, table: str) -> tuple[str, dict[str, str]]:
+def _listed(reader: Reader, visibility: Sight, table: str) -> tuple[str, dict[str, str]]:
     """Return the namespaces that may be seen: as a list of parameters, and their values."""
-    names = [row[0] for row in reader.rows(_NAMESPACES[table]) if sight.sees(row[0])]
+    names = [row[0] for row in reader.rows(_NAMESPACES[table]) if visibility.sees(row[0])]
     values = {f"seen_{n}": name for n, name in enumerate(names)}
     return ", ".join(f":{name}" for name in values), values

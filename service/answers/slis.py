@@ -36,7 +36,7 @@ _OF_THE_SERVICE = (QUERY_LATENCY.id, IMPACT_ANALYSIS.id, UNAUTHORIZED_ACCESS.id)
 
 
 def sli_name(sli: str) -> str:
-    """What people call it: `M1` is coverage."""
+    """Return the usual name of an SLI: `M1` is coverage."""
     known = SLI_BY_ID.get(sli)
     return known.name if known else sli
 
@@ -79,14 +79,14 @@ def _rests(id_: tuple[str, str], evaluated: Evaluated) -> bool:
 
 
 def mostly_unknown(reader: Reader, now: datetime) -> set[tuple[str, str]]:
-    """The SLIs and tiers of which too much of the last day is unknown for a ratio."""
+    """Return SLIs and tiers with too much unknown in the last day for a ratio."""
     since = to_micros(now - timedelta(days=1))
     rows = reader.rows(_DAY, {"since": since})
     return {(sli, tier) for sli, tier, lost, sure in rows if lost > MOST_UNKNOWN * (lost + sure)}
 
 
 def _expected() -> set[tuple[str, str]]:
-    """What is shown even before anything is counted: there it says "no sample"."""
+    """Return the SLIs to show before any data exists, with "no data"."""
     return {(sli.id, tier) for sli in SLIS for tier in sli.tiers}
 
 

@@ -126,7 +126,7 @@ def status(
     count_datasets: bool = True,
     own_policy: "Standing | None" = None,
 ) -> Status:
-    """What can be said; what is not there yet is null, and `partial_reason` says so.
+    """Return the status; missing parts are null, and `partial_reason` names them.
 
     `own_policy`: of the service that asks, which knows better than the catalog.
     """
@@ -151,7 +151,7 @@ def status(
         datasets=catalog.datasets if catalog else None,
         policies=status_policies(own_policy, catalog.policies if catalog else None),
         partial=bool(missing),
-        partial_reason=f"there is no {' and no '.join(missing)} yet" if missing else None,
+        partial_reason=f"no {' and no '.join(missing)} yet" if missing else None,
         warnings=warnings_of(settings.data_dir),
         set_aside_events=catalog.set_aside if catalog else None,
         incidents_wait_since=iso(catalog.waits.get(BEHIND_SINCE)) if catalog else None,
@@ -245,17 +245,17 @@ def spool_status(path: Path, now: datetime) -> SpoolStatus | None:
     with reading(path) as spool:
         if spool is None:
             return None
-        beat = first(spool, "SELECT beat_at FROM heartbeat")
+        heartbeat = first(spool, "SELECT beat_at FROM heartbeat")
         return SpoolStatus(
-            heartbeat_at=iso(beat),
-            alive=beat is not None and abs(to_micros(now) - beat) <= _ALIVE_MICROS,
+            heartbeat_at=iso(heartbeat),
+            alive=heartbeat is not None and abs(to_micros(now) - heartbeat) <= _ALIVE_MICROS,
             last_seq=first(spool, LAST_SEQ) or 0,
             rejected=first(spool, "SELECT COUNT(*) FROM rejected") or 0,
         )
 
 
 def roles_of(data_dir: Path, now: datetime | None = None) -> tuple[bool, list[Role]]:
-    """What the supervisor wrote last; of a supervisor that is gone, every role is stopped.
+    """Return the last status of the supervisor; without a supervisor every role is stopped.
 
     What it has not written for a minute, on a full disk or standing still, is unknown.
     """

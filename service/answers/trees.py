@@ -18,7 +18,7 @@ _NAME: Final = attrgetter("dataset_namespace", "dataset")
 
 
 def branches(walk: Walk, draw: Draw[_Node]) -> list[_Node]:
-    """What hangs on the dataset that a walk starts from, by name; `draw` is asked for each edge."""
+    """Build the tree of a walk by name; `draw` decides about each edge."""
     hanging: list[list[_Node]] = [[] for _ in walk.keys]
     for here, other, jobs in _joined(walk.edges):
         below = hanging[other] if walk.finders[other] == here else None

@@ -76,14 +76,21 @@ class UnsourcedReads(msgspec.Struct, frozen=True):
 
 
 def unsourced_reads(
-    reader: Reader, now: datetime, sight: Sight = EVERYTHING, *, hours: int = 24, limit: int = 100
+    reader: Reader,
+    now: datetime,
+    visibility: Sight = EVERYTHING,
+    *,
+    hours: int = 24,
+    limit: int = 100,
 ) -> UnsourcedReads:
     """Return at most `limit` datasets that were read without a source in the last `hours`."""
     window = {"since": to_micros(now - timedelta(hours=hours)), "looked_at": _MOST_READS}
-    condition, names = seen(reader, sight)
+    condition, names = seen(reader, visibility)
     values = {**window, **names, "most": limit + 1}
     rows = reader.rows(_RANKED.format(seen=condition), values)
-    jobs = _job_names(reader, [row[0] for row in rows[:limit]], window) if sight.is_whole else {}
+    jobs = (
+        _job_names(reader, [row[0] for row in rows[:limit]], window) if visibility.is_whole else {}
+    )
     cuts = [f"the {limit:,} datasets with the most readers"] if len(rows) > limit else []
     if reader.rows(_COUNTED, window)[0][0] >= _MOST_READS:
         cuts.append(f"the newest {_MOST_READS:,} reads")

@@ -42,15 +42,15 @@ DIRECTIONS["both"] = ("upstream", "downstream")
 def walked(asked: Question, way: str, starts: Iterable[int], depth: int) -> Walk:
     """All that is reached from here now, `upstream` or `downstream`, to `depth` steps away."""
     if asked.live is None:
-        return CatalogWalk(asked.reader, NEXT[way], asked.sight).walked(starts, depth)
-    sees = None if asked.sight.is_whole else asked.sight.sees
-    return asked.live.walked(way, starts, depth, MOST_NODES, sees, asked.sight.hidden)
+        return CatalogWalk(asked.reader, NEXT[way], asked.visibility).walked(starts, depth)
+    sees = None if asked.visibility.is_whole else asked.visibility.sees
+    return asked.live.walked(way, starts, depth, MOST_NODES, sees, asked.visibility.hidden)
 
 
 def named(asked: Question, keys: Sequence[int]) -> list[Name | None]:
     """Namespace and name of each of these datasets; none of what the catalog does not have."""
     held = None if asked.live is None else asked.live.named(keys)
-    return _told(keys, held, lambda unknown: names_of(asked.reader, unknown))
+    return _reported(keys, held, lambda unknown: names_of(asked.reader, unknown))
 
 
 def responsible(asked: Question, keys: Sequence[int]) -> list[Responsible | None]:
@@ -61,10 +61,10 @@ def responsible(asked: Question, keys: Sequence[int]) -> list[Responsible | None
         rows = rows_for(asked.reader, _POLICIES, unknown)
         return {key: (tier, owner) for key, tier, owner in rows}
 
-    return _told(keys, held, asked_for)
+    return _reported(keys, held, asked_for)
 
 
-def _told(
+def _reported(
     keys: Sequence[int],
     held: list[_Known | None] | None,
     asked_for: Callable[[Sequence[int]], Mapping[int, _Known]],
@@ -78,7 +78,7 @@ def _told(
 
 
 def coloured(asked: Question, keys: Sequence[int]) -> list[str]:
-    """The worst state of each of these datasets, as it counts now."""
+    """Return the current most severe state of each dataset."""
     evaluated = asked.evaluated
     judged = evaluated.as_of, evaluated.edges_at
     held = None if asked.live is None else asked.live.states_of(keys, judged)
@@ -88,9 +88,9 @@ def coloured(asked: Question, keys: Sequence[int]) -> list[str]:
 
 
 def all_named(keys: Sequence[int], known: Iterable[Name | None]) -> list[Name]:
-    """The same, with words for the datasets that have edges, and no row."""
-    told = zip(keys, known, strict=True)
-    return [name or ("", f"(unknown dataset {key})") for key, name in told]
+    """Return the names, with a placeholder for datasets that have edges and no row."""
+    pairs = zip(keys, known, strict=True)
+    return [name or ("", f"(unknown dataset {key})") for key, name in pairs]
 
 
 def names_of(reader: Reader, keys: Iterable[int]) -> dict[int, Name]:
@@ -99,7 +99,7 @@ def names_of(reader: Reader, keys: Iterable[int]) -> dict[int, Name]:
 
 
 def cuts_of(walks: Mapping[str, Walk]) -> list[str]:
-    """What walks of these names did not come to, in words."""
+    """Describe what the walks of these names did not reach."""
     cuts = [f"{way}: {walk.cut}" for way, walk in walks.items() if walk.cut]
     return [*cuts, UNSEEN] if any(walk.hidden for walk in walks.values()) else cuts
 
@@ -119,12 +119,12 @@ class CatalogWalk:
     """A walk that asks the catalog for each level."""
 
     def __init__(
-        self, reader: Reader, sql: str, sight: Sight, values: Values | None = None
+        self, reader: Reader, sql: str, visibility: Sight, values: Values | None = None
     ) -> None:
-        """`sql` gives (here, other, job name) of the datasets `:keys`, and of `values`."""
+        """Walk from `:keys`; `sql` returns (here, other, job name) for them and `values`."""
         self._reader = reader
         self._sql = sql
-        self._sight = sight
+        self._visibility = visibility
         self._values = values
         self._walk = Walk([], [], [], {})
         self._numbers: dict[int, int] = {}  # of each key its position in the walk
@@ -163,10 +163,12 @@ class CatalogWalk:
     def _edges(self, frontier: Iterable[int]) -> list[tuple[int, int, str]]:
         """Out of these, to what may be seen; what may not is noted."""
         rows = sorted(rows_for(self._reader, self._sql, frontier, self._values))
-        if self._sight.is_whole:
+        if self._visibility.is_whole:
             return rows
         names = names_of(self._reader, {other for _, other, _ in rows})
-        seen = {key for key, (namespace, _) in names.items() if self._sight.sees(namespace, key)}
+        seen = {
+            key for key, (namespace, _) in names.items() if self._visibility.sees(namespace, key)
+        }
         for here, other, _ in rows:
             if other not in seen:
                 self._walk.hidden.setdefault(self._numbers[here], set()).add(other)

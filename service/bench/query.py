@@ -123,7 +123,7 @@ def _fill(settings: Settings, estate: Estate) -> None:
 def _measured(
     settings: Settings, estate: Estate, requests: int
 ) -> tuple[list[Timing], Held, list[float]]:
-    """Timings, the graph in memory, and how long each new edge was in no answer."""
+    """Return timings, the graph in memory, and the delay of each new edge."""
     asked = estate.asked(estate.datasets)
     with closing(Roles(settings)) as roles, closing(Markers(settings)) as markers:
         roles.start_service()

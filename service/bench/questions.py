@@ -101,7 +101,7 @@ def _pages(datasets: int) -> list[Asked]:
 
 
 def roots(datasets: int) -> list[int]:
-    """Some of them: the same each time."""
+    """Choose some queries: the same each time."""
     return random.Random(5).sample(range(datasets), min(_ROOTS, datasets))  # noqa: S311
 
 

@@ -45,7 +45,7 @@ class Roles:
         wait_until(self._answers, "the service did not answer")
 
     def start_events(self) -> None:
-        """The pipeline, and its sender; until the first batch has landed."""
+        """Start the pipeline and its sender; return once the first batch has landed."""
         spool = str(self._settings.spool)
         sender = ["-m", "slis.spool_events", spool, str(EVENTS_A_SECOND), str(_LONG)]
         self._start(RoleCommand(role="sender", argv=(sys.executable, *sender)))
@@ -54,7 +54,7 @@ class Roles:
         self._to.close()  # the service may have, meanwhile; the next question opens it anew
 
     def ask(self, path: str) -> bytes:
-        """The answer.
+        """Send a GET request, and return the answer.
 
         Raises:
             RuntimeError: it is none.
@@ -132,7 +132,7 @@ class Markers:
         self._thread.start()
 
     def look(self, body: bytes) -> None:
-        """An answer, as it came: of the first dataset's lineage, or of something else."""
+        """Record the age of each written edge that an answer contains."""
         now = time.monotonic()
         with self._lock:
             named = [name for name in self._written if name in body]

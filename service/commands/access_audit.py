@@ -1,4 +1,4 @@
-"""`lineward access-audit`: who asked the API for what."""
+"""`lineward access-audit`: accesses to the API."""
 
 from typing import Annotated
 
@@ -19,13 +19,13 @@ app = typer.Typer(add_completion=False)
 def main(  # noqa: PLR0913 - each is an option
     data_dir: DataDir = None,
     *,
-    who: Annotated[str | None, typer.Option(help="Of one token, by its name.")] = None,
-    action: Annotated[str | None, typer.Option(help="Of one action, as `lineage`.")] = None,
-    decision: Annotated[str | None, typer.Option(help="allow or deny.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=MOST_LISTED, help="At most so many.")] = 50,
+    who: Annotated[str | None, typer.Option(help="Only this token name.")] = None,
+    action: Annotated[str | None, typer.Option(help="Only this action, e.g. `lineage`.")] = None,
+    decision: Annotated[str | None, typer.Option(help="Only this decision: allow or deny.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=MOST_LISTED, help="Maximum number.")] = 50,
     as_json: AsJson = False,
 ) -> None:
-    """List who asked the API for what and whether the policy allowed it, newest first."""
+    """List accesses to the API and whether the policy allowed them, newest first."""
     with question(read(data_dir)) as asked:
         answer = find_accesses(asked.reader, AccessFilters(who, action, decision), limit=limit)
     show(answer, table, as_json=as_json)
@@ -33,9 +33,9 @@ def main(  # noqa: PLR0913 - each is an option
 
 def table(answer: AccessPage) -> RenderableType:
     """Draw one line for each access."""
-    shown = grid("at", "who", "action", "subject", "namespaces", "decision", "status", "policy")
+    shown = grid("time", "who", "action", "subject", "namespaces", "decision", "status", "policy")
     for row in answer.rows:
         decided = f"{row.decision}: {row.reason}" if row.reason else row.decision
         texts = (row.who or "-", row.action, row.subject, ", ".join(row.namespaces), decided)
         shown.add_row(*map(plain, (local(row.at), *texts, row.status, row.version[:8])))
-    return filled(shown, "no access is recorded: see `access` of the policy")
+    return filled(shown, "no accesses are recorded: see `access` of the policy")

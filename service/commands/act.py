@@ -1,4 +1,4 @@
-"""`lineward act NAME …`: what a runbook says to do; prints the plan, and does it with --yes."""
+"""`lineward act NAME …`: actions of runbooks; prints the plan, and runs it with --yes."""
 
 import getpass
 from pathlib import Path
@@ -13,93 +13,102 @@ from service.terminal import clean, plain_lines, print_json
 app = typer.Typer(add_completion=False)
 _REFUSED = 6
 _Yes = Annotated[
-    bool, typer.Option("--yes", help="Do it. Without --yes: a dry run, which only prints the plan.")
+    bool,
+    typer.Option("--yes", help="Run the action. Without --yes, print the plan only (dry run)."),
 ]
 
 
 @app.callback()
 def act() -> None:
-    """Do what a runbook says. Without --yes each command is a dry run: it only prints the plan."""
+    """Run an action of a runbook. Without --yes, print the plan only (dry run)."""
 
 
 @app.command()
 def replay(  # noqa: PLR0913 - each is an option of the command
     *,
     start: Annotated[
-        str | None, typer.Option("--from", help="ISO 8601 with a zone. Inclusive.")
+        str | None, typer.Option("--from", help="Start, ISO 8601 with time zone, inclusive.")
     ] = None,
-    end: Annotated[str | None, typer.Option("--to", help="Exclusive; now, if not given.")] = None,
-    run: Annotated[str | None, typer.Option(help="A run, or a root run with all of its.")] = None,
+    end: Annotated[str | None, typer.Option("--to", help="End, exclusive \\[now].")] = None,
+    run: Annotated[
+        str | None, typer.Option(help="Run id; a root run includes its children.")
+    ] = None,
     data_dir: DataDir = None,
     yes: _Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Post events of the lake again, of a time or a run: what is known is not doubled."""
+    """Send the lake's events of a time window or run again; known events are not counted twice."""
     given = {"from": _zoned(start), "to": _zoned(end), "run": run}
     _act("replay", given, data_dir, yes=yes, as_json=as_json)
 
 
 @app.command()
 def requeue_rejected(
-    numbers: Annotated[list[int] | None, typer.Argument(help="Of the plan; else all.")] = None,
+    numbers: Annotated[
+        list[int] | None, typer.Argument(help="Numbers from the plan \\[all].")
+    ] = None,
     *,
-    reason: Annotated[str | None, typer.Option(help="Of this reason alone.")] = None,
+    reason: Annotated[str | None, typer.Option(help="Only this reason.")] = None,
     data_dir: DataDir = None,
     yes: _Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Post events again that the collector refused; what it refuses again stays."""
+    """Send rejected events again; events that are rejected again stay in the list."""
     given = {"reason": reason, "numbers": numbers or None}
     _act("requeue-rejected", given, data_dir, yes=yes, as_json=as_json)
 
 
 @app.command()
 def requeue_notifications(
-    channel: Annotated[str, typer.Argument(help="As slack:C0123ABCD or pagerduty:keys/shop.")],
+    channel: Annotated[
+        str, typer.Argument(help="Channel, e.g. slack:C0123ABCD or pagerduty:keys/shop.")
+    ],
     *,
     data_dir: DataDir = None,
     yes: _Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Send failed notifications of a channel again, say with a new token."""
+    """Send failed notifications of a channel again, for example after a new token."""
     given = {"channel": channel}
     _act("requeue-notifications", given, data_dir, yes=yes, as_json=as_json)
 
 
 @app.command()
 def requeue_set_aside(
-    numbers: Annotated[list[int] | None, typer.Argument(help="Of the plan; else all.")] = None,
+    numbers: Annotated[
+        list[int] | None, typer.Argument(help="Numbers from the plan \\[all].")
+    ] = None,
     *,
     data_dir: DataDir = None,
     yes: _Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Post events again that the pipeline set aside because they failed alone."""
+    """Send events again that the pipeline set aside."""
     given = {"numbers": numbers or None}
     _act("requeue-set-aside", given, data_dir, yes=yes, as_json=as_json)
 
 
 @app.command()
 def reinfer(
-    run: Annotated[str, typer.Argument(help="Run id; a root run's is whole.")],
+    run: Annotated[str, typer.Argument(help="Run id; a root run includes its children.")],
     *,
     data_dir: DataDir = None,
     yes: _Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Tell what a run's event log and SQL say that its job reads and writes."""
+    """Infer what the job of a run reads and writes from its event log and SQL."""
     _act("reinfer", {"run": run}, data_dir, yes=yes, as_json=as_json)
 
 
 @app.command()
 def resubmit(
-    application: Annotated[str, typer.Argument(help="Of Kubernetes: namespace/name.")],
+    application: Annotated[str, typer.Argument(help="SparkApplication, as namespace/name.")],
     *,
     data_dir: DataDir = None,
     yes: _Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run a SparkApplication that has ended once more, as a copy."""
+    """Run a finished SparkApplication again, as a copy."""
     namespace, _, name = application.rpartition("/")
     given = {"namespace": namespace or "default", "name": name}
     _act("resubmit", given, data_dir, yes=yes, as_json=as_json)
@@ -107,13 +116,13 @@ def resubmit(
 
 @app.command()
 def restart_role(
-    role: Annotated[str, typer.Argument(help="As `lineward status` names it.")],
+    role: Annotated[str, typer.Argument(help="Role, as listed by `lineward status`.")],
     *,
     data_dir: DataDir = None,
     yes: _Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Have `lineward up` stop one of its roles and start it again."""
+    """Restart one role of `lineward up`."""
     _act("restart-role", {"role": role}, data_dir, yes=yes, as_json=as_json)
 
 
@@ -121,37 +130,41 @@ def restart_role(
 def notify_downstream(  # noqa: PLR0913 - each is an option of the command
     dataset: DatasetName = "",
     *,
-    note: Annotated[str, typer.Option(help="What they are told.")],
+    note: Annotated[str, typer.Option(help="Text of the message.")],
     namespace: Namespace = None,
-    incident: Annotated[str | None, typer.Option(help="Of its roots, not of a dataset.")] = None,
+    incident: Annotated[
+        str | None, typer.Option(help="Use the roots of this incident instead of a dataset.")
+    ] = None,
     data_dir: DataDir = None,
     yes: _Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Send each owner downstream one notice, with their own datasets; it rings nobody."""
+    """Send each downstream owner one notice about their datasets; nobody is paged."""
     given = {"dataset": dataset or None, "dataset_namespace": namespace, "incident": incident}
     _act("notify-downstream", {**given, "note": note}, data_dir, yes=yes, as_json=as_json)
 
 
 @app.command()
 def open_suppression(  # noqa: PLR0913 - each is an option of the command
-    pattern: Annotated[str, typer.Argument(help="Over namespace/name, as in the policy's match.")],
+    pattern: Annotated[
+        str, typer.Argument(help="Pattern for namespace/name, as in the policy's `match`.")
+    ],
     *,
-    until: Annotated[str, typer.Option(help="ISO 8601 with a zone.")],
-    reason: Annotated[str, typer.Option(help="Why; it stands in the audit log.")],
-    start: Annotated[str | None, typer.Option("--from", help="Now, if not given.")] = None,
-    name: Annotated[str | None, typer.Option(help="What it is called.")] = None,
+    until: Annotated[str, typer.Option(help="End, ISO 8601 with time zone.")],
+    reason: Annotated[str, typer.Option(help="Reason, recorded in the audit log.")],
+    start: Annotated[str | None, typer.Option("--from", help="Start \\[now].")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the window.")] = None,
     data_dir: DataDir = None,
     yes: _Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Open a window in which what matches opens no incident."""
+    """Suppress incidents of matching datasets until a given time."""
     given = {"pattern": pattern, "until": _zoned(until), "from": _zoned(start), "name": name}
     _act("open-suppression", {**given, "reason": reason}, data_dir, yes=yes, as_json=as_json)
 
 
 def _zoned(text: str | None) -> str | None:
-    """A day alone is its first instant, in UTC."""
+    """Parse a date as its first moment, in UTC."""
     return f"{text}T00:00:00Z" if text and len(text) == len("2026-11-21") else text
 
 

@@ -1,4 +1,4 @@
-"""`lineward audit`: what people wanted, and what became of it."""
+"""`lineward audit`: operator actions and their results."""
 
 from typing import Annotated
 
@@ -19,21 +19,23 @@ app = typer.Typer(add_completion=False)
 def main(
     data_dir: DataDir = None,
     *,
-    limit: Annotated[int, typer.Option(min=1, max=1_000, help="At most so many.")] = 50,
-    who: Annotated[str | None, typer.Option(help="Of one person.")] = None,
-    action: Annotated[str | None, typer.Option(help="Of one action, as `acknowledge`.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=1_000, help="Maximum number.")] = 50,
+    who: Annotated[str | None, typer.Option(help="Only this person.")] = None,
+    action: Annotated[
+        str | None, typer.Option(help="Only this action, e.g. `acknowledge`.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List who wanted what, by what way, and what became of it; the newest first."""
+    """List operator actions and their results, newest first."""
     with question(read(data_dir)) as asked:
         answer = listed(asked.reader, Wanted(who, action), limit=limit)
     show(answer, table, as_json=as_json, rows=answer.rows)
 
 
 def table(answer: AuditPage) -> RenderableType:
-    """The rows as people read them."""
-    shown = grid("at", "who", "via", "action", "detail", "answer")
+    """Return the rows as a table."""
+    shown = grid("time", "who", "via", "action", "detail", "result")
     for row in answer.rows:
         cells = (row.who, row.via or "", row.action, row.detail, row.answer or "")
         shown.add_row(plain(local(row.at)), *map(plain, cells))
-    return filled(shown, "nobody wanted anything like that")
+    return filled(shown, "no operator actions match")

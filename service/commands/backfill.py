@@ -20,12 +20,12 @@ _REFUSED = 6
 
 @app.callback()
 def backfill() -> None:
-    """Load the past: it teaches cadences and lineage at once, and never counts in an SLI."""
+    """Load past events: cadences and lineage are learned at once, and no SLI counts them."""
 
 
 @app.command()
 def files(
-    paths: Annotated[list[Path], typer.Argument(help="Files or folders: JSONL or JSON, or .gz.")],
+    paths: Annotated[list[Path], typer.Argument(help="Files or folders: JSONL, JSON, or .gz.")],
     *,
     as_json: AsJson = False,
 ) -> None:
@@ -49,14 +49,14 @@ def _all(recordings: list[Path], on_file: Callable[[], None]) -> Iterator[Record
 
 
 def show(report: Report, *, as_json: bool) -> None:
-    """What became of the events, as JSON or as people read it."""
+    """Print the result of the backfill, as JSON or as text."""
     if as_json:
         print_json(report)
         return
     screen = console()
-    screen.print(plain(f"{report.taken:,} events taken, {report.refused:,} refused"))
-    for refusal in report.refusals:
-        where = f"{clean(refusal.file)}:{refusal.position}"
-        screen.print(plain(f"  {where}: {refusal.reason}"))
+    screen.print(plain(f"{report.taken:,} events accepted, {report.refused:,} rejected"))
+    for rejection in report.refusals:
+        where = f"{clean(rejection.file)}:{rejection.position}"
+        screen.print(plain(f"  {where}: {rejection.reason}"))
     if report.partial_reason:
         screen.print(plain(f"  {report.partial_reason}"))

@@ -1,4 +1,4 @@
-"""`lineward bench`: what was measured, each figure beside its budget."""
+"""`lineward bench`: measurements, each figure beside its budget."""
 
 import importlib
 from pathlib import Path
@@ -17,12 +17,12 @@ app = typer.Typer(add_completion=False)
 
 @app.callback()
 def bench() -> None:
-    """Measure on this machine; nothing else should run meanwhile."""
+    """Measure on this machine; run nothing else meanwhile."""
 
 
 @app.command()
 def ingest(*, as_json: AsJson = False) -> None:
-    """Durable acks a second, and how long each takes."""
+    """Measure durable acknowledgements per second, and their latency."""
     _show(_measured("collector.bench"), as_json=as_json)
 
 
@@ -30,18 +30,22 @@ def ingest(*, as_json: AsJson = False) -> None:
 def pipeline(
     *,
     sizes: Annotated[
-        list[int] | None, typer.Option("--size", min=1, help="Events of a backlog; again for more.")
+        list[int] | None,
+        typer.Option("--size", min=1, help="Events of a backlog; may be repeated."),
     ] = None,
     live_seconds: Annotated[
-        int, typer.Option(min=0, help="How long 1,000 events a second arrive; 0: never.")
+        int,
+        typer.Option(
+            min=0, help="Seconds during which 1,000 events a second arrive; 0 skips this part."
+        ),
     ] = 60,
     catalog_url: Annotated[
         str | None,
-        typer.Option(help="PostgreSQL, in which schemas are made and deleted; SQLite without it."),
+        typer.Option(help="PostgreSQL in which schemas are created and deleted \\[SQLite]."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Event to catalog, a backlog worked off, and the cost per event as it grows."""
+    """Measure event-to-catalog lag, catching up with a backlog, and cost per event."""
     given = {"sizes": sizes} if sizes else {}
     figures = _measured(
         "slis.bench_pipeline", live_seconds=live_seconds, catalog_url=catalog_url, **given
@@ -51,7 +55,7 @@ def pipeline(
 
 @app.command()
 def evaluate(*, as_json: AsJson = False) -> None:
-    """All SLIs over 100,000 datasets and 300,000 edges."""
+    """Measure the evaluation of all SLIs over 100,000 datasets and 300,000 edges."""
     _show(_measured("slis.bench_evaluate"), as_json=as_json)
 
 
@@ -61,30 +65,32 @@ def evidence(
     mebibytes: Annotated[int, typer.Option(min=1, help="Size of the event log.")] = 1_024,
     as_json: AsJson = False,
 ) -> None:
-    """A Spark event log read, and what memory that needs."""
+    """Measure time and memory of reading a Spark event log."""
     _show(_measured("slis.bench_evidence", mebibytes=mebibytes), as_json=as_json)
 
 
 @app.command()
 def freshness(
     *,
-    seed: Annotated[
-        int, typer.Option(min=0, help="Of the simulation: the same gives the same.")
-    ] = 1,
-    datasets: Annotated[int, typer.Option(min=50, help="A fifth of each class.")] = 2_000,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the simulation.")] = 1,
+    datasets: Annotated[
+        int, typer.Option(min=50, help="Number of datasets, a fifth of each class.")
+    ] = 2_000,
     as_json: AsJson = False,
 ) -> None:
-    """Learned limits on 180 simulated days: outages found, false alarms, beside two other rules."""
+    """Compare learned limits with two other rules on 180 simulated days."""
     _show(_measured("slis.bench_freshness", seed=seed, datasets=datasets), as_json=as_json)
 
 
 @app.command()
 def cadences(
-    folder: Annotated[Path, typer.Argument(help="With index.csv, labels.csv and a file a series.")],
+    folder: Annotated[
+        Path, typer.Argument(help="Folder with index.csv, labels.csv and one file per series.")
+    ],
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Replay real publishing histories: false alarms, outages found, beside two other rules."""
+    """Compare learned limits with two other rules on real publishing histories."""
     if not (folder / "index.csv").is_file():
         raise typer.BadParameter(f"{folder} has no index.csv: see docs/benchmarks.md")
     _show(_measured("slis.bench_cadences", folder=str(folder)), as_json=as_json)
@@ -93,11 +99,13 @@ def cadences(
 @app.command()
 def query(
     *,
-    requests: Annotated[int, typer.Option(min=20, help="Of each kind, alone and again.")] = 100,
-    scale: Annotated[float, typer.Option(min=0.01, help="Of the estates.")] = 1.0,
+    requests: Annotated[int, typer.Option(min=20, help="Requests of each kind, per phase.")] = 100,
+    scale: Annotated[
+        float, typer.Option(min=0.01, help="Scale of the simulated environments.")
+    ] = 1.0,
     as_json: AsJson = False,
 ) -> None:
-    """Lineage, impact and pages, alone and while 1,000 events a second change the graph."""
+    """Measure queries and pages, alone and while 1,000 events a second change the graph."""
     _show(_measured("service.bench.query", requests=requests, scale=scale), as_json=as_json)
 
 

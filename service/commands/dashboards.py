@@ -1,4 +1,4 @@
-"""`lineward dashboards push`: Grafana's dashboards by its HTTP API."""
+"""`lineward dashboards push`: dashboards in Grafana, through its HTTP API."""
 
 from pathlib import Path
 from typing import Annotated
@@ -8,7 +8,7 @@ import typer
 from service.commands.options import AsJson
 from service.commands.render_alerts import PolicyFile, checked
 from service.commands.render_dashboards import rendered_dashboards
-from service.errors import RefusedInputError
+from service.errors import RejectedInputError
 from service.reaching import read_token
 from service.terminal import plain_lines, print_json, warn
 
@@ -17,24 +17,24 @@ app = typer.Typer(add_completion=False)
 
 @app.callback()
 def dashboards() -> None:
-    """Have Grafana show Lineward's dashboards."""
+    """Manage Lineward's dashboards in Grafana."""
 
 
 @app.command()
 def push(
     *,
-    url: Annotated[str, typer.Option(help="Grafana's address, with its sub-path.")],
+    url: Annotated[str, typer.Option(help="Address of Grafana, with its sub-path.")],
     token_file: Annotated[
         Path, typer.Option(help="File with the token of a service account (Editor).")
     ],
     lineward_url: Annotated[
         str | None,
-        typer.Option(help="Lineward's pages as readers reach them; unless told, from settings."),
+        typer.Option(help="Address of Lineward's pages, for links \\[from the settings]."),
     ] = None,
     policy: PolicyFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Create or update the dashboards and their folder; a second time changes nothing."""
+    """Create or update the dashboards and their folder; running it again changes nothing."""
     from dashboards.grafana import infinity, provisioning  # noqa: PLC0415 - the SDK only here
     from service.grafana import push as pushing  # noqa: PLC0415 - with it
     from service.grafana.api import Grafana  # noqa: PLC0415 - likewise
@@ -47,7 +47,7 @@ def push(
         infinity.TYPE: "install the plugin, and add one with Lineward's API as its base URL",
     }
     if not pushing.require_sources(grafana, needed):
-        warn("the token may not list data sources: see that there is a Prometheus and an Infinity")
+        warn("the token may not list data sources: check that Prometheus and Infinity exist")
     pushing.require_folder(grafana, provisioning.FOLDER_UID, provisioning.FOLDER)
     done = [pushing.push(grafana, provisioning.FOLDER_UID, text) for text in found.values()]
     if as_json:
@@ -60,5 +60,5 @@ def _token(file: Path) -> str:
     token = read_token(file)
     if not token or not token.isascii() or not token.isprintable():
         message = f"--token-file: {file} holds no token: one line of printable characters"
-        raise RefusedInputError(message)
+        raise RejectedInputError(message)
     return token

@@ -1,4 +1,4 @@
-"""`lineward datasets`: every dataset with the worst of its states."""
+"""`lineward datasets`: every dataset with its most severe state."""
 
 from typing import Annotated
 
@@ -22,32 +22,33 @@ def main(  # noqa: PLR0913 - each is an option of the command
     data_dir: DataDir = None,
     *,
     only: Annotated[
-        str | None, typer.Option("--state", help="good, bad, failing, learning or unknown.")
+        str | None,
+        typer.Option("--state", help="Only this state: good, bad, failing, learning or unknown."),
     ] = None,
     tier: Annotated[str | None, typer.Option(help="critical, important or optional.")] = None,
-    owner: Annotated[str | None, typer.Option(help="Owned by.")] = None,
-    contains: Annotated[str | None, typer.Option(help="Text in the name.")] = None,
+    owner: Annotated[str | None, typer.Option(help="Only datasets of this owner.")] = None,
+    contains: Annotated[str | None, typer.Option(help="Only names that contain this text.")] = None,
     limit: Annotated[
-        int | None, typer.Option(min=1, max=FURTHEST, help="At most so many, worst first.")
+        int | None, typer.Option(min=1, max=FURTHEST, help="Maximum number, most severe first.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the datasets, worst first, with the reason and the owner of each."""
+    """List datasets with reason and owner, most severe first."""
     filters = Filters(state=only, tier=tier, owner=owner, contains=contains)
     most = limit if as_json else limit or _SHOWN
     with question(read(data_dir)) as asked:
         page = datasets(asked.reader, filters, asked.evaluated, Part(limit=most))
         if asked.evaluated.stale:
             warn(stale_warning(asked.evaluated))
-    show(page, table, as_json=as_json, said="more with --limit: ", rows=page.datasets)
+    show(page, table, as_json=as_json, prefix="more with --limit: ", rows=page.datasets)
 
 
 def table(page: DatasetPage) -> RenderableType:
-    """The datasets as people read them."""
+    """Return the datasets as a table."""
     columns = ("state", "dataset", "namespace", "why", "state since", "tier", "owner")
     shown = grid(*columns, title=f"{page.total:,} datasets")
     for row in page.datasets:
         why = " ".join(word for word in (row.sli, row.reason) if word) or "-"
-        told = (row.dataset, row.dataset_namespace, why, local(row.since), row.tier)
-        shown.add_row(state(row.state), *map(plain, told), plain(row.owner or "-"))
-    return filled(shown, "no dataset is like that")
+        cells = (row.dataset, row.dataset_namespace, why, local(row.since), row.tier)
+        shown.add_row(state(row.state), *map(plain, cells), plain(row.owner or "-"))
+    return filled(shown, "no datasets match")

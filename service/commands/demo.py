@@ -1,4 +1,4 @@
-"""`lineward demo`: a small shop of real Spark jobs, watched."""
+"""`lineward demo`: real Spark jobs of a small shop, monitored by Lineward."""
 
 from pathlib import Path
 from typing import Annotated
@@ -12,10 +12,10 @@ app = typer.Typer(add_completion=False)
 def main(
     data_dir: Annotated[
         Path | None,
-        typer.Option(help="An empty folder to keep it all in; else a temporary one, which goes."),
+        typer.Option(help="Empty folder to keep all files in \\[a temporary folder]."),
     ] = None,
     *,
-    once: Annotated[bool, typer.Option("--once", help="End when all is shown.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Exit at the end of the demo.")] = False,
 ) -> None:
     """Run a shop's Spark jobs with the OpenLineage listener, and show what Lineward sees."""
     from service.demo.start import run  # noqa: PLC0415 - `--help` needs no Spark

@@ -1,4 +1,4 @@
-"""`lineward diff RUN RUN`: what differs between two runs."""
+"""`lineward diff RUN RUN`: differences between two runs."""
 
 import re
 from typing import Annotated, Final
@@ -18,7 +18,9 @@ from service.terminal import grid, local, plain, show
 
 app = typer.Typer(add_completion=False)
 _RAISED: Final = re.compile(r"[\w.]+(Error|Exception|Interrupt)\b")
-_Run = Annotated[str | None, typer.Argument(metavar="RUN", help="Run id; a root run's is whole.")]
+_Run = Annotated[
+    str | None, typer.Argument(metavar="RUN", help="Run id; a root run includes its children.")
+]
 
 
 @app.command()
@@ -27,13 +29,14 @@ def main(  # noqa: PLR0913 - each is an option
     second: _Run = None,
     *,
     job: Annotated[
-        str | None, typer.Option(help="Its last success against the first failure after it.")
+        str | None,
+        typer.Option(help="Compare the job's last success with the first failure after it."),
     ] = None,
-    job_namespace: Annotated[str | None, typer.Option(help="Of the job.")] = None,
+    job_namespace: Annotated[str | None, typer.Option(help="Namespace of the job.")] = None,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what differs between two runs: code, settings, inputs, outputs, schemas, figures."""
+    """Show the differences between two runs: code, settings, datasets, schemas and figures."""
     with question(read(data_dir)) as asked:
         if job is not None and first is None:
             first, second = runs_of_job(asked.reader, job, job_namespace)

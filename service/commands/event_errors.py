@@ -18,15 +18,15 @@ from service.settings import read
 from service.terminal import filled, grid, local, plain, show
 
 app = typer.Typer(add_completion=False)
-_Limit = Annotated[int, typer.Option(min=1, max=MOST_LISTED, help="At most so many.")]
-_Reason = Annotated[str | None, typer.Option(help="Of one reason, as `too_deep`.")]
+_Limit = Annotated[int, typer.Option(min=1, max=MOST_LISTED, help="Maximum number.")]
+_Reason = Annotated[str | None, typer.Option(help="Only this reason, e.g. `too_deep`.")]
 
 
 @app.command("rejected")
 def rejected(
     data_dir: DataDir = None, *, reason: _Reason = None, limit: _Limit = 50, as_json: AsJson = False
 ) -> None:
-    """List events that the collector rejected, newest first, with the beginning of each body."""
+    """List events that the collector rejected, newest first."""
     answer = rejected_events(read(data_dir).spool, reason=reason, limit=limit)
     show(answer, rejected_table, as_json=as_json)
 
@@ -35,7 +35,7 @@ def rejected(
 def pipeline_errors(
     data_dir: DataDir = None, *, reason: _Reason = None, limit: _Limit = 50, as_json: AsJson = False
 ) -> None:
-    """List events that the pipeline could not read, or only a part of them, newest first."""
+    """List events that the pipeline could not read or read only in part, newest first."""
     settings = read(data_dir)
     with question(settings) as asked:
         answer = find_errors(asked.reader, settings.spool, reason=reason, limit=limit)
@@ -49,7 +49,7 @@ def rejected_table(answer: RejectedPage) -> RenderableType:
         numbers = (f"#{one.number}", local(one.received_at))
         texts = (one.origin, one.reason, one.path or "-", one.detail)
         shown.add_row(*map(plain, (*numbers, *texts, f"{one.body_bytes:,}", _head(one.body))))
-    return filled(shown, "no rejected event is stored")
+    return filled(shown, "no rejected events are stored")
 
 
 def error_table(answer: PipelineErrorPage) -> RenderableType:
@@ -58,7 +58,7 @@ def error_table(answer: PipelineErrorPage) -> RenderableType:
     for one in answer.errors:
         cells = (f"#{one.spool_seq}", local(one.landed_at), one.reason, one.detail)
         shown.add_row(*map(plain, cells), plain(_head(one.body) if one.body else "in the lake"))
-    return filled(shown, "the pipeline read every event that is still stored")
+    return filled(shown, "no pipeline errors are stored")
 
 
 def _head(body: str) -> str:

@@ -1,4 +1,4 @@
-"""`lineward gameday`: a simulated month with faults in it, and how well people were told."""
+"""`lineward gameday`: a simulated month with faults, and the quality of its notifications."""
 
 import time
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from runbooks.gameday.truth import KINDS, Kind
 from service.commands.gameday_live import live, policy
 from service.commands.options import AsJson
 from service.commands.progress import part, progress
-from service.errors import RefusedInputError
+from service.errors import RejectedInputError
 from service.terminal import console, plain, print_json
 
 if TYPE_CHECKING:
@@ -26,19 +26,21 @@ app.command("live")(live)
 app.command("policy")(policy)
 
 _OnDays = Callable[[float], None]
-_Seed = Annotated[int, typer.Option(min=0, help="Of estate and faults: the same gives the same.")]
+_Seed = Annotated[int, typer.Option(min=0, help="Seed of the environment and the faults.")]
 _Datasets = Annotated[int, typer.Option(min=50, max=4_000)]
-_Days = Annotated[int, typer.Option(min=2, max=60, help="The first ten teach.")]
+_Days = Annotated[
+    int, typer.Option(min=2, max=60, help="Days to simulate; the first ten are for learning.")
+]
 _Faults = Annotated[int, typer.Option(min=0, max=200)]
 _Kinds = Annotated[
     list[str] | None, typer.Option("--kind", help="Only faults of this kind; may be repeated.")
 ]
 _Folder = Annotated[
-    Path | None, typer.Option("--keep", help="An empty folder that is kept, for --reuse.")
+    Path | None, typer.Option("--keep", help="Empty folder to save the run in, for --reuse.")
 ]
 _Reuse = Annotated[
     Path | None,
-    typer.Option(help="A folder of --keep: only the incident step is run again."),
+    typer.Option(help="Folder from --keep: run only the incident step again."),
 ]
 
 
@@ -55,12 +57,12 @@ def gameday(  # noqa: PLR0913 - options of a command
     reuse: _Reuse = None,
     as_json: AsJson = False,
 ) -> None:
-    """Replay an estate with faults through all of Lineward, and judge what people were told.
+    """Replay a simulated environment with faults, and score the notifications.
 
     Exits with 1 where something does not hold that must.
     """
     if context.invoked_subcommand is not None:
-        _refuse_options(context)
+        _reject_options(context)
         return
     log_to_stderr("error")
     began = time.monotonic()
@@ -75,7 +77,7 @@ def gameday(  # noqa: PLR0913 - options of a command
                 )
             judgement = _judged(kept, began, part(bars, "days judged", kept.planned().shape.days))
     except ValueError as error:
-        raise RefusedInputError(str(error)) from error
+        raise RejectedInputError(str(error)) from error
     failings = _failings(judgement)
     if as_json:
         print_json(msgspec.to_builtins(judgement.score))
@@ -84,13 +86,15 @@ def gameday(  # noqa: PLR0913 - options of a command
     raise typer.Exit(bool(failings))
 
 
-def _refuse_options(context: typer.Context) -> None:
-    """What a simulated month is told means nothing to the other mode."""
+def _reject_options(context: typer.Context) -> None:
+    """Reject options of the simulated month that were given to another mode."""
     for parameter in context.command.params:
         source = context.get_parameter_source(parameter.name or "")
         if source is not None and source.name == "COMMANDLINE":
-            wrong = f"{parameter.opts[0]}: of a simulated month; `{context.invoked_subcommand}`"
-            raise typer.BadParameter(f"{wrong} has options of its own, behind its name")
+            wrong = (
+                f"{parameter.opts[0]}: for a simulated month only; `{context.invoked_subcommand}`"
+            )
+            raise typer.BadParameter(f"{wrong} has its own options, after its name")
 
 
 def _kept(folder: Path) -> "Kept":
@@ -103,7 +107,7 @@ def _kept(folder: Path) -> "Kept":
 def _kinds(names: list[str] | None) -> tuple[Kind, ...]:
     unknown = sorted({*(names or ())}.difference(KINDS))
     if unknown:
-        raise ValueError(f"--kind {unknown[0]}: there are {', '.join(KINDS)}")
+        raise ValueError(f"--kind {unknown[0]}: expected one of {', '.join(KINDS)}")
     return tuple(each for each in KINDS if not names or each in names)
 
 
@@ -130,8 +134,8 @@ def _failings(judgement: "Judgement") -> list[str]:
 def _show(judgement: "Judgement", failings: list[str]) -> None:
     score, shown = judgement.score, console()
     for each in score.faults:
-        told = "told" if each.detected else "not told"
-        shown.print(plain(f"{each.kind}: expects {each.expect}, {told}, {each.pages} pages"))
+        outcome = "detected" if each.detected else "not detected"
+        shown.print(plain(f"{each.kind}: expects {each.expect}, {outcome}, {each.pages} pages"))
     shown.print(plain(f"false pages: {score.false_pages}"))
     for failing in failings:
-        shown.print(plain(f"does not hold: {failing}"))
+        shown.print(plain(f"failed: {failing}"))

@@ -1,4 +1,4 @@
-"""`lineward gameday live|policy`: faults on the real clock, against a service that is up."""
+"""`lineward gameday live|policy`: faults in real time, against a running service."""
 
 import sys
 from pathlib import Path
@@ -9,7 +9,7 @@ import typer
 
 from lineage.logs import log_to_stderr
 from service.commands.options import AsJson
-from service.errors import NotRunningError, RefusedInputError
+from service.errors import NotRunningError, RejectedInputError
 from service.settings import read
 from service.terminal import console, plain, print_json, warn
 
@@ -27,28 +27,28 @@ _SETTINGS = """\
 """
 
 _Against = Annotated[
-    str | None, typer.Option(help="The collector \\[http://LINEWARD_HOST:COLLECTOR_PORT].")
+    str | None,
+    typer.Option(help="Address of the collector \\[http://LINEWARD_HOST:COLLECTOR_PORT]."),
 ]
 _Service = Annotated[
-    str | None, typer.Option(help="The service's API \\[http://LINEWARD_HOST:SERVICE_PORT].")
+    str | None,
+    typer.Option(help="Address of the service's API \\[http://LINEWARD_HOST:SERVICE_PORT]."),
 ]
-_Listen = Annotated[str, typer.Option(help="HOST:PORT of the Slack that is played here.")]
+_Listen = Annotated[str, typer.Option(help="HOST:PORT on which a simulated Slack listens.")]
 _TokenFile = Annotated[
     Path | None,
-    typer.Option(help="Bearer token for both, that may read \\[LINEWARD_COLLECTOR_TOKEN_FILE]."),
+    typer.Option(help="Bearer token for both, with read access \\[LINEWARD_COLLECTOR_TOKEN_FILE]."),
 ]
-_Seed = Annotated[int, typer.Option(min=0, help="Of which fault is where, and when.")]
-_Faults = Annotated[int, typer.Option(min=1, max=100, help="That are to be told of.")]
-_Period = Annotated[
-    int, typer.Option(min=12, max=600, help="Seconds from one write of a source to the next.")
-]
+_Seed = Annotated[int, typer.Option(min=0, help="Seed of the faults.")]
+_Faults = Annotated[int, typer.Option(min=1, max=100, help="Number of faults.")]
+_Period = Annotated[int, typer.Option(min=12, max=600, help="Seconds between writes of a source.")]
 _Kinds = Annotated[
     list[str] | None, typer.Option("--kind", help="Only faults of this kind; may be repeated.")
 ]
 
 
 def policy(*, period: _Period = 12) -> None:
-    """Print what the policy has to say of the live game day, and which settings it needs."""
+    """Print the policy and the settings that the live game day needs."""
     from runbooks.gameday.live.estate import Pace  # noqa: PLC0415 - at its use, as below
     from runbooks.gameday.live.policy import fragment  # noqa: PLC0415 - at its use, as below
     from runbooks.gameday.policy import text_of  # noqa: PLC0415
@@ -68,7 +68,7 @@ def live(  # noqa: PLR0913 - options of a command
     period: _Period = 12,
     as_json: AsJson = False,
 ) -> None:
-    """Play faults on the real clock against a Lineward that is up, and judge what it tells.
+    """Inject faults into a running Lineward, and score its notifications.
 
     Exits with 1 where something does not hold that must.
     """
@@ -81,13 +81,13 @@ def live(  # noqa: PLR0913 - options of a command
     try:
         wanted = Wanted(seed, faults, kinds_of(kind or ()), Pace(period))
     except ValueError as error:
-        raise RefusedInputError(str(error)) from error
+        raise RejectedInputError(str(error)) from error
     against, service = against or settings.collector, service or settings.service_url
     token = token_file or settings.collector_token_file
     played = _played(wanted, (against, service), _address(listen), token)
     failings = _failings(played)
     for stray in _strays(played):
-        warn(f"told for nothing that was done: {_stray(stray, played.truth.starts_at)}")
+        warn(f"notifications without an injected fault: {_stray(stray, played.truth.starts_at)}")
     if as_json:
         print_json(msgspec.to_builtins(played.score))
     else:
@@ -117,10 +117,10 @@ def _played(
     target = Target(url=against.rstrip("/"), origin=origins.HTTP, token_file=token_file)
     reach = Reach(target, give_up_seconds=_GIVE_UP_SECONDS, on_trouble=warn)
     if not reach.is_there():
-        raise NotRunningError(f"--against {against}: nobody listens there")
+        raise NotRunningError(f"--against {against}: no collector answers there")
     receivers = Receivers(slack_rings=True)
     with listening(receivers, *address) as url:
-        warn(f"Slack is played at {url}")
+        warn(f"simulated Slack listens at {url}")
         return play(wanted, Poster(reach), Asked(service, token_file), receivers, warn)
 
 
@@ -135,19 +135,19 @@ def _show(played: "Played", failings: list[str]) -> None:
 
     faults, shown = played.score.faults, console()
     for each in faults:
-        told = "told" if each.detected else "not told"
+        outcome = "detected" if each.detected else "not detected"
         after = "" if each.seconds_to_delivery is None else f", {each.seconds_to_delivery:.1f} s"
-        line = f"{each.kind}: expects {each.expect}, {told}{after}, {each.pages} pages"
+        line = f"{each.kind}: expects {each.expect}, {outcome}{after}, {each.pages} pages"
         shown.print(plain(line))
     known = spread(each.seconds_to_delivery for each in faults)
     shown.print(plain(f"fault -> delivered: {_words(known)}"))
     shown.print(plain(f"from the injection: {_words(spread(played.from_injection()))}"))
     shown.print(plain(f"FAIL -> message: {_words(spread(played.from_failure()))}"))
     over = spread(each.seconds_to_resolved for each in faults)
-    shown.print(plain(f"mended -> told that it is over: {_words(over)}"))
+    shown.print(plain(f"fixed -> resolve delivered: {_words(over)}"))
     shown.print(plain(f"false pages: {played.score.false_pages}; about others: {played.others}"))
     for failing in failings:
-        shown.print(plain(f"does not hold: {failing}"))
+        shown.print(plain(f"failed: {failing}"))
 
 
 def _strays(played: "Played") -> "list[Heard]":
@@ -157,10 +157,10 @@ def _strays(played: "Played") -> "list[Heard]":
     return [*false_pages(*given), *false_tickets(*given)]
 
 
-def _stray(told: "Heard", starts_at: int) -> str:
-    after = (told.at - starts_at) / 1_000_000
-    root = f"{told.root.namespace} {told.root.name}"
-    return f"{told.what} to {told.to}: {root} ({told.incident}, {after:.0f} s after the beginning)"
+def _stray(stray: "Heard", starts_at: int) -> str:
+    after = (stray.at - starts_at) / 1_000_000
+    root = f"{stray.root.namespace} {stray.root.name}"
+    return f"{stray.what} to {stray.to}: {root} ({stray.incident}, {after:.0f} s after the start)"
 
 
 def _words(found: "Spread") -> str:

@@ -1,4 +1,4 @@
-"""`lineward history DATASET`: its schemas with what changed, versions, checksums and writes."""
+"""`lineward history DATASET`: schemas with changes, versions, checksums and writes."""
 
 from typing import Annotated
 
@@ -25,9 +25,7 @@ def main(
     namespace: Namespace = None,
     data_dir: DataDir = None,
     *,
-    limit: Annotated[
-        int, typer.Option(min=1, max=MOST_SHOWN, help="At most so many of each.")
-    ] = 20,
+    limit: Annotated[int, typer.Option(min=1, max=MOST_SHOWN, help="Maximum number of each.")] = 20,
     as_json: AsJson = False,
 ) -> None:
     """Show how a dataset's schema changed, and its versions, checksums and writes."""
@@ -56,9 +54,9 @@ def drawing(answer: History) -> RenderableType:
         for stamp in listed:
             cells = (stamp.value, local(stamp.first_seen_at), local(stamp.last_seen_at))
             shown.add_row(*map(plain, cells))
-        stamps.append(filled(shown, f"{title}: none is known"))
-    told = (filled(schemas, "schemas: none is known"), filled(writes, "writes: none is kept"))
-    return Group(plain(answer.dataset, "bold"), *told, *stamps)
+        stamps.append(filled(shown, f"{title}: none known"))
+    tables = (filled(schemas, "schemas: none known"), filled(writes, "writes: none stored"))
+    return Group(plain(answer.dataset, "bold"), *tables, *stamps)
 
 
 def _changed(span: SchemaSpan) -> str:

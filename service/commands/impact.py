@@ -1,4 +1,4 @@
-"""`lineward impact DATASET`: what is made of it, and whom to tell."""
+"""`lineward impact DATASET`: downstream datasets and their owners."""
 
 import typer
 from rich.console import RenderableType
@@ -22,15 +22,15 @@ def main(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Show everything that is made of a dataset, with owners and tiers, the gravest first."""
+    """Show all downstream datasets with owners and tiers, most severe first."""
     with question(read(data_dir)) as asked:
         named = dataset_named(asked.reader, dataset, namespace)
         answer = impact(asked, named)
-    show(answer, table, as_json=as_json, said="cut short: ")
+    show(answer, table, as_json=as_json, prefix="incomplete: ")
 
 
 def table(answer: Impact) -> RenderableType:
-    """The list as people read it."""
+    """Return the affected datasets as a table."""
     columns = ("tier", "dataset", "namespace", "owner", "state", "steps")
     shown = grid(*columns, title=_title(answer))
     for row in answer.affected:

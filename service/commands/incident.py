@@ -1,4 +1,4 @@
-"""`lineward ack|resolve|escalate|false-alarm INCIDENT`: what somebody does about an incident."""
+"""`lineward ack|resolve|escalate|false-alarm INCIDENT`: actions on an incident."""
 
 import asyncio
 import getpass
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False)
 
 IncidentId = Annotated[
-    str, typer.Argument(metavar="INCIDENT", help="Its id: 16 hexadecimal digits.")
+    str, typer.Argument(metavar="INCIDENT", help="Incident id: 16 hexadecimal digits.")
 ]
-_Note = Annotated[str, typer.Option("--note", help="Why; it stands in the audit log.")]
+_Note = Annotated[str, typer.Option("--note", help="Reason, recorded in the audit log.")]
 _DONE = {
     "acknowledge": "acknowledged",
     "suppress": "suppressed",
@@ -34,19 +34,19 @@ _DONE = {
 def ack(
     incident: IncidentId, note: _Note = "", data_dir: DataDir = None, *, as_json: AsJson = False
 ) -> None:
-    """Acknowledge an incident: somebody works on it, and nobody else is told."""
+    """Acknowledge an incident; escalation stops."""
     do(read(data_dir), incident, "acknowledge", note=note, as_json=as_json)
 
 
 @app.command()
 def resolve(
     incident: IncidentId,
-    note: Annotated[str, typer.Option("--note", help="Why; it stands in the audit log.")],
+    note: Annotated[str, typer.Option("--note", help="Reason, recorded in the audit log.")],
     data_dir: DataDir = None,
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Resolve an incident; it stays quiet until it was good, or something else fails."""
+    """Resolve an incident; it stays quiet until it recovers or another dataset fails."""
     do(read(data_dir), incident, "resolve", note=note, as_json=as_json)
 
 
@@ -54,7 +54,7 @@ def resolve(
 def escalate(
     incident: IncidentId, note: _Note = "", data_dir: DataDir = None, *, as_json: AsJson = False
 ) -> None:
-    """Tell the owner's next escalation step now."""
+    """Notify the next escalation step of the owner now."""
     do(read(data_dir), incident, "escalate", note=note, as_json=as_json)
 
 
@@ -62,7 +62,7 @@ def escalate(
 def false_alarm(
     incident: IncidentId, note: _Note = "", data_dir: DataDir = None, *, as_json: AsJson = False
 ) -> None:
-    """Say that nothing was wrong: resolves it, and counts against that kind of fault."""
+    """Resolve an incident as a false alarm; the kind of fault is scored accordingly."""
     do(read(data_dir), incident, "false_alarm", note=note, as_json=as_json)
 
 
@@ -75,7 +75,7 @@ def do(  # noqa: PLR0913 - what an ask is made of
     until: int | None = None,
     as_json: bool,
 ) -> None:
-    """Ask for it, wait for the answer, and show it.
+    """Request the action, and print its result.
 
     Raises:
         ServiceError: it is refused.

@@ -1,4 +1,4 @@
-"""`lineward incidents [ID]`: what is wrong now, or one incident with all that belongs to it."""
+"""`lineward incidents [ID]`: open incidents, or the details of one."""
 
 from typing import Annotated
 
@@ -19,15 +19,15 @@ _MOST_SHOWN = 50  # datasets of one incident
 @app.command()
 def main(
     incident_id: Annotated[
-        str | None, typer.Argument(metavar="ID", help="One of them, with its datasets.")
+        str | None, typer.Argument(metavar="ID", help="Show the details of this incident.")
     ] = None,
     data_dir: DataDir = None,
     *,
-    is_over_too: Annotated[bool, typer.Option("--all", help="Those that are over too.")] = False,
-    limit: Annotated[int, typer.Option(min=1, max=1_000, help="At most so many.")] = 100,
+    is_over_too: Annotated[bool, typer.Option("--all", help="Include resolved incidents.")] = False,
+    limit: Annotated[int, typer.Option(min=1, max=1_000, help="Maximum number.")] = 100,
     as_json: AsJson = False,
 ) -> None:
-    """Show incidents: one for each fault, whatever the number of datasets that are bad by it."""
+    """Show incidents: one for each fault, with the number of affected datasets."""
     with question(read(data_dir)) as asked:
         answer: IncidentPage | IncidentDetail = (
             incidents(asked.reader, is_over_too=is_over_too, limit=limit)
@@ -48,8 +48,8 @@ def listed(answer: IncidentPage) -> RenderableType:
     table = grid("incident", "severity", "state", "detected", "owner", "what", "datasets")
     for each in answer.incidents:
         detected = local(each.opened_at) if each.opened_at else "not yet"
-        said = (each.id, each.severity, _state(each), detected, each.owner or "nobody")
-        table.add_row(*map(plain, said), plain(each.what), plain(f"{each.datasets:,}"))
+        cells = (each.id, each.severity, _state(each), detected, each.owner or "nobody")
+        table.add_row(*map(plain, cells), plain(each.what), plain(f"{each.datasets:,}"))
     return table
 
 
@@ -61,19 +61,21 @@ def _state(row: IncidentRow) -> str:
 def whole(answer: IncidentDetail) -> RenderableType:
     """Its line, why we say so, its datasets and its course."""
     row = answer.incident
-    members = grid("dataset", "tier", "owner", "bad as", "bad since", "by", title="datasets")
+    members = grid(
+        "dataset", "tier", "owner", "problem", "since", "caused by", title="affected datasets"
+    )
     for each in answer.members[:_MOST_SHOWN]:
         name = f"{each.dataset_namespace} {each.dataset}"
         over = " (no more)" if each.left_at else ""
         by = each.explained_by or each.run_id or "-"
-        said = (name, each.tier, each.owner or "-", each.kind + over, local(each.onset), by)
-        members.add_row(*map(plain, said))
-    course = grid("at", "what", "why", "by", title="course")
+        cells = (name, each.tier, each.owner or "-", each.kind + over, local(each.onset), by)
+        members.add_row(*map(plain, cells))
+    timeline = grid("time", "event", "reason", "by", title="timeline")
     for step in answer.steps:
-        course.add_row(*map(plain, (local(step.at), step.what, step.reason, step.by or "-")))
+        timeline.add_row(*map(plain, (local(step.at), step.what, step.reason, step.by or "-")))
     more = len(answer.members) - _MOST_SHOWN
     hidden = [plain(f"… and {more:,} datasets more: --json lists them")] if more > 0 else []
     page = IncidentPage([row], 1, partial=False, partial_reason=None)
     times = "; ".join(f"{each.name} {local(each.at)}" for each in answer.times)
-    shown = (listed(page), plain(times), plain(answer.evidence), members, *hidden, course)
+    shown = (listed(page), plain(times), plain(answer.evidence), members, *hidden, timeline)
     return Group(*shown)

@@ -20,11 +20,15 @@ app = typer.Typer(add_completion=False)
 def main(
     data_dir: DataDir = None,
     *,
-    contains: Annotated[str | None, typer.Option(help="A part of the job's name.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=MOST_LISTED, help="At most so many names.")] = 50,
+    contains: Annotated[
+        str | None, typer.Option(help="Only job names that contain this text.")
+    ] = None,
+    limit: Annotated[
+        int, typer.Option(min=1, max=MOST_LISTED, help="Maximum number of jobs.")
+    ] = 50,
     as_json: AsJson = False,
 ) -> None:
-    """List jobs with their last runs, also jobs that read and write no dataset."""
+    """List jobs with their last runs, including jobs without datasets."""
     with question(read(data_dir)) as asked:
         answer = find_jobs(asked.reader, contains=contains, limit=limit)
     show(answer, table, as_json=as_json)
@@ -45,4 +49,4 @@ def table(answer: JobPage) -> RenderableType:
             last.error or "-",
         )
         shown.add_row(state(last.status), *map(plain, cells))
-    return filled(shown, "no job is known by that name")
+    return filled(shown, "no jobs match")

@@ -1,22 +1,22 @@
-"""Every command: the module that holds it, what it is for, and examples that run as pasted."""
+"""Commands: module, purpose, and examples that run as pasted."""
 
 from typing import Final
 
 import msgspec
 
-LOOK = "Look"
-MEND = "Mend"
+INSPECT = "Inspect"
+RESPOND = "Respond"
 SET_UP = "Set up"
 RUN = "Run"
-MEASURE = "Measure and try"
+MEASURE = "Try and measure"
 
 
 class Known(msgspec.Struct, frozen=True):
-    """A command as the help lists it.
+    """Command as the help lists it.
 
     Attributes:
-        module: that holds its app; imported when it is called for.
-        purpose: under which it is listed.
+        module: module of its app, imported when the command runs.
+        purpose: heading under which the help lists it.
         examples: command lines without `lineward`.
     """
 
@@ -30,54 +30,58 @@ def _known(name: str, purpose: str, *examples: str) -> Known:
 
 
 _TWO_RUNS: Final = "diff 019503f2-6c1f-7000-8000-000000000001 019503f2-6c1f-7000-8000-000000000002"
-# In the order of a first acquaintance.
+# In the order in which a new user needs them.
 COMMANDS: Final = {
     "up": _known("up", RUN, "up --data-dir lineward-data --policy lineward.yaml"),
-    "status": _known("status", LOOK, "status", "status --json"),
-    "slis": _known("slis", LOOK, "slis"),
-    "datasets": _known("datasets", LOOK, "datasets --state bad --tier critical"),
+    "status": _known("status", INSPECT, "status", "status --json"),
+    "slis": _known("slis", INSPECT, "slis"),
+    "datasets": _known("datasets", INSPECT, "datasets --state bad --tier critical"),
     "lineage": _known(
         "lineage",
-        LOOK,
+        INSPECT,
         "lineage core.orders --depth 2",
         "lineage core.orders.amount",
         "lineage core.orders --at 2026-11-20T12:00:00Z",
     ),
-    "impact": _known("impact", LOOK, "impact core.orders"),
-    "runs": _known("runs", LOOK, "runs core.orders --limit 5"),
-    "jobs": _known("jobs", LOOK, "jobs --contains nightly"),
-    "why": _known("why", LOOK, "why core.orders"),
-    "incidents": _known("incidents", LOOK, "incidents", "incidents 3f2c9a7d10b45e86"),
-    "lint": _known("lint", LOOK, "lint --limit 20"),
-    "applications": _known("applications", LOOK, "applications --without-listener"),
-    "diff": _known("diff", LOOK, "diff --job shop.clean", _TWO_RUNS),
-    "history": _known("history", LOOK, "history core.orders"),
+    "impact": _known("impact", INSPECT, "impact core.orders"),
+    "runs": _known("runs", INSPECT, "runs core.orders --limit 5"),
+    "jobs": _known("jobs", INSPECT, "jobs --contains nightly"),
+    "why": _known("why", INSPECT, "why core.orders"),
+    "incidents": _known("incidents", INSPECT, "incidents", "incidents 3f2c9a7d10b45e86"),
+    "lint": _known("lint", INSPECT, "lint --limit 20"),
+    "applications": _known("applications", INSPECT, "applications --without-listener"),
+    "diff": _known("diff", INSPECT, "diff --job shop.clean", _TWO_RUNS),
+    "history": _known("history", INSPECT, "history core.orders"),
     "lake": _known(
         "lake",
-        LOOK,
+        INSPECT,
         "lake run 019503f2-6c1f-7000-8000-000000000001",
         "lake dataset core.orders --from 2026-09-03 --to 2026-09-04 --direction write",
     ),
-    "audit": _known("audit", LOOK, "audit --who anna --limit 20"),
-    "unsourced": _known("unsourced", LOOK, "unsourced --hours 168"),
-    "access-audit": _known("access_audit", LOOK, "access-audit --decision deny --limit 20"),
-    "set-aside": _known("set_aside", LOOK, "set-aside --limit 20"),
-    "rejected": _known("event_errors", LOOK, "rejected --reason too_deep"),
-    "pipeline-errors": _known("event_errors", LOOK, "pipeline-errors --limit 20"),
-    "suppressions": _known("suppression", LOOK, "suppressions --ended"),
-    "ack": _known("incident", MEND, "ack 3f2c9a7d10b45e86 --note 'on it'"),
-    "escalate": _known("incident", MEND, "escalate 3f2c9a7d10b45e86 --note 'needs the platform'"),
-    "resolve": _known("incident", MEND, "resolve 3f2c9a7d10b45e86 --note 'rolled back'"),
-    "false-alarm": _known("incident", MEND, "false-alarm 3f2c9a7d10b45e86 --note 'a rehearsal'"),
+    "audit": _known("audit", INSPECT, "audit --who anna --limit 20"),
+    "unsourced": _known("unsourced", INSPECT, "unsourced --hours 168"),
+    "access-audit": _known("access_audit", INSPECT, "access-audit --decision deny --limit 20"),
+    "set-aside": _known("set_aside", INSPECT, "set-aside --limit 20"),
+    "rejected": _known("event_errors", INSPECT, "rejected --reason too_deep"),
+    "pipeline-errors": _known("event_errors", INSPECT, "pipeline-errors --limit 20"),
+    "suppressions": _known("suppression", INSPECT, "suppressions --ended"),
+    "ack": _known("incident", RESPOND, "ack 3f2c9a7d10b45e86 --note 'on it'"),
+    "escalate": _known(
+        "incident", RESPOND, "escalate 3f2c9a7d10b45e86 --note 'needs the platform'"
+    ),
+    "resolve": _known("incident", RESPOND, "resolve 3f2c9a7d10b45e86 --note 'rolled back'"),
+    "false-alarm": _known(
+        "incident", RESPOND, "false-alarm 3f2c9a7d10b45e86 --note 'planned test'"
+    ),
     "suppress": _known(
         "suppression",
-        MEND,
+        RESPOND,
         "suppress 'warehouse/core/*' --reason 'migration' --for 4h",
     ),
-    "unsuppress": _known("suppression", MEND, "unsuppress 7"),
+    "unsuppress": _known("suppression", RESPOND, "unsuppress 7"),
     "act": _known(
         "act",
-        MEND,
+        RESPOND,
         "act replay --from 2026-11-20T12:00:00Z",
         "act requeue-rejected --reason too_deep",
         "act requeue-notifications slack:C0123ABCD",
@@ -86,9 +90,9 @@ COMMANDS: Final = {
         "act resubmit shop/clean-20261120",
         "act restart-role pipeline --yes",
         "act notify-downstream core.orders --note 'amounts are wrong since noon'",
-        "act open-suppression 'warehouse/*' --until 2026-12-01T06:00:00Z --reason 'a move'",
+        "act open-suppression 'warehouse/*' --until 2026-12-01T06:00:00Z --reason 'migration'",
     ),
-    "retire": _known("retire", MEND, "retire core.orders_old --note 'replaced by core.orders'"),
+    "retire": _known("retire", RESPOND, "retire core.orders_old --note 'replaced by core.orders'"),
     "policy": _known("policy", SET_UP, "policy suggest", "policy check lineward.yaml"),
     "render": _known(
         "render",

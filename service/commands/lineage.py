@@ -38,28 +38,28 @@ def main(  # noqa: PLR0913 - each is an option
         str,
         typer.Argument(
             metavar="DATASET[.COLUMN]",
-            help="Name, `namespace/name`, or a name's last part; with or without a column.",
+            help="Name, `namespace/name`, or the last part of a name; with or without a column.",
             autocompletion=completed_datasets,
         ),
     ],
     namespace: Namespace = None,
     data_dir: DataDir = None,
     *,
-    depth: Annotated[int, typer.Option(min=1, max=MOST_DEPTH, help="Steps to follow.")] = 5,
+    depth: Annotated[int, typer.Option(min=1, max=MOST_DEPTH, help="Number of hops.")] = 5,
     at: Annotated[
-        str | None, typer.Option(help="As it was then: an instant, as 2026-11-20T12:00:00Z.")
+        str | None, typer.Option(help="Show the lineage at this time, e.g. 2026-11-20T12:00:00Z.")
     ] = None,
     column: Annotated[
         str | None,
-        typer.Option(help="A column of the dataset, as the end of its name may say too."),
+        typer.Option(help="Column of the dataset; DATASET.COLUMN works too."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the upstream and downstream tree of a dataset with its last run, or of its column."""
+    """Show upstream and downstream of a dataset (with its last run) or of a column."""
     with question(read(data_dir)) as asked:
         named, field = _named(asked, dataset, namespace, column)
         answer = _answer(asked, named, field, depth=depth, at=at)
-    show(answer, _drawn, as_json=as_json, said="cut short: ")
+    show(answer, _drawn, as_json=as_json, prefix="incomplete: ")
 
 
 def _named(
@@ -78,7 +78,7 @@ def _answer(
     if column is None:
         return past_lineage(asked.reader, named, past_instant(str(at), asked.now), depth=depth)
     if at is not None:
-        raise InvalidQuestionError("--at: the past of columns is not stored: name a dataset")
+        raise InvalidQuestionError("--at: past lineage is not stored for columns: name a dataset")
     return column_lineage(asked, named, column, depth=depth)
 
 

@@ -1,4 +1,4 @@
-"""`lineward lint`: the datasets that look like one under two names."""
+"""`lineward lint`: datasets that may have two names."""
 
 from typing import Annotated
 
@@ -21,10 +21,10 @@ app = typer.Typer(add_completion=False)
 def main(
     data_dir: DataDir = None,
     *,
-    limit: Annotated[int, typer.Option(min=1, help="At most so many findings.")] = MOST_FINDINGS,
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number of findings.")] = MOST_FINDINGS,
     as_json: AsJson = False,
 ) -> None:
-    """List datasets that look like one under two names, each with the policy's line for it."""
+    """List datasets that may have two names, with the policy line that joins them."""
     with question(read(data_dir)) as asked:
         answer = lint(asked.reader, limit=limit)
     show(answer, page, as_json=as_json)
@@ -34,11 +34,11 @@ def main(
 
 
 def page(answer: LintAnswer) -> RenderableType:
-    """The findings."""
+    """Return the findings as a table."""
     if not answer.findings:
         return plain(f"{answer.datasets:,} datasets, and no two look like one")
     title = "1 finding" if answer.total == 1 else f"{answer.total:,} findings"
-    shown = grid("what", "names", "evidence", title=title)
+    shown = grid("finding", "names", "evidence", title=title)
     for one in answer.findings:
         shown.add_row(plain(one.kind), _names(one), plain(one.evidence))
     return shown
@@ -51,13 +51,13 @@ def _names(one: Finding) -> Text:
 
 
 def advice(findings: list[Finding]) -> list[str]:
-    """What to put into the policy, line by line, as a person copies it."""
+    """Return the policy lines to copy."""
     lines = {
         "datasets": [line for one in findings if one.kind == TIER_TAG for line in one.policy],
         "aliases": [line for one in findings if one.kind != TIER_TAG for line in one.policy],
         "folds": [one.folding_rule for one in findings if one.folding_rule],
     }
-    told = ["", "# into the policy, where they are right:"] if any(lines.values()) else []
+    texts = ["", "# add the correct lines to the policy:"] if any(lines.values()) else []
     for section, listed in lines.items():
-        told += [f"{section}:", *(f"  {line}" for line in listed)] if listed else []
-    return told
+        texts += [f"{section}:", *(f"  {line}" for line in listed)] if listed else []
+    return texts

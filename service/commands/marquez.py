@@ -1,4 +1,4 @@
-"""`lineward marquez …`: the Marquez beside us, its past, and whether both sides have the same."""
+"""`lineward marquez …`: forwarding to Marquez, loading from Marquez, comparing both."""
 
 import asyncio
 import runpy
@@ -25,18 +25,18 @@ _NEVER = "never, or its role does not run"
 
 @app.callback()
 def marquez() -> None:
-    """Forward events to a Marquez, pull from it, and see what either side misses."""
+    """Forward events to Marquez, pull events from it, and compare both."""
 
 
 @app.command()
 def run() -> None:
-    """Run the marquez role by itself, as `lineward up` does where LINEWARD_MARQUEZ_URL is set."""
+    """Run only the marquez role; `lineward up` starts it if LINEWARD_MARQUEZ_URL is set."""
     runpy.run_module("service.marquez", run_name="__main__")
 
 
 @app.command()
 def status(data_dir: DataDir = None, *, as_json: AsJson = False) -> None:
-    """Show what was forwarded, set aside and pulled, and which runs one side misses."""
+    """Show forwarded, set-aside and pulled events, and runs that one side misses."""
     settings = read(data_dir)
     with question(settings) as asked:
         answer = marquez_status(asked.reader, settings, asked.now)
@@ -48,12 +48,14 @@ def status(data_dir: DataDir = None, *, as_json: AsJson = False) -> None:
 
 @app.command()
 def backfill(
-    start: Annotated[str, typer.Option("--from", help="ISO 8601; UTC without a zone. Inclusive.")],
-    end: Annotated[str | None, typer.Option("--to", help="Exclusive; now, if not given.")] = None,
+    start: Annotated[
+        str, typer.Option("--from", help="Start, ISO 8601 (UTC without time zone), inclusive.")
+    ],
+    end: Annotated[str | None, typer.Option("--to", help="End, exclusive \\[now].")] = None,
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Load what Marquez has of a span of time: as history, which teaches and never counts."""
+    """Load Marquez's events of a time window as history; no SLI counts them."""
     from lineage.logs import log_to_stderr  # noqa: PLC0415 - structlog only where it is asked
     from service.commands.backfill import show  # noqa: PLC0415 - httpx only where it is asked
     from service.marquez.load import load  # noqa: PLC0415 - as above
@@ -73,14 +75,16 @@ def backfill(
 @app.command()
 def resend(
     numbers: Annotated[
-        list[int] | None, typer.Argument(help="Of status; all that are kept, if none is given.")
+        list[int] | None, typer.Argument(help="Numbers from `marquez status` \\[all].")
     ] = None,
     *,
     data_dir: DataDir = None,
-    bodies: Annotated[bool, typer.Option("--bodies", help="Print them, send nothing.")] = False,
+    bodies: Annotated[
+        bool, typer.Option("--bodies", help="Print the bodies, send nothing.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Send again what was set aside; exit code 6 if any of it is still not taken."""
+    """Send set-aside events again; exit code 6 if any is still rejected."""
     from service.marquez.resend import (  # noqa: PLC0415 - httpx only where it is asked
         print_bodies,
         set_aside,
@@ -125,7 +129,7 @@ def _instant(option: str, text: str | None) -> int:
 
 
 def page(answer: MarquezStatus) -> RenderableType:
-    """The status as people read it."""
+    """Return the status as text."""
     lines = [f"Marquez at {clean(answer.url or 'no URL: LINEWARD_MARQUEZ_URL is not set')}"]
     lines += _forwarding(answer.forwarding) if answer.forwarding else [f"forwarded: {_NEVER}"]
     for pull in answer.pulling:

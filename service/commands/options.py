@@ -1,4 +1,4 @@
-"""Options that many commands take, spelt once."""
+"""Options of several commands."""
 
 from pathlib import Path
 from typing import Annotated
@@ -8,7 +8,7 @@ import typer
 
 def completed_datasets(ctx: typer.Context, incomplete: str) -> list[str]:
     """Return the datasets whose names begin like this."""
-    # At its use: whoever does not press the key need not wait for its imports.
+    # Imported here: only completion pays for the imports.
     from service.commands.completing import datasets  # noqa: PLC0415
 
     return datasets(ctx, incomplete)
@@ -18,15 +18,18 @@ DataDir = Annotated[
     Path | None,
     typer.Option("--data-dir", help="Data folder [LINEWARD_DATA_DIR, ./lineward-data]."),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, in its documented shape.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON as documented in docs/api.md.")]
 DatasetName = Annotated[
     str,
     typer.Argument(
         metavar="DATASET",
-        help="Name, `namespace/name`, or a name's last part.",
+        help="Name, `namespace/name`, or the last part of a name.",
         autocompletion=completed_datasets,
     ),
 ]
 Namespace = Annotated[
-    str | None, typer.Option("--namespace", help="The dataset's namespace; then its name is whole.")
+    str | None,
+    typer.Option(
+        "--namespace", help="Namespace of the dataset; DATASET must then be its full name."
+    ),
 ]

@@ -8,7 +8,7 @@ import typer
 
 from service.asking import question
 from service.commands.options import AsJson, DataDir
-from service.errors import RefusedInputError
+from service.errors import RejectedInputError
 from service.settings import read
 from service.terminal import print_json
 
@@ -17,14 +17,14 @@ app = typer.Typer(add_completion=False)
 
 @app.callback()
 def policy() -> None:
-    """The policy: owners, tiers, sources, limits and objectives."""
+    """Check and inspect the policy: owners, tiers, sources, limits and objectives."""
 
 
 @app.command()
 def check(
     file: Annotated[Path, typer.Argument(help="The policy file.")], *, as_json: AsJson = False
 ) -> None:
-    """Say whether a policy file would be taken, and if not, where it is wrong."""
+    """Check a policy file, and show each error with its place."""
     from alerts.notify.recipients import unclaimed  # noqa: PLC0415 - as below
     from lineage.policy import PolicyError, load, not_in_force, unreachable  # noqa: PLC0415 - YAML only where a policy is
 
@@ -32,9 +32,9 @@ def check(
         found = load(file)
     except PolicyError as error:
         if not as_json:
-            raise RefusedInputError(str(error)) from error
+            raise RejectedInputError(str(error)) from error
         print_json({"valid": False, "error": str(error)})
-        raise typer.Exit(RefusedInputError.exit_code) from error
+        raise typer.Exit(RejectedInputError.exit_code) from error
     if as_json:
         gaps = {"not_in_force": not_in_force(found), "unreachable": unreachable(found)}
         gaps["unclaimed"] = unclaimed(found)
@@ -43,7 +43,7 @@ def check(
         counts = f"{len(found.owners)} owners, {len(found.datasets)} rules for datasets"
         typer.echo(f"{file} is a valid policy: {counts}, {len(found.sources)} sources")
         for name in not_in_force(found):
-            typer.echo(f"  {name}: taken, and not acted upon by this version but for a metric")
+            typer.echo(f"  {name}: accepted; this version only exports a metric for it")
         for gap in unreachable(found):
             typer.echo(f"  {gap}")
         for entry in unclaimed(found):
@@ -52,7 +52,7 @@ def check(
 
 @app.command()
 def suggest(data_dir: DataDir = None) -> None:
-    """Draft a policy from what was seen, as YAML on standard output."""
+    """Print a draft of a policy as YAML, based on the datasets seen."""
     settings = read(data_dir)
     with question(settings):  # that there is a catalog, before anything opens (and makes) one
         pass

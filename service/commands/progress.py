@@ -20,6 +20,6 @@ def progress(*, quiet: bool) -> Progress:
 
 
 def part(bars: Progress, what: str, total: float) -> Callable[[float], None]:
-    """A bar of its own, and what to tell how much of it is done."""
+    """Show a progress bar, and return the function that advances it."""
     task = bars.add_task(what, total=total)
     return lambda done: bars.update(task, completed=done)

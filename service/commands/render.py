@@ -1,4 +1,4 @@
-"""`lineward render spark-conf|rules|alertmanager|dashboards`: for what stands beside Lineward."""
+"""`lineward render spark-conf|rules|alertmanager|dashboards`: configuration of other tools."""
 
 import sys
 from enum import StrEnum
@@ -11,7 +11,7 @@ import typer
 from service.commands.options import AsJson
 from service.commands.render_alerts import alertmanager, rules
 from service.commands.render_dashboards import dashboards
-from service.errors import RefusedInputError
+from service.errors import RejectedInputError
 from service.listener import (
     FILE_SETTING,
     PACKAGES_REPLACED,
@@ -56,58 +56,64 @@ class _Scala(StrEnum):
 
 @app.callback()
 def render() -> None:
-    """Print configuration for what stands beside Lineward."""
+    """Print configuration for Spark, Prometheus, Alertmanager and Grafana."""
 
 
 @app.command()
 def spark_conf(  # noqa: PLR0913 - each is an option of the command
     *,
     url: Annotated[
-        str | None, typer.Option(help="The collector \\[http://LINEWARD_HOST:COLLECTOR_PORT].")
+        str | None,
+        typer.Option(help="Address of the collector \\[http://LINEWARD_HOST:COLLECTOR_PORT]."),
     ] = None,
     folder: Annotated[
-        Path, typer.Option(help="Folder on the driver's disk that `lineward ship` follows.")
+        Path, typer.Option(help="Folder on the driver's disk that `lineward ship` reads.")
     ] = Path("/var/spool/openlineage"),
     name: Annotated[
         str | None,
-        typer.Option(help="The events' file, of one application at a time \\[another each time]."),
+        typer.Option(help="Event file of one application at a time \\[a new one each time]."),
     ] = None,
     namespace: Annotated[str, typer.Option(help="Namespace of the jobs.")] = "default",
     event_log_dir: Annotated[
-        str | None, typer.Option(help="Spark's event logs; it must exist \\[FOLDER/spark-events].")
+        str | None,
+        typer.Option(help="Folder for Spark event logs; must exist \\[FOLDER/spark-events]."),
     ] = None,
     spark: Annotated[_Spark | None, typer.Option(help="Version of Spark \\[4].")] = None,
     scala: Annotated[
         _Scala | None,
-        typer.Option(help="That Spark is built with \\[2.12 for Spark 3.5, 2.13 for Spark 4]."),
+        typer.Option(help="Scala version of Spark \\[2.12 for Spark 3.5, 2.13 for Spark 4]."),
     ] = None,
     arguments: Annotated[
-        bool, typer.Option("--arguments", help="Print words for spark-submit.")
+        bool, typer.Option("--arguments", help="Print arguments for spark-submit.")
     ] = False,
     kubernetes: Annotated[
         bool,
-        typer.Option("--kubernetes", help="Print a part of a SparkApplication."),
+        typer.Option("--kubernetes", help="Print a fragment of a SparkApplication."),
     ] = False,
     operator: Annotated[
-        _Operator, typer.Option(help="Operator that runs the SparkApplication, with --kubernetes.")
+        _Operator, typer.Option(help="Operator that runs the SparkApplication (with --kubernetes).")
     ] = _Operator.KUBEFLOW,
     jar_url: Annotated[
         str | None,
-        typer.Option(help="Listener's jar, with --kubernetes \\[that of the chart's Service]."),
+        typer.Option(
+            help="Address of the listener jar (with --kubernetes) \\[the chart's Service]."
+        ),
     ] = None,
     config_secret: Annotated[
         str | None,
-        typer.Option(help="Secret with openlineage.yml, which has the token, with --kubernetes."),
+        typer.Option(
+            help="Secret with openlineage.yml, which holds the token (with --kubernetes)."
+        ),
     ] = None,
     events_claim: Annotated[
         str | None,
-        typer.Option(help="PersistentVolumeClaim for the events' file, with --kubernetes."),
+        typer.Option(help="PersistentVolumeClaim for the event file (with --kubernetes)."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print the Spark settings under which no lineage event and no evidence is lost."""
+    """Print Spark settings that lose no lineage events and no evidence."""
     if spark is _Spark.FOUR and scala is _Scala.OLD:
-        raise RefusedInputError("--scala: Spark 4 is built with 2.13 only; or name --spark 3.5")
+        raise RejectedInputError("--scala: Spark 4 supports 2.13 only; for 2.12 use --spark 3.5")
     place = Place(
         url=url or (COLLECTOR_URL if kubernetes else read().collector),
         folder=folder,
@@ -150,5 +156,5 @@ def _print_machine(place: Place, *, as_json: bool, arguments: bool) -> None:
         sys.stdout.write(as_arguments(lines))
     else:
         # Of these it is to be expected that they end in a file that all applications read.
-        warn(f"for one application at a time: give another one its own {FILE_SETTING}")
+        warn(f"valid for one application at a time: give others their own {FILE_SETTING}")
         sys.stdout.write(as_properties(lines))

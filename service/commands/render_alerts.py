@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import typer
 
-from service.errors import RefusedInputError
+from service.errors import RejectedInputError
 from service.settings import read
 from service.terminal import clean, warn
 
@@ -15,19 +15,15 @@ if TYPE_CHECKING:
     from alerts.rules.rulefile import People
     from lineage.policy.model import Policy
 
-PolicyFile = Annotated[
-    Path | None, typer.Option("--policy", help="The policy file [LINEWARD_POLICY].")
-]
+PolicyFile = Annotated[Path | None, typer.Option("--policy", help="Policy file [LINEWARD_POLICY].")]
 Url = Annotated[
     str | None,
-    typer.Option(help="Lineward's API as others reach it; unless told, from the settings."),
+    typer.Option(help="Public address of Lineward's API \\[from the settings]."),
 ]
-_Platform = Annotated[
-    str, typer.Option(help="Owner of Lineward itself, and of what has no owner of its own.")
-]
+_Platform = Annotated[str, typer.Option(help="Owner of Lineward and of datasets without an owner.")]
 _Engineering = Annotated[
     str | None,
-    typer.Option(help="Owner who hears of budgets that burn on; unless told, --platform."),
+    typer.Option(help="Owner notified about burning error budgets \\[--platform]."),
 ]
 
 
@@ -44,10 +40,10 @@ def rules(  # noqa: PLR0913 - each is an option of the command
     platform: _Platform = "platform",
     engineering: _Engineering = None,
     job: Annotated[
-        str, typer.Option(help="Prometheus' scrape job of the metrics port.")
+        str, typer.Option(help="Prometheus scrape job of the metrics port.")
     ] = "lineward",
     collector_job: Annotated[
-        str, typer.Option(help="Prometheus' scrape job of the collector.")
+        str, typer.Option(help="Prometheus scrape job of the collector.")
     ] = "lineward-collector",
 ) -> None:
     """Print Prometheus rules: error budgets, incidents, and Lineward's own health."""
@@ -67,18 +63,18 @@ def alertmanager(  # noqa: PLR0913 - each is an option of the command
     *,
     watchdog_url: Annotated[
         str,
-        typer.Option(help="Outside: takes the Watchdog, and raises the alarm when it stays away."),
+        typer.Option(help="External dead man's switch: receives the Watchdog, alerts if it stops."),
     ],
     policy: PolicyFile = None,
     url: Url = None,
     token_file: Annotated[
         Path | None,
         typer.Option(
-            help="File with the policy's token of the role alerts, on Alertmanager's machine."
+            help="File on Alertmanager's machine with the policy's token for the role `alerts`."
         ),
     ] = None,
     outside_url: Annotated[
-        str | None, typer.Option(help="Webhook for what Lineward cannot tell when it is down.")
+        str | None, typer.Option(help="Webhook for alerts while Lineward is down.")
     ] = None,
     platform: _Platform = "platform",
     engineering: _Engineering = None,
@@ -110,14 +106,14 @@ def alertmanager(  # noqa: PLR0913 - each is an option of the command
 
 
 def _posting(policy: "Policy") -> str | None:
-    """The name of the token that may post alerts; empty: none may, None: none is needed."""
+    """Return the name of the token that may post alerts; empty: no token may, None: not needed."""
     if policy.guard is None:
         return None
     return next((one.name for one in policy.guard.tokens if "alerts" in one.roles), "")
 
 
 def policy_in(path: Path | None) -> "Policy":
-    """The policy of this file, or of the settings."""
+    """Load the policy of this file, or of the settings."""
     from service.policies import policy_of  # noqa: PLC0415 - as above
 
     return policy_of(path or read().policy)
@@ -133,17 +129,17 @@ def _warn_of_strangers(policy: "Policy", people: "People") -> None:
     known = {owner.name for owner in policy.owners}
     for name in dict.fromkeys((people.platform, people.engineering)):
         if name not in known:
-            warn(f"the policy has no owner {clean(name)!r}: nothing says how to reach them")
+            warn(f"the policy has no owner {clean(name)!r}, so no channels are known")
 
 
 def checked(option: str, url: str) -> str:
-    """The URL without a slash at its end.
+    """Return the URL without a trailing slash.
 
     Raises:
-        RefusedInputError: it is none that can be called.
+        RejectedInputError: it is none that can be called.
     """
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.netloc or not url.isprintable():
         message = f"{option}: expected http://HOST or https://HOST, got {url[:80]!r}"
-        raise RefusedInputError(message)
+        raise RejectedInputError(message)
     return url.rstrip("/")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from service.commands.render_alerts import PolicyFile, Url, checked, policy_in
-from service.errors import RefusedInputError
+from service.errors import RejectedInputError
 from service.settings import read
 from service.terminal import plain_lines
 
@@ -28,7 +28,7 @@ _SINGLE = {
 def dashboards(
     *,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for the files; all but these are printed without.")
+        Path | None, typer.Option(help="Folder for the files; without it they are printed.")
     ] = None,
     form: Annotated[
         _Form,
@@ -39,7 +39,7 @@ def dashboards(
     policy: PolicyFile = None,
     url: Url = None,
     path: Annotated[
-        str | None, typer.Option(help="The files' folder as Grafana sees it, for the provider.")
+        str | None, typer.Option(help="Path of the folder inside Grafana, for the provider.")
     ] = None,
 ) -> None:
     """Write Grafana's dashboards: executive, on-call, debug."""
@@ -74,12 +74,12 @@ def rendered_dashboards(
 def _write(out: Path | None, files: dict[str, str]) -> None:
     if out is None:
         message = "--out: name a folder for the files, or give --format configmap"
-        raise RefusedInputError(message)
+        raise RejectedInputError(message)
     try:
         out.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
             (out / name).write_text(text, encoding="utf-8")
     except OSError as error:
         message = f"--out: {out} cannot be written: {error.strerror}"
-        raise RefusedInputError(message) from error
+        raise RejectedInputError(message) from error
     plain_lines(str(out / name) for name in files)

@@ -1,4 +1,4 @@
-"""`lineward retire DATASET`: stop expecting it."""
+"""`lineward retire DATASET`: exclude a dataset from SLIs."""
 
 from typing import Annotated
 
@@ -7,7 +7,7 @@ import typer
 from service.answers.named import dataset_named
 from service.asking import question
 from service.commands.options import AsJson, DataDir, DatasetName, Namespace
-from service.errors import RefusedInputError
+from service.errors import RejectedInputError
 from service.settings import read
 from service.terminal import console, plain, print_json
 
@@ -17,16 +17,16 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def main(
     dataset: DatasetName,
-    note: Annotated[str, typer.Option(help="Why; it stands in the audit log.")],
+    note: Annotated[str, typer.Option(help="Reason, recorded in the audit log.")],
     namespace: Namespace = None,
     data_dir: DataDir = None,
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Retire a dataset: no SLI counts it any more, until it is written again."""
+    """Retire a dataset: no SLI counts it until it is written again."""
     if not note.strip():
         message = "--note: say why it is retired"
-        raise RefusedInputError(message)
+        raise RejectedInputError(message)
     settings = read(data_dir)
     with question(settings) as asked:
         named, now = dataset_named(asked.reader, dataset, namespace), asked.now
@@ -37,4 +37,4 @@ def main(
     if as_json:
         print_json({"dataset_namespace": namespace, "dataset": name, "note": note.strip()})
     else:
-        console().print(plain(f"{name} will be retired by the next evaluation"))
+        console().print(plain(f"{name}: the next evaluation retires it"))

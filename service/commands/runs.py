@@ -24,7 +24,7 @@ def main(
     namespace: Namespace = None,
     data_dir: DataDir = None,
     *,
-    limit: Annotated[int, typer.Option(min=1, max=1_000, help="At most so many.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, max=1_000, help="Maximum number.")] = 20,
     as_json: AsJson = False,
 ) -> None:
     """List the newest runs that read or wrote a dataset."""

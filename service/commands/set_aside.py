@@ -18,13 +18,11 @@ app = typer.Typer(add_completion=False)
 def main(
     data_dir: DataDir = None,
     *,
-    with_requeued: Annotated[
-        bool, typer.Option("--all", help="Also events that were posted again.")
-    ] = False,
-    limit: Annotated[int, typer.Option(min=1, max=MOST_LISTED, help="At most so many.")] = 50,
+    with_requeued: Annotated[bool, typer.Option("--all", help="Include requeued events.")] = False,
+    limit: Annotated[int, typer.Option(min=1, max=MOST_LISTED, help="Maximum number.")] = 50,
     as_json: AsJson = False,
 ) -> None:
-    """List events that failed alone and that the pipeline set aside, newest first."""
+    """List events that the pipeline set aside because they failed, newest first."""
     with question(read(data_dir)) as asked:
         answer = set_aside_events(asked.reader, with_requeued=with_requeued, limit=limit)
     show(answer, table, as_json=as_json)
@@ -44,4 +42,4 @@ def table(answer: SetAsidePage) -> RenderableType:
             local(event.requeued_at),
         )
         shown.add_row(*map(plain, cells))
-    return filled(shown, "no event is set aside")
+    return filled(shown, "no events are set aside")

@@ -1,4 +1,4 @@
-"""`lineward ship DIR`: sees the events that a job's file transport writes into the collector."""
+"""`lineward ship DIR`: sends event files of Spark jobs to the collector."""
 
 from pathlib import Path
 from threading import Event
@@ -11,7 +11,7 @@ from lineage import origins
 from lineage.logs import log_to_stderr
 from lineage.role import stop_on_signals
 from service.commands.options import AsJson
-from service.errors import RefusedInputError
+from service.errors import RejectedInputError
 from service.occupancy import holding
 from service.posting import Poster
 from service.reaching import Reach, StoppedError, Target, read_token
@@ -27,28 +27,31 @@ _log = structlog.get_logger()
 
 @app.command()
 def main(  # noqa: PLR0913 - each is an option of the command
-    folder: Annotated[Path, typer.Argument(help="Folder of the event files.")],
+    folder: Annotated[Path, typer.Argument(help="Folder with event files.")],
     *,
     url: Annotated[
-        str | None, typer.Option(help="The collector \\[http://LINEWARD_HOST:COLLECTOR_PORT].")
+        str | None,
+        typer.Option(help="Address of the collector \\[http://LINEWARD_HOST:COLLECTOR_PORT]."),
     ] = None,
     token_file: Annotated[
-        Path | None, typer.Option(help="Bearer token \\[LINEWARD_COLLECTOR_TOKEN_FILE].")
+        Path | None,
+        typer.Option(help="File with the bearer token \\[LINEWARD_COLLECTOR_TOKEN_FILE]."),
     ] = None,
     secret_file: Annotated[
         Path | None,
         typer.Option(help="Copy of the collector's reader.secret \\[LINEWARD_READER_SECRET_FILE]."),
     ] = None,
     state: Annotated[
-        Path | None, typer.Option(help=f"Folder of what was shipped \\[DIR/{_STATE}].")
+        Path | None,
+        typer.Option(help=f"Folder for the positions of shipped files \\[DIR/{_STATE}]."),
     ] = None,
     match: Annotated[
-        list[str] | None, typer.Option(help=f"Files to follow \\[{', '.join(PATTERNS)}].")
+        list[str] | None, typer.Option(help=f"File patterns \\[{', '.join(PATTERNS)}].")
     ] = None,
-    once: Annotated[bool, typer.Option("--once", help="End when all is shipped.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Exit when all files are shipped.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Follow a folder of OpenLineage events, and post each until the collector has it."""
+    """Watch a folder of OpenLineage event files, and send each event to the collector."""
     log_to_stderr()  # messages on the way must not mix with the answer
     settings = read()
     target = Target(
@@ -64,12 +67,12 @@ def main(  # noqa: PLR0913 - each is an option of the command
     with holding(kept / "lock", f"`lineward ship` already runs on {folder}"):
         positions = Positions(kept / "positions.json")
         stopping = stop_on_signals()
-        poster = Poster(Reach(target, stopping=stopping, on_trouble=_tell))
+        poster = Poster(Reach(target, stopping=stopping, on_trouble=_report))
         shipper = Shipper(folder, positions, poster, match or PATTERNS)
         _run(shipper, stopping, once=once)
     _show(shipper.report, as_json=as_json)
     if once and shipper.report.refused:
-        raise typer.Exit(RefusedInputError.exit_code)
+        raise typer.Exit(RejectedInputError.exit_code)
 
 
 def _run(shipper: Shipper, stopping: Event, *, once: bool) -> None:
@@ -85,7 +88,7 @@ def _run(shipper: Shipper, stopping: Event, *, once: bool) -> None:
 def _require_folder(folder: Path) -> None:
     if not folder.is_dir():
         message = f"{folder} is no folder: create it, and let the job's file transport write there"
-        raise RefusedInputError(message)
+        raise RejectedInputError(message)
 
 
 def _made(state: Path) -> Path:
@@ -93,11 +96,11 @@ def _made(state: Path) -> Path:
         state.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         message = f"its place cannot be kept in {state} ({error.strerror}): give --state another"
-        raise RefusedInputError(message) from error
+        raise RejectedInputError(message) from error
     return state
 
 
-def _tell(trouble: str) -> None:
+def _report(trouble: str) -> None:
     _log.warning("collector_not_reached", trouble=trouble, next="trying again without end")
 
 
@@ -105,8 +108,8 @@ def _show(report: Shipped, *, as_json: bool) -> None:
     if as_json:
         print_json(report)
         return
-    said = [f"{report.taken:,} events taken, {report.refused:,} refused"]
-    said += [f"  {one.file}:{one.position}: {one.reason}" for one in report.refusals]
-    said += [f"  {report.partial_reason}"] if report.partial_reason else []
-    said += [f"  {one.file}:{one.position}: half written, left" for one in report.unfinished]
-    plain_lines(said)
+    texts = [f"{report.taken:,} events accepted, {report.refused:,} rejected"]
+    texts += [f"  {one.file}:{one.position}: {one.reason}" for one in report.refusals]
+    texts += [f"  {report.partial_reason}"] if report.partial_reason else []
+    texts += [f"  {one.file}:{one.position}: half written, left" for one in report.unfinished]
+    plain_lines(texts)

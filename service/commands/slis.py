@@ -26,9 +26,9 @@ def main(data_dir: DataDir = None, *, as_json: AsJson = False) -> None:
 
 
 def table(answer: SliAnswer) -> RenderableType:
-    """The SLIs as people read them: an empty total is no sample, never 100 %."""
+    """Return the SLIs as a table; a total of 0 reads as no data, never as 100 %."""
     columns = ("SLI", "name", "tier", "good", "total", "ratio", "objective")
-    shown = grid(*columns, title=f"what share is good, evaluated {local(answer.evaluated_at)}")
+    shown = grid(*columns, title=f"ratio of good, evaluated {local(answer.evaluated_at)}")
     for row in answer.slis:
         cells = (row.id, row.name, row.tier, _count(row.good), _count(row.total))
         shown.add_row(*map(plain, cells), _ratio(row), plain(_percent(row.objective)))
@@ -45,5 +45,5 @@ def _percent(ratio: float | None) -> str:
 
 def _ratio(row: SliRow) -> Text:
     if row.ratio is None:
-        return plain("unknown" if row.total else "no sample", "yellow")
+        return plain("unknown" if row.total else "no data", "yellow")
     return plain(_percent(row.ratio), _STYLES[is_met(row)])

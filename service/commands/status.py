@@ -1,4 +1,4 @@
-"""`lineward status`: how Lineward itself is."""
+"""`lineward status`: health of Lineward itself."""
 
 import typer
 from rich.console import Group, RenderableType
@@ -26,7 +26,7 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def main(data_dir: DataDir = None, *, as_json: AsJson = False) -> None:
-    """Show the roles, what waits to be taken in, and how the datasets stand."""
+    """Show the roles, the backlog, and the number of datasets by state."""
     settings = read(data_dir)
     try:
         answer = status(settings, system_clock())
@@ -45,7 +45,7 @@ def main(data_dir: DataDir = None, *, as_json: AsJson = False) -> None:
 
 
 def page(answer: Status) -> RenderableType:
-    """The status as people read it."""
+    """Return the status as text."""
     shown = _roles(answer.data_dir, answer.roles, answer.warnings)
     return Group(*shown, *(plain(line) for line in _lines(answer)))
 
@@ -59,7 +59,7 @@ def _show_roles(settings: Settings) -> None:
 
 
 def _roles(data_dir: str, roles: list[Role], warnings: list[str]) -> list[RenderableType]:
-    """The roles, and what keeps them from working: first, since other figures follow from it."""
+    """Describe the roles and their failures, first: other figures depend on them."""
     table = grid("role", "state", "pid", "restarts")
     for role in roles:
         table.add_row(role.role, state(role.state), str(role.pid or "-"), str(role.restarts))
@@ -71,9 +71,9 @@ def _roles(data_dir: str, roles: list[Role], warnings: list[str]) -> list[Render
 def _lines(answer: Status) -> list[str]:
     lines = [] if answer.up else ["`lineward up` does not run on this data folder."]
     if answer.collector:
-        beat = "alive" if answer.collector.alive else "silent"
+        state_word = "up" if answer.collector.alive else "down"
         lines.append(
-            f"collector: {beat}, last heartbeat {local(answer.collector.heartbeat_at)},"
+            f"collector: {state_word}, last heartbeat {local(answer.collector.heartbeat_at)},"
             f" {answer.collector.last_seq:,} events taken, {answer.collector.rejected:,} refused"
         )
     waiting = "?" if answer.backlog_events is None else f"{answer.backlog_events:,}"

@@ -1,4 +1,4 @@
-"""`lineward suppress|unsuppress|suppressions`: planned windows, and incidents that are to wait."""
+"""`lineward suppress|unsuppress|suppressions`: planned windows and suppressed incidents."""
 
 import getpass
 import re
@@ -26,27 +26,27 @@ _INCIDENT = re.compile(r"[0-9a-f]{16}")
 _What = Annotated[
     str,
     typer.Argument(
-        metavar="PATTERN|INCIDENT", help="As the policy's `match`; or an incident's id."
+        metavar="PATTERN|INCIDENT", help="Pattern as in the policy's `match`, or an incident id."
     ),
 ]
-_Until = Annotated[str | None, typer.Option("--until", help="An instant, with its time zone.")]
-_For = Annotated[str | None, typer.Option("--for", help="How long: 90m, 2h, 1d 12h; 30d at most.")]
-_From = Annotated[str | None, typer.Option("--from", help="When it begins; now unless told.")]
+_Until = Annotated[str | None, typer.Option("--until", help="End, ISO 8601 with time zone.")]
+_For = Annotated[str | None, typer.Option("--for", help="Duration: 90m, 2h, 1d 12h; at most 30d.")]
+_From = Annotated[str | None, typer.Option("--from", help="Start \\[now].")]
 
 
 @app.command()
 def suppress(  # noqa: PLR0913, PLR0917 - each is an option
     what: _What,
-    reason: Annotated[str, typer.Option(help="Why; it stands in the audit log.")],
+    reason: Annotated[str, typer.Option(help="Reason, recorded in the audit log.")],
     until: _Until = None,
     length: _For = None,
     begin: _From = None,
-    name: Annotated[str, typer.Option(help="What to call it; the pattern unless told.")] = "",
+    name: Annotated[str, typer.Option(help="Name of the window \\[the pattern].")] = "",
     data_dir: DataDir = None,
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Hide faults of what matches for a planned time, or an incident that is to wait."""
+    """Suppress an incident, or all incidents of matching datasets, until a given time."""
     settings = read(data_dir)
     with question(settings) as asked:
         now = asked.now
@@ -56,7 +56,9 @@ def suppress(  # noqa: PLR0913, PLR0917 - each is an option
         wanted = {"pattern": what, "until": end, "begin": to_micros(start), "name": name}
         _begin_window(settings, wanted | {"reason": reason}, now, as_json=as_json)
     elif begin is not None or name:
-        raise InvalidQuestionError("--from, --name: of a pattern; an incident waits from now on")
+        raise InvalidQuestionError(
+            "--from, --name: for patterns only; an incident is suppressed from now on"
+        )
     else:
         do(settings, what, "suppress", note=reason, until=end, as_json=as_json)
 
@@ -64,13 +66,14 @@ def suppress(  # noqa: PLR0913, PLR0917 - each is an option
 @app.command()
 def unsuppress(
     what: Annotated[
-        str, typer.Argument(metavar="NUMBER|INCIDENT", help="Of a window, or an incident's id.")
+        str,
+        typer.Argument(metavar="NUMBER|INCIDENT", help="Number of a window, or an incident id."),
     ],
     data_dir: DataDir = None,
     *,
     as_json: AsJson = False,
 ) -> None:
-    """End a window before its time, or an incident's waiting."""
+    """End a suppression window early, or unsuppress an incident."""
     settings = read(data_dir)
     if _INCIDENT.fullmatch(what):
         do(settings, what, "unsuppress", as_json=as_json)
@@ -94,10 +97,10 @@ def unsuppress(
 def suppressions(
     data_dir: DataDir = None,
     *,
-    ended: Annotated[bool, typer.Option("--ended", help="Those that are over too.")] = False,
+    ended: Annotated[bool, typer.Option("--ended", help="Include ended windows.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """List planned windows: of the policy, and those that somebody asked for."""
+    """List suppression windows: of the policy, and requested by people."""
     settings = read(data_dir)
     from service.policies import policy_for  # noqa: PLC0415 - YAML only here
 
@@ -107,14 +110,14 @@ def suppressions(
 
 
 def table(answer: SuppressionList) -> RenderableType:
-    """The windows as people read them."""
+    """Return the windows as a table."""
     shown = grid("id", "name", "pattern", "from", "until", "state", "by", "reason")
     for row in answer.suppressions:
         number = "policy" if row.id is None else str(row.id)
         name = row.name if row.cron is None else f"{row.name} ({row.cron})"
         cells = (number, name, row.pattern, local(row.begin), local(row.until))
         shown.add_row(*map(plain, (*cells, row.state, row.by, row.reason)))
-    return filled(shown, "no window is planned")
+    return filled(shown, "no suppression windows")
 
 
 def _begin_window(
@@ -133,4 +136,4 @@ def _begin_window(
         plain(f"window {begun.id}: {what} is suppressed until {local(iso(window.until))}")
     )
     if not begun.datasets:
-        warn("no dataset that is known now has a name like that: see `lineward datasets`")
+        warn("no known dataset matches: see `lineward datasets`")

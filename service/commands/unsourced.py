@@ -1,4 +1,4 @@
-"""`lineward unsourced`: datasets that were read though no write of them is known (M5)."""
+"""`lineward unsourced`: datasets that were read without a known write (M5)."""
 
 from typing import Annotated
 
@@ -19,13 +19,11 @@ app = typer.Typer(add_completion=False)
 def main(
     data_dir: DataDir = None,
     *,
-    hours: Annotated[
-        int, typer.Option(min=1, max=MOST_HOURS, help="Of the last so many hours.")
-    ] = 24,
-    limit: Annotated[int, typer.Option(min=1, max=MOST_LISTED, help="At most so many.")] = 50,
+    hours: Annotated[int, typer.Option(min=1, max=MOST_HOURS, help="Number of past hours.")] = 24,
+    limit: Annotated[int, typer.Option(min=1, max=MOST_LISTED, help="Maximum number.")] = 50,
     as_json: AsJson = False,
 ) -> None:
-    """List datasets that were read though no write of them is known, most readers first."""
+    """List datasets that were read without a known write, most readers first."""
     with question(read(data_dir)) as asked:
         answer = unsourced_reads(asked.reader, system_clock(), hours=hours, limit=limit)
     show(answer, table, as_json=as_json)

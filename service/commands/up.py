@@ -15,7 +15,7 @@ from runbooks.actions.kubernetes_settings import read_for_watch
 from service.binding import require_guarded
 from service.commands.options import DataDir
 from service.data_folder import tighten
-from service.errors import RefusedInputError
+from service.errors import RejectedInputError
 from service.java import require_java
 from service.kafka.settings import client_settings
 from service.kafka.settings import read as read_kafka
@@ -39,11 +39,12 @@ def main(
     insecure: Annotated[
         bool,
         typer.Option(
-            "--insecure", help="Listen to other machines without tokens [LINEWARD_INSECURE]."
+            "--insecure",
+            help="Accept requests from other machines without tokens [LINEWARD_INSECURE].",
         ),
     ] = False,
 ) -> None:
-    """Run collector, pipeline and service until Ctrl-C; what dies is started again."""
+    """Run collector, pipeline and service until Ctrl-C; a role that exits is restarted."""
     os.umask(0o077)
     settings = read(data_dir)
     if insecure:
@@ -81,14 +82,14 @@ def _migrate(settings: Settings) -> None:
     other roles wait for it.
 
     Raises:
-        RefusedInputError: a newer release has upgraded it.
+        RejectedInputError: a newer release has upgraded it.
     """
     try:
         require_current(settings.catalog)
     except OlderCatalogError:
         _upgrade(settings)
     except NewerCatalogError as error:
-        raise RefusedInputError(str(error)) from error
+        raise RejectedInputError(str(error)) from error
     except CatalogError as error:
         _say(f"{error}. Events are taken; the other roles wait for the catalog")
 
@@ -110,7 +111,7 @@ def _upgrade(settings: Settings) -> None:
 
 
 def _say(text: str) -> None:
-    """Print it; a terminal that is gone, or a full disk behind it, ends no role."""
+    """Print a text; a closed terminal or a full disk stops no role."""
     with suppress(OSError):
         typer.echo("\n".join(clean(line) for line in text.splitlines()))
 

@@ -1,4 +1,4 @@
-"""`lineward why DATASET`: why its state is what it is, in sentences with their evidence."""
+"""`lineward why DATASET`: the reasons for its state, with evidence."""
 
 import typer
 
@@ -20,7 +20,7 @@ def main(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Say why a dataset is good, bad, failing, learning or unknown."""
+    """Explain why a dataset is good, bad, failing, learning or unknown."""
     with question(read(data_dir)) as asked:
         answer = why(asked.reader, dataset_named(asked.reader, dataset, namespace), asked.evaluated)
     if as_json:

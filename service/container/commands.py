@@ -148,8 +148,8 @@ def _spark_environment(environ: Mapping[str, str], home: str, address: str) -> d
 
 def _spark_home(environ: Mapping[str, str]) -> str:
     """Return Spark's folder, which is the package of PySpark unless told."""
-    if told := environ.get("SPARK_HOME"):
-        return told
+    if home := environ.get("SPARK_HOME"):
+        return home
     found = find_spec("pyspark")
     if found is None or found.origin is None:
         raise EntrypointError("pyspark is not installed, and SPARK_HOME is not set")

@@ -34,7 +34,7 @@ class Shop(msgspec.Struct, frozen=True):
         (self.folder / "landing" / "clicks").mkdir(parents=True, exist_ok=True)
 
     def land_clicks(self, at: datetime) -> None:
-        """One more file of clicks, whole at its first sight: the stream never reads half a file."""
+        """One more file of clicks, complete when it appears: the stream never reads half a file."""
         pages = ("home", "basket", "checkout")
         clicks = (
             {"customer_id": n, "page": page, "clicked_at": at.isoformat()}

@@ -43,9 +43,9 @@ class Home:
         self._log = log
         # Soon enough for who watches: elsewhere a minute and five are enough.
         evidence = {"EVENT_LOGS": event_logs.as_uri(), **_EVIDENCE_SECONDS}
-        told = {f"LINEWARD_PIPELINE_{name}": value for name, value in evidence.items()}
+        fields = {f"LINEWARD_PIPELINE_{name}": value for name, value in evidence.items()}
         event_logs.mkdir(parents=True)
-        self._child = Child(command, {**environment(settings), **told}, log)
+        self._child = Child(command, {**environment(settings), **fields}, log)
 
     def start(self, patience: Patience) -> None:
         """Start it, and wait until it takes events."""
@@ -60,8 +60,8 @@ class Home:
             StepFailedError: it has ended; with the end of its log.
         """
         if self._child.pid is not None and self._child.exited() is not None:
-            said = self._log.read_text(encoding="utf-8", errors="replace").splitlines()
-            raise StepFailedError("\n".join(["`lineward up` ended:", *said[-_MOST_QUOTED:]]))
+            lines = self._log.read_text(encoding="utf-8", errors="replace").splitlines()
+            raise StepFailedError("\n".join(["`lineward up` ended:", *lines[-_MOST_QUOTED:]]))
 
     def accepts(self) -> bool:
         """Whether the collector answers."""
@@ -95,7 +95,7 @@ class Home:
         return int(pids[0])
 
     def load_history(self, recorded: Path) -> int:
-        """What `lineward backfill files` does; how many events were taken.
+        """Run `lineward backfill files`, and return the number of accepted events.
 
         Raises:
             StepFailedError: some were refused.
@@ -115,17 +115,17 @@ class Home:
         """
         body = b"[" + b",".join(event.body for event in events_in(recorded)) + b"]"
         url = f"{self.collector}/api/v1/lineage/batch"
-        answer = httpx.post(url, content=body, timeout=30, trust_env=False)
+        ratios = httpx.post(url, content=body, timeout=30, trust_env=False)
         # 200 lists what was refused; all taken is another success.
-        if answer.status_code == httpx.codes.OK or not answer.is_success:
-            raise StepFailedError(f"{recorded}: {answer.status_code} {answer.text[:200]}")
+        if ratios.status_code == httpx.codes.OK or not ratios.is_success:
+            raise StepFailedError(f"{recorded}: {ratios.status_code} {ratios.text[:200]}")
 
     def received(self) -> int:
-        """Number of the newest event in the spool."""
+        """Return the number of the newest event in the spool."""
         return last_seq(self.settings.spool) or 0
 
     def evaluated(self) -> int:
-        """Number of the newest event that an evaluation has taken in."""
+        """Return the number of the newest evaluated event."""
         try:
             with question(self.settings) as asked:
                 found = asked.reader.rows("SELECT max(last_seq) FROM evaluation")
@@ -145,8 +145,8 @@ class Home:
     def slis(self) -> SliAnswer:
         """All of them, by tier."""
         with question(self.settings) as asked:
-            told = objectives(self.settings)
-            return slis(asked.reader, asked.evaluated, told, now=asked.now)
+            ratios = objectives(self.settings)
+            return slis(asked.reader, asked.evaluated, ratios, now=asked.now)
 
     def evidence(self, dataset: DatasetRow) -> str:
         """Why it is in its state, in words."""

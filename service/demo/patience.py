@@ -29,7 +29,7 @@ class Patience:
     def until(
         self, condition: Callable[[], _Found], *, what: str, seconds: float = _LONGEST_SECONDS
     ) -> _Found:
-        """What the condition gives as soon as it gives anything.
+        """Wait for the condition, and return its first value.
 
         Raises:
             StepFailedError: nothing before the deadline.

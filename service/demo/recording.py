@@ -27,7 +27,7 @@ class Recording(msgspec.Struct, frozen=True):
     events: list[bytes]
 
     def of(self, jobs: Iterable[str]) -> "Recording":
-        """The part that the applications of these names sent."""
+        """Return the part that the applications of these names sent."""
         wanted = set(jobs)
         return Recording([event for event in self.events if _application(event) in wanted])
 
@@ -42,13 +42,13 @@ class Recording(msgspec.Struct, frozen=True):
         folder = json.dumps(str(shop))[1:-1].encode()
         application = f'"local-{int((min(times) + shift).timestamp() * 1000)}"'.encode()
         for event, time in zip(self.events, times, strict=True):
-            told = _with_time(event, time + shift).replace(FOLDER.encode(), folder)
-            told = _UUID.sub(lambda run: _run_id(run[0], at), told)
-            yield _APPLICATION.sub(application, told)
+            shifted = _with_time(event, time + shift).replace(FOLDER.encode(), folder)
+            shifted = _UUID.sub(lambda run: _run_id(run[0], at), shifted)
+            yield _APPLICATION.sub(application, shifted)
 
 
 def load() -> Recording:
-    """The recording that is part of the demo."""
+    """Return the recording that comes with the demo."""
     with gzip.open(RECORDED) as file:
         return Recording(file.read().splitlines())
 
@@ -90,7 +90,7 @@ _decode = msgspec.json.Decoder(_Event).decode
 
 
 def _application(event: bytes) -> str:
-    """The listener puts the application's name before the first dot."""
+    """Return the application's name, which the listener puts before the first dot."""
     return _decode(event).job.name.partition(".")[0]
 
 
@@ -100,8 +100,8 @@ def _event_time(event: bytes) -> datetime:
 
 def _with_time(event: bytes, at: datetime) -> bytes:
     recorded = f'"eventTime":"{_decode(event).eventTime}"'.encode()
-    told = at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    return event.replace(recorded, f'"eventTime":"{told}"'.encode(), 1)
+    shifted = at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return event.replace(recorded, f'"eventTime":"{shifted}"'.encode(), 1)
 
 
 def _run_id(recorded: bytes, at: datetime) -> bytes:

@@ -36,7 +36,7 @@ class Screen:
         self._began = time.monotonic()
 
     def draw(self) -> None:
-        """The bar as of now."""
+        """Return the current progress bar."""
         if self._console.is_terminal:
             self._progress.refresh()
 
@@ -60,12 +60,12 @@ class Screen:
         self.say(f"    done in {time.monotonic() - began:.0f} s", style="dim")
 
     def say(self, text: str, style: str = "") -> None:
-        """A line, after the seconds since the start."""
+        """Print a line, after the seconds since the start."""
         seconds = time.monotonic() - self._began
         self._console.print(plain(f"{seconds:4.0f} s  ", "dim") + plain(text, style))
 
     def show(self, home: Home) -> None:
-        """The SLIs by tier, and what is not good: why, and who is told."""
+        """Print the SLIs by tier, and problems with their reasons and notified owners."""
         self._console.print(sli_table(home.slis()))
         self._console.print(_unwell(home))
 
@@ -77,7 +77,7 @@ class Screen:
 
 def _unwell(home: Home) -> RenderableType:
     columns = ("dataset", "state", "SLI", "reason", "owner", "tier", "evidence")
-    shown = grid(*columns, title="what is not good")
+    shown = grid(*columns, title="problems")
     for name, row in home.datasets().items():
         if row.state != _WELL:
             shown.add_row(plain(name), state(row.state), *map(plain, _cells(row, home)))
@@ -91,8 +91,8 @@ def _cells(row: DatasetRow, home: Home) -> tuple[str, ...]:
 
 def _addresses(settings: Settings) -> Iterator[str]:
     at = f"http://{settings.host}"
-    yield "Look around, from another terminal:"
-    yield f"  pages     {at}:{settings.service_port}/  (are we all right, if not what is wrong)"
+    yield "Explore from another terminal:"
+    yield f"  pages     {at}:{settings.service_port}/  (overview and open incidents)"
     yield f"  API       {at}:{settings.service_port}/schema"
     yield f"  SLIs      {at}:{settings.service_port}/api/v1/slis"
     yield f"  metrics   {at}:{settings.metrics_port}/metrics"

@@ -56,7 +56,7 @@ def both(url: str, path: Path) -> Transport:
 
 
 def listener_conf(transport: Transport, *, namespace: str = NAMESPACE) -> dict[str, str]:
-    """What a job needs to report its lineage."""
+    """Return the settings that a job needs to report its lineage."""
     settings = {f"spark.openlineage.transport.{k}": v for k, v in transport.settings.items()}
     return {
         "spark.jars.packages": package(),
@@ -68,7 +68,7 @@ def listener_conf(transport: Transport, *, namespace: str = NAMESPACE) -> dict[s
 
 
 def logged(folder: Path) -> dict[str, str]:
-    """What a job needs to leave its event log there, its lists of paths whole."""
+    """Return the settings that a job needs to write its event log, with full lists of paths."""
     folder.mkdir(parents=True, exist_ok=True)
     return {
         "spark.eventLog.enabled": "true",
@@ -86,19 +86,19 @@ def ivy_conf() -> dict[str, str]:
 
 def environment() -> dict[str, str]:
     """Ours, with the interpreter and the Spark that this one runs on."""
-    told = {
+    fields = {
         "SPARK_HOME": str(_SPARK_HOME),
         "SPARK_LOCAL_IP": "127.0.0.1",
         "PYSPARK_PYTHON": sys.executable,
         "PYSPARK_DRIVER_PYTHON": sys.executable,
     }
-    return {**os.environ, **told}
+    return {**os.environ, **fields}
 
 
 def command(
     script: Path, *arguments: str, conf: Mapping[str, str], scratch: Path
 ) -> tuple[str, ...]:
-    """The spark-submit of a job on two local cores; `scratch` takes what Spark leaves behind."""
+    """Return the spark-submit command of a job on two local cores; `scratch` takes its files."""
     all_conf = {**_CONF, "spark.sql.warehouse.dir": str(scratch / "warehouse"), **conf}
     options = [word for item in all_conf.items() for word in ("--conf", "=".join(item))]
     return (

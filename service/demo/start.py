@@ -12,7 +12,7 @@ import msgspec
 from service.demo.home import Home
 from service.demo.spark import EVENT_LOGS
 from service.demo.story import Story
-from service.errors import RefusedInputError
+from service.errors import RejectedInputError
 from service.roles import with_free_ports
 from service.settings import Settings, read
 
@@ -28,15 +28,15 @@ def run(*, once: bool, data_dir: Path | None) -> int:
 
     Raises:
         OccupiedError: one of the ports is in use.
-        RefusedInputError: the folder is not empty, or settings point at a Lineward in use.
+        RejectedInputError: the folder is not empty, or settings point at a Lineward in use.
         StepFailedError: a step did not come to its end, or a state did not occur.
     """
     settings = with_free_ports(_of_a_demo(read()))
     previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with _folder(data_dir) as folder:
-            told = {"data_dir": folder / "lineward", "policy": POLICY}
-            settings = msgspec.structs.replace(settings, **told)
+            fields = {"data_dir": folder / "lineward", "policy": POLICY}
+            settings = msgspec.structs.replace(settings, **fields)
             home = Home(settings, folder / "up.log", folder / "shop" / EVENT_LOGS)
             Story(folder, home).tell(once=once)
     except KeyboardInterrupt:
@@ -54,7 +54,7 @@ def _of_a_demo(settings: Settings) -> Settings:
             "the demo has a catalog of its own: unset LINEWARD_CATALOG_URL, LINEWARD_LAKE_URL,"
             " LINEWARD_COLLECTOR_TOKEN_FILE and LINEWARD_MARQUEZ_URL"
         )
-        raise RefusedInputError(message)
+        raise RejectedInputError(message)
     return settings
 
 
@@ -63,7 +63,7 @@ def _folder(data_dir: Path | None) -> Iterator[Path]:
     if data_dir is not None:
         data_dir.mkdir(parents=True, exist_ok=True)
         if any(data_dir.iterdir()):
-            raise RefusedInputError(f"{data_dir} is not empty: the demo needs a folder of its own")
+            raise RejectedInputError(f"{data_dir} is not empty: the demo needs a folder of its own")
         yield data_dir.resolve()
         return
     folder = Path(tempfile.mkdtemp(prefix="lineward-demo-")).resolve()

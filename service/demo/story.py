@@ -71,18 +71,19 @@ class Story:
             self._home.start(self._patience)
 
     def _history(self) -> None:
-        with self._screen.step(f"history: {_DAYS} nights of this shop's own recorded events"):
+        with self._screen.step(f"history: {_DAYS} nights of recorded events of this shop"):
             nightly = recording.load().of(_NIGHTLY)
             last = system_clock() - _LATE - timedelta(days=1)
             nights = recording.daily(nightly, last=last, days=_DAYS, shop=self._shop.folder)
             taken = self._home.load_history(self._recorded("history", nights))
             self._screen.say(
-                f"    {taken:,} events: they teach cadences and edges, and never count"
+                f"    {taken:,} events: cadences and edges are learned, no SLI counts them"
             )
             tonight = nightly.ending(last + timedelta(days=1), self._shop.folder)
             self._home.deliver(self._recorded("tonight", tonight))
             self._screen.say(
-                "    tonight's came 40 min late: live, so they count, and show in the lag"
+                "    tonight's events arrived 40 min late: they are live, count in SLIs, and"
+                " show as lag"
             )
 
     def _recorded(self, name: str, events: Iterator[bytes]) -> Path:
@@ -91,7 +92,7 @@ class Story:
         return path
 
     def _unwatched_job_and_outage(self) -> None:
-        with self._screen.step("rates: CSV to ref, by a job that nobody gave the listener"):
+        with self._screen.step("rates: CSV to ref, by a job without the listener"):
             self._succeed(self._job("rates", instrumented=False))
             # A write without an event is no fault while the collector is out: only once it ended.
             self._outage()
@@ -118,11 +119,11 @@ class Story:
     def _succeed(self, job: Job) -> None:
         code = finish(job, self._patience)
         if code:
-            said = job.log.read_text(encoding="utf-8", errors="replace").splitlines()[-15:]
-            raise StepFailedError("\n".join([f"job {job.name} ended with {code}:", *said]))
+            lines = job.log.read_text(encoding="utf-8", errors="replace").splitlines()[-15:]
+            raise StepFailedError("\n".join([f"job {job.name} ended with {code}:", *lines]))
 
     def _outage(self) -> None:
-        """The stock count falls due while nobody listens: whether it ran, nobody can tell."""
+        """Let the stock count become due during an outage: nobody can know whether it ran."""
         due = system_clock() + _STOCK_DUE
         stock = recording.load().of(["stock"])
         last = due - _STOCK_LIMIT
@@ -130,14 +131,14 @@ class Story:
         self._home.load_history(self._recorded("stock", nights))
         is_over = due + timedelta(seconds=1)
         with outage(self._home.pid_of("collector")):
-            self._screen.say("    meanwhile the collector is killed, and its parent stands still")
-            self._screen.say(f"    mart/stock falls due at {due.astimezone():%H:%M:%S}")
+            self._screen.say("    meanwhile the collector is killed, and its parent is stopped")
+            self._screen.say(f"    mart/stock is due at {due.astimezone():%H:%M:%S}")
             self._patience.until(lambda: system_clock() > is_over, seconds=60, what="outage")
         self._patience.until(self._home.accepts, seconds=60, what="collector after its outage")
-        self._screen.say("    it is up again; whoever sent meanwhile waited, none was refused")
+        self._screen.say("    the collector is up again; senders waited, no event was rejected")
 
     def _stream(self) -> None:
-        with self._screen.step("clicks: a stream, which goes on until the demo ends"):
+        with self._screen.step("clicks: a stream that runs until the demo ends"):
             job = self._job("clicks")
             self._ending.callback(job.stop, Patience())
             self._patience.watchers.append(self._land_clicks)
@@ -160,7 +161,7 @@ class Story:
             received = self._home.received()
             self._patience.until(
                 lambda: self._home.evaluated() >= received,
-                what="evaluation of all that was sent",
+                what="evaluation of all sent events",
             )
             try:
                 self._patience.until(lambda: self._found() == EXPECTED, what="states")
@@ -170,16 +171,16 @@ class Story:
 
     def _found(self) -> dict[str, str]:
         found = self._home.datasets()
-        return {name: _told(found[name], name) for name in EXPECTED if name in found}
+        return {name: _reported(found[name], name) for name in EXPECTED if name in found}
 
     def _stay(self) -> None:
-        self._screen.say("the shop goes on, watched, until Ctrl-C")
+        self._screen.say("the shop keeps running until Ctrl-C")
         try:
             self._patience.for_ever()
         except KeyboardInterrupt:
             return
 
 
-def _told(row: DatasetRow, name: str) -> str:
+def _reported(row: DatasetRow, name: str) -> str:
     """Its state; and the reason, of those of which one is expected."""
     return f"{row.state}: {row.reason}" if ":" in EXPECTED[name] else row.state

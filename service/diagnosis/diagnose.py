@@ -35,9 +35,9 @@ class Diagnostician:
             found = {row.incident_id: _compared(reader, *row[1:]) for row in waiting}
         with writing(engine) as connection:
             for number, diagnosis in found.items():
-                told = msgspec.json.encode(diagnosis).decode()
+                encoded = msgspec.json.encode(diagnosis).decode()
                 mine = _incident.c.incident_id == number
-                connection.execute(update(_incident).where(mine).values(diagnosis=told))
+                connection.execute(update(_incident).where(mine).values(diagnosis=encoded))
 
 
 _WAITING = (

@@ -93,7 +93,7 @@ def _presence(one: DatasetDiff) -> Iterator[Difference]:
 
 
 def _fewer_rows(one: DatasetDiff) -> Iterator[Difference]:
-    """What a failed run did not tell of its rows is not known, and none is missing by that."""
+    """Yield row counts that fell; counts that the failed run did not report are ignored."""
     for each in one.changes:
         was, now = each.first, each.second
         if each.what == "rows" and was and now and int(now) < _SHORT * int(was):

@@ -1,1 +1,1 @@
-"""Pages for people, drawn on the server: no script, nothing fetched, every name escaped."""
+"""Pages, rendered on the server: no scripts, no external resources, every name escaped."""

@@ -1,4 +1,4 @@
-"""Where each page is: the paths that templates build."""
+"""Addresses of pages, for templates."""
 
 from collections.abc import Mapping
 from urllib.parse import quote
@@ -21,49 +21,49 @@ __all__ = [
 
 
 def datasets_at(**filters: str | int | None) -> str:
-    """The list of datasets; what is null or empty filters nothing."""
+    """Return the address of the list of datasets; null and empty filters are left out."""
     return _asked("/datasets", filters)
 
 
 def incidents_at(*, is_over_too: bool, cursor: str | None = None) -> str:
-    """The list of incidents, or the part of it behind a cursor."""
+    """Return the address of the list of incidents, or of the part after a cursor."""
     return _asked("/incidents", {"all": "true" if is_over_too else None, "cursor": cursor})
 
 
 def set_aside_at(*, with_requeued: bool = False, cursor: str | None = None) -> str:
-    """Return the address of the list of set-aside events, or of the part behind a cursor."""
+    """Return the address of the list of set-aside events, or of the part after a cursor."""
     return _asked("/set-aside-events", {"all": "true" if with_requeued else None, "cursor": cursor})
 
 
 def jobs_at(*, find: str | None = None, cursor: str | None = None) -> str:
-    """Return the address of the list of jobs, or of the part behind a cursor."""
+    """Return the address of the list of jobs, or of the part after a cursor."""
     return _asked("/jobs", {"find": find, "cursor": cursor})
 
 
 def rejected_at(*, reason: str | None = None, cursor: str | None = None) -> str:
-    """Return the address of the list of rejected events, or of the part behind a cursor."""
+    """Return the address of the list of rejected events, or of the part after a cursor."""
     return _asked("/rejected-events", {"reason": reason, "cursor": cursor})
 
 
 def pipeline_errors_at(*, reason: str | None = None, cursor: str | None = None) -> str:
-    """Return the address of the list of errors of the pipeline, or of a part of it."""
+    """Return the address of the list of pipeline errors, or of a part of it."""
     return _asked("/pipeline-errors", {"reason": reason, "cursor": cursor})
 
 
 def access_audit_at(
     *, who: str | None = None, decision: str | None = None, cursor: str | None = None
 ) -> str:
-    """Return the address of the access audit, or of the part behind a cursor."""
+    """Return the address of the access audit, or of the part after a cursor."""
     return _asked("/access-audit", {"who": who, "decision": decision, "cursor": cursor})
 
 
 def run_at(run_id: str) -> str:
-    """The page of a run."""
+    """Return the address of the page of a run."""
     return f"/runs/{quote(run_id, safe='')}"
 
 
 def diff_at(first: str, second: str) -> str:
-    """The page of what differs between two runs."""
+    """Return the address of the differences between two runs."""
     return f"{run_at(first)}/diff/{quote(second, safe='')}"
 
 

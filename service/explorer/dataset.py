@@ -1,4 +1,4 @@
-"""All that is told of one dataset."""
+"""The page of a dataset."""
 
 import msgspec
 
@@ -26,7 +26,7 @@ _MOST_COLUMNS = 200
 
 
 class SchemaRow(msgspec.Struct, frozen=True):
-    """A schema, and what it changed of the one before in words."""
+    """Schema, and its changes from the previous one in words."""
 
     first_seen_at: str
     last_seen_at: str
@@ -35,12 +35,12 @@ class SchemaRow(msgspec.Struct, frozen=True):
 
 
 class DatasetView(msgspec.Struct, frozen=True):
-    """The page.
+    """View of the page.
 
     Attributes:
-        why: in sentences.
-        incidents: by which it is bad now.
-        history: null for whoever may not see every namespace.
+        why: reasons of the state, as sentences.
+        incidents: unresolved incidents that affect the dataset.
+        history: null for users who may not see every namespace.
         older: since when the catalog has runs, and what to ask for older ones; may be empty.
     """
 
@@ -58,35 +58,37 @@ class DatasetView(msgspec.Struct, frozen=True):
 
 
 def dataset_view(asked: Question, named: Dataset) -> DatasetView:
-    """All of one moment of the catalog."""
-    reader, evaluated, sight = asked.reader, asked.evaluated, asked.sight
-    known = one.dataset(reader, named, evaluated, sight)
+    """Load the page from one snapshot of the catalog."""
+    reader, evaluated, visibility = asked.reader, asked.evaluated, asked.visibility
+    known = one.dataset(reader, named, evaluated, visibility)
     trees = lineage(asked, named, depth=HOPS)
     shown = drawn(trees)
-    history = dataset_history(reader, named, limit=_MOST_OF_HISTORY) if sight.is_whole else None
+    history = (
+        dataset_history(reader, named, limit=_MOST_OF_HISTORY) if visibility.is_whole else None
+    )
     return DatasetView(
         known=known,
         why=one.verdicts(known),
-        incidents=incidents(reader, sight, dataset=named[0]).incidents,
+        incidents=incidents(reader, visibility, dataset=named[0]).incidents,
         limit=limit_of(reader, named, known),
         graph=picture(trees, among(reader, shown), origins_among(reader, shown)),
         impact=impact(asked, named),
-        checks=edge_checks(reader, named, sight),
+        checks=edge_checks(reader, named, visibility),
         history=history,
         schemas=_schemas(history) if history else [],
-        columns=dataset_columns(reader, named, sight, limit=_MOST_COLUMNS),
+        columns=dataset_columns(reader, named, visibility, limit=_MOST_COLUMNS),
         older=where_older_runs_are(older_runs(reader)),
     )
 
 
 def _schemas(history: History) -> list[SchemaRow]:
-    """The newest first."""
+    """Return the schemas, newest first."""
     return [
         SchemaRow(
             span.first_seen_at,
             span.last_seen_at,
             len(span.fields),
-            told(span.change) if span.change else ["the first that was seen"],
+            told(span.change) if span.change else ["first schema seen"],
         )
         for span in reversed(history.schemas)
     ]

@@ -1,4 +1,4 @@
-"""A template and a view make a page; the headers that every page has."""
+"""Rendering of pages, and the headers of every page."""
 
 import base64
 import hashlib
@@ -14,7 +14,7 @@ from service.explorer import addresses, words
 _FOLDER: Final = Path(__file__).parent
 _STYLE: Final = (_FOLDER / "style.css").read_text(encoding="utf-8")
 _HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
-# The one style is ours, by its hash; the icon is in the page; forms go to us alone.
+# Only our own style sheet (by its hash), an inline icon, and forms sent to this service.
 CONTENT_SECURITY_POLICY: Final = (
     f"default-src 'none'; style-src 'sha256-{_HASH}'; img-src data:; form-action 'self';"
     " base-uri 'none'; frame-ancestors 'none'"
@@ -23,7 +23,7 @@ CONTENT_SECURITY_POLICY: Final = (
 PAGE_HEADERS: Final = {
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
     "X-Content-Type-Options": "nosniff",
-    # Our own forms say where they come from, and nobody else hears it.
+    # Our own forms send their origin; other sites receive no referrer.
     "Referrer-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
@@ -39,8 +39,8 @@ def _environment() -> Environment:
         finalize=lambda value: words.NOTHING if value is None else value,
     )
     for module in (addresses, words):
-        told = {name: each for name, each in vars(module).items() if name[0] != "_"}
-        made.globals |= {name: each for name, each in told.items() if callable(each)}
+        public = {name: each for name, each in vars(module).items() if name[0] != "_"}
+        made.globals |= {name: each for name, each in public.items() if callable(each)}
     made.globals |= {"style": _STYLE, "describe_transformation": describe}
     return made
 
@@ -54,6 +54,6 @@ def drawn(
     who: str | None = None,
     **view: Any,  # noqa: ANN401 - each template's own
 ) -> str:
-    """The page; `now` is what `ago` counts from, `who` is signed in."""
+    """Render a page; `ago` counts from `now`, and `who` is signed in."""
     here = {"now": now, "now_text": now.isoformat(), "who": who}
     return _templates.get_template(f"{template}.html").render(**here, **view)

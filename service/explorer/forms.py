@@ -1,4 +1,4 @@
-"""Forms of our own pages: nothing is done that another site made a browser ask for."""
+"""Protection of forms against requests that another site made the browser send."""
 
 from urllib.parse import urlsplit
 
@@ -7,14 +7,14 @@ from litestar.exceptions import PermissionDeniedException
 from service.access.gate import REFUSED_FOR
 from service.routes.asked import AnyRequest
 
-_ADVICE = "not sent by a page of ours: open the page here and press the button there"
+_ADVICE = "the form was not sent by a page of this service: open the page here and use its button"
 
 
 def require_own_form(request: AnyRequest) -> None:
-    """Believe what browsers say of who made them send it; what says nothing is no browser's form.
+    """Reject a form that a page of another site sent.
 
     Raises:
-        PermissionDeniedException: another site did, or nobody says who.
+        PermissionDeniedException: the form is from another site, or has no origin.
     """
     site = request.headers.get("sec-fetch-site")
     if site is not None:
@@ -27,7 +27,7 @@ def require_own_form(request: AnyRequest) -> None:
 
 
 def _own_hosts(request: AnyRequest) -> set[str]:
-    """As the browser asked for us; behind a proxy that renames us, as people know us."""
+    """Return the host of the request and the public host, which a proxy may rename."""
     known = {request.headers.get("host", ""), _host(request.app.state.routing.public_url)}
     return {host.lower() for host in known if host}
 

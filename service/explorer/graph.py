@@ -1,4 +1,4 @@
-"""The graph around a dataset as a picture: where each box stands, and each line goes."""
+"""Picture of the graph around a dataset: positions of boxes and lines."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,19 +14,19 @@ from service.answers.walk import Name, edges_between
 from service.explorer.layers import layered
 
 HOPS = 2
-MOST_BESIDE = 12  # one another: of one step in one direction
-_GRAVITY = ("bad", "failing", "unknown", "learning", "good")
+MOST_BESIDE = 12  # at one hop in one direction
+_BY_SEVERITY = ("bad", "failing", "unknown", "learning", "good")
 _WIDTH, _HEIGHT = 190, 38
 _ACROSS, _DOWN, _MARGIN = 70, 14, 8
 _MOST_LETTERS = 24
 
-_PARTS = re.compile(r"[.:](?=.{7})|(?=/.{7})")  # where a part begins that tells enough
+_PARTS = re.compile(r"[.:](?=.{7})|(?=/.{7})")  # start of a part with enough characters
 
 Edge = tuple[Name, Name, str]  # upstream, downstream, job
 
 
 class Box(msgspec.Struct, frozen=True):
-    """A dataset in the picture. `label` is its name's end, where that is long."""
+    """Dataset in the picture; `label` is the end of a long name."""
 
     dataset_namespace: str
     dataset: str
@@ -39,7 +39,7 @@ class Box(msgspec.Struct, frozen=True):
 
 
 class Line(msgspec.Struct, frozen=True):
-    """An edge, as the path of an SVG; `is_back`: against the direction of all others."""
+    """Edge, as the path of an SVG; `is_back` edges point from right to left."""
 
     path: str
     jobs: list[str]
@@ -48,7 +48,7 @@ class Line(msgspec.Struct, frozen=True):
 
 
 class Picture(msgspec.Struct, frozen=True):
-    """All of it; `cut` says what was left out."""
+    """Whole picture; `cut` says what was left out."""
 
     width: int
     height: int
@@ -60,8 +60,8 @@ class Picture(msgspec.Struct, frozen=True):
     box_height: int = _HEIGHT
 
 
-class _Found(msgspec.Struct):
-    """What the two trees name: each dataset's state, and how many hide beside it."""
+class _Graph(msgspec.Struct):
+    """Datasets of both trees: states, numbers of hidden neighbours, edges."""
 
     states: dict[Name, str]
     hidden: dict[Name, int]
@@ -69,7 +69,7 @@ class _Found(msgspec.Struct):
 
 
 def among(reader: Reader, names: Iterable[Name]) -> Iterator[Edge]:
-    """All that runs between these datasets: trees have only what leads to their root."""
+    """Return all edges between these datasets; trees have only those that lead to the root."""
     by_key = {key(*name): name for name in names}
     for up, down, _, job, *_ in edges_between(reader, by_key):
         if up != down:
@@ -77,7 +77,7 @@ def among(reader: Reader, names: Iterable[Name]) -> Iterator[Edge]:
 
 
 def origins_among(reader: Reader, names: Iterable[Name]) -> dict[tuple[Name, Name], str]:
-    """Return the origin of each edge between these datasets that inputs do not name, in words."""
+    """Return the origins of edges that no input reported, in words."""
     by_key = {key(*name): name for name in names}
     return {
         (by_key[up], by_key[down]): ORIGIN_WORDS[origin]
@@ -91,22 +91,22 @@ def picture(
     edges: Iterable[Edge] = (),
     origins: Mapping[tuple[Name, Name], str] = MappingProxyType({}),
 ) -> Picture:
-    """Both trees as one graph; of many datasets at one step the gravest.
+    """Draw both trees as one graph, with the most severe datasets of each hop.
 
     Args:
         lineage: the trees.
-        edges: others between the datasets that are `drawn` of it.
-        origins: of edges between these, as `origins_among` has them.
+        edges: further edges between the `drawn` datasets.
+        origins: origins of edges, from `origins_among`.
     """
-    found = _found(lineage)
+    found = _read_trees(lineage)
     boxes = drawn(lineage)
     for up, down, job in edges:
         jobs = found.edges.setdefault((up, down), [])
-        if job and job not in jobs:  # no job makes what was declared
+        if job and job not in jobs:  # declared edges have no job
             jobs.append(job)
     placed = _placed(layered(boxes, found.edges))
     every = len(found.states)
-    cuts = [f"{len(boxes)} of {every:,} datasets are drawn"] if len(boxes) < every else []
+    cuts = [f"{len(boxes)} of {every:,} datasets shown"] if len(boxes) < every else []
     cuts += [lineage.partial_reason] if lineage.partial_reason else []
     centre = (lineage.dataset_namespace, lineage.dataset)
     return Picture(
@@ -118,10 +118,10 @@ def picture(
     )
 
 
-def _found(lineage: Lineage) -> _Found:
+def _read_trees(lineage: Lineage) -> _Graph:
     centre = (lineage.dataset_namespace, lineage.dataset)
     hidden = lineage.hidden_upstream + lineage.hidden_downstream
-    found = _Found({centre: lineage.state}, {centre: hidden}, {})
+    found = _Graph({centre: lineage.state}, {centre: hidden}, {})
     for tree, is_up in ((lineage.upstream, True), (lineage.downstream, False)):
         for above, node in _nodes(centre, tree):
             name = _name(node)
@@ -138,14 +138,14 @@ def _nodes(above: Name, nodes: Iterable[Node]) -> Iterator[tuple[Name, Node]]:
 
 
 def drawn(lineage: Lineage) -> list[Name]:
-    """What there is room for: of each step the gravest, of what hangs on those before it."""
+    """Return the datasets to draw: the most severe of each hop that connect to those before."""
     taken = {(lineage.dataset_namespace, lineage.dataset): None}
     for level in (lineage.upstream, lineage.downstream):
         while level:
             fresh = {_name(node): node for node in level if _name(node) not in taken}
-            gravest = sorted(fresh.values(), key=_rank)[:MOST_BESIDE]
-            taken |= dict.fromkeys(map(_name, gravest))
-            level = [child for node in gravest for child in node.children]  # noqa: PLW2901 - next
+            most_severe = sorted(fresh.values(), key=_rank)[:MOST_BESIDE]
+            taken |= dict.fromkeys(map(_name, most_severe))
+            level = [child for node in most_severe for child in node.children]  # noqa: PLW2901 - next
     return list(taken)
 
 
@@ -154,11 +154,11 @@ def _name(node: Node) -> Name:
 
 
 def _rank(node: Node) -> tuple[int, Name]:
-    return _GRAVITY.index(node.state), _name(node)
+    return _BY_SEVERITY.index(node.state), _name(node)
 
 
 def _placed(layers: list[list[Name]]) -> dict[Name, tuple[int, int]]:
-    """The upper left corner of each box; shorter layers stand in the middle of the longest."""
+    """Return the upper left corner of each box; shorter layers are centred."""
     tallest = max(map(len, layers))
     placed = {}
     for column, layer in enumerate(layers):
@@ -169,12 +169,12 @@ def _placed(layers: list[list[Name]]) -> dict[Name, tuple[int, int]]:
     return placed
 
 
-def _box(found: _Found, name: Name, at: tuple[int, int], *, is_centre: bool) -> Box:
+def _box(found: _Graph, name: Name, at: tuple[int, int], *, is_centre: bool) -> Box:
     return Box(*name, found.states[name], _label(name[1]), is_centre, found.hidden[name], *at)
 
 
 def _label(name: str) -> str:
-    """As many of its last parts as there is room for; where there is room for none, its end."""
+    """Shorten a name to its last parts, or to its end if no part fits."""
     if len(name) <= _MOST_LETTERS:
         return name
     end = name[1 - _MOST_LETTERS :]
@@ -183,7 +183,7 @@ def _label(name: str) -> str:
 
 
 def _lines(
-    found: _Found,
+    found: _Graph,
     placed: dict[Name, tuple[int, int]],
     origins: Mapping[tuple[Name, Name], str],
 ) -> Iterator[Line]:
@@ -196,7 +196,7 @@ def _lines(
 
 
 def _path(left: int, top: int, right: int, bottom: int, *, is_back: bool) -> str:
-    """From the right side of a box to the left side of another; back around both."""
+    """Return a path from the right side of one box to the left side of another."""
     x1, y1 = left + _WIDTH, top + _HEIGHT // 2
     x2, y2 = right, bottom + _HEIGHT // 2
     bend = _ACROSS if is_back else max(_ACROSS // 2, (x2 - x1) // 2)

@@ -1,4 +1,4 @@
-"""One incident: what is wrong, who is on it, what happened, and what may be done."""
+"""The page of an incident: cause, response, timeline and actions."""
 
 import msgspec
 
@@ -12,15 +12,15 @@ from service.asking import Question
 from service.diagnosis.ranking import Diagnosis
 
 MOST_MEMBERS = 200
-MOST_AFFECTED = 1_000  # below what the answer holds: whether there are more is seen there
+MOST_AFFECTED = 1_000  # less than the query returns, so that the page knows whether there are more
 LENGTHS = ("1h", "4h", "1d", "7d")
-_DO = {
-    "acknowledge": "I am on it",
+_LABELS = {
+    "acknowledge": "Acknowledge",
     "suppress": "Suppress",
-    "unsuppress": "End the suppression",
+    "unsuppress": "Unsuppress",
     "escalate": "Escalate",
     "resolve": "Resolve",
-    "false-alarm": "False alarm",
+    "false-alarm": "Mark as false alarm",
 }
 _BY_STATE = {
     "open": ("acknowledge", "escalate", "suppress", "resolve", "false-alarm"),
@@ -30,66 +30,66 @@ _BY_STATE = {
 }
 
 
-class Deed(msgspec.Struct, frozen=True):
-    """A button: the action's name in its path, and what it says."""
+class Button(msgspec.Struct, frozen=True):
+    """Button of an action: its name in the path, and its label."""
 
     action: str
-    says: str
+    label: str
 
 
-class Hurt(msgspec.Struct, frozen=True):
-    """A dataset that is the root's or made of it, and how it is now."""
+class AffectedDataset(msgspec.Struct, frozen=True):
+    """Dataset at or below the root, with its current state."""
 
     row: IncidentImpacted
     state: str
 
 
 class IncidentView(msgspec.Struct, frozen=True):
-    """The page. `deeds`: none for whoever may not see every namespace, nor so act."""
+    """View of the page; `actions` is empty for users who may not see every namespace."""
 
     detail: IncidentDetail
     diagnosis: Diagnosis | None
-    told: Told
-    affected: list[Hurt]
+    notifications: Told
+    affected: list[AffectedDataset]
     is_affected_cut: bool
     runbook: str | None
-    deeds: list[Deed]
+    actions: list[Button]
     outcome: str | None
 
 
 def incident_view(
     asked: Question, incident_id: str, *, did: str | None = None, waits: str | None = None
 ) -> IncidentView:
-    """All of one moment of the catalog; `did` and `waits` name what was just asked for."""
-    detail = incident(asked.reader, incident_id, asked.sight)
+    """Load the page from one snapshot; `did` and `waits` name the action just requested."""
+    detail = incident(asked.reader, incident_id, asked.visibility)
     kind = detail.incident.kind
     return IncidentView(
         detail=detail,
-        diagnosis=diagnosis(asked.reader, incident_id, asked.sight),
-        told=told(asked.reader, incident_id, asked.sight),
+        diagnosis=diagnosis(asked.reader, incident_id, asked.visibility),
+        notifications=told(asked.reader, incident_id, asked.visibility),
         affected=_affected(asked, detail.impacted[:MOST_AFFECTED]),
         is_affected_cut=detail.is_impacted_partial or len(detail.impacted) > MOST_AFFECTED,
         runbook=f"{PATH}/{kind}" if kind in page_names() else None,
-        deeds=deeds(detail.incident) if asked.sight.is_whole else [],
+        actions=actions_of(detail.incident) if asked.visibility.is_whole else [],
         outcome=_outcome(did, waits),
     )
 
 
-def deeds(row: IncidentRow) -> list[Deed]:
-    """What means something in its state."""
-    return [Deed(action, _DO[action]) for action in _BY_STATE.get(row.state, ())]
+def actions_of(row: IncidentRow) -> list[Button]:
+    """Return the buttons that the state of an incident allows."""
+    return [Button(action, _LABELS[action]) for action in _BY_STATE.get(row.state, ())]
 
 
-def _affected(asked: Question, impacted: list[IncidentImpacted]) -> list[Hurt]:
+def _affected(asked: Question, impacted: list[IncidentImpacted]) -> list[AffectedDataset]:
     of = [keys.key(row.dataset_namespace, row.dataset) for row in impacted]
     states = states_of(asked.reader, of, asked.evaluated)
-    return [Hurt(row, state) for row, state in zip(impacted, states, strict=True)]
+    return [AffectedDataset(row, state) for row, state in zip(impacted, states, strict=True)]
 
 
 def _outcome(did: str | None, waits: str | None) -> str | None:
-    """Words for our own actions alone: an address can say nothing else here."""
-    if did in _DO:
-        return f"Done: {_DO[did]}."
-    if waits in _DO:
-        return f"Asked: {_DO[waits]}. Nobody has taken it yet: it is done at the next evaluation."
+    """Describe the result of a known action; other words of an address are not shown."""
+    if did in _LABELS:
+        return f"Done: {_LABELS[did]}."
+    if waits in _LABELS:
+        return f"Requested: {_LABELS[waits]}. The action takes effect at the next evaluation."
     return None

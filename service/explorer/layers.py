@@ -1,7 +1,7 @@
-"""A layered layout of a small graph, left to right (Sugiyama's four steps, each the plain one).
+"""Layered layout of a small graph, left to right (the four steps of Sugiyama, in simple form).
 
-Cycles are opened by ignoring the edges that a depth-first walk finds to lead back; a layer is the
-longest way to a node; within a layer, nodes stand near the middle of their neighbours.
+Edges that a depth-first walk finds to lead back are ignored, which opens cycles. The layer of a
+node is its longest path from a source. Within a layer, nodes stand near their neighbours.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -13,56 +13,56 @@ Edges = Iterable[tuple[_Node, _Node]]
 
 
 def layered(nodes: Sequence[_Node], edges: Edges[_Node]) -> list[list[_Node]]:
-    """The nodes of each layer from the left, in their order from above.
+    """Return the nodes of each layer from the left, in their order from above.
 
     Args:
-        nodes: each once; their order decides where nothing else does.
-        edges: from left to right as far as cycles allow; those of other nodes are left out.
+        nodes: unique; their order breaks ties.
+        edges: from left to right; edges of other nodes are ignored.
     """
     known = dict.fromkeys(nodes)
-    wanted = [edge for edge in edges if edge[0] in known and edge[1] in known]
-    after = _acyclic(nodes, wanted)
+    known_edges = [edge for edge in edges if edge[0] in known and edge[1] in known]
+    after = _acyclic(nodes, known_edges)
     depth = _depths(nodes, after)
     layers: list[list[_Node]] = [[] for _ in range(max(depth.values(), default=-1) + 1)]
     for node in nodes:
         layers[depth[node]].append(node)
-    return _ordered(layers, wanted)
+    return _ordered(layers, known_edges)
 
 
 def _acyclic(nodes: Sequence[_Node], edges: Edges[_Node]) -> dict[_Node, list[_Node]]:
-    """What follows each node, without the edges that close a cycle."""
-    given: dict[_Node, list[_Node]] = {node: [] for node in nodes}
+    """Return the successors of each node, without the edges that close a cycle."""
+    successors: dict[_Node, list[_Node]] = {node: [] for node in nodes}
     for start, end in edges:
-        given[start].append(end)
+        successors[start].append(end)
     kept: dict[_Node, list[_Node]] = {node: [] for node in nodes}
     done: set[_Node] = set()
     for root in nodes:
         if root not in done:
-            _walk(root, given, kept, done)
+            _walk(root, successors, kept, done)
     return kept
 
 
 def _walk(
     root: _Node,
-    given: Mapping[_Node, list[_Node]],
+    successors: Mapping[_Node, list[_Node]],
     kept: Mapping[_Node, list[_Node]],
     done: set[_Node],
 ) -> None:
-    on_way = {root: iter(given[root])}  # in the order of the way
-    while on_way:
-        node = next(reversed(on_way))
-        following = next(on_way[node], None)
+    on_path = {root: iter(successors[root])}  # in the order of the path
+    while on_path:
+        node = next(reversed(on_path))
+        following = next(on_path[node], None)
         if following is None:
-            del on_way[node]
+            del on_path[node]
             done.add(node)
-        elif following not in on_way:
+        elif following not in on_path:
             kept[node].append(following)
             if following not in done:
-                on_way[following] = iter(given[following])
+                on_path[following] = iter(successors[following])
 
 
 def _depths(nodes: Sequence[_Node], after: Mapping[_Node, list[_Node]]) -> dict[_Node, int]:
-    """The longest way to each; then what begins nowhere moves right, next to what it feeds."""
+    """Return the longest path to each node; sources move right, next to their successors."""
     waiting = dict.fromkeys(nodes, 0)
     for each in after.values():
         for node in each:
@@ -83,7 +83,7 @@ def _depths(nodes: Sequence[_Node], after: Mapping[_Node, list[_Node]]) -> dict[
 
 
 def _ordered(layers: list[list[_Node]], edges: Edges[_Node]) -> list[list[_Node]]:
-    """Sweeps to the right and back: each node to the mean height of its neighbours."""
+    """Sort each layer by the mean height of neighbours, in sweeps to the right and back."""
     beside: dict[_Node, list[_Node]] = {}
     for start, end in edges:
         beside.setdefault(start, []).append(end)
@@ -99,7 +99,7 @@ def _ordered(layers: list[list[_Node]], edges: Edges[_Node]) -> list[list[_Node]
 
 
 def _spread(at: int, layer: Sequence[_Node]) -> float:
-    """A height from -1 to 1, whatever the number of nodes in the layer."""
+    """Return a height from -1 to 1 for a position in a layer."""
     return (2 * at + 1) / len(layer) - 1
 
 

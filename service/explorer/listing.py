@@ -1,4 +1,4 @@
-"""The list of datasets: what was asked for, a page of it, and where the other pages are."""
+"""The list of datasets: filters, one page, and addresses of the pages around it."""
 
 import msgspec
 
@@ -13,7 +13,7 @@ PER_PAGE = 100
 
 
 class Choice(msgspec.Struct, frozen=True):
-    """What one filter may be set to."""
+    """Values of one filter."""
 
     name: str
     values: tuple[str, ...]
@@ -21,12 +21,12 @@ class Choice(msgspec.Struct, frozen=True):
 
 
 class Listing(msgspec.Struct, frozen=True):
-    """One page of the list."""
+    """Page of the list."""
 
     filters: Filters
     choices: list[Choice]
     page: DatasetPage
-    first: int  # number of the first row that is shown, from 1; 0: there is none
+    first: int  # number of the first row shown, from 1; 0: no rows
     before: str | None  # addresses
     after: str | None
     evaluated_at: str | None
@@ -34,9 +34,9 @@ class Listing(msgspec.Struct, frozen=True):
 
 
 def listing(asked: Question, filters: Filters, offset: int) -> Listing:
-    """The worst first, as many as a page has."""
+    """Load one page of the list, most severe first."""
     part = Part(limit=PER_PAGE, offset=offset)
-    page = datasets(asked.reader, filters, asked.evaluated, part, asked.sight)
+    page = datasets(asked.reader, filters, asked.evaluated, part, asked.visibility)
     return Listing(
         filters=filters,
         choices=_choices(filters),
@@ -50,7 +50,7 @@ def listing(asked: Question, filters: Filters, offset: int) -> Listing:
 
 
 def _choices(filters: Filters) -> list[Choice]:
-    """Owners are many, and whose a dataset is links all of theirs: no list of them is made here."""
+    """Return the choices of each filter; owners are too many for a list."""
     return [Choice("state", SHOWN, filters.state), Choice("tier", TIERS, filters.tier)]
 
 

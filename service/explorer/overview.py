@@ -1,4 +1,4 @@
-"""Today at a glance: are we all right, if not what is wrong, and who is on it."""
+"""The overview page: overall state, open incidents, SLIs and pipeline."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -24,12 +24,12 @@ Budgets = Mapping[tuple[str, str], BudgetLeft]
 
 
 class Cell(msgspec.Struct, frozen=True):
-    """One SLI of one tier.
+    """SLI of one tier.
 
     Attributes:
-        state: good | bad | free | unknown; free has no objective, unknown no sample of now.
-        total: what was counted; null: not of now. Without a ratio too much of the day is unknown.
-        budget: what is left of it; null: not known, or there is none.
+        state: good | bad | free | unknown; `free` has no objective, `unknown` no current data.
+        total: number of samples; null: stale. A total without a ratio: too much is unknown.
+        budget: error budget left; null: unknown, or no budget.
     """
 
     state: str
@@ -40,7 +40,7 @@ class Cell(msgspec.Struct, frozen=True):
 
 
 class Line(msgspec.Struct, frozen=True):
-    """One SLI: a cell for each of the columns, null where it has none there."""
+    """Row of an SLI: one cell for each column, null where it is not measured."""
 
     id: str
     name: str
@@ -48,7 +48,7 @@ class Line(msgspec.Struct, frozen=True):
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """The answer to "are we all right?", with what speaks against it."""
+    """Overall state, with its reasons."""
 
     state: str  # good | bad | unknown
     words: str
@@ -56,7 +56,7 @@ class Verdict(msgspec.Struct, frozen=True):
 
 
 class Overview(msgspec.Struct, frozen=True):
-    """What the first page shows."""
+    """View of the overview page."""
 
     verdict: Verdict
     incidents: IncidentPage
@@ -66,16 +66,16 @@ class Overview(msgspec.Struct, frozen=True):
     by_tier: list[Line]
     overall: list[Line]
     status: Status
-    links: dict[str, str]  # address by reason of the verdict, where a page has more of it
+    links: dict[str, str]  # address by reason, where a page has details
 
 
 def overview(asked: Question, objectives: Objectives, status: Status) -> Overview:
-    """All of it, of one moment of the catalog."""
+    """Load the page from one snapshot of the catalog."""
     answer = slis(asked.reader, asked.evaluated, objectives, now=asked.now)
     left = budgets_left(asked.reader, objectives, asked.now)
-    listed = incidents(asked.reader, asked.sight, limit=MOST_LISTED)
+    listed = incidents(asked.reader, asked.visibility, limit=MOST_LISTED)
     is_open = [row for row in listed.incidents if row.state in _OPEN]
-    counts = counts_by_state(asked.reader, asked.evaluated, asked.sight)
+    counts = counts_by_state(asked.reader, asked.evaluated, asked.visibility)
     columns = (*TIERS, REGULATED)
     rows = [replace(row, total=None) for row in answer.slis] if answer.stale else answer.slis
     doubt = stale_warning(asked.evaluated) if asked.evaluated.stale else None
@@ -101,63 +101,66 @@ def verdict(
     counts: Mapping[str, int],
     doubts: Iterable[str | None],
 ) -> Verdict:
-    """Bad by what is known; unknown where that is not enough to say good."""
+    """Return the overall state: degraded if any problem is known, healthy only with evidence."""
     missed = [row for row in answer.slis if cell_state(row) == "bad"]
     wrong = [
-        *_counted(
-            sum(row.severity == "page" for row in is_open),
-            "incident that pages",
-            "incidents that page",
-        ),
-        *_counted(sum(row.severity != "page" for row in is_open), "ticket"),
-        *_counted(counts["bad"], "dataset is bad", "datasets are bad"),
-        *_counted(counts["failing"], "dataset is failing", "datasets are failing"),
+        *_open_incidents(is_open),
+        *_counted(counts["bad"], "dataset bad", "datasets bad"),
+        *_counted(counts["failing"], "dataset failing", "datasets failing"),
         *(f"{row.name.replace('_', ' ')} ({row.tier}) misses its objective" for row in missed),
     ]
     unsure = [doubt for doubt in doubts if doubt]
     if wrong:
-        return Verdict("bad", "Not all right", [*wrong, *unsure])
+        return Verdict("bad", "Degraded", [*wrong, *unsure])
     if unsure:
-        return Verdict("unknown", "Not known", unsure)
+        return Verdict("unknown", "Unknown", unsure)
     if not sum(counts.values()):
-        return Verdict("unknown", "Not known", ["no dataset has been seen yet"])
+        return Verdict("unknown", "Unknown", ["no dataset has been reported yet"])
     return _without_fault(answer, counts)
 
 
 def _without_fault(answer: SliAnswer, counts: Mapping[str, int]) -> Verdict:
-    """Good by something that is known to be so: that nothing is bad is not enough."""
+    """Return healthy only if current data shows it: the absence of problems is not enough."""
     without = sum(cell_state(row) == "unknown" for row in answer.slis if row.objective is not None)
     is_sampled = any(cell_state(row) == "good" for row in answer.slis)
     is_known = bool(is_sampled and counts["good"] and not counts["unknown"])
     left = [
         *([] if counts["good"] else ["no dataset is known to be good"]),
-        *_counted(counts["unknown"], "dataset is unknown", "datasets are unknown"),
-        *_counted(without, "objective has no sample", "objectives have no sample"),
+        *_counted(counts["unknown"], "dataset unknown", "datasets unknown"),
+        *_counted(without, "objective has no data", "objectives have no data"),
     ]
-    words = "All right" if is_known and not left else "No fault is known"
+    words = "Healthy" if is_known and not left else "No known problems"
     return Verdict("good" if is_known else "unknown", words, left)
 
 
 def _pipeline(status: Status, now: datetime) -> list[str]:
-    """What keeps the figures from being of now."""
+    """Return the reasons why figures may be stale."""
     collector = status.collector
     silent = collector is not None and not collector.alive
-    beat = ["the collector does not beat: events may be lost"] if silent else []
+    down = ["the collector is down: events may be lost"] if silent else []
     failing = [line for role in status.roles if (line := trouble_of(role, now))]
-    return [*status.warnings, *failing, *beat, *_policies(status)]
+    return [*status.warnings, *failing, *down, *_policies(status)]
 
 
 def _set_aside(status: Status) -> list[str]:
-    return _counted(status.set_aside_events or 0, "event is set aside", "events are set aside")
+    return _counted(status.set_aside_events or 0, "event set aside", "events set aside")
 
 
 def _policies(status: Status) -> list[str]:
     return [
-        f"the policy file is rejected, {'an older one is' if one.hash else 'none is'} in force"
+        f"the policy file is rejected, "
+        f"{'the previous one stays' if one.hash else 'no policy is'} in force"
         f" ({one.role})"
         for one in status.policies
         if one.error
     ]
+
+
+def _open_incidents(rows: list[IncidentRow]) -> list[str]:
+    """Count them by severity: `3 open incidents (1 page, 2 tickets)`."""
+    pages = sum(row.severity == "page" for row in rows)
+    severities = [*_counted(pages, "page"), *_counted(len(rows) - pages, "ticket")]
+    return [f"{each} ({', '.join(severities)})" for each in _counted(len(rows), "open incident")]
 
 
 def _counted(number: int, one: str, many: str | None = None) -> list[str]:
@@ -165,7 +168,7 @@ def _counted(number: int, one: str, many: str | None = None) -> list[str]:
 
 
 def cell_state(row: SliRow) -> str:
-    """Unknown without a sample; free where nothing says how much would be good."""
+    """Return the state of a cell: unknown without data, free without an objective."""
     if row.ratio is None:
         return "unknown"
     return {True: "good", False: "bad", None: "free"}[is_met(row)]

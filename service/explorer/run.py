@@ -1,4 +1,4 @@
-"""One run: what it said of its code and engine, in pairs."""
+"""Facts that a run reported about its code and engine."""
 
 from service.answers.run_shapes import RunDetail
 from service.explorer.words import plain
@@ -10,7 +10,7 @@ _TEXTS = (
 )
 
 
-def told_of(run: RunDetail) -> list[tuple[str, str]]:
-    """(name, value) of what it told; an address is text: no event decides where a link leads."""
+def facts_of(run: RunDetail) -> list[tuple[str, str]]:
+    """Return (name, value) pairs; URLs stay text, because an event must not choose a link."""
     pairs = ((plain(name), getattr(run, name)) for name in _TEXTS)
     return [(name, value) for name, value in pairs if value]

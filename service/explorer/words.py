@@ -1,4 +1,4 @@
-"""Figures and instants as people read them."""
+"""Text of figures and timestamps on pages."""
 
 from datetime import datetime
 
@@ -7,11 +7,11 @@ from service.answers.dataset import duration
 from service.answers.slis import sli_name
 
 NOTHING = "\N{EN DASH}"
-_MOST_SHOWN = 160  # characters of a name: its page has all of them
+_MOST_SHOWN = 160  # characters of a name; its page shows all of them
 
 
 def percent(ratio: float | None) -> str:
-    """`99.25 %`; never rounded up to 100."""
+    """Format a ratio as `99.25 %`, never rounded up to 100."""
     if ratio is None:
         return NOTHING
     shown = f"{ratio * 100:.4g}"
@@ -21,7 +21,7 @@ def percent(ratio: float | None) -> str:
 def budget_text(budget: BudgetLeft) -> str:
     """Return what is left of an error budget: `47 % left`, or `used up`.
 
-    What is not all of it is never `100 %`, what is left never `0 %`.
+    A budget that is partly used never reads `100 %`, and never `0 %` while some is left.
     """
     left = budget.ratio
     if left is None:
@@ -34,33 +34,33 @@ def budget_text(budget: BudgetLeft) -> str:
 
 
 def count(number: float | None) -> str:
-    """With its thousands told apart."""
+    """Format a number with thousands separators."""
     return NOTHING if number is None else f"{number:,.0f}"
 
 
 def seconds(length: float | None) -> str:
-    """A length of time in its two largest units."""
+    """Format a duration in its two largest units."""
     return NOTHING if length is None else duration(length)
 
 
 def ago(instant: str | None, now: datetime) -> str:
-    """How long before now, as `5 min ago`; what is to come is `in 2 h`."""
+    """Format a timestamp relative to now: `5 min ago`, or `in 2 h`."""
     if instant is None:
         return NOTHING
     length = (now - datetime.fromisoformat(instant)).total_seconds()
-    told = duration(abs(round(length)))
-    return f"{told} ago" if length >= 0 else f"in {told}"
+    text = duration(abs(round(length)))
+    return f"{text} ago" if length >= 0 else f"in {text}"
 
 
 def at(instant: str | None) -> str:
-    """`21 Nov 2026 12:00:05 UTC`: where the reader is, the server does not know."""
+    """Format a timestamp as `21 Nov 2026 12:00:05 UTC`; the time zone of the reader is unknown."""
     if instant is None:
         return NOTHING
     return datetime.fromisoformat(instant).strftime("%-d %b %Y %H:%M:%S UTC")
 
 
 def short(text: str) -> str:
-    """The beginning and the end of a long name: both tell it from others."""
+    """Shorten a long name to its beginning and end."""
     if len(text) <= _MOST_SHOWN:
         return text
     half = _MOST_SHOWN // 2 - 1
@@ -68,10 +68,10 @@ def short(text: str) -> str:
 
 
 def because(reason: str | None, sli: str | None) -> str:
-    """Why a dataset is what it is: its reason, or else what of it was judged."""
+    """Return the reason of a state, or else the SLI that decided it."""
     return plain(reason or (sli_name(sli) if sli else ""))
 
 
 def plain(word: str) -> str:
-    """A word of a set of ours, as `upstream late`."""
+    """Return a code as words: `upstream late`."""
     return word.replace("_", " ")

@@ -10,7 +10,7 @@ import msgspec
 from runbooks.gameday.truth import Name
 from service.answers.incident_shapes import IncidentDetail
 from service.answers.shapes import DatasetPage, DatasetRow
-from service.errors import NotRunningError, RefusedInputError
+from service.errors import NotRunningError, RejectedInputError
 from service.reaching import read_token
 
 _MOST_DATASETS = 10_000
@@ -31,7 +31,7 @@ class Asked:
         page = self._get("/api/v1/datasets", DatasetPage, query)
         return {Name(row.dataset_namespace, row.dataset): row for row in page.datasets}
 
-    def hurt(self, link: str) -> frozenset[Name]:
+    def affected_datasets(self, link: str) -> frozenset[Name]:
         """Behind a message's full list, as the API of this address has that page."""
         _, _, incident = urlsplit(link).path.rpartition("/")
         detail = self._get(f"/api/v1/incidents/{incident}", IncidentDetail)
@@ -46,9 +46,9 @@ class Asked:
         except httpx.TransportError as error:
             raise NotRunningError(f"--service {self._url} does not answer: {error}") from error
         if not answer.is_success:
-            told = f"--service {self._url}{path}: HTTP {answer.status_code}: {answer.text[:200]}"
-            raise RefusedInputError(told)
+            text = f"--service {self._url}{path}: HTTP {answer.status_code}: {answer.text[:200]}"
+            raise RejectedInputError(text)
         try:
             return msgspec.json.decode(answer.content, type=shape)
         except msgspec.DecodeError as error:
-            raise RefusedInputError(f"--service {self._url}{path}: {error}") from error
+            raise RejectedInputError(f"--service {self._url}{path}: {error}") from error

@@ -51,17 +51,17 @@ class Collected:
         if slab.is_deaf:
             return 0
         self._at = self._began = from_micros(slab.starts_at)
-        hears = _Hears()
-        spool = Spool(self._path, _LIMITS, self._clock, hears)
+        receives = _Hears()
+        spool = Spool(self._path, _LIMITS, self._clock, receives)
         spool.start()
         try:
             self._submit(spool, slab)
         finally:
             spool.stop()
-        if hears.error is not None:
-            raise NotTakenError(f"{self._path}: {hears.error}")
+        if receives.error is not None:
+            raise NotTakenError(f"{self._path}: {receives.error}")
         self._beat(slab.ends_at)
-        return hears.stored
+        return receives.stored
 
     def _clock(self) -> datetime:
         # The writer's thread only beats, and looks what is old.

@@ -31,16 +31,16 @@ class Hearing:
         """Take up what came since."""
         known = len(self.heard) + self.others
         for each in self._receivers.heard[known:]:
-            self._hear(each)
+            self._receive(each)
 
     def resolve(self, link: str, at: int) -> Iterable[Name]:
         """As `runbooks.gameday.scorer.Resolver`."""
         return self._lists.get((link, at), frozenset())
 
-    def _hear(self, each: Heard) -> None:
+    def _receive(self, each: Heard) -> None:
         if each.root.namespace not in _OURS:
             self.others += 1
             return
         if each.full_list is not None and each.what in {"page", "ticket"}:
-            self._lists[each.full_list, each.at] = self._asked.hurt(each.full_list)
+            self._lists[each.full_list, each.at] = self._asked.affected_datasets(each.full_list)
         self.heard.append(each)

@@ -7,7 +7,7 @@ from runbooks.gameday.estate import Shape, make
 from runbooks.gameday.faults import plan
 from runbooks.gameday.policy import policy_of
 from runbooks.gameday.truth import KINDS, Kind
-from service.errors import RefusedInputError
+from service.errors import RejectedInputError
 from service.gameday.kept import Kept
 from service.gameday.replayed import OnDays, replay
 from slis import jvm_memory
@@ -34,12 +34,12 @@ def replayed(
         on_days: told how many days of the month are replayed.
 
     Raises:
-        RefusedInputError: there is something in the folder.
+        RejectedInputError: there is something in the folder.
         ValueError: there is no room for so many faults in such an estate.
     """
     place = Path(tempfile.mkdtemp(prefix="lineward-gameday-")) if folder is None else folder
     if place.exists() and any(place.iterdir()):
-        raise RefusedInputError(f"{place} is not empty: name another folder, or use --reuse")
+        raise RejectedInputError(f"{place} is not empty: name another folder, or use --reuse")
     # What has no room is refused before Spark starts.
     estate = make(shape)
     day = plan(estate, faults, kinds)

@@ -48,27 +48,27 @@ def judge(kept: Kept, *, began: float | None = None, on_days: OnDays = lambda _:
         NotKeptError: the folder holds no whole game day.
     """
     began = time.monotonic() if began is None else began
-    told = walked(kept, on_days)
+    walked_run = walked(kept, on_days)
     planned = kept.planned()
     truth, own = planned.truth, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     score = scorer.score(
         truth,
-        told.heard,
+        walked_run.heard,
         naive(kept.slabs()),
-        told.resolve,
+        walked_run.resolve,
         wall_seconds=time.monotonic() - began,
         peak_rss_bytes=max(planned.peak_bytes, own),
     )
     return Judgement(
         score,
         scorer.unknown_seconds(truth, unknown_spells(kept.slabs())),
-        scorer.false_pages(truth, told.heard),
-        scorer.false_tickets(truth, told.heard),
+        scorer.false_pages(truth, walked_run.heard),
+        scorer.false_tickets(truth, walked_run.heard),
     )
 
 
 def walked(kept: Kept, on_days: OnDays = lambda _: None) -> Told:
-    """What people were told, in a catalog that is deleted afterwards."""
+    """Walk a saved run, and return its notifications; the catalog is deleted afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="lineward-gameday-"))
     engine = open_catalog(catalog_url(folder))
     try:

@@ -15,13 +15,13 @@ from runbooks.gameday.estate import Shape
 from runbooks.gameday.faults import Day
 from runbooks.gameday.policy import text_of
 from runbooks.gameday.truth import Truth
-from service.errors import RefusedInputError
+from service.errors import RejectedInputError
 
 _CHANGES, _ACTIVITY = "changes", "activity"
 _PLAN, _POLICY, _SLABS, _SLAB = "plan.json", "lineward.yaml", "slabs", "slab.json"
 
 
-class NotKeptError(RefusedInputError):
+class NotKeptError(RejectedInputError):
     """The folder holds no whole game day; the message says what is missing."""
 
 
@@ -89,8 +89,8 @@ class Kept:
         """Write down what one slab came to."""
         folder = self._slab(number)
         folder.mkdir(parents=True, exist_ok=True)
-        told = slab.tables | {_CHANGES: slab.changes, _ACTIVITY: slab.activity}
-        for name, table in told.items():
+        saved = slab.tables | {_CHANGES: slab.changes, _ACTIVITY: slab.activity}
+        for name, table in saved.items():
             pq.write_table(table, folder / f"{name}.parquet")
         (folder / _SLAB).write_bytes(msgspec.json.encode(slab.figures))
 
@@ -99,19 +99,19 @@ class Kept:
         self._write(msgspec.structs.replace(self.planned(), slabs=slabs, peak_bytes=peak_bytes))
 
     def planned(self) -> Planned:
-        """What was asked for.
+        """Return the saved plan.
 
         Raises:
             NotKeptError: nothing was, here.
         """
         try:
-            told = (self.folder / _PLAN).read_bytes()
+            saved = (self.folder / _PLAN).read_bytes()
         except FileNotFoundError as error:
             raise NotKeptError(f"{self.folder}: no {_PLAN}; run without --reuse first") from error
-        return msgspec.json.decode(told, type=Planned)
+        return msgspec.json.decode(saved, type=Planned)
 
     def policy(self) -> Policy:
-        """The estate's, read as a service would read it."""
+        """Return the policy of the simulated environment, parsed as the service does it."""
         return parse(self.policy_file.read_text(encoding="utf-8"), _POLICY)
 
     def slabs(self) -> Iterator[KeptSlab]:
@@ -122,7 +122,7 @@ class Kept:
         """
         count = self.planned().slabs
         if not count:
-            raise NotKeptError(f"{self.folder}: the run did not end; run without --reuse again")
+            raise NotKeptError(f"{self.folder}: the run is incomplete; run without --reuse again")
         for number in range(count):
             folder = self._slab(number)
             figures = msgspec.json.decode((folder / _SLAB).read_bytes(), type=SlabFigures)

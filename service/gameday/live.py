@@ -20,7 +20,7 @@ from runbooks.gameday.received import Heard, Receivers
 from runbooks.gameday.scorer import first_message_at, score
 from runbooks.gameday.scores import Score
 from runbooks.gameday.truth import Kind, Name, Truth
-from service.errors import NotRunningError, RefusedInputError, ServiceError
+from service.errors import NotRunningError, RejectedInputError, ServiceError
 from service.gameday.asked import Asked
 from service.gameday.hearing import Hearing
 from service.posting import Poster
@@ -60,12 +60,12 @@ class Played(msgspec.Struct, frozen=True):
 
     def from_injection(self) -> list[float | None]:
         """Of each fault, the seconds from its injection to who was to be told."""
-        told = (each.seconds_to_delivery for each in self.score.faults)
+        delays = (each.seconds_to_delivery for each in self.score.faults)
         waits = (
             (fault.starts_at - injected_at) / MICROS
             for fault, injected_at in zip(self.truth.faults, self.injected_at, strict=True)
         )
-        pairs = zip(told, waits, strict=True)
+        pairs = zip(delays, waits, strict=True)
         return [None if seconds is None else seconds + wait for seconds, wait in pairs]
 
     def from_failure(self) -> list[float | None]:
@@ -85,7 +85,7 @@ def play(
     """Play it through, and leave nothing that is still expected.
 
     Raises:
-        RefusedInputError: the service does not know our policy, or takes no event of ours.
+        RejectedInputError: the service does not know our policy, or takes no event of ours.
         NotRunningError: it does not answer.
     """
     began = time.monotonic()
@@ -93,7 +93,7 @@ def play(
     day.look()
     try:
         day.settle()
-        day.hurt()
+        day.inject()
     finally:
         day.leave()
     return day.judged(time.monotonic() - began)
@@ -129,23 +129,23 @@ class _Day:
         self._turn_for(_BEGUN_PERIODS * period)
         while wrong := self._not_ready():
             if _now() > self._begins_at + _READY_PERIODS * period * MICROS:
-                raise RefusedInputError(
-                    f"{wrong}. Is the policy of `lineward gameday policy` in force, and are"
-                    " --against and --service of one Lineward?"
+                raise RejectedInputError(
+                    f"{wrong}. Check that the policy of `lineward gameday policy` is in force, and"
+                    " that --against and --service belong to the same Lineward."
                 )
             self._turn_for(_LOOK_SECONDS)
 
-    def hurt(self) -> None:
+    def inject(self) -> None:
         """Do all that is planned, and wait for the end of each."""
         planned = plan(self._estate, self._wanted.faults, self._wanted.kinds, self._wanted.pace)
         faults = self._faults = Faults(self._estate, self._running, planned, _now())
-        told = faults.counts()
+        counts = faults.counts()
         while not faults.is_over:
             self._turn_for(_TURN_SECONDS)
             faults.step(_now(), self._hearing.heard)
-            if faults.counts() != told:
-                told = faults.counts()
-                self._say(", ".join(f"{count} {stage}" for stage, count in told.items() if count))
+            if faults.counts() != counts:
+                counts = faults.counts()
+                self._say(", ".join(f"{count} {stage}" for stage, count in counts.items() if count))
         self._ends_at = _now()
 
     def leave(self) -> None:
@@ -159,17 +159,17 @@ class _Day:
     def judged(self, seconds: float) -> Played:
         """By the scorer of the first mode; what takes more than this process is not known."""
         if self._faults is None:
-            raise RuntimeError("a day that did not settle has nothing to be judged by")
+            raise RuntimeError("a run that did not settle cannot be scored")
         truth = self._faults.truth(self._begins_at, self._ends_at)
-        hearing = self._hearing
-        found = score(truth, hearing.heard, (), hearing.resolve, wall_seconds=round(seconds, 1))
+        listener = self._hearing
+        found = score(truth, listener.heard, (), listener.resolve, wall_seconds=round(seconds, 1))
         found = msgspec.structs.replace(found, naive=None, peak_rss_bytes=None)
         injected_at, failed_at = self._faults.injected_at(), self._faults.failed_at()
         times = tuple(injected_at), tuple(failed_at)
-        return Played(found, truth, tuple(hearing.heard), *times, hearing.others)
+        return Played(found, truth, tuple(listener.heard), *times, listener.others)
 
     def _not_ready(self) -> str | None:
-        """The first dataset that is not as it should be, in words."""
+        """Describe the first dataset that is not in its expected state."""
         rows = self._asked.datasets(self._name)
         for dataset, tier in zip(self._estate.datasets, self._estate.tiers, strict=True):
             row = rows.get(Name(*dataset.full_name))
@@ -177,7 +177,7 @@ class _Day:
             if row is None:
                 return f"{dataset.name} is not known to the service"
             if (row.owner, row.tier) != (owner, tier):
-                return f"{dataset.name} is {row.owner}'s and {row.tier}, not {owner}'s and {tier}"
+                return f"{dataset.name} {row.owner}, {row.tier}: expected {owner}, {tier}"
             if row.state != GOOD:
                 return f"{dataset.name} is {row.state}: {row.reason}"
         return None
@@ -198,11 +198,11 @@ class _Day:
 
     def _post(self, bodies: Sequence[bytes]) -> None:
         try:
-            refused = self._poster.post(bodies)
+            rejected = self._poster.post(bodies)
         except UnansweredError as error:
             raise NotRunningError(f"--against does not answer: {error}") from error
-        if refused:
-            raise RefusedInputError(f"--against: an event was refused: {refused[0].reason}")
+        if rejected:
+            raise RejectedInputError(f"--against: an event was rejected: {rejected[0].reason}")
 
 
 def _now() -> int:

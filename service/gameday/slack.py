@@ -87,10 +87,10 @@ class _Handler(BaseHTTPRequestHandler):
             return
         try:
             fields = _fields(self.headers.get("Content-Type", ""), self.rfile.read(size))
-            told = cast("_Server", self.server).answer(self.path.removeprefix(PATH), fields)
+            answer = cast("_Server", self.server).answer(self.path.removeprefix(PATH), fields)
         except (LookupError, ValueError, TypeError):
-            told = {"ok": False, "error": "invalid_arguments"}
-        body = json.dumps(told).encode()
+            answer = {"ok": False, "error": "invalid_arguments"}
+        body = json.dumps(answer).encode()
         self.send_response(HTTPStatus.OK)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))

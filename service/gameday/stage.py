@@ -51,12 +51,12 @@ class Stage:
         if self._waiting:
             # Of the slab before, what came after the last instant at which anybody looked.
             self.bring(self._waiting[0][0])
-        told: list[tuple[int, str, Row]] = [
+        waiting: list[tuple[int, str, Row]] = [
             *((row["at"], "state", row) for row in rows_of(slab.changes)),
             *((row["visible_at"], "activity", row) for row in _micros(slab.activity)),
             *((row.pop("visible_at"), "run", row) for row in slab.tables["run"].to_pylist()),
         ]
-        self._waiting = sorted(told, key=lambda each: each[0], reverse=True)
+        self._waiting = sorted(waiting, key=lambda each: each[0], reverse=True)
         self._io = _by_run(slab.tables["run_io"])
         self._gaps = slab.tables["ingestion_gap"].to_pylist()
         standing = {name: slab.tables[name].to_pylist() for name in _STANDING}
@@ -66,7 +66,7 @@ class Stage:
         with writing(self._engine) as connection:
             for name, table in _STANDING.items():
                 _replace(connection, table, standing[name])
-        return self._instants(row for _, kind, row in told if kind == "state")
+        return self._instants(row for _, kind, row in waiting if kind == "state")
 
     def _instants(self, changes: Iterable[Row]) -> list[int]:
         """Of those of them that are to or from bad or unknown."""
@@ -80,7 +80,7 @@ class Stage:
         return sorted(found)
 
     def bring(self, at: int) -> None:
-        """The catalog as an evaluation of that instant, µs, would have left it."""
+        """Bring the catalog to the state after an evaluation at this time, in µs."""
         with writing(self._engine) as connection:
             states, active, runs = [], set(), []
             while self._waiting and self._waiting[-1][0] <= at:
@@ -139,14 +139,14 @@ class Stage:
         return held
 
     def _fold(self, row: Row) -> int:
-        """What is newer takes the place of what was."""
+        """Fold a row into the activity of its dataset; newer facts replace older ones."""
         key: int = row["dataset_key"]
         held = self._activity.setdefault(
             key, {"dataset_key": key, "writes": 0, "learned_writes": 0} | _NOTHING
         )
-        for fact, at, said in _facts(row):
+        for fact, at, message in _facts(row):
             if at >= (held[fact] or 0):
-                held.update(said | {fact: at})
+                held.update(message | {fact: at})
         return key
 
 
@@ -164,14 +164,14 @@ _NOTHING: Final[Row] = dict.fromkeys(
 def _facts(row: Row) -> Iterator[tuple[str, int, Row]]:
     """Of a row of activity: which instant it moves, to when, and what it says beside that."""
     if (write := row["write"]) is not None:
-        said = {f"last_write_{name}": write[name] for name in ("root_run_id", "names_input")}
-        said |= {f"last_write_{name}": write[name] for name in ("is_reported", "is_streaming")}
-        said |= {f"last_{name}": write[name] for name in ("job_namespace", "job_name")}
-        said["last_write_landed_at"] = row["visible_at"]
-        yield "last_written_at", write["written_at"], said
+        fields = {f"last_write_{name}": write[name] for name in ("root_run_id", "names_input")}
+        fields |= {f"last_write_{name}": write[name] for name in ("is_reported", "is_streaming")}
+        fields |= {f"last_{name}": write[name] for name in ("job_namespace", "job_name")}
+        fields["last_write_landed_at"] = row["visible_at"]
+        yield "last_written_at", write["written_at"], fields
     if (failed := row["failed"]) is not None:
-        said = {"last_failed_run_id": failed["run_id"], "last_failure": failed["told"]}
-        yield "last_failed_at", failed["failed_at"], said
+        fields = {"last_failed_run_id": failed["run_id"], "last_failure": failed["told"]}
+        yield "last_failed_at", failed["failed_at"], fields
     if row["read_at"] is not None:
         yield "last_read_at", row["read_at"], {}
     if row["started_at"] is not None:
@@ -215,7 +215,7 @@ def _replace(connection: Connection, table: Table, rows: list[Row]) -> None:
 
 
 def _evaluated(connection: Connection, at: int, before: int | None) -> None:
-    """The newest alone is ever asked for."""
+    """Store an evaluation in place of older ones."""
     connection.execute(text("DELETE FROM evaluation WHERE as_of < :at"), {"at": at})
     row = {"as_of": at, "previous_as_of": before, "last_seq": 0, "policy_hash": ""}
     fold_rows(connection, tables.evaluation, [row | {"datasets": 0, "seconds": 0.0}])

@@ -136,18 +136,20 @@ class _Walking:
             work(self._engine)
         before = len(self.receivers.heard)
         self._sender.run()
-        for heard in self.receivers.heard[before:]:
-            self._note(heard)
+        for received in self.receivers.heard[before:]:
+            self._note(received)
 
-    def _note(self, heard: Heard) -> None:
-        if heard.what == "page":
-            answer = _Answer(heard.at + _ANSWERS_AFTER, heard.incident, heard.at + _LOOKS_FOR)
+    def _note(self, received: Heard) -> None:
+        if received.what == "page":
+            answer = _Answer(
+                received.at + _ANSWERS_AFTER, received.incident, received.at + _LOOKS_FOR
+            )
             self._answers.append(answer)
-        if heard.full_list is not None:
-            self.lists[heard.full_list, heard.at] = self._listed(heard.full_list)
+        if received.full_list is not None:
+            self.lists[received.full_list, received.at] = self._listed(received.full_list)
 
     def _listed(self, link: str) -> frozenset[Name]:
-        """What the page behind a link of an incident shows."""
+        """Return the text of the page that an incident links to."""
         impact, dataset = tables.incident_impact, tables.dataset
         rows = (
             select(dataset.c.namespace, dataset.c.name)
@@ -188,6 +190,6 @@ class _Walking:
 
 
 def _is_held(incident: Incident) -> bool:
-    """It is about to open, or to close."""
+    """Check whether an incident is about to open or to close."""
     is_closing = incident.is_live and incident.good_at is not None
     return incident.state == "pending" or is_closing

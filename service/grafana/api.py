@@ -5,15 +5,14 @@ from typing import Any, Final
 
 import httpx
 
-from service.errors import ActionFailedError, RefusedInputError
+from service.errors import ActionFailedError, RejectedInputError
 
 _SECONDS: Final = 30.0
 _WHY: Final = {
-    401: "does not know the token: make one of a service account, and give its file",
-    403: "does not allow the token this: its service account needs the role Editor, or these"
-    " permissions",
-    404: "has no such path: --url is not the address of a Grafana, or lacks its sub-path",
-    412: "refuses, since something else stands there: rename or delete that",
+    401: "rejects the token: create one for a service account, and pass its file",
+    403: "does not permit this: the service account needs the role Editor, or these permissions",
+    404: "has no such path: --url is not the address of Grafana, or lacks its sub-path",
+    412: "rejects the change, because another object has this name: rename or delete it",
 }
 # Where there is nothing, some Grafanas tell an Editor so, and others that it may not look.
 _NOT_SEEN: Final = (httpx.codes.FORBIDDEN, httpx.codes.NOT_FOUND)
@@ -35,7 +34,7 @@ class Grafana:
         return {str(one["type"]) for one in answer.json()} if answer.is_success else None
 
     def find(self, path: str) -> dict[str, Any] | None:
-        """What is at this path; None where nothing is that the token may see."""
+        """Return the object at this path, or None if the token may not see one."""
         answer = self._asked("GET", path, also=_NOT_SEEN)
         return dict(answer.json()) if answer.is_success else None
 
@@ -44,7 +43,7 @@ class Grafana:
         self._asked("POST", path, body, also=_THERE)
 
     def save(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        """The answer to what is to be saved."""
+        """Send an object to save, and return the answer."""
         return dict(self._asked("POST", path, body).json())
 
     def _asked(
@@ -55,7 +54,7 @@ class Grafana:
         *,
         also: Sequence[int] = (),
     ) -> httpx.Response:
-        """The answer.
+        """Return the answer.
 
         Args:
             method: of HTTP.
@@ -64,7 +63,7 @@ class Grafana:
             also: status codes that are answers too.
 
         Raises:
-            RefusedInputError: it said no; the text says to what, why, and what to do.
+            RejectedInputError: it said no; the text says to what, why, and what to do.
             ActionFailedError: it did not answer, or not as a Grafana does.
         """
         try:
@@ -75,30 +74,30 @@ class Grafana:
         if answer.status_code in also:
             return answer
         if not answer.is_success:
-            raise self._refused(method, path, answer)
+            raise self._rejection(method, path, answer)
         if "json" not in answer.headers.get("content-type", ""):
-            message = f"{self._url}{path} answers, and not as a Grafana does: no JSON"
+            message = f"{self._url}{path} does not answer like Grafana: no JSON"
             raise ActionFailedError(message)
         return answer
 
-    def _refused(self, method: str, path: str, answer: httpx.Response) -> Exception:
-        status, said = answer.status_code, _said(answer)
+    def _rejection(self, method: str, path: str, answer: httpx.Response) -> Exception:
+        status, text = answer.status_code, _said(answer)
         if answer.is_redirect:
             where = answer.headers.get("location", "")[:80]
-            return RefusedInputError(f"{self._url} leads on to {where!r}: give that as --url")
-        asked = f"{method} {path}: {status}{said}"
+            return RejectedInputError(f"{self._url} redirects to {where!r}: use this as --url")
+        asked = f"{method} {path}: {status}{text}"
         if status in _WHY:
-            return RefusedInputError(f"{self._url} {_WHY[status]} ({asked})")
+            return RejectedInputError(f"{self._url} {_WHY[status]} ({asked})")
         if answer.is_client_error:
-            return RefusedInputError(f"{self._url} refuses ({asked})")
+            return RejectedInputError(f"{self._url} refuses ({asked})")
         return ActionFailedError(f"{self._url} failed ({asked})")
 
 
 def _said(answer: httpx.Response) -> str:
-    """What it says of it, cut."""
+    """Return Grafana's message, cut."""
     try:
         found = answer.json()
     except ValueError:
         return ""
-    said = found.get("message", "") if isinstance(found, dict) else ""
-    return f" {str(said)[:200]}" if said else ""
+    response = found.get("message", "") if isinstance(found, dict) else ""
+    return f" {str(response)[:200]}" if response else ""

@@ -5,7 +5,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from service.errors import RefusedInputError
+from service.errors import RejectedInputError
 from service.grafana.api import Grafana
 
 _NOT_OURS: Final = ("id", "version")  # Grafana's own numbers of a dashboard
@@ -30,7 +30,7 @@ def require_sources(grafana: Grafana, needed: dict[str, str]) -> bool:
         needed: by type, what has to be done where there is none.
 
     Raises:
-        RefusedInputError: one is missing: panels would be empty, and look well.
+        RejectedInputError: one is missing: panels would be empty, and look well.
     """
     there = grafana.source_types()
     if there is None:
@@ -38,7 +38,7 @@ def require_sources(grafana: Grafana, needed: dict[str, str]) -> bool:
     missing = [f"{kind}: {advice}" for kind, advice in needed.items() if kind not in there]
     if missing:
         message = f"Grafana lacks a data source of the type {'; '.join(missing)}"
-        raise RefusedInputError(message)
+        raise RejectedInputError(message)
     return True
 
 
@@ -56,10 +56,10 @@ def push(grafana: Grafana, folder: str, text: str) -> Pushed:
     if there is not None and _is_same(there, wanted, folder):
         return Pushed(uid, "unchanged", f"/d/{uid}")
     asked = {"dashboard": {**wanted, "id": None}, "folderUid": folder, "overwrite": True}
-    told = grafana.save("/api/dashboards/db", {**asked, "message": _MESSAGE})
+    saved = grafana.save("/api/dashboards/db", {**asked, "message": _MESSAGE})
     # What could not be seen may have been there.
-    outcome: What = "created" if told.get("version") == 1 else "updated"
-    return Pushed(uid, outcome, str(told.get("url", f"/d/{uid}")))
+    outcome: What = "created" if saved.get("version") == 1 else "updated"
+    return Pushed(uid, outcome, str(saved.get("url", f"/d/{uid}")))
 
 
 def _is_same(there: dict[str, Any], wanted: dict[str, Any], folder: str) -> bool:

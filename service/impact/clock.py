@@ -56,7 +56,7 @@ class ImpactClock:
 
 
 def _walked(connection: Connection, page: Page, now: int) -> Page:
-    """The page as it is now."""
+    """Return the page as it is now."""
     since = paged(connection, page)
     fault_at = page.fault_at
     if fault_at is None:

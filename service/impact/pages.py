@@ -94,7 +94,7 @@ def paged(connection: Connection, page: Page) -> Paged:
 
 
 def fault_of(connection: Connection, page: Page, since: Paged) -> Fault:
-    """What its clock runs from: the first FAIL or missed deadline, or when it became a page."""
+    """Return the start of the clock: first FAIL, missed deadline, or the time of the page."""
     if since.is_later:
         return Fault(since.at, is_known=True)
     at, is_history = _instant(page.root_kind, page.onset, page), False
@@ -108,17 +108,17 @@ def fault_of(connection: Connection, page: Page, since: Paged) -> Fault:
 
 
 def _instant(kind: str, onset: int, page: Page) -> int:
-    """A FAIL itself; of what is late, the end of its hold."""
+    """Return the time of a FAIL, or the end of the hold of a late dataset."""
     if kind in RULES.at_once:
         return page.seen_at  # of an access that was let in, the hour is all that is kept
     return onset if kind in _FAILED else onset + round(RULES.open_seconds * MICROS)
 
 
 def load_state(connection: Connection, page: Page) -> NotificationState | None:
-    """What people know of it; None: that was forgotten."""
+    """Return the notification state of a page, or None if it was deleted."""
     own = incident_telling.c.incident_id == page.incident_id
-    told = connection.scalar(select(incident_telling.c.telling).where(own))
-    return None if told is None else msgspec.json.decode(told, type=NotificationState)
+    stored = connection.scalar(select(incident_telling.c.telling).where(own))
+    return None if stored is None else msgspec.json.decode(stored, type=NotificationState)
 
 
 def is_by_provider(channel: str) -> bool:
@@ -138,11 +138,13 @@ def accepted_at(
         table.c.incident_id.in_(names), table.c.state == "sent", table.c.created_at >= since.at
     )
     rows = connection.execute(query.order_by(table.c.finished_at))
-    return next((at for channel, said, at in rows if _has_list(channel, from_json(said))), None)
+    return next(
+        (at for channel, message, at in rows if _has_list(channel, from_json(message))), None
+    )
 
 
 def _has_list(channel: str, message: Message) -> bool:
-    """It is told to whoever is to mend it, and links what is hurt."""
+    """Check whether a notification on this channel links the affected datasets."""
     if message.kind == "notice" or message.links.full_list is None:
         return False
     if can_page(channel):  # an acknowledge or a resolve holds no more than its key

@@ -25,7 +25,7 @@ class Consumer(Protocol):
     """The part of `confluent_kafka.Consumer` that is used."""
 
     def consume(self, num_messages: int, timeout: float) -> list[Message]:
-        """What is there, at most so many; fewer when the time is over."""
+        """Return up to so many records; fewer when the time is over."""
 
     def commit(
         self, *, offsets: list[TopicPartition], asynchronous: Literal[False]
@@ -104,17 +104,17 @@ class Feed:
             self._consumer.commit(offsets=offsets, asynchronous=False)
         except KafkaException as error:
             # What was landed comes again, and repeats nothing; the next commit may succeed.
-            self._tell(error.args[0])
+            self._report(error.args[0])
 
     def _is_trouble(self, message: Message) -> bool:
         error = message.error()
         if error is not None:
-            self._tell(error)
+            self._report(error)
         elif self._trouble:
             self._trouble = ""
         return error is not None
 
-    def _tell(self, error: KafkaError) -> None:
+    def _report(self, error: KafkaError) -> None:
         """Say what is wrong once, not each time.
 
         Raises:

@@ -34,7 +34,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read() -> Settings:
-    """Settings of this process.
+    """Return the settings of this process.
 
     Raises:
         InvalidSettingError: an unknown `LINEWARD_KAFKA_` variable.
@@ -43,7 +43,7 @@ def read() -> Settings:
 
 
 def client_settings(settings: Settings) -> dict[str, str]:
-    """What the client is told.
+    """Return the settings of the client.
 
     Raises:
         InvalidSettingError: no broker, or a file that cannot be read, that has a line which is no

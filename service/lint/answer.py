@@ -29,7 +29,7 @@ _PARTITIONS = "partitions"
 def lint(
     reader: Reader, *, limit: int = MOST_FINDINGS, most_datasets: int = MOST_DATASETS
 ) -> LintAnswer:
-    """What looks like one dataset, explosions first.
+    """List possible duplicate datasets, name explosions first.
 
     Args:
         reader: of the catalog.
@@ -90,7 +90,7 @@ def _of_twins(found: Twins, known: Estate) -> Finding:
 
 
 def _preference(one: Named, known: Estate) -> tuple[bool, bool, tuple[str, str]]:
-    """The one that is written, then the one that has symlinks: the physical place."""
+    """Choose the physical dataset: the one that is written, then the one with symlinks."""
     return one.last_written_at is None, one.key not in known.symlinks, one.both
 
 
@@ -118,7 +118,7 @@ def _listed(members: Iterable[Named]) -> list[LintName]:
 
 
 def _lines(members: list[Named], target: tuple[str, str]) -> Iterator[str]:
-    """A line a name, of those that are listed; a name that the policy would not read has none."""
+    """Return one policy line for each name that the policy can express."""
     if not _can_be_told(target):
         return
     for one in members[:_MOST_NAMES]:

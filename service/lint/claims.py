@@ -49,26 +49,28 @@ def claims(reader: Reader) -> Iterator[Finding]:
         yield _claim(*row)
     for namespace, name, tag, tier, origin in reader.rows(_TAGS, {"most": _MOST}):
         if tag in TIERS and TIERS.index(tag) < TIERS.index(tier):
-            told = f"a tags facet says tier {tag}; the tier is {tier} ({origin}): a tag raises none"
+            text = f"a tags facet says tier {tag}; the tier is {tier} ({origin}): a tag raises none"
             line = [tier_line((namespace, name), tag)]
-            yield _finding(TIER_TAG, (namespace, name), told, policy=line)
+            yield _finding(TIER_TAG, (namespace, name), text, policy=line)
     for namespace, name, owner, known in reader.rows(_OWNERS, {"most": _MOST}):
-        told = f"an ownership facet names {owner[:80]!r}; the owner in force: {known or 'nobody'}"
-        yield _finding(OWNER_FACET, (namespace, name), told)
+        text = f"an ownership facet names {owner[:80]!r}; the owner in force: {known or 'none'}"
+        yield _finding(OWNER_FACET, (namespace, name), text)
 
 
 def _claim(*row: str | int) -> Finding:
     namespace, name, rule, other_namespace, other, by, count, at = row
     claimed, dataset = (str(namespace), str(name)), (str(other_namespace), str(other))
-    said = {
+    claim = {
         "symlink": f"is another name of {joined(*dataset)}",
         "rename": f"was renamed to {joined(*dataset)}",
     }.get(str(rule), "was dropped")
     more = f" and {int(count) - 1} more" if int(count) > 1 else ""
     who = f"job namespace {by}{more}" if by else f"an event without a run{more}"
-    told = f"{who} reports that it {said}, last at {from_micros(int(at)):%Y-%m-%dT%H:%MZ}; refused"
+    text = (
+        f"{who} reports that it {claim}, last at {from_micros(int(at)):%Y-%m-%dT%H:%MZ}; rejected"
+    )
     line = [apart_line(claimed, dataset)] if rule != "drop" and _can_be_told(claimed) else []
-    return _finding(CLAIM, claimed, told, names=[claimed, dataset], policy=line)
+    return _finding(CLAIM, claimed, text, names=[claimed, dataset], policy=line)
 
 
 def _finding(

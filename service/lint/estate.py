@@ -86,7 +86,7 @@ def estate(reader: Reader, *, most: int = MOST_DATASETS) -> Estate:
 
 
 def jobs_of(reader: Reader, keys: Iterable[int]) -> dict[int, set[Job]]:
-    """The applications that read or wrote each of these datasets."""
+    """Return the applications that read or wrote each of these datasets."""
     found: dict[int, set[Job]] = defaultdict(set)
     for key, namespace, name in rows_for(reader, _JOBS, keys):
         found[key].add((namespace, name))

@@ -74,7 +74,7 @@ def evidence(family: Family) -> str:
 
 
 def folding_rule(family: Family) -> str | None:
-    """The line for `folds:` of the policy that makes them one.
+    """Return the `folds:` line of the policy that makes them one dataset.
 
     None where nothing is left to call them by, or no policy can bear the line.
     """

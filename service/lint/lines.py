@@ -31,7 +31,7 @@ def fold_line(fold: Fold) -> str:
 
 
 def pattern_of_both(namespace: str, name: str) -> Pattern:
-    """Joined where that can only mean these two, else the two apart."""
+    """Return one joined pattern if it is unambiguous, else its two parts."""
     text = joined(namespace, name)
     return text if split_joined(text) == (namespace, name) else PatternParts(namespace, name)
 
@@ -44,5 +44,5 @@ def _written(pattern: Pattern) -> str:
 
 def _quoted(text: str) -> str:
     """JSON is YAML, but for the characters that YAML takes escaped alone."""
-    told = json.dumps(text, ensure_ascii=False)
-    return "".join(one if one.isprintable() else f"\\U{ord(one):08x}" for one in told)
+    quoted = json.dumps(text, ensure_ascii=False)
+    return "".join(one if one.isprintable() else f"\\U{ord(one):08x}" for one in quoted)

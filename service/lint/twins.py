@@ -21,12 +21,12 @@ class Twins(msgspec.Struct, frozen=True):
 
 
 def twins(reader: Reader, known: Estate) -> Iterator[Twins]:
-    """The surest first; a pair that two ways find is told once."""
-    told: set[frozenset[int]] = set()
+    """List pairs, most certain first; a pair found in two ways is listed once."""
+    listed_pairs: set[frozenset[int]] = set()
     for found in (*_by_case(known), *_by_place(known), *_by_symlink(reader, known)):
         keys = frozenset(one.key for one in found.members)
-        if not any(keys <= earlier for earlier in told):
-            told.add(keys)
+        if not any(keys <= earlier for earlier in listed_pairs):
+            listed_pairs.add(keys)
             yield found
 
 

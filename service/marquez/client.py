@@ -35,7 +35,7 @@ class TooLargeError(MarquezError):
     """Its answer is over 64 MiB."""
 
 
-class RunRefusedError(MarquezError):
+class RunRejectedError(MarquezError):
     """It says neither that it knows this one run nor that it does not."""
 
 
@@ -90,7 +90,7 @@ class Marquez:
         return _verdict(answer)
 
     async def events(self, *, after: int, before: int, limit: int) -> list[Pulled]:
-        """The first RunEvents of [after, before) by the producer's time, ascending; µs.
+        """Return the first RunEvents of [after, before) by producer time, ascending; µs.
 
         Raises:
             MarquezError: no answer, or none that is a page of events.
@@ -125,7 +125,7 @@ class Marquez:
         """Whether it knows the run.
 
         Raises:
-            RunRefusedError: it refuses this run, as an id that is none to it.
+            RunRejectedError: it refuses this run, as an id that is none to it.
             MarquezError: no answer, or neither yes nor no.
         """
         answer = await self._ask("GET", f"/api/v1/jobs/runs/{quote(run_id, safe='')}")
@@ -133,7 +133,7 @@ class Marquez:
             return answer.status == httpx.codes.OK
         message = f"{self.url}/api/v1/jobs/runs/{run_id[:80]}: HTTP {answer.status}"
         if httpx.codes.is_client_error(answer.status) and answer.status not in _OF_THE_ASKER:
-            raise RunRefusedError(message)
+            raise RunRejectedError(message)
         raise MarquezError(message)
 
     async def _asked(self, path: str, params: dict[str, str | int]) -> bytes:

@@ -29,7 +29,7 @@ _FIRST_SIGN = b"""{"eventTime": "2026-01-01T00:00:00Z", "producer": "https://git
 _log = structlog.get_logger()
 
 
-class RefusedError(Exception):
+class RejectedError(Exception):
     """Marquez does not take this event, whenever it is sent."""
 
     def __init__(self, reason: str, detail: str) -> None:
@@ -81,7 +81,7 @@ class Courier:
         """Return once Marquez has acknowledged it.
 
         Raises:
-            RefusedError: it never will.
+            RejectedError: it never will.
             StoppedError: it has not, and we are to stop.
         """
         trial = Trial(event, known_of(event.body), passes=self.passes)
@@ -105,7 +105,7 @@ class Courier:
             self._take(trial)
         elif verdict.outcome == "refused":
             # No sign of life: it reads an event before it needs its database.
-            raise RefusedError(verdict.reason, verdict.detail)
+            raise RejectedError(verdict.reason, verdict.detail)
         else:
             self._fail(trial, verdict)
 
@@ -155,12 +155,16 @@ class Courier:
         trial.while_others_passed += self.passes > trial.passes
         trial.passes = self.passes
         if verdict.reason == "http_500" and _is_stored_all_the_same(trial.known):
-            raise RefusedError("no_event_type", "stored as a raw row by each try, and answered 500")
+            raise RejectedError(
+                "no_event_type", "stored as a raw row by each try, and answered 500"
+            )
         if (
             trial.failures >= _LEAST_FAILURES
             and trial.while_others_passed >= _LEAST_WHILE_OTHERS_PASSED
         ):
-            raise RefusedError("failed_alone", f"{trial.failures} tries, at last: {verdict.detail}")
+            raise RejectedError(
+                "failed_alone", f"{trial.failures} tries, at last: {verdict.detail}"
+            )
         raise _FailedError(verdict.detail)
 
 

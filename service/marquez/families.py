@@ -15,7 +15,7 @@ STALE_COMPARISON_SECONDS = 10_800.0
 
 
 def families(found: MarquezStatus) -> Iterator[Metric]:
-    """The metrics of `docs/metrics.md` whose names begin with `lineage_marquez_`."""
+    """Return the metrics of `docs/metrics.md` whose names begin with `lineage_marquez_`."""
     if found.forwarding is not None:
         yield from _forwarding(found.forwarding)
     if found.pulling:
@@ -33,44 +33,48 @@ def _is_fresh(age_seconds: float | None, most: float) -> bool:
 
 def _forwarding(found: Forwarding) -> Iterator[Metric]:
     yield _counter("forwarded", "Events that Marquez acknowledged.", found.forwarded)
-    text = "Events that left a full spool before they were sent: lost to Marquez."
+    text = "Events deleted from a full spool before they were sent to Marquez."
     yield _counter("unforwarded", text, found.unforwarded)
     aside = CounterMetricFamily(
-        "lineage_marquez_set_aside", "Events that Marquez does not take.", labels=("reason",)
+        "lineage_marquez_set_aside", "Events that Marquez rejected.", labels=("reason",)
     )
     for reason, count in found.set_aside.items():
         aside.add_metric((reason,), count)
     yield aside
     if found.waiting_events is not None:
         name = "forward_backlog_events"
-        yield _gauge(name, "Spooled, and not yet sent or set aside.", found.waiting_events)
+        yield _gauge(
+            name, "Events in the spool that are not yet sent or set aside.", found.waiting_events
+        )
 
 
 def _pulling(found: MarquezStatus, pulls: list[Pulling]) -> Iterator[Metric]:
-    yield _counter("pulled", "Events of Marquez that were taken.", found.pulled)
-    yield _counter("pull_refused", "Events of Marquez that were refused.", found.pull_refused)
+    yield _counter("pulled", "Events accepted from Marquez.", found.pulled)
+    yield _counter("pull_refused", "Events from Marquez that were rejected.", found.pull_refused)
     newest = max(datetime.fromisoformat(pull.through).timestamp() for pull in pulls)
-    yield _gauge("pull_timestamp_seconds", "Last complete look for new events.", newest)
+    yield _gauge("pull_timestamp_seconds", "Time of the last complete poll for new events.", newest)
 
 
 def _probe(probe: Probed) -> Iterator[Metric]:
-    yield _gauge("up", "1 when the last probe was answered.", float(probe.is_answered))
+    yield _gauge("up", "1 if the last probe succeeded.", float(probe.is_answered))
     if probe.seconds is not None:
-        text = "The last probe of its lineage query: M7 of it, in no objective."
+        text = "Duration of the last probe of Marquez's lineage query."
         yield _gauge("probe_seconds", text, probe.seconds)
 
 
 def _comparison(found: Compared) -> Iterator[Metric]:
     missing = GaugeMetricFamily(
         "lineage_marquez_missing_runs",
-        "Runs of the last sample that this side has not; there is Marquez.",
+        "Runs of the last sample that are missing on this side; `there` is Marquez.",
         labels=("side",),
     )
     missing.add_metric(("there",), found.missing_there)
     missing.add_metric(("here",), found.missing_here)
     yield missing
     compared = GaugeMetricFamily(
-        "lineage_marquez_compared_runs", "Runs that were looked for there, here.", labels=("side",)
+        "lineage_marquez_compared_runs",
+        "Runs compared in the last sample, by side.",
+        labels=("side",),
     )
     compared.add_metric(("there",), found.sampled_ours)
     compared.add_metric(("here",), found.sampled_theirs)

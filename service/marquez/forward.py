@@ -13,7 +13,7 @@ from pathlib import Path
 import structlog
 
 from lineage.clock import Clock, to_micros
-from service.marquez.deliver import Courier, RefusedError, StoppedError, pause
+from service.marquez.deliver import Courier, RejectedError, StoppedError, pause
 from service.marquez.known import Seen, known_of
 from service.marquez.spooled import Spooled, last_seq, spooled_after
 from service.marquez.store import SetAside, Store, in_catalog
@@ -40,11 +40,11 @@ class Progress:
         return self._taken[-1] if self._taken else self.through
 
     def take(self, seq: int) -> None:
-        """It is on its way."""
+        """Mark the event as in progress."""
         self._taken.append(seq)
 
     def done(self, seq: int) -> None:
-        """It is sent, set aside, or was not to be sent."""
+        """Mark the event as sent, set aside, or skipped."""
         self._done.add(seq)
         while self._taken and self._taken[0] in self._done:
             self.through = self._taken.popleft()
@@ -123,7 +123,7 @@ class Forwarder:
             try:
                 await self._courier.deliver(event)
                 self._sent += 1
-            except RefusedError as refused:
+            except RejectedError as refused:
                 await self._set_aside(event, whose, refused)
             except StoppedError:
                 return
@@ -133,19 +133,19 @@ class Forwarder:
             self._pending_bytes -= len(event.body)
         del self._lanes[whose]
 
-    async def _set_aside(self, event: Spooled, whose: str, refused: RefusedError) -> None:
+    async def _set_aside(self, event: Spooled, whose: str, rejected: RejectedError) -> None:
         # In the catalog before the cursor passes it.
         row = SetAside(
             spool_seq=event.seq,
             run=whose,
-            reason=refused.reason,
-            detail=refused.detail,
+            reason=rejected.reason,
+            detail=rejected.detail,
             body=event.body,
             body_bytes=len(event.body),
             set_aside_at=to_micros(self._clock()),
         )
         await in_catalog(self._store.set_aside, row)
-        _log.warning("event_set_aside", seq=event.seq, run=whose, reason=refused.reason)
+        _log.warning("event_set_aside", seq=event.seq, run=whose, reason=rejected.reason)
 
     async def _note(self) -> None:
         through, sent = self._progress.through, self._sent

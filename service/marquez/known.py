@@ -87,7 +87,7 @@ class Seen:
         self._most = most
 
     def add(self, identity: bytes) -> None:
-        """It need not be pulled."""
+        """Mark the event as known, so that it is not pulled."""
         self._identities[identity] = None
         self._identities.move_to_end(identity)
         if len(self._identities) > self._most:
@@ -102,7 +102,7 @@ _UNREADABLE = (msgspec.DecodeError, UnicodeError, RecursionError)
 
 
 def known_of(body: bytes) -> Known:
-    """The core of a body; what is not as the specification says is left out."""
+    """Return the core of a body; parts that violate the specification are left out."""
     try:
         return _decoder.decode(body)
     except _UNREADABLE:
@@ -111,7 +111,7 @@ def known_of(body: bytes) -> Known:
 
 
 def pulled_of(raw: bytes) -> Pulled:
-    """The event of one element of Marquez's answer."""
+    """Return the event of one element of Marquez's answer."""
     try:
         body = msgspec.json.encode(msgspec.json.decode(raw), order="sorted")
     except _UNREADABLE:

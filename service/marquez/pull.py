@@ -119,7 +119,7 @@ class Puller:
         await in_catalog(self._store.note_pulled, url, through, taken=taken, refused=refused)
 
     def _seed(self) -> None:
-        """What the spool had before we started need not be pulled either."""
+        """Add the events that were in the spool before the start: these are not pulled either."""
         for body in latest_bodies(self._spool, _SEEDS):
             self._seen.add(known_of(body).identity())
         self._is_seeded = True

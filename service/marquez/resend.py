@@ -49,7 +49,7 @@ def set_aside(reader: Reader, wanted: Sequence[int]) -> list[Aside]:
         for seq, run, reason, body, size in reader.rows(_ASIDE)
     ]
     if unknown := sorted(set(wanted) - {one.spool_seq for one in found}):
-        message = f"{unknown[0]}: not set aside, or no longer kept; see `lineward marquez status`"
+        message = f"{unknown[0]}: not set aside, or no longer stored; see `lineward marquez status`"
         raise InvalidQuestionError(message)
     return [one for one in found if not wanted or one.spool_seq in wanted]
 
@@ -73,6 +73,6 @@ async def resend(bounds: MarquezSettings, events: Sequence[Aside]) -> list[Resen
 
 async def _sent(marquez: Marquez, one: Aside) -> Resent:
     if not one.is_whole:
-        return Resent(one.spool_seq, one.run, "cut", f"{len(one.body)} bytes of it are kept")
+        return Resent(one.spool_seq, one.run, "cut", f"{len(one.body)} bytes are stored")
     verdict = await marquez.post(one.body)
     return Resent(one.spool_seq, one.run, verdict.outcome, verdict.detail)

@@ -43,7 +43,7 @@ class MarquezSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_marquez() -> MarquezSettings:
-    """Settings of this process.
+    """Return the settings of this process.
 
     Raises:
         InvalidSettingError: an unknown variable, a value out of range, an unreadable token.

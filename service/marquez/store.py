@@ -159,7 +159,7 @@ class Store:
                 _count(connection, {"compare_refused": refused})
 
     def sample_of_runs(self, since: int, until: int, most: int) -> list[tuple[str, str, str]]:
-        """Runs that landed in [since, until): (run id, job namespace, job name), any of them.
+        """Return some runs that landed in [since, until): (run id, job namespace, job name).
 
         What evidence alone tells of sent no event: it cannot be there, and its id is of our making.
         """

@@ -52,7 +52,7 @@ async def events_between(
         elif most is None:
             asked *= _GROWTH
         else:
-            message = f"over {most} events of one instant, too large for one answer"
+            message = f"over {most} events with one timestamp, too many for one answer"
             raise TooLargeError(message)
 
 

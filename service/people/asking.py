@@ -63,11 +63,11 @@ def put(settings: Settings, wanted: Ask, now: datetime) -> int:
     except AskError as error:
         with acting(settings) as connection:
             audited_refusal(connection, wanted, error, at)
-        raise _told(error) from error
+        raise _reported(error) from error
 
 
 async def outcome(settings: Settings, wanted: Ask, number: int) -> Outcome:
-    """What became of it, as soon as that is known, or that it is not known in five seconds.
+    """Return the outcome once it is known, or report after five seconds that it is unknown.
 
     Raises:
         NotNowError: it was refused; the text says why.
@@ -79,7 +79,7 @@ async def outcome(settings: Settings, wanted: Ask, number: int) -> Outcome:
         answer = await asyncio.to_thread(_answer, settings, number)
     if answer:
         raise errors.NotNowError(answer)
-    late = "asked; nobody has taken it yet: it is done at the service's next evaluation"
+    late = "requested; the action takes effect at the next evaluation"
     detail = late if answer is None else None
     return Outcome(number, wanted.incident_id, wanted.action, answer is not None, detail)
 
@@ -92,7 +92,7 @@ def _answer(settings: Settings, number: int) -> str | None:
     return None if done_at is None else str(answer or "")
 
 
-def _told(error: AskError) -> errors.ServiceError:
+def _reported(error: AskError) -> errors.ServiceError:
     if isinstance(error, UnknownIncidentError):
         return errors.UnknownIncidentError(str(error))
     if isinstance(error, InvalidAskError):

@@ -21,7 +21,7 @@ from lineage.catalog.tables import incident
 from service.errors import (
     InvalidQuestionError,
     NotNowError,
-    RefusedInputError,
+    RejectedInputError,
     UnknownIncidentError,
 )
 from service.people.asking import acting, put
@@ -32,7 +32,7 @@ _MOST_MERGES: Final = 20
 _log = structlog.get_logger(__name__)
 
 
-class PagerDutyDesk:
+class PagerDutyInbox:
     """Takes events of a webhook subscription. For several threads at once."""
 
     def __init__(self, settings: Settings, secret_file: Path | None) -> None:
@@ -83,7 +83,7 @@ class PagerDutyDesk:
         try:
             return "" if self._secret_file is None else read_secret(self._secret_file)
         except MissingSecretError as error:
-            raise RefusedInputError(str(error)) from error
+            raise RejectedInputError(str(error)) from error
 
 
 def _standing_for(connection: Connection, dedup_key: str) -> str:

@@ -23,7 +23,7 @@ from alerts.people.asked import Ask, entry_of
 from alerts.people.audit import record, refusal, stored
 from lineage.clock import to_micros
 from lineage.policy import Policy
-from service.errors import InvalidQuestionError, RefusedInputError
+from service.errors import InvalidQuestionError, RejectedInputError
 from service.people.asking import acting, put
 from service.people.spans import tomorrow_morning
 from service.policies import PolicyInForce
@@ -49,7 +49,7 @@ class Stranger(msgspec.Struct, frozen=True):
     who: str = ""
 
 
-class SlackDesk:
+class SlackInbox:
     """Takes what is pressed. For several threads at once."""
 
     def __init__(self, settings: Settings, policy: PolicyInForce, secret_file: Path | None) -> None:
@@ -84,7 +84,7 @@ class SlackDesk:
         person = _person(press, policy)
         wanted = _ask(press, person or _as_slack_says(press), policy, now)
         if person is None:
-            self._refuse(wanted, now)
+            self._reject(wanted, now)
             return Stranger(UNKNOWN_USER, stored(press.user_id, 100))
         once = hashlib.sha256(f"{request.signature}".encode()).hexdigest()[:32]
         put(self._settings, msgspec.structs.replace(wanted, request_id=f"slack {once}"), now)
@@ -94,10 +94,10 @@ class SlackDesk:
         try:
             return "" if self._secret_file is None else read_secret(self._secret_file)
         except MissingSecretError as error:
-            raise RefusedInputError(str(error)) from error
+            raise RejectedInputError(str(error)) from error
 
-    def _refuse(self, wanted: Ask, now: datetime) -> None:
-        entry = refusal(entry_of(wanted, to_micros(now)), "the policy names no such person")
+    def _reject(self, wanted: Ask, now: datetime) -> None:
+        entry = refusal(entry_of(wanted, to_micros(now)), "the policy has no such person")
         with acting(self._settings) as connection:
             record(connection, entry)
 

@@ -13,7 +13,7 @@ MORNING_HOUR = 8
 def end_of(
     until: str | None, length: str | None, *, begin: datetime, place: str = ""
 ) -> int | None:
-    """The end that somebody gave, as an instant or as a length after `begin`; µs.
+    """Parse an end, given as a timestamp or as a duration after `begin`; µs.
 
     Args:
         until: as `2026-11-22T08:00:00+01:00`.
@@ -28,7 +28,7 @@ def end_of(
         InvalidQuestionError: both were, or one is none.
     """
     if until is not None and length is not None:
-        raise InvalidQuestionError(f"{place}until, {place}for: give one of the two")
+        raise InvalidQuestionError(f"{place}until, {place}for: give exactly one")
     if until is not None:
         return instant_of(until, f"{place}until")
     if length is None:

@@ -52,7 +52,7 @@ def begin_window(settings: Settings, wanted: Wanted, now: datetime) -> Begun:
     except WindowError as error:
         with acting(settings) as connection:
             audited_refusal(connection, wanted, error, at)
-        raise _told(error) from error
+        raise _reported(error) from error
     with open_reader(settings.catalog) as reader:
         known = [(str(namespace), str(name)) for namespace, name in reader.rows(_KNOWN)]
     return Begun(number, matched(wanted.pattern.strip(), known))
@@ -71,10 +71,10 @@ def end_window(settings: Settings, ending: Ending, now: datetime) -> None:
     except WindowError as error:
         with acting(settings) as connection:
             audited_end_refusal(connection, ending, error, at)
-        raise _told(error) from error
+        raise _reported(error) from error
 
 
-def _told(error: WindowError) -> errors.ServiceError:
+def _reported(error: WindowError) -> errors.ServiceError:
     if isinstance(error, UnknownWindowError):
         return errors.UnknownWindowError(str(error))
     if isinstance(error, EndedWindowError):

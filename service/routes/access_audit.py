@@ -9,7 +9,9 @@ from service.answers.access_audit import MOST_LISTED, AccessFilters, AccessPage,
 from service.routes.asked import AnyRequest, Cursor, asked_by
 from service.routes.paged import page, shown
 
-_Limit = Annotated[int, QueryParameter(ge=1, le=MOST_LISTED, description="At most so many.")]
+_Limit = Annotated[
+    int, QueryParameter(ge=1, le=MOST_LISTED, description=("Maximum number of results."))
+]
 _Text = Annotated[str | None, QueryParameter(max_length=4_096)]
 _Decision = Annotated[str | None, QueryParameter(description="allow or deny.")]
 

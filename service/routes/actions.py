@@ -31,7 +31,7 @@ class Actions(msgspec.Struct, frozen=True):
 
 @get("/api/v1/actions", access="actions", sync_to_thread=False)
 def get_actions() -> Actions:
-    """What there is."""
+    """List the actions."""
     return Actions(
         [
             Described(one.name, one.says, msgspec.json.schema(one.arguments))

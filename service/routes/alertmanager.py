@@ -39,7 +39,7 @@ class Received(msgspec.Struct, frozen=True):
     request_max_body_size=_MAX_BODY_BYTES,
 )
 async def post_alertmanager(request: AnyRequest) -> Received:
-    """A call of Alertmanager's webhook, version 4; taken once it is in the catalog."""
+    """Accept a call of Alertmanager's webhook, version 4, once it is in the catalog."""
     require_json(request)
     try:
         call = parse_webhook(await request.body())

@@ -7,7 +7,7 @@ from litestar import Request
 from litestar.datastructures import State
 from litestar.params import QueryParameter
 
-from service.access.gate import sight_of
+from service.access.gate import visibility_of
 from service.access.sight import EVERYTHING
 from service.answers.cursors import MOST_CHARACTERS
 from service.asking import Question, question
@@ -15,12 +15,12 @@ from service.asking import Question, question
 AnyRequest = Request[Any, Any, State]
 Cursor = Annotated[
     str | None,
-    QueryParameter(max_length=MOST_CHARACTERS, description="`next_cursor` of the page before."),
+    QueryParameter(max_length=MOST_CHARACTERS, description="`next_cursor` of the previous page."),
 ]
 
 
 def asked_by(request: AnyRequest) -> AbstractContextManager[Question]:
-    """The question of this request."""
+    """Open the catalog session of this request."""
     state = request.app.state
-    sight = sight_of(request.scope) or EVERYTHING
-    return question(state.settings, state.clock, sight, state.live and state.live.current())
+    visibility = visibility_of(request.scope) or EVERYTHING
+    return question(state.settings, state.clock, visibility, state.live and state.live.current())

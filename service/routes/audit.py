@@ -8,7 +8,7 @@ from litestar.params import QueryParameter
 from service.answers.audit import AuditPage, Wanted, audit
 from service.routes.asked import AnyRequest, Cursor, asked_by
 
-_Limit = Annotated[int, QueryParameter(ge=1, le=1_000, description="At most so many.")]
+_Limit = Annotated[int, QueryParameter(ge=1, le=1_000, description="Maximum number of results.")]
 _Text = Annotated[str | None, QueryParameter(max_length=4_096)]
 
 
@@ -21,6 +21,6 @@ def get_audit(
     limit: _Limit = 100,
     cursor: Cursor = None,
 ) -> AuditPage:
-    """The newest first."""
+    """List operator actions, newest first."""
     with asked_by(request) as asked:
         return audit(asked.reader, Wanted(who, action), limit=limit, cursor=cursor)

@@ -15,16 +15,18 @@ from service.errors import InvalidQuestionError
 from service.routes.asked import AnyRequest, asked_by
 
 _Text = Annotated[str | None, QueryParameter(max_length=4_096)]
-_Limit = Annotated[int, QueryParameter(ge=1, le=MOST_LISTED, description="At most so many.")]
+_Limit = Annotated[
+    int, QueryParameter(ge=1, le=MOST_LISTED, description=("Maximum number of results."))
+]
 _Depth = Annotated[
     int | None,
     QueryParameter(
-        ge=0, le=MOST_DEPTH, description="Steps to follow: 5 by default, 1 at least; 20 for nodeId."
+        ge=0, le=MOST_DEPTH, description="Hops to follow: default 5, minimum 1; 20 for nodeId."
     ),
 ]
 _Downstream = Annotated[
     bool,
-    QueryParameter(name="withDownstream", description="With nodeId: also what is made of it."),
+    QueryParameter(name="withDownstream", description="With nodeId: include downstream columns."),
 ]
 _Direction = FromQuery[Literal["upstream", "downstream", "both"]]
 _NodeId = Annotated[
@@ -48,8 +50,8 @@ def get_columns(
 ) -> DatasetColumns:
     """List the columns of a dataset, each with the columns one step upstream and downstream."""
     with asked_by(request) as asked:
-        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.sight)
-        return dataset_columns(asked.reader, named, asked.sight, limit=limit)
+        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.visibility)
+        return dataset_columns(asked.reader, named, asked.visibility, limit=limit)
 
 
 @get("/api/v1/column-lineage", query="lineage", access="lineage", is_cut=True, sync_to_thread=True)
@@ -70,12 +72,12 @@ def get_column_lineage(  # noqa: PLR0913 - each is a parameter of the query
         with asked_by(request) as asked:
             return marquez_column_lineage(asked, node_id, steps, with_downstream=with_downstream)
     if dataset is None or column is None:
-        raise InvalidQuestionError("dataset, column: name both (or, as Marquez has it, a nodeId)")
+        raise InvalidQuestionError("dataset, column: give both, or a nodeId as in Marquez")
     steps = _DEPTH if depth is None else depth
     if steps < 1:
         raise InvalidQuestionError(f"depth: expected 1 to {MOST_DEPTH}, got {steps}")
     with asked_by(request) as asked:
-        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.sight)
+        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.visibility)
         return column_lineage(asked, named, column, depth=steps, direction=direction)
 
 

@@ -1,4 +1,4 @@
-"""Pages of datasets: the list of all, and one of them whole."""
+"""Pages of datasets: the list, and one dataset."""
 
 from typing import Annotated
 
@@ -11,7 +11,7 @@ from service.explorer.listing import listing
 from service.routes.asked import AnyRequest, asked_by
 from service.routes.paged import page, shown
 
-_Offset = Annotated[int, QueryParameter(ge=0, le=FURTHEST, description="Skip so many.")]
+_Offset = Annotated[int, QueryParameter(ge=0, le=FURTHEST, description="Datasets to skip.")]
 _Text = Annotated[str | None, QueryParameter(max_length=4_096)]
 
 
@@ -25,8 +25,8 @@ def get_dataset_list(  # noqa: PLR0913 - each is a parameter of the query
     find: _Text = None,
     offset: _Offset = 0,
 ) -> str:
-    """Found by a part of the name; filtered by state, tier and owner."""
-    # A form sends what is not filled in as an empty text.
+    """List datasets by a part of the name, state, tier and owner."""
+    # A form sends an empty text for a field that is not filled in.
     given = {"state": dataset_state, "tier": tier, "owner": owner, "contains": find}
     filters = Filters(**{name: text or None for name, text in given.items()})
     with asked_by(request) as asked:
@@ -39,6 +39,6 @@ def get_dataset_page(
 ) -> str:
     """Show health, reasons, last run, limit, owner, graph, downstream datasets and schemas."""
     with asked_by(request) as asked:
-        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.sight)
+        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.visibility)
         view = dataset_view(asked, named)
         return shown(request, "dataset", view=view, most_affected=MOST_AFFECTED)

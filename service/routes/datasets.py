@@ -13,8 +13,10 @@ from service.answers.named import dataset_named
 from service.answers.shapes import DatasetDetail, DatasetPage, Why
 from service.routes.asked import AnyRequest, Cursor, asked_by
 
-_Limit = Annotated[int, QueryParameter(ge=1, le=10_000, description="At most so many.")]
-_Most = Annotated[int, QueryParameter(ge=1, le=1_000, description="At most so many of each.")]
+_Limit = Annotated[int, QueryParameter(ge=1, le=10_000, description="Maximum number of results.")]
+_Most = Annotated[
+    int, QueryParameter(ge=1, le=1_000, description=("Maximum number of results of each kind."))
+]
 _Text = Annotated[str | None, QueryParameter(max_length=4_096)]
 
 
@@ -29,11 +31,11 @@ def get_datasets(  # noqa: PLR0913 - each is a parameter of the query
     limit: _Limit = 1_000,
     cursor: Cursor = None,
 ) -> DatasetPage:
-    """The datasets and the worst state of each, worst first."""
+    """List datasets with their most severe state, most severe first."""
     filters = Filters(state=dataset_state, tier=tier, owner=owner, contains=contains)
     with asked_by(request) as asked:
         part = Part(limit=limit, cursor=cursor)
-        return datasets(asked.reader, filters, asked.evaluated, part, asked.sight)
+        return datasets(asked.reader, filters, asked.evaluated, part, asked.visibility)
 
 
 @get("/api/v1/dataset", query="dataset", access="dataset", is_cut=True, sync_to_thread=True)
@@ -42,8 +44,8 @@ def get_dataset(
 ) -> DatasetDetail:
     """One dataset: policy, states, limits, aliases, last run."""
     with asked_by(request) as asked:
-        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.sight)
-        return one.dataset(asked.reader, named, asked.evaluated, asked.sight)
+        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.visibility)
+        return one.dataset(asked.reader, named, asked.evaluated, asked.visibility)
 
 
 @get("/api/v1/history", query="history", access="history", sync_to_thread=True)
@@ -55,7 +57,7 @@ def get_history(
 ) -> History:
     """Its schemas with what changed, its versions and checksums, and its writes."""
     with asked_by(request) as asked:
-        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.sight)
+        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.visibility)
         return dataset_history(asked.reader, named, limit=limit)
 
 
@@ -63,5 +65,5 @@ def get_history(
 def get_why(request: AnyRequest, dataset: FromQuery[str], dataset_namespace: _Text = None) -> Why:
     """Why its state is what it is, in sentences."""
     with asked_by(request) as asked:
-        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.sight)
-        return one.why(asked.reader, named, asked.evaluated, asked.sight)
+        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.visibility)
+        return one.why(asked.reader, named, asked.evaluated, asked.visibility)

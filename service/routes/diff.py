@@ -27,6 +27,6 @@ def get_diff(
         if job is not None and first is None and second is None:
             first, second = runs_of_job(asked.reader, job, job_namespace)
         if first is None or second is None:
-            message = "first, second: name two runs, or a job"
+            message = "first, second: give two runs, or a job"
             raise InvalidQuestionError(message)
         return diff(asked.reader, first, second)

@@ -18,7 +18,9 @@ from service.answers.event_errors import (
 from service.routes.asked import AnyRequest, Cursor, asked_by
 from service.routes.paged import page, shown
 
-_Limit = Annotated[int, QueryParameter(ge=1, le=MOST_LISTED, description="At most so many.")]
+_Limit = Annotated[
+    int, QueryParameter(ge=1, le=MOST_LISTED, description=("Maximum number of results."))
+]
 _Reason = Annotated[str | None, QueryParameter(max_length=200, description="Of one reason.")]
 
 

@@ -18,9 +18,12 @@ from service.answers.node_graph import (
 )
 from service.routes.asked import AnyRequest, asked_by
 
-_Depth = Annotated[int, QueryParameter(ge=1, le=10, description="Steps to follow, both ways.")]
+_Depth = Annotated[
+    int, QueryParameter(ge=1, le=10, description=("Hops to follow upstream and downstream."))
+]
 _Limit = Annotated[
-    int, QueryParameter(ge=1, le=MOST_DRAWN, description="At most so many datasets, the nearest.")
+    int,
+    QueryParameter(ge=1, le=MOST_DRAWN, description=("Maximum number of datasets, nearest first.")),
 ]
 
 
@@ -33,11 +36,11 @@ def get_graph_nodes(
     depth: _Depth = 2,
     limit: _Limit = MOST_DRAWN,
 ) -> GraphNodes:
-    """The datasets around one, coloured by health; none around no name."""
+    """Return the datasets around one dataset, coloured by state; none without a name."""
     if not dataset:
         return NO_NODES
     with asked_by(request) as asked:
-        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.sight)
+        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.visibility)
         around = neighbourhood(asked, named, depth, limit=limit)
         return graph_nodes(asked.reader, named, around, asked.evaluated)
 
@@ -51,10 +54,10 @@ def get_graph_edges(
     depth: _Depth = 2,
     limit: _Limit = MOST_DRAWN,
 ) -> GraphEdges:
-    """What is made of what among them."""
+    """Return the edges between these datasets."""
     if not dataset:
         return NO_EDGES
     with asked_by(request) as asked:
-        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.sight)
+        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.visibility)
         around = neighbourhood(asked, named, depth, limit=limit)
         return graph_edges(named, around)

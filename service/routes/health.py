@@ -18,13 +18,13 @@ _PROBING: Final = ThreadPoolExecutor(1, thread_name_prefix="readyz")
 
 @get("/livez", access=OPEN, media_type=MediaType.TEXT, sync_to_thread=False)
 def get_livez() -> str:
-    """The process answers."""
+    """Answer while the process runs."""
     return "alive\n"
 
 
 @get("/readyz", access=OPEN, media_type=MediaType.TEXT)
 async def get_readyz(state: State) -> str:
-    """A policy is in force and the catalog can be read; 503 until both hold."""
+    """Answer 200 with a policy in force and a readable catalog, else 503."""
     await asyncio.get_running_loop().run_in_executor(_PROBING, _require_ready, state)
     return "ready\n"
 

@@ -21,7 +21,9 @@ _ACTIONS: dict[str, Action] = {action.replace("_", "-"): action for action in ge
 _DONE, _TAKEN = 200, 202
 
 
-class Wish(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"for_": "for"}):
+class ActionRequest(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"for_": "for"}
+):
     """The body: why; and of a suppression its end, as an instant or as a length from now."""
 
     note: str = ""
@@ -32,19 +34,19 @@ class Wish(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"for
 @post(
     "/api/v1/incidents/{incident_id:str}/{action:str}",
     access="answer",
-    sends=Wish,
+    sends=ActionRequest,
     request_max_body_size=MAX_BODY_BYTES,
 )
 async def post_action(
     request: AnyRequest, incident_id: FromPath[str], action: FromPath[str]
 ) -> Response[Outcome]:
     """Acknowledge, suppress, unsuppress, resolve, escalate, false-alarm; 202: not taken yet."""
-    found = await wanted_of(request, incident_id, action, await sent(request, Wish), "api")
+    found = await wanted_of(request, incident_id, action, await sent(request, ActionRequest), "api")
     return Response(found, status_code=_DONE if found.is_done else _TAKEN)
 
 
 async def wanted_of(
-    request: AnyRequest, incident_id: str, action: str, wish: Wish, via: Via
+    request: AnyRequest, incident_id: str, action: str, wish: ActionRequest, via: Via
 ) -> Outcome:
     """Ask for it in the name of whoever sent this, and wait a little for the answer."""
     settings, now = request.app.state.settings, request.app.state.clock()

@@ -1,4 +1,4 @@
-"""Pages of incidents: the list, one of them, and the buttons on it."""
+"""Pages of incidents: the list, one incident, and its actions."""
 
 from typing import Annotated
 
@@ -12,21 +12,24 @@ from service.explorer.addresses import incident_at
 from service.explorer.forms import require_own_form
 from service.explorer.incident import LENGTHS, MOST_MEMBERS, incident_view
 from service.routes.asked import AnyRequest, Cursor, asked_by
-from service.routes.incident_actions import Wish, wanted_of
+from service.routes.incident_actions import ActionRequest, wanted_of
 from service.routes.paged import HEADERS, page, shown
 from service.routes.sent import MAX_BODY_BYTES
 
-_All = Annotated[bool, QueryParameter(name="all", description="Those that are over too.")]
+_All = Annotated[bool, QueryParameter(name="all", description="Include resolved incidents.")]
 _Text = Annotated[str | None, QueryParameter(max_length=80)]
+_REASON_MISSING = (
+    "reason: missing; a resolved incident sends no notifications while its datasets are bad"
+)
 
 
 @page("/incidents", access="incidents", is_cut=True)
 def get_incident_list(
     request: AnyRequest, *, is_over_too: _All = False, cursor: Cursor = None
 ) -> str:
-    """Those that are not over, pages first; or all."""
+    """List unresolved incidents, pages first; or all incidents."""
     with asked_by(request) as asked:
-        found = incidents(asked.reader, asked.sight, is_over_too=is_over_too, cursor=cursor)
+        found = incidents(asked.reader, asked.visibility, is_over_too=is_over_too, cursor=cursor)
     return shown(request, "incidents", view=found, all=is_over_too, is_first=cursor is None)
 
 
@@ -34,7 +37,7 @@ def get_incident_list(
 def get_incident_page(
     request: AnyRequest, incident_id: FromPath[str], *, did: _Text = None, waits: _Text = None
 ) -> str:
-    """What is wrong, what it hurts, who was told, what happened; and the buttons."""
+    """Show cause, affected datasets, notifications, timeline and actions."""
     with asked_by(request) as asked:
         view = incident_view(asked, incident_id, did=did, waits=waits)
     bounds = {"most_members": MOST_MEMBERS, "lengths": LENGTHS}
@@ -49,16 +52,18 @@ def get_incident_page(
     response_headers=HEADERS,
     request_max_body_size=MAX_BODY_BYTES,
 )
-async def post_deed(
+async def post_action(
     request: AnyRequest, incident_id: FromPath[str], action: FromPath[str]
 ) -> Redirect:
-    """What a button wants; back to the page, which says what became of it."""
+    """Run the action of a button, then redirect to the page with its result."""
     require_own_form(request)
     form = await request.form()
     length = str(form.get("for", "")) if action == "suppress" else None
-    wish = Wish(note=str(form.get("note", "")), for_=length)
-    if action == "resolve" and not wish.note.strip():
-        raise InvalidQuestionError("why: missing; what is resolved stays quiet though it is bad")
-    found = await wanted_of(request, incident_id, action, wish, "page")
-    told = "did" if found.is_done else "waits"
-    return Redirect(f"{incident_at(incident_id)}?{told}={action}", status_code=303)
+    request_body = ActionRequest(note=str(form.get("note", "")), for_=length)
+    if action == "resolve" and not request_body.note.strip():
+        raise InvalidQuestionError(
+            "reason: missing; a resolved incident sends no notifications while its datasets are bad"
+        )
+    found = await wanted_of(request, incident_id, action, request_body, "page")
+    outcome = "did" if found.is_done else "waits"
+    return Redirect(f"{incident_at(incident_id)}?{outcome}={action}", status_code=303)

@@ -9,8 +9,8 @@ from service.answers.incident_shapes import IncidentDetail, IncidentPage
 from service.answers.incidents import incident, incidents
 from service.routes.asked import AnyRequest, Cursor, asked_by
 
-_Limit = Annotated[int, QueryParameter(ge=1, le=1_000, description="At most so many.")]
-_All = Annotated[bool, QueryParameter(name="all", description="Those that are over too.")]
+_Limit = Annotated[int, QueryParameter(ge=1, le=1_000, description="Maximum number of results.")]
+_All = Annotated[bool, QueryParameter(name="all", description="Include those that have ended.")]
 
 
 @get("/api/v1/incidents", access="incidents", is_cut=True, sync_to_thread=True)
@@ -20,7 +20,7 @@ def get_incidents(
     """Those that are not over, or all of the last months."""
     with asked_by(request) as asked:
         return incidents(
-            asked.reader, asked.sight, is_over_too=is_over_too, limit=limit, cursor=cursor
+            asked.reader, asked.visibility, is_over_too=is_over_too, limit=limit, cursor=cursor
         )
 
 
@@ -28,4 +28,4 @@ def get_incidents(
 def get_incident(request: AnyRequest, incident_id: FromPath[str]) -> IncidentDetail:
     """One, with its datasets, the evidence for each, and its course."""
     with asked_by(request) as asked:
-        return incident(asked.reader, incident_id, asked.sight)
+        return incident(asked.reader, incident_id, asked.visibility)

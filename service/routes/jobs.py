@@ -13,9 +13,10 @@ from service.answers.jobs import MOST_LISTED, JobPage, jobs
 from service.routes.asked import AnyRequest, Cursor, asked_by
 from service.routes.paged import page, shown
 
-_Limit = Annotated[int, QueryParameter(ge=1, le=MOST_LISTED, description="At most so many names.")]
+_Limit = Annotated[int, QueryParameter(ge=1, le=MOST_LISTED, description="Maximum number of jobs.")]
 _Contains = Annotated[
-    str | None, QueryParameter(max_length=4_096, description="A part of the job's name.")
+    str | None,
+    QueryParameter(max_length=4_096, description=("Only job names that contain this text.")),
 ]
 
 

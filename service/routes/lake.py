@@ -5,7 +5,7 @@ from typing import Annotated
 from litestar import get
 from litestar.params import FromPath, FromQuery, QueryParameter
 
-from service.access.gate import sight_of
+from service.access.gate import visibility_of
 from service.access.sight import EVERYTHING
 from service.answers.lake.recalled import LakeQuestion
 from service.answers.lake.runs import (
@@ -63,5 +63,5 @@ def get_lake_runs(  # noqa: PLR0913 - each is a parameter of the query
 
 
 def _question(request: AnyRequest) -> LakeQuestion:
-    state, sight = request.app.state, sight_of(request.scope) or EVERYTHING
-    return LakeQuestion(state.settings, state.policy.current(), state.clock, sight)
+    state, visibility = request.app.state, visibility_of(request.scope) or EVERYTHING
+    return LakeQuestion(state.settings, state.policy.current(), state.clock, visibility)

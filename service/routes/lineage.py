@@ -25,7 +25,9 @@ _Depth = Annotated[
     QueryParameter(
         ge=0,
         le=MOST_DEPTH,
-        description="Steps to follow: 5 unless told, 1 at least; with nodeId 20, and 0 is a job.",
+        description=(
+            "Hops to follow: default 5, minimum 1; with nodeId default 20, and 0 is one job."
+        ),
     ),
 ]
 _Steps = Annotated[int, QueryParameter(ge=1, le=MOST_DEPTH, description="Steps to follow.")]
@@ -34,11 +36,11 @@ _NodeId = Annotated[
     QueryParameter(
         name="nodeId",
         max_length=8_192,
-        description="As Marquez has it: dataset:NAMESPACE:NAME or job:NAMESPACE:NAME.",
+        description="Node id as in Marquez: dataset:NAMESPACE:NAME or job:NAMESPACE:NAME.",
     ),
 ]
 _DEPTH, _MARQUEZ_DEPTH = 5, 20
-_At = Annotated[str | None, QueryParameter(description="An instant, with its time zone.")]
+_At = Annotated[str | None, QueryParameter(description="Timestamp with time zone.")]
 
 
 @get("/api/v1/lineage", query="lineage", access="lineage", is_cut=True, sync_to_thread=True)
@@ -52,30 +54,32 @@ def get_lineage(  # noqa: PLR0913 - each is a parameter of the query
     at: _At = None,
     node_id: _NodeId = None,
 ) -> Lineage | PastLineage | MarquezLineage:
-    """What it is made of and what is made of it, and its last run; with `at`, as it was then.
+    """Return upstream and downstream datasets and the last run; with `at`, at a past time.
 
     With `nodeId` in place of a dataset: upstream and downstream of it in Marquez's shape.
     """
     if (dataset is None) == (node_id is None):
-        raise InvalidQuestionError("dataset: name one (or, as Marquez has it, a nodeId)")
+        raise InvalidQuestionError("dataset: missing; give a dataset, or a nodeId as in Marquez")
     if node_id is not None:
         if at is not None:
-            raise InvalidQuestionError("at: Marquez has no past: name a dataset in place of nodeId")
+            raise InvalidQuestionError("at: not supported with nodeId; give a dataset instead")
         return _of_node(request, node_id, _MARQUEZ_DEPTH if depth is None else depth)
     steps = _DEPTH if depth is None else depth
     if steps < 1:
         raise InvalidQuestionError(f"depth: expected 1 to {MOST_DEPTH}, got {steps}")
     with asked_by(request) as asked:
-        named = dataset_named(asked.reader, str(dataset), dataset_namespace, asked.sight)
+        named = dataset_named(asked.reader, str(dataset), dataset_namespace, asked.visibility)
         if at is None:
             return lineage(asked, named, depth=steps, direction=direction)
-        reader, sight, then = asked.reader, asked.sight, past_instant(at, asked.now)
-        return past_lineage(reader, named, then, depth=steps, direction=direction, sight=sight)
+        reader, visibility, then = asked.reader, asked.visibility, past_instant(at, asked.now)
+        return past_lineage(
+            reader, named, then, depth=steps, direction=direction, visibility=visibility
+        )
 
 
 def _of_node(request: AnyRequest, node_id: str, depth: int) -> MarquezLineage:
     with asked_by(request) as asked:
-        node = node_named(asked.reader, node_id, asked.sight)
+        node = node_named(asked.reader, node_id, asked.visibility)
         return marquez_lineage(asked, node, depth)
 
 
@@ -89,5 +93,5 @@ def get_impact(
 ) -> Impact:
     """All that is made of it, with owners and tiers."""
     with asked_by(request) as asked:
-        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.sight)
+        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.visibility)
         return impact(asked, named, depth=depth)

@@ -22,7 +22,7 @@ _OWN_PATH: Final = re.compile(r"/(?![/\\])[!-~]*")
 
 @page("/login", access=OPEN)
 def get_login(request: AnyRequest) -> str:
-    """The form; it is not said here whether a token is needed at all."""
+    """Show the form, without revealing whether a token is needed."""
     return shown(request, "login")
 
 

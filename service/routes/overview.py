@@ -1,4 +1,4 @@
-"""The first page: today at a glance."""
+"""Overview page."""
 
 from service.answers.status import status
 from service.explorer.overview import overview
@@ -9,7 +9,7 @@ from service.routes.paged import page, shown
 
 @page("/", access="overview", is_cut=True)
 def get_overview(request: AnyRequest) -> str:
-    """Are we all right, if not what is wrong, who is on it."""
+    """Show the overall state, open incidents and SLIs."""
     state = request.app.state
     with asked_by(request) as asked:
         lineward = status(

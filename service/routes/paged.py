@@ -23,6 +23,6 @@ page = partial(
 
 
 def shown(request: AnyRequest, template: str, **view: Any) -> str:  # noqa: ANN401 - the template's
-    """The page of this template, for whoever asks."""
+    """Render a page for the caller."""
     now = request.app.state.clock()
     return drawn(template, now, who_of(request.scope), here=request.url.path, **view)

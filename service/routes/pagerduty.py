@@ -8,7 +8,7 @@ from litestar import MediaType, Response, post
 from service.access.audit import UnauditedError
 from service.access.gate import OPEN
 from service.errors import NoDataError, NotSetUpError, TooSlowError, UnknownPersonError
-from service.people.pagerduty import MAX_BODY_BYTES, PagerDutyDesk
+from service.people.pagerduty import MAX_BODY_BYTES, PagerDutyInbox
 from service.people.slack import BAD_SIGNATURE
 from service.routes.asked import AnyRequest
 
@@ -25,27 +25,34 @@ _READ_SECONDS, _WRITE_SECONDS = 1.5, 3.0
 )
 async def post_event(request: AnyRequest) -> Response[bytes]:
     """Write down what somebody did in PagerDuty; other events are accepted and dropped."""
-    desk: PagerDutyDesk = request.app.state.pagerduty
-    if not desk.is_set:
+    router: PagerDutyInbox = request.app.state.pagerduty
+    if not router.is_set:
         name = "LINEWARD_DELIVERY_PAGERDUTY_WEBHOOK_SECRET_FILE"
         raise NotSetUpError(f"PagerDuty's webhooks: set {name}")
     try:
         body = await asyncio.wait_for(request.body(), _READ_SECONDS)
         taking = asyncio.to_thread(
-            desk.take, body, request.headers.get("x-pagerduty-signature"), request.app.state.clock()
+            router.take,
+            body,
+            request.headers.get("x-pagerduty-signature"),
+            request.app.state.clock(),
         )
         is_signed = await asyncio.wait_for(taking, _WRITE_SECONDS)
     except TimeoutError as error:
-        raise TooSlowError("it may be done all the same; the same event is taken once") from error
+        raise TooSlowError(
+            "timed out; the action may have been done, and the same event is processed only once"
+        ) from error
     if not is_signed:
-        await _refuse(request)
+        await _reject(request)
     return Response(b"", media_type=MediaType.TEXT)
 
 
-async def _refuse(request: AnyRequest) -> None:
+async def _reject(request: AnyRequest) -> None:
     guard = request.app.state.guard
     try:
-        await guard.record_refusal("pagerduty", "", BAD_SIGNATURE, uuid.uuid4().hex)
+        await guard.record_rejection("pagerduty", "", BAD_SIGNATURE, uuid.uuid4().hex)
     except UnauditedError as error:
-        raise NoDataError(f"nobody is refused unaudited: {error}") from error
-    raise UnknownPersonError("this is not answered: no signature of PagerDuty's")
+        raise NoDataError(
+            f"requests are not processed while they cannot be audited: {error}"
+        ) from error
+    raise UnknownPersonError("unauthorized: invalid PagerDuty signature")

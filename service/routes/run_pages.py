@@ -1,26 +1,26 @@
-"""Pages of runs: one, and what differs between two."""
+"""Pages of one run, and of the differences between two runs."""
 
 from litestar.params import FromPath
 
 from service.answers.diff import diff
 from service.answers.runs import run
 from service.answers.schema_changes import told
-from service.explorer.run import told_of
+from service.explorer.run import facts_of
 from service.routes.asked import AnyRequest, asked_by
 from service.routes.paged import page, shown
 
 
 @page("/runs/{run_id:str}", access="run", is_cut=True)
 def get_run_page(request: AnyRequest, run_id: FromPath[str]) -> str:
-    """Every run of this id: how it ended, what it said of itself, what it read and wrote."""
+    """Show every run with this id: status, facts, datasets read and written."""
     with asked_by(request) as asked:
-        view = run(asked.reader, run_id, asked.sight)
-    return shown(request, "run", view=view, run_id=run_id, told_of=told_of)
+        view = run(asked.reader, run_id, asked.visibility)
+    return shown(request, "run", view=view, run_id=run_id, facts_of=facts_of)
 
 
 @page("/runs/{first:str}/diff/{second:str}", access="diff")
 def get_diff_page(request: AnyRequest, first: FromPath[str], second: FromPath[str]) -> str:
-    """Code, engine, settings, and the datasets that they did not touch alike."""
+    """Show the differences in code, engine, settings and datasets."""
     with asked_by(request) as asked:
         view = diff(asked.reader, first, second)
-    return shown(request, "diff", view=view, told=told)
+    return shown(request, "diff", view=view, describe_changes=told)

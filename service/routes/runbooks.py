@@ -24,7 +24,7 @@ _HEADERS = [ResponseHeader(name="Content-Security-Policy", value=CONTENT_SECURIT
     sync_to_thread=False,
 )
 def get_runbooks() -> str:
-    """The list of pages."""
+    """List the runbook pages."""
     return index_html()
 
 

@@ -10,14 +10,14 @@ from service.answers.run_shapes import RecentRuns, RunAnswer
 from service.answers.runs import NO_RUNS, recent_runs, run
 from service.routes.asked import AnyRequest, Cursor, asked_by
 
-_Limit = Annotated[int, QueryParameter(ge=1, le=1_000, description="At most so many.")]
+_Limit = Annotated[int, QueryParameter(ge=1, le=1_000, description="Maximum number of results.")]
 
 
 @get("/api/v1/runs/{run_id:str}", query="run", access="run", is_cut=True, sync_to_thread=True)
 def get_run(request: AnyRequest, run_id: FromPath[str]) -> RunAnswer:
     """Every run of this id, with what it read and wrote; two jobs that share one are two runs."""
     with asked_by(request) as asked:
-        return run(asked.reader, run_id, asked.sight)
+        return run(asked.reader, run_id, asked.visibility)
 
 
 @get("/api/v1/runs", access="run", is_cut=True, sync_to_thread=True)
@@ -29,9 +29,9 @@ def get_runs(
     limit: _Limit = 50,
     cursor: Cursor = None,
 ) -> RecentRuns:
-    """The newest runs that read or wrote a dataset, with the times of their events."""
+    """List the newest runs that read or wrote a dataset, with the times of their events."""
     if not dataset:
         return NO_RUNS
     with asked_by(request) as asked:
-        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.sight)
-        return recent_runs(asked.reader, named, asked.sight, limit=limit, cursor=cursor)
+        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.visibility)
+        return recent_runs(asked.reader, named, asked.visibility, limit=limit, cursor=cursor)

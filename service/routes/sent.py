@@ -13,7 +13,7 @@ _Shape = TypeVar("_Shape")
 
 
 async def sent(request: AnyRequest, shape: type[_Shape]) -> _Shape:
-    """The body; an empty one is an empty object.
+    """Return the body; an empty one is an empty object.
 
     Raises:
         NotJsonError: it is not said to be JSON.

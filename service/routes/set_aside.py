@@ -13,10 +13,10 @@ from service.answers.set_aside import MOST_LISTED, SetAsidePage, set_aside_event
 from service.routes.asked import AnyRequest, Cursor, asked_by
 from service.routes.paged import page, shown
 
-_Limit = Annotated[int, QueryParameter(ge=1, le=MOST_LISTED, description="At most so many.")]
-_All = Annotated[
-    bool, QueryParameter(name="all", description="Also events that were posted again.")
+_Limit = Annotated[
+    int, QueryParameter(ge=1, le=MOST_LISTED, description=("Maximum number of results."))
 ]
+_All = Annotated[bool, QueryParameter(name="all", description="Include requeued events.")]
 
 
 @get("/api/v1/set-aside-events", access="set_aside", sync_to_thread=True)

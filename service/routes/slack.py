@@ -8,7 +8,7 @@ from litestar import MediaType, Response, post
 from service.access.audit import UnauditedError
 from service.access.gate import OPEN, address_of
 from service.errors import NoDataError, NotSetUpError, TooSlowError, UnknownPersonError
-from service.people.slack import MAX_BODY_BYTES, Signed, SlackDesk, Stranger
+from service.people.slack import MAX_BODY_BYTES, Signed, SlackInbox, Stranger
 from service.routes.asked import AnyRequest
 
 # Slack waits for three seconds.
@@ -23,18 +23,18 @@ _READ_SECONDS, _WRITE_SECONDS = 1.0, 1.8
     include_in_schema=False,
 )
 async def post_interaction(request: AnyRequest) -> Response[bytes]:
-    """A button of a message, written down; the message itself tells what became of it."""
-    desk: SlackDesk = request.app.state.slack
-    if not desk.is_set:
+    """Store a click on a button of a message; the message later shows the outcome."""
+    router: SlackInbox = request.app.state.slack
+    if not router.is_set:
         raise NotSetUpError("Slack's buttons: set LINEWARD_DELIVERY_SLACK_SIGNING_SECRET_FILE")
     signed = await _signed(request)
-    taking = asyncio.to_thread(desk.take, signed, request.app.state.clock())
+    taking = asyncio.to_thread(router.take, signed, request.app.state.clock())
     try:
         stranger = await asyncio.wait_for(taking, _WRITE_SECONDS)
     except TimeoutError as error:
-        raise TooSlowError("the catalog is busy; it may be done all the same") from error
+        raise TooSlowError("the catalog is busy; the action may have been done") from error
     if stranger is not None:
-        await _refuse(request, stranger)
+        await _reject(request, stranger)
     return Response(b"", media_type=MediaType.TEXT)
 
 
@@ -42,17 +42,19 @@ async def _signed(request: AnyRequest) -> Signed:
     try:
         body = await asyncio.wait_for(request.body(), _READ_SECONDS)
     except TimeoutError as error:
-        raise TooSlowError("the body did not come in time") from error
+        raise TooSlowError("the body did not arrive in time") from error
     named = request.headers
     return Signed(body, named.get("x-slack-request-timestamp"), named.get("x-slack-signature"))
 
 
-async def _refuse(request: AnyRequest, stranger: Stranger) -> None:
+async def _reject(request: AnyRequest, stranger: Stranger) -> None:
     guard = request.app.state.guard
     try:
-        await guard.record_refusal(
+        await guard.record_rejection(
             "slack", stranger.who, stranger.reason, uuid.uuid4().hex, address_of(request.scope)
         )
     except UnauditedError as error:
-        raise NoDataError(f"nobody is refused unaudited: {error}") from error
-    raise UnknownPersonError("this is not answered: no signature of Slack's, or nobody we know")
+        raise NoDataError(
+            f"requests are not processed while they cannot be audited: {error}"
+        ) from error
+    raise UnknownPersonError("unauthorized: invalid Slack signature, or unknown user")

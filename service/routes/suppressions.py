@@ -17,7 +17,7 @@ from service.people.windowing import Begun, begin_window, end_window
 from service.routes.asked import AnyRequest, asked_by
 from service.routes.sent import MAX_BODY_BYTES, sent
 
-_Ended = Annotated[bool, QueryParameter(name="ended", description="Those that are over too.")]
+_Ended = Annotated[bool, QueryParameter(name="ended", description="Include those that have ended.")]
 
 _Number = Annotated[int, PathParameter(ge=1, le=2**63 - 1, description="Its id.")]
 
@@ -54,17 +54,17 @@ def get_suppressions(request: AnyRequest, *, with_ended: _Ended = False) -> Supp
 )
 async def post_suppression(request: AnyRequest) -> Begun:
     """Begin one, or plan it."""
-    wish = await sent(request, Planned)
+    action_request = await sent(request, Planned)
     settings, now = request.app.state.settings, request.app.state.clock()
-    begin = 0 if wish.from_ is None else instant_of(wish.from_, "from")
+    begin = 0 if action_request.from_ is None else instant_of(action_request.from_, "from")
     wanted = Wanted(
-        pattern=wish.pattern,
-        until=end_of(wish.until, wish.for_, begin=max(from_micros(begin), now)),
+        pattern=action_request.pattern,
+        until=end_of(action_request.until, action_request.for_, begin=max(from_micros(begin), now)),
         begin=begin,
         by=who_asks(request.scope),
         via="api",
-        reason=wish.reason,
-        name=wish.name,
+        reason=action_request.reason,
+        name=action_request.name,
     )
     return await asyncio.to_thread(begin_window, settings, wanted, now)
 

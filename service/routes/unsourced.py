@@ -9,10 +9,10 @@ from service.answers.unsourced import MOST_HOURS, MOST_LISTED, UnsourcedReads, u
 from service.routes.asked import AnyRequest, asked_by
 from service.routes.paged import page, shown
 
-_Limit = Annotated[int, QueryParameter(ge=1, le=MOST_LISTED, description="At most so many.")]
-_Hours = Annotated[
-    int, QueryParameter(ge=1, le=MOST_HOURS, description="Of the last so many hours.")
+_Limit = Annotated[
+    int, QueryParameter(ge=1, le=MOST_LISTED, description=("Maximum number of results."))
 ]
+_Hours = Annotated[int, QueryParameter(ge=1, le=MOST_HOURS, description="Number of past hours.")]
 
 
 @get("/api/v1/unsourced-reads", access="datasets", is_cut=True, sync_to_thread=True)
@@ -21,12 +21,12 @@ def get_unsourced_reads(
 ) -> UnsourcedReads:
     """List datasets that were read though no write of them is known, most readers first."""
     with asked_by(request) as asked:
-        return unsourced_reads(asked.reader, asked.now, asked.sight, hours=hours, limit=limit)
+        return unsourced_reads(asked.reader, asked.now, asked.visibility, hours=hours, limit=limit)
 
 
 @page("/unsourced-reads", access="datasets", is_cut=True)
 def get_unsourced_page(request: AnyRequest, *, hours: _Hours = 24) -> str:
     """Show datasets that were read though no write of them is known."""
     with asked_by(request) as asked:
-        found = unsourced_reads(asked.reader, asked.now, asked.sight, hours=hours)
+        found = unsourced_reads(asked.reader, asked.now, asked.visibility, hours=hours)
     return shown(request, "unsourced", view=found)

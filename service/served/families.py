@@ -11,24 +11,26 @@ from service.impact.clock import METRIC as IMPACT
 from service.served.queries import METRIC as QUERIES
 
 _COUNTS = {
-    DENIED: (DENIED, "Requests that the API refused, by why.", None, ["reason"]),
-    UNAUTHORIZED: (UNAUTHORIZED, "Accesses that were not allowed, by why.", None, ["reason"]),
+    DENIED: (DENIED, "Requests rejected by the API, by reason.", None, ["reason"]),
+    UNAUTHORIZED: (UNAUTHORIZED, "Unauthorized accesses, by reason.", None, ["reason"]),
 }
 
 
 def served_families(reader: Reader) -> Iterator[Metric]:
     """How long queries took, by backend and kind; who was refused, and who wrongly was not."""
     queries = HistogramMetricFamily(
-        QUERIES, "From a query to the last byte of its answer.", labels=("backend", "query")
+        QUERIES, "Time from a query to the last byte of its answer.", labels=("backend", "query")
     )
-    impact = HistogramMetricFamily(IMPACT, "From a fault to its page, taken by Slack or PagerDuty.")
+    impact = HistogramMetricFamily(
+        IMPACT, "Time from a fault to the acceptance of its page by Slack or PagerDuty."
+    )
     for (metric, backend, query), found in metric_rows.served_buckets(reader).items():
         if metric == QUERIES:
             queries.add_metric((backend, query), found.buckets, found.sum_seconds)
         elif metric == IMPACT:
             impact.add_metric((), found.buckets, found.sum_seconds)
     yield from (queries, impact)
-    counts = {name: CounterMetricFamily(*told) for name, told in _COUNTS.items()}
+    counts = {name: CounterMetricFamily(*answer) for name, answer in _COUNTS.items()}
     for metric, label, value in metric_rows.served_counts(reader):
         if metric in counts:
             counts[metric].add_metric((label,), value)

@@ -23,7 +23,7 @@ class Listening:
     def __init__(self, receive: Receive) -> None:
         self._receive = receive
         # One at a time: of a body that nobody reads no more is taken in.
-        self._heard: asyncio.Queue[ReceiveMessage] = asyncio.Queue(1)
+        self._received: asyncio.Queue[ReceiveMessage] = asyncio.Queue(1)
         self._task: asyncio.Task[None] | None = None
         self._started = time.perf_counter()
         self.left_after_seconds: float | None = None
@@ -43,15 +43,15 @@ class Listening:
             await asyncio.wait({self._task})
 
     async def receive(self) -> ReceiveMessage:
-        """The next message, as the server's own `receive`."""
-        return await self._heard.get()
+        """Return the next message, like the server's own `receive`."""
+        return await self._received.get()
 
     async def _listen(self) -> None:
         while True:
             message = await self._next()
             if message["type"] == _GONE:
                 self.left_after_seconds = time.perf_counter() - self._started
-            await self._heard.put(message)
+            await self._received.put(message)
             if message["type"] == _GONE:
                 return
 

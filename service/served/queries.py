@@ -68,7 +68,7 @@ class QueryTimer:
 
 
 def judged(query: str, status: int, took: Took, at: int) -> Batch:
-    """What one answer adds: to the histogram, and to M7 unless it was a probe or no query ran.
+    """Count one answer: in the histogram, and in M7 unless it was a probe or ran no query.
 
     Nobody's answer is in no histogram, but for one that was late when they left.
     """

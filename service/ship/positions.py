@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from service.errors import RefusedInputError
+from service.errors import RejectedInputError
 from service.ship.reading import Stream, read_at
 
 _SAMPLE_BYTES = 1_024
@@ -39,7 +39,7 @@ class Position(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def position(name: str, status: os.stat_result, stream: Stream, place: int, line: int) -> Position:
-    """The position of a file that is shipped up to `place`."""
+    """Return the position of a file that is shipped up to `place`."""
     head, tail = _hashes(stream, place)
     return Position(
         name=name,
@@ -68,7 +68,7 @@ class Positions:
         """Take up what was kept.
 
         Raises:
-            RefusedInputError: the file is not one of ours.
+            RejectedInputError: the file is not one of ours.
         """
         self._file = file
         self._known: dict[tuple[int, int], Position] = {
@@ -129,4 +129,4 @@ def _load(file: Path) -> list[Position]:
         return msgspec.json.decode(content, type=list[Position])
     except msgspec.DecodeError as error:
         message = f"{file} is no list of positions ({error}): remove it to ship everything again"
-        raise RefusedInputError(message) from error
+        raise RejectedInputError(message) from error

@@ -53,7 +53,7 @@ class Line(msgspec.Struct, frozen=True):
 
 @contextmanager
 def opened(path: Path) -> Iterator[Stream]:
-    """The file's content, inflated where it is gzip.
+    """Return the content of the file, decompressed if it is gzip.
 
     Raises:
         OSError: it is gone, or cannot be read.
@@ -83,7 +83,7 @@ def read_at(stream: Stream, place: int, most: int) -> bytes:
 
 
 def lines(stream: Stream, place: int, number: int) -> Iterator[Line]:
-    """What is whole from `place` on, in its order; a last line that is still written is not.
+    """Yield the complete lines from `place` on; an unfinished last line is left out.
 
     A last line without its end counts as soon as it is one JSON object: nothing can follow in it.
     """
@@ -110,7 +110,7 @@ def _unended(piece: bytes) -> int:
 
 
 def _document(stream: Stream, piece: bytes) -> bytes | None:
-    """The file, where it is one JSON object over several lines, as Python's client may write it."""
+    """Return the file if it is one JSON object over several lines, as Python's client writes."""
     first, newline, _ = piece.partition(b"\n")
     return read_at(stream, 0, MOST_BYTES) if newline and first.strip() == b"{" else None
 
@@ -121,7 +121,7 @@ def _whole_document(content: bytes) -> Iterator[Line]:
 
 
 def _parts(line: bytes, number: int, place: int) -> Iterator[Line]:
-    """The events in a line: one, or what a killed writer left and, behind it, the next one's."""
+    """Return the events of a line: one, or two after a writer was killed."""
     body = line.strip()
     cut = 0 if not body or is_json(body) else _second_event(body)
     if cut:

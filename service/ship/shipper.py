@@ -129,10 +129,10 @@ class Shipper:
 
     def _post(self, name: str, lot: list[Line]) -> None:
         events = [line for line in lot if line.body]
-        refused = self._poster.post(
+        rejected = self._poster.post(
             [event.body for event in events], [f"{name}:{event.number}" for event in events]
         )
-        for one in refused:
+        for one in rejected:
             event = events[one.index]
             self.report.refuse(name, event.number, one.reason)
             _log.warning(
@@ -142,7 +142,7 @@ class Shipper:
                 reason=one.reason,
                 kept_by_collector=one.is_kept,
             )
-        self.report.taken += len(events) - len(refused)
+        self.report.taken += len(events) - len(rejected)
 
     def _note_rest(self, name: str, stream: Stream, place: int, line: int) -> None:
         if read_at(stream, place, 1):

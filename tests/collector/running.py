@@ -118,7 +118,7 @@ class Collector:
             return read_to_end(connection)
 
     def rows(self, sql: str) -> list[Any]:
-        """What the spool holds."""
+        """Return the rows of a query on the spool."""
         with closing(sqlite3.connect(self.folder / "spool.db", timeout=10)) as connection:
             return connection.execute(sql).fetchall()
 

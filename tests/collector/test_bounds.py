@@ -94,7 +94,7 @@ def test_a_batch_has_a_bound_of_events_that_the_answer_names(collector):
 
     answer = collector.post(raw, BATCH)
 
-    detail = "$: 10001 events; a batch may have 10000: split it"
+    detail = "$: 10001 events; the maximum of a batch is 10000: split it"
     assert (answer.status_code, answer.json()["detail"]) == (413, detail)
     kept = collector.rows("SELECT reason, detail, body_bytes FROM rejected")
     assert ("too_many", detail, len(raw)) in kept
@@ -251,11 +251,11 @@ def test_large_bodies_in_flight_are_bounded_and_small_ones_are_served(start):
     slow = [_half(collector.port, 900_000, 890_000) for _ in range(2)]
     _until_held(collector, 1_700_000)
 
-    refusal = collector.post(body([json.loads(new_body())] * 2_000), BATCH)
+    rejection = collector.post(body([json.loads(new_body())] * 2_000), BATCH)
     small = [collector.post(new_body()).status_code for _ in range(20)]
 
-    assert (refusal.status_code, refusal.headers["retry-after"]) == (503, "1")
-    assert refusal.json()["error"] == "BusyError"
+    assert (rejection.status_code, rejection.headers["retry-after"]) == (503, "1")
+    assert rejection.json()["error"] == "BusyError"
     assert small == [201] * 20
     for connection in slow:
         connection.close()
@@ -279,9 +279,9 @@ def _post_with_http_client(collector, raw, path="/api/v1/lineage", **headers: st
     connection = http.client.HTTPConnection("127.0.0.1", collector.port, timeout=60)
     connection.request("POST", path, raw, headers)
     answer = connection.getresponse()
-    told = msgspec.json.decode(answer.read())
+    text = msgspec.json.decode(answer.read())
     connection.close()
-    return answer.status, told
+    return answer.status, text
 
 
 @pytest.mark.parametrize("size", [1_048_577, 10 << 20, 40 << 20])
@@ -289,10 +289,10 @@ def test_an_ordinary_client_sees_that_its_body_is_too_large(collector, size):
     """And the head of the body is kept, with the size that it has."""
     raw = with_facet('"' + "x" * size + '"')
 
-    status, told = _post_with_http_client(collector, raw)
+    status, answer = _post_with_http_client(collector, raw)
 
-    assert (status, told["error"]) == (413, "TooLargeError")
-    assert "1048576 bytes" in told["detail"]
+    assert (status, answer["error"]) == (413, "TooLargeError")
+    assert "1048576 bytes" in answer["detail"]
     kept = collector.rows("SELECT body, body_bytes FROM rejected WHERE reason = 'too_large'")
     assert (raw[:65_536], len(raw)) in kept
 
@@ -317,9 +317,9 @@ def test_a_large_body_in_chunks_is_told_too(collector):
     """Its length is not known in advance."""
     parts = [b"y" * 100_000 for _ in range(60)]
 
-    status, told = _post_with_http_client(collector, iter(parts))
+    status, answer = _post_with_http_client(collector, iter(parts))
 
-    assert (status, told["error"]) == (413, "TooLargeError")
+    assert (status, answer["error"]) == (413, "TooLargeError")
     kept = collector.rows("SELECT body, body_bytes FROM rejected WHERE reason = 'too_large'")
     assert (b"y" * 65_536, 6_000_000) in kept
 

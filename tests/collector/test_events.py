@@ -107,10 +107,10 @@ def test_an_event_of_each_kind_is_taken_as_it_came(event, kind):
 )
 def test_what_is_no_event_is_refused_with_its_path(event, path):
     """A producer's owner sees which field to mend."""
-    refusal = _refusal(body(event))
+    rejection = _refusal(body(event))
 
-    assert (refusal.status, refusal.path) == (400, path)
-    assert refusal.detail.startswith(f"{path}: ")
+    assert (rejection.status, rejection.path) == (400, path)
+    assert rejection.detail.startswith(f"{path}: ")
 
 
 def test_a_run_event_that_lost_its_run_does_not_pass_for_a_job_event():
@@ -121,10 +121,10 @@ def test_a_run_event_that_lost_its_run_does_not_pass_for_a_job_event():
 @pytest.mark.parametrize("offset", ["+18:01", "-18:01", "+23:59", "-23:59"])
 def test_an_offset_that_spark_does_not_read_is_rejected(offset):
     """The run would be lost: the pipeline finds no time in it."""
-    refusal = _refusal(body(run_event(eventTime=f"2026-11-21T09:00:00{offset}")))
+    rejection = _refusal(body(run_event(eventTime=f"2026-11-21T09:00:00{offset}")))
 
-    assert refusal.path == "$.eventTime"
-    assert "an offset of at most 18 hours" in refusal.detail
+    assert rejection.path == "$.eventTime"
+    assert "an offset of at most 18 hours" in rejection.detail
 
 
 @pytest.mark.parametrize("offset", ["+18:00", "-18:00"])
@@ -137,18 +137,18 @@ def test_the_largest_offset_is_taken(offset):
 
 def test_a_time_that_no_event_has_is_shown_with_the_years_that_are_accepted():
     """The owner of the producer sees the value and the range at once."""
-    refusal = _refusal(body(run_event(eventTime="0001-01-01T00:00:00+01:00")))
+    rejection = _refusal(body(run_event(eventTime="0001-01-01T00:00:00+01:00")))
 
-    assert refusal.detail == (
+    assert rejection.detail == (
         "$.eventTime: expected a time of the years 1970 to 2199, got '0001-01-01T00:00:00+01:00'"
     )
 
 
 def test_the_message_shows_the_value_and_never_all_of_it():
     """A value of a megabyte has no place in a log line."""
-    refusal = _refusal(body(run_event(run={"runId": "nightly-" + "4" * 1_000})))
+    rejection = _refusal(body(run_event(run={"runId": "nightly-" + "4" * 1_000})))
 
-    assert refusal.detail == f"$.run.runId: Invalid UUID, got '{'nightly-' + '4' * 72}'"
+    assert rejection.detail == f"$.run.runId: Invalid UUID, got '{'nightly-' + '4' * 72}'"
 
 
 @pytest.mark.parametrize(
@@ -175,9 +175,9 @@ def test_the_message_shows_the_value_and_never_all_of_it():
 )
 def test_text_that_some_reader_could_not_read_is_refused(raw, reason, path):
     """What PostgreSQL, Spark or Python would choke on later is refused while the sender listens."""
-    refusal = _refusal(raw)
+    rejection = _refusal(raw)
 
-    assert (refusal.status, refusal.reason, refusal.path) == (400, reason, path)
+    assert (rejection.status, rejection.reason, rejection.path) == (400, reason, path)
 
 
 @pytest.mark.parametrize("value", ODD)

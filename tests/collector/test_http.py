@@ -74,8 +74,8 @@ def test_a_refused_event_is_kept_with_its_reason_and_path(collector):
     answer = collector.post(raw)
 
     detail = "$.run.runId: Invalid UUID, got 'nightly-42'"
-    said = {"error": "InvalidEventError", "detail": detail, "path": "$.run.runId"}
-    assert (answer.status_code, answer.json()) == (400, said)
+    fields = {"error": "InvalidEventError", "detail": detail, "path": "$.run.runId"}
+    assert (answer.status_code, answer.json()) == (400, fields)
     kept = (raw, "invalid_event", "$.run.runId", detail)
     assert kept in collector.rows("SELECT body, reason, path, detail FROM rejected")
 
@@ -163,9 +163,9 @@ def test_an_event_of_a_batch_that_is_no_json_does_not_reject_its_neighbours(coll
 
     answer = collector.post(b"[" + good[0] + b", " + odd + b"," + good[1] + b"]", BATCH)
 
-    said = answer.json()
-    assert (answer.status_code, said["status"]) == (200, "partial_success")
-    assert [one["index"] for one in said["failed_events"]] == [1]
+    text = answer.json()
+    assert (answer.status_code, text["status"]) == (200, "partial_success")
+    assert [one["index"] for one in text["failed_events"]] == [1]
     assert [_stored(collector, one) for one in good] == [[("http", "run")]] * 2
     head = (odd[: Limits().max_rejected_bytes],)
     assert head in collector.rows("SELECT body FROM rejected")

@@ -80,7 +80,7 @@ def test_a_collector_that_drains_is_not_ready_and_closes_connections(start):
     collector.process.send_signal(signal.SIGTERM)
     answer = until(lambda: _not_ready(collector))
 
-    assert answer.json()["detail"] == "the collector is ending: connect to another one"
+    assert answer.json()["detail"] == "the collector is shutting down: connect to another one"
     stored = [collector.post(new_body()), collector.post(b"[]", "/api/v1/lineage/batch")]
     rejected = [collector.post(b"{}"), collector.post(b"", "/nowhere")]
     assert [each.status_code for each in stored + rejected] == [201, 204, 400, 404]
@@ -164,11 +164,11 @@ def test_a_port_that_is_taken_ends_it_with_one_sentence(start):
     """Status 2, which means: do not try again before someone has changed something."""
     with socket.create_server(("127.0.0.1", 0)) as other:
         collector = start(port=other.getsockname()[1])
-        status, said = _sentence(collector)
+        status, text = _sentence(collector)
 
     assert status == 2
-    assert "collector_cannot_start" in said
-    assert "in use" in said
+    assert "collector_cannot_start" in text
+    assert "in use" in text
 
 
 @pytest.mark.parametrize(
@@ -186,10 +186,10 @@ def test_a_port_that_is_taken_ends_it_with_one_sentence(start):
 )
 def test_a_wrong_setting_ends_it_with_one_sentence(start, settings, words):
     """It names the variable; a default in its place would be a bound that nobody set."""
-    status, said = _sentence(start(**({"port": 1} | settings)))
+    status, text = _sentence(start(**({"port": 1} | settings)))
 
     assert status == 2
-    assert words in said
+    assert words in text
 
 
 def test_it_starts_without_spark_or_a_catalog():

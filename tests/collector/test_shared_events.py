@@ -64,7 +64,7 @@ def test_events_of_other_producers_are_taken_or_refused_for_this_reason(shared):
     """Airflow, Spark on other platforms, Marquez's examples: each exception stands here."""
     outcomes = _outcomes(shared / "events" / "open")
 
-    refused = {
+    rejected = {
         file: [detail for detail in details if detail not in {"run", "job", "dataset"}]
         for file, details in outcomes.items()
         if _TEMPLATES not in file
@@ -72,7 +72,7 @@ def test_events_of_other_producers_are_taken_or_refused_for_this_reason(shared):
 
     apples = [f"edge-cases/marquez_apples/{name}.json" for name in _APPLES]
     marquez = "edge-cases/marquez_open_lineage"
-    assert {file: details for file, details in refused.items() if details} == {
+    assert {file: details for file, details in rejected.items() if details} == {
         **{file: [_NO_SCHEMA] for file in apples},
         f"{marquez}/event_without_schema_url.json": [_NO_SCHEMA],
         f"{marquez}/listener/1.json": [_NO_SCHEMA],
@@ -122,8 +122,8 @@ def test_templates_of_expected_events_are_refused_for_what_they_lack(shared):
     outcomes = _outcomes(shared / "events" / "open" / _TEMPLATES)
     details = [detail for file in outcomes.values() for detail in file]
 
-    refused = {detail for detail in details if detail not in {"run", "job", "dataset"}}
-    others = {detail for detail in refused if not _MISSING.fullmatch(detail)}
+    rejected = {detail for detail in details if detail not in {"run", "job", "dataset"}}
+    others = {detail for detail in rejected if not _MISSING.fullmatch(detail)}
 
     assert len(details) > 100
     assert {detail.split(",")[0] for detail in others} <= {

@@ -231,8 +231,8 @@ def test_a_collector_that_said_goodbye_reports_no_gap_at_its_return(shipper, top
     assert sorted(before_return) == ["goodbye", "heartbeat"]
     gaps = [(one.received_at, one.ended_at) for one in topic.records() if one.kind == "gap"]
     assert gaps == [(70, 80)]
-    beats = [one.received_at // SECOND for one in topic.records() if one.kind == "heartbeat"]
-    assert sorted(beats) == [4, 90]
+    heartbeats = [one.received_at // SECOND for one in topic.records() if one.kind == "heartbeat"]
+    assert sorted(heartbeats) == [4, 90]
 
 
 def test_a_heartbeat_is_not_ahead_of_the_events_that_wait(shipper, topic, monkeypatch, at):
@@ -241,9 +241,13 @@ def test_a_heartbeat_is_not_ahead_of_the_events_that_wait(shipper, topic, monkey
     for minute in range(3):
         monkeypatch.setattr(one, "_clock", lambda minute=minute: at(12, minute))
         one.step()
-    beats = [one.received_at // SECOND for one in topic.records() if one.kind == "heartbeat"]
+    heartbeats = [one.received_at // SECOND for one in topic.records() if one.kind == "heartbeat"]
 
-    assert beats == [4, 8, 60]  # windows of four events, one a second; the collector's is at 60
+    assert heartbeats == [
+        4,
+        8,
+        60,
+    ]  # windows of four events, one a second; the collector's is at 60
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from tests.suite.asking import CLIENT
 BOUND = 2 << 20
 
 
-def _told(spool=None):
+def _sender_headers(spool=None):
     """Names and values of what a scrape is given."""
     room = SpoolRoom()
     room.spool = spool
@@ -19,8 +19,8 @@ def _told(spool=None):
 
 
 def _told_of(spool, waiting):
-    until(lambda: _told(spool).get("lineage_collector_spool_waiting_events") == waiting)
-    return _told(spool)
+    until(lambda: _sender_headers(spool).get("lineage_collector_spool_waiting_events") == waiting)
+    return _sender_headers(spool)
 
 
 def test_what_waits_is_what_the_pipeline_has_not_passed(started, outcomes):
@@ -30,9 +30,9 @@ def test_what_waits_is_what_the_pipeline_has_not_passed(started, outcomes):
     wait_for_groups(outcomes, 1)
 
     spool.passed.through(1, needed=2)
-    told = _told_of(spool, 3)
-    assert told["lineage_collector_spool_max_bytes"] == BOUND
-    assert 5 * 50_000 < told["lineage_collector_spool_bytes"] < BOUND
+    answer = _told_of(spool, 3)
+    assert answer["lineage_collector_spool_max_bytes"] == BOUND
+    assert 5 * 50_000 < answer["lineage_collector_spool_bytes"] < BOUND
 
     spool.passed.through(5)
     assert _told_of(spool, 0)["lineage_collector_spool_bytes"] > 5 * 50_000
@@ -46,19 +46,19 @@ def test_room_that_is_free_again_is_not_held(started, outcomes, clock):
     spool.passed.through(5)
     clock.forward(61)
 
-    until(lambda: _told(spool).get("lineage_collector_spool_bytes", BOUND) < 50_000)
+    until(lambda: _sender_headers(spool).get("lineage_collector_spool_bytes", BOUND) < 50_000)
 
 
 def test_what_is_not_known_has_no_series(started, outcomes):
     """A worker that has just begun knows no reader's place: 0 would say that nothing waits."""
-    assert _told() == {}
+    assert _sender_headers() == {}
 
     spool = started()
     spool.submit(events(spool, b"a"))
     wait_for_groups(outcomes, 1)
-    until(lambda: "lineage_collector_spool_bytes" in _told(spool))
+    until(lambda: "lineage_collector_spool_bytes" in _sender_headers(spool))
 
-    assert "lineage_collector_spool_waiting_events" not in _told(spool)
+    assert "lineage_collector_spool_waiting_events" not in _sender_headers(spool)
 
 
 def test_a_running_collector_tells_how_full_its_spool_is(collector):

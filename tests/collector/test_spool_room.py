@@ -177,8 +177,8 @@ def test_refused_bodies_are_kept_cut_and_few(tmp_path, started, clock):
     """Someone can look at what was refused; a flood of nonsense does not fill the disk."""
     spool = started(Limits(max_rejected_rows=3, max_rejected_bytes=4))
     for number in range(5):
-        refused = Rejected("not_json", "$.a", "why", f"body {number}".encode(), 6)
-        spool.submit(Write((), (spool.rejected_row(refused),), None))
+        rejected = Rejected("not_json", "$.a", "why", f"body {number}".encode(), 6)
+        spool.submit(Write((), (spool.rejected_row(rejected),), None))
 
     rows = "SELECT received_at, reason, path, detail, body, body_bytes FROM rejected"
     kept = (to_micros(clock()), "not_json", "$.a", "why", b"body", 6)
@@ -194,8 +194,8 @@ def test_a_spool_of_before_gets_the_origin_of_what_it_refused(tmp_path, started)
         old.execute("INSERT INTO rejected VALUES (1, 0, 'depth', NULL, '', '', 0)")
 
     spool = started()
-    refused = Rejected("depth", None, "", b"", 0, "history")
-    spool.submit(Write((), (spool.rejected_row(refused),), None))
+    rejected = Rejected("depth", None, "", b"", 0, "history")
+    spool.submit(Write((), (spool.rejected_row(rejected),), None))
 
     rows = "SELECT origin FROM rejected ORDER BY id"
     until(lambda: rows_of(tmp_path, rows) == [("http",), ("history",)])

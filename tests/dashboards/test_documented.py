@@ -28,10 +28,10 @@ def test_the_outline_is_that_of_the_committed_dashboards():
 def test_files_are_written_and_named(tmp_path):
     """The three and their provider, which reads the folder that Grafana sees."""
     out = tmp_path / "made"
-    told = lineward("render", "dashboards", "--out", str(out), "--path", "/dashboards")
+    answer = lineward("render", "dashboards", "--out", str(out), "--path", "/dashboards")
 
     names = [f"{uid}.json" for uid in UIDS] + ["lineward-dashboards.yaml"]
-    assert told.stdout.split() == [str(out / name) for name in names]
+    assert answer.stdout.split() == [str(out / name) for name in names]
     assert json.loads((out / names[0]).read_text())["uid"] == UIDS[0]
     (provider,) = yaml.safe_load((out / names[-1]).read_text())["providers"]
     assert provider["options"] == {"path": "/dashboards"}
@@ -41,27 +41,27 @@ def test_files_are_written_and_named(tmp_path):
 def test_config_maps_and_the_outline_are_printed(tmp_path):
     """Or written where a folder is named."""
     printed = lineward("render", "dashboards", "--format", "configmap").stdout
-    told = lineward("render", "dashboards", "--format", "outline", "--out", str(tmp_path))
+    answer = lineward("render", "dashboards", "--format", "outline", "--out", str(tmp_path))
 
     assert len(list(yaml.safe_load_all(printed))) == 3
     assert (tmp_path / "lineward-dashboards.md").read_text().startswith("## Lineage: can it be")
-    assert told.returncode == 0
+    assert answer.returncode == 0
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "text"),
     [
         ((), "--out: name a folder for the files"),
         (("--out", "/proc/none"), "--out: /proc/none cannot be written"),
         (("--out", "made", "--url", "nowhere"), "--url: expected http"),
     ],
 )
-def test_what_cannot_be_rendered_says_where(words, said):
+def test_what_cannot_be_rendered_says_where(words, text):
     """A sentence that names the option."""
-    told = lineward("render", "dashboards", *words)
+    answer = lineward("render", "dashboards", *words)
 
-    assert (told.returncode, told.stdout) == (6, "")
-    assert said in told.stderr
+    assert (answer.returncode, answer.stdout) == (6, "")
+    assert text in answer.stderr
 
 
 def test_what_is_rightly_empty_names_a_panel():

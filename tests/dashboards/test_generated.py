@@ -54,7 +54,7 @@ def test_every_panel_stands_by_itself_with_all_that_a_reader_needs(uid):
 
 
 @pytest.mark.parametrize(
-    ("path", "value", "said"),
+    ("path", "value", "text"),
     [
         (("id",), 3, "two panels have the id 3"),
         (("gridPos", "x"), 1, "two panels cover (4, 1)"),
@@ -67,7 +67,7 @@ def test_every_panel_stands_by_itself_with_all_that_a_reader_needs(uid):
         (("links", 0, "url"), "/d/gone", "no dashboard behind a link"),
     ],
 )
-def test_what_a_panel_lacks_is_seen(path, value, said):
+def test_what_a_panel_lacks_is_seen(path, value, text):
     """Each of these takes one thing away from the first panel."""
     document = board("lineward-executive")
     *way, last = path
@@ -76,7 +76,7 @@ def test_what_a_panel_lacks_is_seen(path, value, said):
         place = place[step]
     place[last] = value
 
-    assert [word for word in wrong_with(document) if said in word]
+    assert [word for word in wrong_with(document) if text in word]
 
 
 @pytest.mark.parametrize("uid", UIDS)
@@ -110,8 +110,8 @@ def test_a_dashboard_passes_on_what_the_other_can_take():
     """Tier and owner; never all datasets to the one that has one, nor a month to who is on call."""
     for uid in UIDS:
         document = board(uid)
-        told = document["links"] + [link for panel in panels(uid) for link in panel["links"]]
-        for link in told:
+        answer = document["links"] + [link for panel in panels(uid) for link in panel["links"]]
+        for link in answer:
             onward = re.match(r"/d/([a-z-]+)\?(.*)", link["url"])
             if onward is None:
                 continue
@@ -141,13 +141,13 @@ def test_the_menu_of_a_node_has_each_link_once():
     (override,) = panel["fieldConfig"]["overrides"]
     assert override["matcher"] == {"id": "byName", "options": "dataset"}
     titles = [link["title"] for link in data_links(panel)]
-    assert titles == ["Dataset in the explorer", "Its neighbourhood and runs"]
+    assert titles == ["Dataset in the explorer", "Lineage and runs"]
 
 
 def test_a_table_begins_with_the_gravest_and_tells_names_as_names():
     """Sorted by columns that it has; a dataset called `2024` is no number."""
     for _, panel in every_panel():
-        if panel["type"] != "table" or panel["title"] == "Its recent runs":
+        if panel["type"] != "table" or panel["title"] == "Recent runs":
             continue
         shown = panel["transformations"][-1]["options"]
         columns = [shown["renameByName"].get(name, name) for name in shown["indexByName"]]
@@ -189,7 +189,7 @@ def test_thresholds_are_the_policys():
     reads = next(
         panel
         for panel in msgspec.json.decode(made["lineward-executive"])["panels"]
-        if panel["title"] == "Reads of data of unknown origin"
+        if panel["title"] == "Unsourced reads"
     )
     assert reads["fieldConfig"]["defaults"]["thresholds"]["steps"][1]["value"] == 0.05
     assert '"query": "https://lineward.example"' in made["lineward-executive"]

@@ -62,7 +62,7 @@ def client(embedded: Engine) -> Iterator[TestClient]:
 
 def test_the_node_graph_gets_the_two_frames_that_it_needs(client):
     """Ids that are unique, edges between nodes that are there, arcs that sum to 1."""
-    first, second = _targets("What it is made of, and what is made of it")
+    first, second = _targets("Lineage")
 
     nodes = _asked(client, first, shop.NAMESPACE, shop.CORE)
     edges = _asked(client, second, shop.NAMESPACE, shop.CORE)
@@ -90,7 +90,7 @@ def test_every_arc_that_is_asked_for_has_its_colour(client):
 
 def test_the_table_of_runs_gets_its_columns(client):
     """With instants as such, and what is not known as nothing."""
-    (target,) = _targets("Its recent runs")
+    (target,) = _targets("Recent runs")
 
     runs = _asked(client, target, shop.NAMESPACE, shop.CORE)
 
@@ -101,15 +101,15 @@ def test_the_table_of_runs_gets_its_columns(client):
 
 def test_a_name_from_an_event_stays_one_name(client):
     """Whatever it holds: encoded by Grafana as the query says, it leads to that dataset."""
-    (target, _) = _targets("What it is made of, and what is made of it")
+    (target, _) = _targets("Lineage")
 
     assert _asked(client, target, HOSTILE, HOSTILE)["dataset"] == [HOSTILE]
 
 
 def test_where_nothing_is_chosen_all_is_empty_and_nothing_an_error(client):
     """As after an installation, where nothing is bad and nothing critical: Infinity shows a 404."""
-    graph = _targets("What it is made of, and what is made of it")
-    for target in (*graph, *_targets("Its recent runs")):
+    graph = _targets("Lineage")
+    for target in (*graph, *_targets("Recent runs")):
         frame = _asked(client, target, "", "")
         assert frame.keys() == {one["text"] for one in target["columns"]}
         assert not any(frame.values())

@@ -145,14 +145,14 @@ def test_a_figure_is_what_the_catalog_says(prometheus):
     """Not any answer will do: the incident's root, its criticals and its time left."""
     found = {}
     for name, target in targets():
-        if "What is wrong, whose it is" in name:
+        if "Open incidents with owner" in name:
             (row,) = prometheus.ask(filled(target["expr"], ALL), is_range=False)
             found[target["legendFormat"]] = float(row["value"][1])
             labels = row["metric"]
 
-    told = {"incident": "i-open", "kind": "failed", "owner": "sales", "root": "etl"}
-    assert labels == {**told, "root_namespace": "jobs", "severity": "page"}
+    fields = {"incident": "i-open", "kind": "failed", "owner": "sales", "root": "etl"}
+    assert labels == {**fields, "root_namespace": "jobs", "severity": "page"}
     assert found["critical datasets"] == 0  # its impact is an important one
     now = time.time()
     assert found["age"] == pytest.approx(now - estate.ago(900) / 1e6, abs=30)
-    assert found["until the next limit"] == pytest.approx(estate.ago(-3_600) / 1e6 - now, abs=30)
+    assert found["until next deadline"] == pytest.approx(estate.ago(-3_600) / 1e6 - now, abs=30)

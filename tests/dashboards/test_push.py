@@ -36,10 +36,10 @@ def push(
 
 def test_all_three_are_created_in_their_folder(grafana, tmp_path):
     """With the folder; what is kept is what is rendered."""
-    told = push(grafana, tmp_path)
+    answer = push(grafana, tmp_path)
 
-    assert (told.returncode, told.stderr) == (0, "")
-    assert [line.split() for line in told.stdout.splitlines()] == [
+    assert (answer.returncode, answer.stderr) == (0, "")
+    assert [line.split() for line in answer.stdout.splitlines()] == [
         ["created", f"{grafana.url}/d/{uid}"] for uid in UIDS
     ]
     assert grafana.folders == {"lineward": "Lineward"}
@@ -58,14 +58,14 @@ def test_a_second_time_changes_nothing_and_an_edit_is_undone(grafana, tmp_path):
 
     grafana.dashboards["lineward-on-call"][1]["title"] = "mine"
     grafana.folders["lineward"] = "Our lineage"
-    mended = push(grafana, tmp_path, "--json")
+    fixed = push(grafana, tmp_path, "--json")
 
-    assert [one["outcome"] for one in json.loads(mended.stdout)] == [
+    assert [one["outcome"] for one in json.loads(fixed.stdout)] == [
         "unchanged",
         "updated",
         "unchanged",
     ]
-    assert grafana.dashboards["lineward-on-call"][1]["title"] == "Lineage: what is broken"
+    assert grafana.dashboards["lineward-on-call"][1]["title"] == "Lineage: on call"
     assert grafana.folders == {"lineward": "Our lineage"}
 
 
@@ -86,13 +86,12 @@ def test_a_folder_that_may_not_be_seen_is_used_as_it_is(grafana, tmp_path):
     push(grafana, tmp_path)
     grafana.may -= {"sources", "read"}
 
-    told = push(grafana, tmp_path, "--json")
+    answer = push(grafana, tmp_path, "--json")
 
-    assert told.returncode == 0
-    assert [one["outcome"] for one in json.loads(told.stdout)] == ["updated"] * 3
-    assert told.stderr == (
-        "lineward: the token may not list data sources: see that there is a Prometheus and an"
-        " Infinity\n"
+    assert answer.returncode == 0
+    assert [one["outcome"] for one in json.loads(answer.stdout)] == ["updated"] * 3
+    assert answer.stderr == (
+        "lineward: the token may not list data sources: check that Prometheus and Infinity exist\n"
     )
 
 
@@ -109,7 +108,7 @@ def _elsewhere(grafana: FakeGrafana) -> None:
 
 
 def _occupied(grafana: FakeGrafana) -> None:
-    title = "Lineage: can it be trusted?"
+    title = "Lineage: overview"
     grafana.folders["lineward"] = "Lineward"
     grafana.dashboards["mine"] = ("lineward", {"uid": "mine", "title": title, "version": 1})
 
@@ -133,13 +132,13 @@ def _down(grafana: FakeGrafana) -> None:
 @pytest.mark.parametrize(
     ("fault", "code", "words"),
     [
-        (_unknown, 6, "does not know the token: make one of a service account"),
-        (_reader, 6, "does not allow the token this: its service account needs the role Editor"),
-        (_elsewhere, 6, "--url is not the address of a Grafana, or lacks its sub-path"),
+        (_unknown, 6, "rejects the token: create one for a service account"),
+        (_reader, 6, "does not permit this: the service account needs the role Editor"),
+        (_elsewhere, 6, "--url is not the address of Grafana, or lacks its sub-path"),
         (_occupied, 6, "412 A dashboard with the same name in the folder already exists"),
         (_provisioned, 6, "400 Cannot save provisioned dashboard"),
         (_bare, 6, "yesoreyeram-infinity-datasource: install the plugin"),
-        (_redirecting, 6, "leads on to 'https://login.example/': give that as --url"),
+        (_redirecting, 6, "redirects to 'https://login.example/': use this as --url"),
         (_down, 1, "failed (GET /api/datasources: 503 database is locked)"),
     ],
 )
@@ -148,22 +147,22 @@ def test_what_grafana_refuses_is_said_with_what_to_do(grafana, tmp_path, fault, 
     shown = grafana.token
     fault(grafana)
 
-    told = push(grafana, tmp_path, token=shown)
+    answer = push(grafana, tmp_path, token=shown)
 
-    assert (told.returncode, told.stdout) == (code, "")
-    assert words in told.stderr
-    assert len(told.stderr.splitlines()) == 1
-    assert shown not in told.stderr
+    assert (answer.returncode, answer.stdout) == (code, "")
+    assert words in answer.stderr
+    assert len(answer.stderr.splitlines()) == 1
+    assert shown not in answer.stderr
 
 
 def test_who_does_not_answer_is_named(grafana, tmp_path):
     """No trace of a program, no waiting."""
     grafana.stop()
 
-    told = push(grafana, tmp_path)
+    answer = push(grafana, tmp_path)
 
-    assert told.returncode == 1
-    assert f"{grafana.url} does not answer" in told.stderr
+    assert answer.returncode == 1
+    assert f"{grafana.url} does not answer" in answer.stderr
 
 
 @pytest.mark.parametrize(
@@ -176,8 +175,8 @@ def test_who_does_not_answer_is_named(grafana, tmp_path):
 )
 def test_what_is_wrong_is_said_before_grafana_hears_of_it(grafana, tmp_path, more, token, words):
     """Nothing is sent by a command that cannot be right."""
-    told = push(grafana, tmp_path, *more, token=token)
+    answer = push(grafana, tmp_path, *more, token=token)
 
-    assert told.returncode == 6
-    assert words in told.stderr
+    assert answer.returncode == 6
+    assert words in answer.stderr
     assert grafana.requests == []

@@ -7,7 +7,7 @@ import pytest
 
 from lineage.lake.settings import LakeSettings
 from service.demo import start
-from service.errors import RefusedInputError
+from service.errors import RejectedInputError
 from service.settings import Settings
 from tests.e2e.demos import ANY_PORTS, Demo
 from tests.service.commandline import lineward
@@ -81,7 +81,7 @@ def test_once_shows_all_four_states_and_leaves_nothing(demo: Start):
 def test_a_stop_in_the_middle_leaves_nothing(demo: Start, number: signal.Signals):
     """Ctrl-C while a job runs and the collector stands still: all of it ends."""
     process = demo()
-    process.read_until("falls due at")
+    process.read_until("is due at")
 
     assert process.stop(number) == 130
     assert_nothing_is_left(process)
@@ -128,7 +128,7 @@ def test_a_real_lake_is_left_alone():
     """Events of the shop would be stored among the real ones."""
     real = Settings(lake_settings=LakeSettings(url="s3://real/lake"))
 
-    with pytest.raises(RefusedInputError, match="LINEWARD_LAKE_URL"):
+    with pytest.raises(RejectedInputError, match="LINEWARD_LAKE_URL"):
         start._of_a_demo(real)  # noqa: SLF001 - what the command asks first
 
 

@@ -27,30 +27,30 @@ _NO_MARQUEZ = "there is no Marquez beside it"
 RIGHTLY_EMPTY = {
     "lineward-executive: Unauthorized accesses, 30 days A": _ACCESS,
     "lineward-executive: Unauthorized accesses by reason A": _ACCESS,
-    "lineward-executive: Required fields that are known A": _REGULATED,
-    "lineward-executive: Expected edges that were reported A": _REGULATED,
+    "lineward-executive: Required fields reported A": _REGULATED,
+    "lineward-executive: Expected edges reported A": _REGULATED,
     "lineward-executive: Personal data without a tag A": "no rule says pii",
     "lineward-executive: Time to tell A": _UNTOLD,
     "lineward-executive: Changes of 7 days by critical consumers A": _UNCHANGED,
     "lineward-executive: Changes of 7 days by critical consumers B": _UNCHANGED,
-    "lineward-on-call: Who reads of what changed A": _UNCHANGED,
-    "lineward-on-call: Who reads of what changed B": _UNCHANGED,
-    "lineward-on-call: Who reads of what changed C": _UNCHANGED,
-    "lineward-on-call: Who reads of what changed D": _UNCHANGED,
-    "lineward-on-call: Refused at the door A": _REFUSED,
+    "lineward-on-call: Downstream of recent changes A": _UNCHANGED,
+    "lineward-on-call: Downstream of recent changes B": _UNCHANGED,
+    "lineward-on-call: Downstream of recent changes C": _UNCHANGED,
+    "lineward-on-call: Downstream of recent changes D": _UNCHANGED,
+    "lineward-on-call: Rejected by the collector A": _REFUSED,
     "lineward-debug: Rejected by the collector A": _REFUSED,
-    "lineward-on-call: Failed on the way A": _NO_ERROR,
+    "lineward-on-call: Errors by stage A": _NO_ERROR,
     "lineward-debug: Parser failures A": _NO_ERROR,
     "lineward-debug: Since the catalog began A": _NO_ERROR,
     "lineward-on-call: Not forwarded to Marquez A": _NO_MARQUEZ,
     "lineward-on-call: Not forwarded to Marquez B": _NO_MARQUEZ,
-    "lineward-on-call: Told in 24 hours A": _UNTOLD,
+    "lineward-on-call: Notifications in 24 hours A": _UNTOLD,
 }
 # What is broken stays so, and nothing critical is behind it; on a busy machine a write may come
 # late, which then is mended.
 BY_CHANCE = {
-    "lineward-executive: Time to mend (MTTR) A",
-    "lineward-on-call: What is wrong, whose it is, how long is left C",
+    "lineward-executive: Time to resolve (MTTR) A",
+    "lineward-on-call: Open incidents with owner and deadline C",
 }
 _CONFIGURATION = """
 global: {{scrape_interval: 2s, evaluation_interval: 2s}}

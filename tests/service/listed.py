@@ -63,8 +63,8 @@ def add_audit(engine: Engine, numbers: Iterable[int]) -> None:
 
 def audit_row(number: int, who: str = "ann") -> dict[str, Any]:
     """A row of `audit`."""
-    told = {"who": who, "via": "api", "action": "suppress_pattern", "detail": "{}"}
-    return {"at": shop.at(number), "answer": "done", **told}
+    fields = {"who": who, "via": "api", "action": "suppress_pattern", "detail": "{}"}
+    return {"at": shop.at(number), "answer": "done", **fields}
 
 
 def add_set_aside(engine: Engine, numbers: Iterable[int]) -> None:
@@ -97,10 +97,10 @@ _MEMBER = {"kind": "late", "steps": 0, "relays": "[]", "job_key": 0} | dict.from
 
 
 def _incident(number: int, namespace: str, name: str) -> dict[str, Any]:
-    told = dict.fromkeys(("life", "because", "evidence", "correlation_id"), "")
+    answer = dict.fromkeys(("life", "because", "evidence", "correlation_id"), "")
     flags = dict.fromkeys(("is_remembered", "is_bridged", "is_flapping", "is_frozen"), False)
     return {
-        **told,
+        **answer,
         **flags,
         "incident_id": f"inc-{number:03}",
         "state": "open",

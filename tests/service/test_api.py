@@ -125,7 +125,7 @@ def test_stale_figures_say_so(catalog):
 
     assert {row["ratio"] for row in found["slis"]} == {None}
     assert (found["stale"], found["partial"]) == (True, True)
-    assert "what was good then is unknown now" in found["partial_reason"]
+    assert "states that were good then are unknown now" in found["partial_reason"]
 
 
 @pytest.mark.parametrize(
@@ -145,12 +145,12 @@ def test_stale_figures_say_so(catalog):
 )
 def test_a_refusal_is_problem_json(client, path, status, detail):
     """Status, title and a sentence, in the same shape for every error."""
-    refused = client.get(path)
+    rejected = client.get(path)
 
-    assert refused.status_code == status
-    assert refused.headers["content-type"] == "application/problem+json"
-    assert refused.json()["status"] == status
-    assert detail in refused.json()["detail"]
+    assert rejected.status_code == status
+    assert rejected.headers["content-type"] == "application/problem+json"
+    assert rejected.json()["status"] == status
+    assert detail in rejected.json()["detail"]
 
 
 @pytest.mark.parametrize(
@@ -163,18 +163,18 @@ def test_a_refusal_is_problem_json(client, path, status, detail):
 )
 def test_a_name_with_its_catalog_names_the_table_as_a_candidate(client, wanted, found):
     """Answer 404: a table of that name in another catalog is another table."""
-    refused = client.get(f"/api/v1/dataset?dataset={wanted}")
+    rejected = client.get(f"/api/v1/dataset?dataset={wanted}")
 
-    assert refused.status_code == 404
-    assert refused.json().get("candidates") == ([found] if found else None)
+    assert rejected.status_code == 404
+    assert rejected.json().get("candidates") == ([found] if found else None)
 
 
 def test_an_unknown_dataset_names_candidates(client):
     """404, with what was likely meant."""
-    refused = client.get("/api/v1/dataset", params={"dataset": "contries"})
+    rejected = client.get("/api/v1/dataset", params={"dataset": "contries"})
 
-    assert refused.status_code == 404
-    assert refused.json()["candidates"] == ["s3://shop/ref/countries"]
+    assert rejected.status_code == 404
+    assert rejected.json()["candidates"] == ["s3://shop/ref/countries"]
 
 
 def test_before_the_first_event_the_api_is_alive_and_not_ready(tmp_path: Path):
@@ -261,8 +261,8 @@ def test_a_path_that_is_not_there_is_a_page_to_a_browser(catalog):
     settings = Settings(catalog_url=catalog.url.render_as_string(hide_password=False))
     with TestClient(create_app(settings), base_url="http://127.0.0.1") as client:
         page = client.get("/nosuch", headers={"Accept": "text/html,*/*;q=0.8"})
-        told = client.get("/nosuch", headers={"Accept": "*/*"})
+        response = client.get("/nosuch", headers={"Accept": "*/*"})
 
     assert (page.status_code, page.headers["content-type"]) == (404, "text/html; charset=utf-8")
     assert "Not Found" in page.text
-    assert (told.status_code, told.json()["title"]) == (404, "Not Found")
+    assert (response.status_code, response.json()["title"]) == (404, "Not Found")

@@ -83,7 +83,7 @@ def test_what_is_refused_is_named_with_its_line(tmp_path: Path, load: Load):
     report = json.loads(done.stdout)
     assert done.returncode == 6
     assert (report["taken"], report["refused"]) == (1, 2)
-    assert sorted(refusal["position"] for refusal in report["refusals"]) == [2, 3]
+    assert sorted(rejection["position"] for rejection in report["refusals"]) == [2, 3]
     assert "not JSON" in report["refusals"][0]["reason"]
 
 
@@ -162,8 +162,8 @@ def test_a_compressed_file_is_closed_when_it_was_read(tmp_path):
     file = tmp_path / "day.jsonl.gz"
     file.write_bytes(gzip.compress(b"{}\n"))
 
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as text:
         warnings.simplefilter("always", ResourceWarning)
         assert [one.body for one in events_in(file)] == [b"{}"]
 
-    assert said == []
+    assert text == []

@@ -2,7 +2,7 @@ import pytest
 
 from lineage.policy import parse
 from service.binding import require_guarded
-from service.errors import RefusedInputError
+from service.errors import RejectedInputError
 from service.settings import Settings
 from tests.service.commandline import lineward
 
@@ -26,14 +26,14 @@ def test_this_machine_needs_no_token(host):
 @pytest.mark.parametrize("host", _OTHERS)
 def test_other_machines_are_not_let_in_without_tokens(host):
     """Neither by accident nor by half: both ports need one."""
-    with pytest.raises(RefusedInputError, match=r"`access` section .* LINEWARD_COLLECTOR_TOKEN"):
+    with pytest.raises(RejectedInputError, match=r"`access` section .* LINEWARD_COLLECTOR_TOKEN"):
         require_guarded(Settings(host=host), parse("owners: []"))
 
 
 def test_what_is_missing_is_named(token):
-    with pytest.raises(RefusedInputError, match="set LINEWARD_COLLECTOR_TOKEN_FILE "):
+    with pytest.raises(RejectedInputError, match="set LINEWARD_COLLECTOR_TOKEN_FILE "):
         require_guarded(Settings(host="::"), parse(_ACCESS))
-    with pytest.raises(RefusedInputError, match="set an `access` section in the policy "):
+    with pytest.raises(RejectedInputError, match="set an `access` section in the policy "):
         require_guarded(Settings(host="::", collector_token_file=token), None)
 
 
@@ -51,7 +51,7 @@ def test_no_command_listens_to_other_machines_without_tokens(tmp_path, command, 
     done = lineward(command, **data, **ports)
 
     assert done.returncode == code
-    said = done.stdout + done.stderr
-    assert "LINEWARD_HOST=0.0.0.0 lets other machines" in said
-    assert "LINEWARD_INSECURE=true" in said
+    text = done.stdout + done.stderr
+    assert "LINEWARD_HOST=0.0.0.0 lets other machines" in text
+    assert "LINEWARD_INSECURE=true" in text
     assert not (tmp_path / "data").exists()

@@ -58,10 +58,10 @@ def test_a_last_part_is_exact_in_case(reader):
 
 def test_another_case_of_a_name_is_no_name_but_a_hint(reader):
     """Nothing is guessed, and what was likely meant is said."""
-    with pytest.raises(UnknownDatasetError) as refused:
+    with pytest.raises(UnknownDatasetError) as rejected:
         dataset_named(reader, "BIG")
 
-    assert refused.value.candidates == ["s3://shop/Sales/Big"]
+    assert rejected.value.candidates == ["s3://shop/Sales/Big"]
 
 
 def test_names_of_another_case_take_no_room_in_a_completion(catalog, monkeypatch, tmp_path: Path):

@@ -44,12 +44,12 @@ def test_the_terminal_shows_how_a_column_is_made(embedded):
 
 
 def test_an_unknown_column_names_those_that_are_known(embedded):
-    """Exit code 3, as of an unknown dataset; the past of columns is not stored."""
+    """Exit code 3, as of an unknown dataset; the past lineage is not stored is not stored."""
     catalog = _filled(embedded)
 
     unknown = lineward("lineage", f"{shop.CORE}.amont", catalog=catalog)
     past = lineward("lineage", f"{shop.CORE}.id", "--at", "2026-11-20T12:00:00Z", catalog=catalog)
 
-    said = "the dataset 'core/orders' has no column 'amont'. It has, among others: amount."
-    assert (unknown.returncode, unknown.stderr) == (3, f"lineward: {said}\n")
-    assert (past.returncode, "past of columns" in past.stderr) == (2, True)
+    text = "the dataset 'core/orders' has no column 'amont'. Known columns include: amount."
+    assert (unknown.returncode, unknown.stderr) == (3, f"lineward: {text}\n")
+    assert (past.returncode, "past lineage is not stored" in past.stderr) == (2, True)

@@ -164,11 +164,11 @@ def test_columns_of_many_queries_are_those_of_one(client, monkeypatch):
 @pytest.mark.parametrize(
     ("asked", "code", "words"),
     [
-        ({"dataset": shop.CORE, "column": "amont"}, 404, "It has, among others: amount"),
+        ({"dataset": shop.CORE, "column": "amont"}, 404, "Known columns include: amount"),
         ({"dataset": "core/zzz", "column": "id"}, 404, "no dataset is called"),
-        ({"dataset": shop.CORE}, 400, "name both"),
+        ({"dataset": shop.CORE}, 400, "give both"),
         ({"dataset": shop.CORE, "column": "id", "depth": 0}, 400, "expected 1 to 100"),
-        ({}, 400, "name both"),
+        ({}, 400, "give both"),
     ],
 )
 def test_a_question_without_an_answer_says_why(client, asked, code, words):

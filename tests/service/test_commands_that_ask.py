@@ -76,7 +76,7 @@ def test_a_dead_pipeline_shows_no_good_figure(catalog):
     states = {row["dataset"]: row["state"] for row in answer("datasets", catalog=catalog)}
 
     assert {row["ratio"] for row in json.loads(slis.stdout)} == {None}
-    assert "the last evaluation is of" in slis.stderr
+    assert "the last evaluation was at" in slis.stderr
     assert states[shop.RAW] == "unknown"
     assert states[shop.CORE] == "bad"
 
@@ -175,7 +175,7 @@ def test_an_unknown_dataset_is_exit_code_3_with_candidates(catalog):
 
     assert done.returncode == 3
     assert done.stderr == (
-        "lineward: no dataset is called 'contries'. Did you mean: s3://shop/ref/countries?\n"
+        "lineward: no dataset is named 'contries'. Did you mean: s3://shop/ref/countries?\n"
     )
 
 
@@ -184,8 +184,8 @@ def test_what_was_meant_is_spelt_as_policies_and_questions_take_it(catalog):
     shop.fill(catalog)
     shop.add_dataset(catalog, "file", "/lake/core/refunds")
 
-    said = lineward("why", "/lake/core/refnds", catalog=catalog).stderr
-    spelt = said.partition("Did you mean: ")[2].rstrip("?\n")
+    text = lineward("why", "/lake/core/refnds", catalog=catalog).stderr
+    spelt = text.partition("Did you mean: ")[2].rstrip("?\n")
 
     assert spelt == "file/lake/core/refunds"
     assert answer("why", spelt, catalog=catalog)["dataset"] == "/lake/core/refunds"

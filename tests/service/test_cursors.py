@@ -96,14 +96,12 @@ def test_what_comes_between_pages_moves_nothing(client, catalog, one):
 def test_what_is_no_cursor_is_refused(embedded_client, one):
     """400, with the name of the parameter and what belongs there; one of another list too."""
     for cursor in ("nonsense", "", "\N{SNOWMAN}", "e30", cursors.cursor_of("another", (1, 2))):
-        refused = _ask(embedded_client, one, cursor=cursor)
+        rejected = _ask(embedded_client, one, cursor=cursor)
 
-        assert refused["status"] == 400
-        assert refused["detail"].startswith("cursor: ")
+        assert rejected["status"] == 400
+        assert rejected["detail"].startswith("cursor: ")
     nonsense = _ask(embedded_client, one, cursor="nonsense")["detail"]
-    assert nonsense == (
-        "cursor: expected the next_cursor of an answer, as it was given, got 'nonsense'"
-    )
+    assert nonsense == ("cursor: expected the unchanged next_cursor of an answer, got 'nonsense'")
 
 
 @pytest.mark.parametrize(
@@ -133,7 +131,7 @@ def test_a_cursor_belongs_to_its_question(embedded_client):
     other = embedded_client.get("/api/v1/datasets", params={"cursor": first["next_cursor"]})
 
     assert other.status_code == 400
-    assert "keep every other parameter as it was" in other.json()["detail"]
+    assert "keep all other parameters unchanged" in other.json()["detail"]
 
 
 @pytest.mark.parametrize("one", LISTS[:2], ids=lambda one: one.rows)
@@ -142,13 +140,13 @@ def test_of_what_is_hidden_neither_page_nor_cursor_tells(catalog, tmp_path, one)
     estate = Guarded(catalog, tmp_path)
     one.add(catalog, range(10, 17))
     one.add(catalog, range(20, 27), HIDDEN)
-    told = []
+    texts = []
 
     def ask(asked: dict[str, Any]) -> dict[str, Any]:
         shown = {"Authorization": estate.shown("shop")}
         answer = estate.client.get(one.path, params=asked, headers=shown)
         cursor = answer.json()["next_cursor"] or ""
-        told.append(answer.text + urlsafe_b64decode(cursor + "===").decode())
+        texts.append(answer.text + urlsafe_b64decode(cursor + "===").decode())
         return answer.json()
 
     pages = _pages(ask, one.rows, lambda: None)
@@ -158,7 +156,7 @@ def test_of_what_is_hidden_neither_page_nor_cursor_tells(catalog, tmp_path, one)
     assert {len(page) for page in pages[:-1]} == {2}
     assert whole["total"] == sum(map(len, pages)) >= 7
     hidden = {one.named(number) for number in range(20, 27)} | {HIDDEN}
-    assert not [text for text in told for name in hidden if name in text]
+    assert not [text for text in texts for name in hidden if name in text]
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,13 @@ from tests.service.commandline import lineward
 from tests.service.listed import add_audit
 
 _CUT = (
-    (("audit",), "3 are shown; there are older ones"),
+    (("audit",), "3 shown; older ones exist"),
     (("datasets",), "more with --limit: 3 of 4 shown"),
 )
 
 
-@pytest.mark.parametrize(("command", "said"), _CUT)
-def test_that_an_answer_is_cut_is_said_beside_it(embedded, command, said):
+@pytest.mark.parametrize(("command", "text"), _CUT)
+def test_that_an_answer_is_cut_is_said_beside_it(embedded, command, text):
     """For people and, while standard output stays a list of rows, beside JSON too."""
     shop.fill(embedded)
     add_audit(embedded, range(4))
@@ -23,8 +23,8 @@ def test_that_an_answer_is_cut_is_said_beside_it(embedded, command, said):
     shown = lineward(*command, "--limit", "3", catalog=embedded)
     listed = lineward(*command, "--limit", "3", "--json", catalog=embedded)
 
-    assert (shown.returncode, shown.stderr) == (0, f"lineward: {said}\n")
-    assert (listed.returncode, listed.stderr) == (0, f"lineward: {said}\n")
+    assert (shown.returncode, shown.stderr) == (0, f"lineward: {text}\n")
+    assert (listed.returncode, listed.stderr) == (0, f"lineward: {text}\n")
     assert len(json.loads(listed.stdout)) == 3
 
 

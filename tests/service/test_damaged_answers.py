@@ -54,7 +54,7 @@ def settings(tmp_path, embedded):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (_rubbish, "is damaged: stop `lineward up`, then restore the file"),
         (_cut, "is damaged: stop `lineward up`, then restore the file"),
@@ -62,7 +62,7 @@ def settings(tmp_path, embedded):
         (_older, "the catalog is at revision 0001, and this release needs"),
     ],
 )
-def test_every_answer_says_what_to_do(settings, embedded, change, said):
+def test_every_answer_says_what_to_do(settings, embedded, change, message):
     change(embedded, settings.data_dir / "catalog.db")
     with TestClient(create_app(settings, system_clock), base_url="http://127.0.0.1") as client:
         found = {path: client.get(path) for path in _PATHS}
@@ -70,8 +70,8 @@ def test_every_answer_says_what_to_do(settings, embedded, change, said):
     assert {path: answer.status_code for path, answer in found.items()} == dict.fromkeys(
         _PATHS, 503
     )
-    told = found["/api/v1/datasets"].json()
-    assert said in told["detail"]
+    result = found["/api/v1/datasets"].json()
+    assert message in result["detail"]
 
 
 @pytest.mark.parametrize("change", [_rubbish, _older])

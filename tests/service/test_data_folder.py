@@ -36,9 +36,9 @@ def test_a_folder_that_others_may_enter_is_told(folder, mode):
 
 def test_what_is_ours_is_tightened(folder, tmp_path):
     outside = _mode(tmp_path)
-    said = list(tighten(folder))
+    text = list(tighten(folder))
 
-    assert said == [f"other users could read {folder} (mode 0755): now only its owner can"]
+    assert text == [f"other users could read {folder} (mode 0755): now only its owner can"]
     assert _mode(folder) == 0o700
     found = {_mode(path) for path in folder.rglob("*") if path.is_file()}
     assert found == {0o600}

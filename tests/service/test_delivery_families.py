@@ -36,9 +36,9 @@ def test_where_nothing_was_ever_told_nothing_waits(catalog):
 
 def test_what_was_sent_failed_repeated_and_waits_is_shown(catalog):
     """By channel, and by kind or reason; a message waits since 90 s."""
-    told = to_micros(NOW - timedelta(seconds=90))
+    answer = to_micros(NOW - timedelta(seconds=90))
     with writing(catalog) as connection:
-        enqueue(connection, message(at=told), parse_channel("slack:C1"))
+        enqueue(connection, message(at=answer), parse_channel("slack:C1"))
         for _ in range(2):
             add_count(connection, "sent", "slack:C1", "opened")
         add_count(connection, "failed", "slack:C1", "rate_limited")

@@ -144,9 +144,9 @@ def test_whatever_is_asked_the_answer_is_as_it_is_described(client):
 @pytest.mark.postgres_nightly
 def test_an_answer_that_is_otherwise_than_described_is_found(client):
     """The mutant of the test above: a description that says something else of one answer."""
-    told = client.get("/schema").json()
-    told["components"]["schemas"]["DatasetPage"]["properties"]["total"] = {"type": "string"}
-    schema = schemathesis.openapi.from_dict(told)
+    answer = client.get("/schema").json()
+    answer["components"]["schemas"]["DatasetPage"]["properties"]["total"] = {"type": "string"}
+    schema = schemathesis.openapi.from_dict(answer)
 
     with pytest.raises(FailureGroup, match="violates schema"):
         _statuses(client, schema["/api/v1/datasets"]["GET"])
@@ -163,9 +163,9 @@ _NOWHERE = (
 @pytest.mark.parametrize("path", _NOWHERE)
 def test_a_nul_is_refused_in_words(client, path):
     """PostgreSQL holds none: it was once a 500."""
-    refused = client.get(path)
+    rejected = client.get(path)
 
-    assert (refused.status_code, "NUL" in refused.json()["detail"]) == (400, True)
+    assert (rejected.status_code, "NUL" in rejected.json()["detail"]) == (400, True)
 
 
 def test_a_nul_in_a_body_is_refused_and_a_backslash_is_not(client):
@@ -194,27 +194,27 @@ def test_without_the_check_a_nul_would_fail_in_postgresql(client, catalog, monke
 @pytest.mark.postgres_nightly
 def test_every_refusal_is_described_and_none_of_the_framework_s(client):
     """As problem JSON, on every operation."""
-    told = client.get("/schema").json()
-    operations = [one for path in told["paths"].values() for one in path.values()]
+    answer = client.get("/schema").json()
+    operations = [one for path in answer["paths"].values() for one in path.values()]
 
-    refusals = [
-        {code: list(said["content"]) for code, said in one["responses"].items() if code >= "4"}
+    rejections = [
+        {code: list(text["content"]) for code, text in one["responses"].items() if code >= "4"}
         for one in operations
     ]
-    assert refusals == [{"default": ["application/problem+json"]}] * len(operations)
-    assert told["components"]["schemas"]["Problem"]["required"] == ["title", "status", "detail"]
+    assert rejections == [{"default": ["application/problem+json"]}] * len(operations)
+    assert answer["components"]["schemas"]["Problem"]["required"] == ["title", "status", "detail"]
 
 
 @pytest.mark.postgres_nightly
 def test_what_a_request_sends_is_described(client):
     """Each that takes a body says of which shape."""
-    told = client.get("/schema").json()
+    answer = client.get("/schema").json()
 
     bodies = {
         path: item["post"]["requestBody"]["content"]["application/json"]["schema"]
-        for path, item in told["paths"].items()
+        for path, item in answer["paths"].items()
         if "post" in item
     }
     assert len(bodies) == 4
     assert bodies["/api/v1/suppressions"] == {"$ref": "#/components/schemas/Planned"}
-    assert told["components"]["schemas"]["Planned"]["required"] == ["pattern", "reason"]
+    assert answer["components"]["schemas"]["Planned"]["required"] == ["pattern", "reason"]

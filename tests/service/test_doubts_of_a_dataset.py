@@ -40,15 +40,15 @@ def test_of_a_stale_evaluation_it_says_when_that_was(catalog):
     shop.fill(catalog, evaluated_at=NOW)
 
     doubt = (
-        "The last evaluation is of 2026-11-20 03:00:00 UTC; what follows was so then, and is"
-        " unknown now."
+        "The last evaluation was at 2026-11-20 03:00:00 UTC; the states below are of"
+        " that time, and unknown now."
     )
     assert _said(catalog, hours=1) == [doubt, _COVERED, _FRESH]
 
 
-_NEVER = "Nothing has been evaluated yet: its state is unknown."
-_RETIRED = "It was retired at 2026-11-20 02:00:00 UTC: no SLI counts it."
-_UNJUDGED = "No SLI has judged it: it is a source without a limit, or was not seen before."
+_NEVER = "No evaluation has run yet: the state is unknown."
+_RETIRED = "The dataset was retired at 2026-11-20 02:00:00 UTC: no SLI counts it."
+_UNJUDGED = "No SLI covers the dataset: it is a source without a limit, or it is new."
 
 
 @pytest.mark.parametrize(

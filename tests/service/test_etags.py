@@ -31,8 +31,8 @@ def test_what_is_known_already_is_not_sent_again(guarded):
 
     assert (first.status_code, again.status_code, again.content) == (200, 304, b"")
     for answer in (first, again):
-        told = [answer.headers[name] for name in ("etag", "cache-control", "vary")]
-        assert told == [first.headers["etag"], "private, no-cache", "Authorization"]
+        texts = [answer.headers[name] for name in ("etag", "cache-control", "vary")]
+        assert texts == [first.headers["etag"], "private, no-cache", "Authorization"]
     assert "content-type" not in again.headers
     assert again.headers["x-content-type-options"] == "nosniff"
 
@@ -94,8 +94,8 @@ def test_a_tag_opens_nothing(guarded):
     any_at_all = {"If-None-Match": "*"}
 
     assert _known(guarded, path, "shop", **{"If-None-Match": tag}) == 200
-    refused = guarded.get(path, None, **any_at_all)
-    assert (refused.status_code, refused.headers.get("etag")) == (401, None)
+    rejected = guarded.get(path, None, **any_at_all)
+    assert (rejected.status_code, rejected.headers.get("etag")) == (401, None)
     assert _known(guarded, "/api/v1/status", "clerk", **any_at_all) == 403
     missing = guarded.get("/api/v1/runs/none", **any_at_all)
     assert (missing.status_code, missing.headers["cache-control"]) == (404, "no-store")

@@ -92,7 +92,7 @@ def test_lists_are_filtered_by_reason_and_lead_on(client):
     second = client.get(f"{_REJECTED}?limit=2&cursor={first['next_cursor']}").json()
     large = client.get(f"{_REJECTED}?reason=too_large").json()
 
-    assert first["partial_reason"] == "2 are shown; there are older ones"
+    assert first["partial_reason"] == "2 shown; older ones exist"
     assert [one["number"] for one in second["events"]] == [1]
     assert [one["number"] for one in large["events"]] == [2]
     assert client.get(f"{_REJECTED}?cursor={first['next_cursor']}&reason=x").status_code == 400

@@ -15,12 +15,12 @@ from tests.service import shop
 pytestmark = pytest.mark.postgres_nightly
 
 
-def write_activity(catalog, name=shop.RAW, **said):  # noqa: ANN003
+def write_activity(catalog, name=shop.RAW, **text):  # noqa: ANN003
     """Change what happened last to a dataset; `raw/orders` is good."""
     table = tables.dataset_activity
     with writing(catalog) as connection:
         mine = update(table).where(table.c.dataset_key == shop.dataset_key(name))
-        connection.execute(mine.values(**said))
+        connection.execute(mine.values(**text))
 
 
 def client_of(catalog, **more):  # noqa: ANN003
@@ -59,7 +59,7 @@ def test_lists_counts_and_answers_say_failing(failing):
 
         why = client.get("/api/v1/why", params=asked).json()
         assert why["state"] == "failing"
-        assert why["sentences"][0].startswith("It is failing: its last run failed")
+        assert why["sentences"][0].startswith("The last run failed")
         tree = client.get("/api/v1/lineage", params={"dataset": shop.CORE, "depth": 1}).json()
         assert tree["upstream"][0]["state"] == "failing"
         assert client.get("/api/v1/dataset", params={"dataset": shop.CORE}).json()["state"] == "bad"
@@ -84,10 +84,10 @@ def test_pages_show_failing_in_red(failing):
     assert all(shown in text for text in (overview, listed, page))
 
 
-@pytest.mark.parametrize("said", [{"last_written_at": shop.at(3)}, {"last_failed_at": None}])
-def test_a_later_write_ends_it(failing, said):
+@pytest.mark.parametrize("text", [{"last_written_at": shop.at(3)}, {"last_failed_at": None}])
+def test_a_later_write_ends_it(failing, text):
     """Or a failure that is withdrawn: the run was started again under its id."""
-    write_activity(failing, **said)
+    write_activity(failing, **text)
     with client_of(failing) as client:
         assert states(client) == {
             shop.CORE: "bad",

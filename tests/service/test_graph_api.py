@@ -59,8 +59,8 @@ def test_an_edge_ends_at_nodes_that_are_told(client, catalog):
     nodes = client.get("/api/v1/graph/nodes", params=CORE).json()["nodes"]
     edges = client.get("/api/v1/graph/edges", params=CORE).json()["edges"]
 
-    told = {edge[end] for edge in edges for end in ("source", "target")}
-    assert told <= {node["id"] for node in nodes}
+    fields = {edge[end] for edge in edges for end in ("source", "target")}
+    assert fields <= {node["id"] for node in nodes}
 
 
 def test_of_no_name_there_is_nothing_and_it_is_said_why(client):
@@ -68,9 +68,9 @@ def test_of_no_name_there_is_nothing_and_it_is_said_why(client):
     for path, rows in (("graph/nodes", "nodes"), ("graph/edges", "edges"), ("runs", "runs")):
         found = client.get(f"/api/v1/{path}", params={"dataset": "", "dataset_namespace": ""})
         assert found.status_code == 200
-        told = found.json()
-        assert (told[rows], told["partial_reason"]) == ([], "no dataset is chosen")
-        assert (told["dataset_namespace"], told["partial"]) == (None, True)
+        answer = found.json()
+        assert (answer[rows], answer["partial_reason"]) == ([], "no dataset is selected")
+        assert (answer["dataset_namespace"], answer["partial"]) == (None, True)
         assert client.get(f"/api/v1/{path}").status_code == 400
 
 
@@ -78,8 +78,8 @@ def test_a_node_is_coloured_by_its_health_and_says_why(client):
     """One arc is 1: that of its state; the one asked for stands first and out."""
     core, *others = client.get("/api/v1/graph/nodes", params=CORE).json()["nodes"]
 
-    told = ("title", "mainstat", "secondarystat", "arc__bad", "arc__good", "highlighted", "owner")
-    assert [core[name] for name in told] == ["orders", "bad", "job_failed", 1, 0, True, "sales"]
+    answer = ("title", "mainstat", "secondarystat", "arc__bad", "arc__good", "highlighted", "owner")
+    assert [core[name] for name in answer] == ["orders", "bad", "job_failed", 1, 0, True, "sales"]
     arcs = [sum(value for name, value in node.items() if name[:5] == "arc__") for node in others]
     assert (arcs, [node["highlighted"] for node in others]) == ([1, 1, 1], [False] * 3)
 
@@ -106,7 +106,7 @@ def test_a_graph_that_is_cut_says_so(client, monkeypatch):
     cut = client.get("/api/v1/graph/nodes", params=CORE).json()
 
     assert (len(cut["nodes"]), cut["nodes"][0]["dataset"]) == (2, shop.CORE)
-    assert cut["partial_reason"] == "the nearest 2 of 4 datasets are drawn"
+    assert cut["partial_reason"] == "the nearest 2 of 4 datasets shown"
     edges = client.get("/api/v1/graph/edges", params=CORE).json()
     assert (len(edges["edges"]), edges["partial"]) == (1, True)
 
@@ -120,7 +120,7 @@ def test_a_graph_may_be_asked_for_smaller(client):
 
     assert [node["dataset"] for node in nodes["nodes"]] == [shop.CORE]
     assert (edges["edges"], nodes["partial_reason"]) == (
-        *([], "the nearest 1 of 4 datasets are drawn"),
+        *([], "the nearest 1 of 4 datasets shown"),
     )
 
 
@@ -167,9 +167,7 @@ def test_the_newest_runs_come_first_and_a_cut_list_says_so(client, catalog):
     found = client.get("/api/v1/runs", params={**CORE, "limit": 1}).json()
 
     assert [(run["run_id"], run["direction"]) for run in found["runs"]] == [("newer", "both")]
-    assert (found["partial"], found["partial_reason"]) == (
-        *(True, "1 are shown; there are older ones"),
-    )
+    assert (found["partial"], found["partial_reason"]) == (*(True, "1 shown; older ones exist"),)
 
 
 @pytest.mark.parametrize("path", ["graph/nodes", "graph/edges", "runs"])

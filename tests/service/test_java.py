@@ -1,6 +1,6 @@
 import pytest
 
-from service.errors import RefusedInputError
+from service.errors import RejectedInputError
 from service.java import require_java
 from tests.service.commandline import lineward
 
@@ -33,7 +33,7 @@ def test_a_java_that_spark_takes_is_taken(java, says):
 def test_a_java_that_is_too_old_is_named(java, says, version):
     program = java(says)
 
-    with pytest.raises(RefusedInputError, match=f"{program} is Java {version}: install Java 17"):
+    with pytest.raises(RejectedInputError, match=f"{program} is Java {version}: install Java 17"):
         require_java()
 
 

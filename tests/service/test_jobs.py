@@ -86,7 +86,7 @@ def test_pages_of_jobs_lead_to_all_of_them(jobs):
 
     names = [[job["job_name"] for job in page["jobs"]] for page in (first, second)]
     assert names == [["nightly.check", "nightly.load"], ["nightly.load", "etl.insert"]]
-    assert first["partial_reason"] == "the jobs of 2 names are shown; there are more"
+    assert first["partial_reason"] == "the jobs of 2 names shown; more exist"
     assert second["next_cursor"] is None
     assert jobs.get(f"{_PATH}?contains=x&cursor={cursor}").status_code == 400
 
@@ -107,7 +107,7 @@ def test_the_command_and_the_page_show_what_the_api_answers(jobs):
     assert "no rates" in shown
     assert 'href="/runs/run-20"' in page
     assert "nightly.load" not in page
-    assert "No job is like that." in jobs.get("/jobs?find=zzz").text
+    assert "No jobs match." in jobs.get("/jobs?find=zzz").text
 
 
 def test_names_and_runs_are_found_by_an_index(embedded):

@@ -197,11 +197,11 @@ def test_the_command_shows_the_same_as_its_json(catalog):
     """Names, and the lines for the policy, as a person copies them."""
     add(catalog, "s3://lake", "core/Orders\x1b[2J", written=True)
     add(catalog, "s3://lake", "core/orders\x1b[2J")
-    told = answer("lint", catalog=catalog)
+    text = answer("lint", catalog=catalog)
     shown = lineward("lint", catalog=catalog).stdout
 
-    finding = told["findings"][0]
-    assert (told["total"], told["partial"], finding["kind"]) == (1, False, "case")
+    finding = text["findings"][0]
+    assert (text["total"], text["partial"], finding["kind"]) == (1, False, "case")
     assert "aliases:" in shown
     assert "1 finding " in shown
     assert json.loads(re.findall(r'dataset: (".*?")', finding["policy"][0])[0]).startswith("s3://")

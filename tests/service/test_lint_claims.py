@@ -26,14 +26,14 @@ def _claim(catalog, rule, by, dataset):
     at = to_micros(NOW)
     times = dict.fromkeys(("first_seen_at", "last_seen_at", "landed_at", "last_landed_at"), at)
     claimed = {"alias_key": key(*_MINE), "namespace": _MINE[0], "name": _MINE[1]}
-    said = {"dataset_key": key(*dataset), "rule": rule, "job_namespace": by, "is_refused": True}
-    _insert(catalog, tables.dataset_claim, **claimed, **said, **times)
+    fields = {"dataset_key": key(*dataset), "rule": rule, "job_namespace": by, "is_refused": True}
+    _insert(catalog, tables.dataset_claim, **claimed, **fields, **times)
 
 
 def _policy(catalog, tier, origin, **row):  # noqa: ANN003
     flags = dict.fromkeys(("is_source", "is_generated", "is_streaming"), False)
-    told = {"tier": tier, "tier_origin": origin, "is_declared": False, **flags, **row}
-    _insert(catalog, tables.dataset_policy, dataset_key=key(*_MINE), **told)
+    fields = {"tier": tier, "tier_origin": origin, "is_declared": False, **flags, **row}
+    _insert(catalog, tables.dataset_policy, dataset_key=key(*_MINE), **fields)
 
 
 @pytest.mark.postgres_always
@@ -46,7 +46,7 @@ def test_each_claim_without_effect_is_listed_with_its_sender(catalog):
 
     found = linted(catalog).findings
 
-    end = "last at 2026-11-21T12:00Z; refused"
+    end = "last at 2026-11-21T12:00Z; rejected"
     assert [(one.kind, one.evidence) for one in found] == [
         ("claim", f"job namespace cleanup reports that it was dropped, {end}"),
         ("claim", f"an event without a run reports that it was renamed to s3://evil/b, {end}"),
@@ -81,7 +81,7 @@ def test_a_tag_for_a_higher_tier_is_listed_with_a_line_for_the_policy(catalog):
 
     assert [one.kind for one in found] == ["tier_tag"]
     assert advice(found)[1:] == [
-        "# into the policy, where they are right:",
+        "# add the correct lines to the policy:",
         "datasets:",
         '  - {match: "s3://lake/mart/revenue", tier: critical}',
     ]
@@ -110,8 +110,8 @@ def test_an_owner_that_only_others_give_is_listed_of_any_dataset(catalog):
     for owner, by in (("mallory", "evil"), ("team-b", "shop"), ("team-c", "")):
         row = {"subject": "dataset", "subject_key": key(*_MINE), "owner": owner}
         _insert(catalog, tables.ownership, **row, last_seen_at=1)
-        said = {"kind": "owner", "value": owner, "job_namespace": by, "last_landed_at": 1}
-        _insert(catalog, tables.attribute_claim, dataset_key=key(*_MINE), **said)
+        fields = {"kind": "owner", "value": owner, "job_namespace": by, "last_landed_at": 1}
+        _insert(catalog, tables.attribute_claim, dataset_key=key(*_MINE), **fields)
 
     [found] = linted(catalog).findings
 

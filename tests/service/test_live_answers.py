@@ -1,4 +1,4 @@
-"""Answers from the graph in memory are those of the catalog, whatever the graph and the sight."""
+"""Answers from the graph in memory, compared with those of the catalog."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -69,8 +69,8 @@ def fill(catalog: Engine, edges: list[tuple[int, int, int]]) -> None:
         connection.execute(insert(tables.dataset_policy), policies)
         connection.execute(insert(tables.meta), {"name": POLICY_FINGERPRINT, "value": "p"})
         if rows:
-            told = {"job_namespace": "n", "runs": 1, **seen}
-            connection.execute(insert(tables.edge), [{**row, **told} for row in rows])
+            fields = {"job_namespace": "n", "runs": 1, **seen}
+            connection.execute(insert(tables.edge), [{**row, **fields} for row in rows])
 
 
 def judge(catalog: Engine, number: int, state: str) -> None:
@@ -94,13 +94,13 @@ def settings_of(catalog: Engine) -> Settings:
 
 
 @contextmanager
-def asked(catalog: Engine, sight: Sight) -> Iterator[tuple[Question, Question]]:
+def asked(catalog: Engine, visibility: Sight) -> Iterator[tuple[Question, Question]]:
     """The question without the graph in memory, and with it."""
     url = catalog.url.render_as_string(hide_password=False)
     config = settings_of(catalog)
     with open_reader(url) as reader:
         live = read_snapshot(reader)
-    at = {"clock": lambda: NOW, "sight": sight}
+    at = {"clock": lambda: NOW, "visibility": visibility}
     with question(config, **at) as one, question(config, **at, live=live) as other:
         yield one, other
 
@@ -119,14 +119,14 @@ def answers(question: Question, depth: int) -> list[object]:
 
 
 @pytest.mark.parametrize("most", [5_000, 4])
-@given(edges=EDGES, sight=SIGHTS, depth=st.integers(1, 6))
+@given(edges=EDGES, visibility=SIGHTS, depth=st.integers(1, 6))
 @settings(
     max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-def test_the_answers_are_the_same(embedded, most, edges, sight, depth):
+def test_the_answers_are_the_same(embedded, most, edges, visibility, depth):
     """Also cut: the same part of it is shown, and the same is hidden."""
     fill(embedded, edges)
-    with pytest.MonkeyPatch.context() as patch, asked(embedded, sight) as (catalog, live):
+    with pytest.MonkeyPatch.context() as patch, asked(embedded, visibility) as (catalog, live):
         patch.setattr(walk, "MOST_NODES", most)
         assert answers(live, depth) == answers(catalog, depth)
 
@@ -203,6 +203,6 @@ def test_the_api_answers_from_memory(embedded):
     with writing(embedded) as connection:
         connection.execute(delete(tables.edge))
 
-    told = [client.get("/api/v1/lineage", params=wanted).json() for client in clients]
+    answer = [client.get("/api/v1/lineage", params=wanted).json() for client in clients]
 
-    assert [len(one["downstream"]) for one in told] == [1, 0]
+    assert [len(one["downstream"]) for one in answer] == [1, 0]

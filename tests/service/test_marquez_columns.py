@@ -43,8 +43,8 @@ def test_a_column_s_node_has_what_marquez_s_has(client):
     graph = _graph(client, _CORE, withDownstream=True)
 
     name = {"namespace": shop.NAMESPACE, "dataset_namespace": shop.NAMESPACE}
-    said = {"transformationDescription": None, "transformationType": None}
-    source = {**name, "dataset": shop.RAW, "datasetVersion": None, "field": "amount", **said}
+    fields = {"transformationDescription": None, "transformationType": None}
+    source = {**name, "dataset": shop.RAW, "datasetVersion": None, "field": "amount", **fields}
     assert graph[_CORE] == {
         "id": _CORE,
         "type": "DATASET_FIELD",
@@ -54,7 +54,7 @@ def test_a_column_s_node_has_what_marquez_s_has(client):
             "datasetVersion": None,
             "field": "amount",
             "fieldType": "decimal(9,2)",
-            **said,
+            **fields,
             "inputFields": [source],
         },
         "inEdges": [{"origin": _CORE, "destination": _RAW}],

@@ -44,8 +44,8 @@ def test_a_dataset_s_node_has_what_marquez_s_has(client, catalog):
     core = {"dataset_key": shop.dataset_key(shop.CORE)}
     seen = {"first_seen_at": shop.at(0), "last_seen_at": shop.at(1)}
     with writing(catalog) as connection:
-        told = {**core, **seen, "schema_key": 1, "fields": fields}
-        connection.execute(insert(tables.schema_version), [told])
+        values = {**core, **seen, "schema_key": 1, "fields": fields}
+        connection.execute(insert(tables.schema_version), [values])
         tag = {**core, "tag": "pii", "value": "", "last_seen_at": 0}
         connection.execute(insert(tables.tag), [tag])
 
@@ -175,7 +175,7 @@ def test_of_a_job_with_more_runs_than_are_asked_it_is_said(client, catalog, monk
     cut = client.get("/api/v1/lineage", params={"nodeId": JOB}).json()
 
     assert (whole["partial"], cut["partial"]) == (False, True)
-    assert cut["partial_reason"] == "what the job's newest 1 runs touched"
+    assert cut["partial_reason"] == "the datasets of the job's newest 1 runs"
 
 
 def test_a_job_leads_up_from_what_it_reads_and_down_from_what_it_writes(client, catalog):
@@ -198,9 +198,9 @@ def test_a_job_that_reads_nothing_stands_before_what_it_writes(client, catalog):
     """A source is known by its last writer."""
     activity = tables.dataset_activity
     with writing(catalog) as connection:
-        told = {"last_job_namespace": "jobs", "last_job_name": "load"}
+        fields = {"last_job_namespace": "jobs", "last_job_name": "load"}
         of_raw = activity.c.dataset_key == shop.dataset_key(shop.RAW)
-        connection.execute(update(activity).where(of_raw).values(told))
+        connection.execute(update(activity).where(of_raw).values(fields))
 
     graph = graph_of(client, CORE)
 

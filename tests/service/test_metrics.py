@@ -104,8 +104,8 @@ def test_errors_are_told_by_stage_and_cause_and_history_apart(catalog):
     found = _samples(_scrape(catalog))
 
     failed = _labels(stage="pipeline", cause="core_unreadable")
-    refused = _labels(stage="collector", cause="depth")
-    assert found["lineage_errors_total"] == {refused: 3.0, failed: 2.0}
+    rejected = _labels(stage="collector", cause="depth")
+    assert found["lineage_errors_total"] == {rejected: 3.0, failed: 2.0}
     assert found["lineage_errors_history_total"] == {failed: 40.0}
     assert found["lineage_pipeline_errors_total"] == {_labels(reason="core_unreadable"): 42.0}
 

@@ -57,8 +57,8 @@ def test_what_a_policy_says_in_vain_is_told(tmp_path: Path):
 
     checked = lineward("policy", "check", str(file)).stdout
     assert "datasets[].pii: taken, and not acted upon" in checked
-    told = lineward("policy", "check", str(file), "--json")
-    assert json.loads(told.stdout)["not_in_force"] == ["datasets[].pii"]
+    text = lineward("policy", "check", str(file), "--json")
+    assert json.loads(text.stdout)["not_in_force"] == ["datasets[].pii"]
 
 
 def test_who_cannot_be_told_is_named(tmp_path: Path):
@@ -67,8 +67,8 @@ def test_who_cannot_be_told_is_named(tmp_path: Path):
     file.write_text("owners:\n  - {name: shop}\n")
 
     assert "owners[0]: 'shop' has no slack" in lineward("policy", "check", str(file)).stdout
-    told = json.loads(lineward("policy", "check", str(file), "--json").stdout)
-    assert len(told["unreachable"]) == 1
+    text = json.loads(lineward("policy", "check", str(file), "--json").stdout)
+    assert len(text["unreachable"]) == 1
 
 
 def test_policy_check_names_channels_of_no_type(tmp_path: Path):
@@ -124,4 +124,4 @@ def test_runs_lists_the_newest_of_a_dataset(catalog):
 
     assert [run["run_id"] for run in found["runs"]] == [shop.RUN_ID, "run-1"]
     assert (shop.RUN_ID in shown.stdout, "run-1" in shown.stdout) == (True, False)
-    assert (shown.returncode, shown.stderr) == (0, "lineward: 1 are shown; there are older ones\n")
+    assert (shown.returncode, shown.stderr) == (0, "lineward: 1 shown; older ones exist\n")

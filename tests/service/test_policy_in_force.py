@@ -62,10 +62,10 @@ def test_an_invalid_file_takes_nothing_away(embedded, policy, invalid):
     policy.write_text(invalid)
 
     answers = {path: service.client.get(path).status_code for path in ASKED}
-    told = service.client.post("/api/v1/alertmanager", content=body(alert(BURN)), headers=JSON)
+    answer = service.client.post("/api/v1/alertmanager", content=body(alert(BURN)), headers=JSON)
 
     assert answers == dict.fromkeys(ASKED, 200)
-    assert (told.status_code, told.json()) == (200, {"released": 0, "told": 1})
+    assert (answer.status_code, answer.json()) == (200, {"released": 0, "told": 1})
     with embedded.connect() as connection:
         assert connection.scalar(select(notification.c.channel)) == "slack:#platform"
     assert objective in service.metrics()
@@ -84,15 +84,15 @@ def test_a_rejected_file_is_shown(embedded, policy, invalid):
     metrics = service.metrics()
     assert 'lineage_policy_rejected{role="service"} 1.0' in metrics
     assert 'lineage_policy_in_force{role="service"} 1.0' in metrics
-    (told,) = service.client.get("/api/v1/status").json()["policies"]
+    (answer,) = service.client.get("/api/v1/status").json()["policies"]
     error = service.in_force.standing().error
-    assert told == {"role": "service", "hash": service.in_force.current().hash, "error": error}
+    assert answer == {"role": "service", "hash": service.in_force.current().hash, "error": error}
     # The command is another process: it reads what the service noted.
     terminal = console()
     with terminal.capture() as shown:
         terminal.print(page(status(service.settings, NOW)))
     assert "the policy file is rejected" in " ".join(shown.get().split())
-    assert "the policy file is rejected, an older one is in force (service)" in (
+    assert "the policy file is rejected, the previous one stays in force (service)" in (
         service.client.get("/").text
     )
     policy.write_text(VALID)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from service.errors import RefusedInputError
+from service.errors import RejectedInputError
 from service.listener import FILE_SETTING, Place, lossless
 from tests.service.commandline import lineward
 
@@ -20,11 +20,11 @@ PLACE = Place(
 
 def test_every_event_goes_into_a_file_and_to_the_collector():
     """Side by side: neither waits for, nor depends on, what becomes of the other."""
-    told = {one.name: one.value for one in lossless(PLACE)}
+    fields = {one.name: one.value for one in lossless(PLACE)}
 
     transport = {
         name.removeprefix("spark.openlineage.transport."): value
-        for name, value in told.items()
+        for name, value in fields.items()
         if name.startswith("spark.openlineage.transport.")
     }
     assert transport == {
@@ -37,8 +37,8 @@ def test_every_event_goes_into_a_file_and_to_the_collector():
         "transports.http.url": "http://c:8700",
         "transports.http.timeoutInMillis": "1000",
     }
-    assert told["spark.eventLog.dir"] == "s3a://logs/spark"
-    assert int(told["spark.sql.maxMetadataStringLength"]) >= 1_000_000
+    assert fields["spark.eventLog.dir"] == "s3a://logs/spark"
+    assert int(fields["spark.sql.maxMetadataStringLength"]) >= 1_000_000
 
 
 def test_it_says_that_packages_on_the_command_line_replace_the_listener():
@@ -61,15 +61,15 @@ def test_the_listener_is_built_for_the_scala_of_this_spark(options, scala):
     """Open the package of Java 17 that the listener needs, beside the job's own options."""
     rendered = lineward("render", "spark-conf", "--arguments", *options)
     words = shlex.split(rendered.stdout.replace("\\\n", ""))
-    told = dict(word.split("=", 1) for word in words[1::2])
+    answer = dict(word.split("=", 1) for word in words[1::2])
 
     package = f"io.openlineage:openlineage-spark_{scala}:1.53.0"
-    assert told["spark.jars.packages"] == package
-    assert told["spark.driver.defaultJavaOptions"].split() == [
+    assert answer["spark.jars.packages"] == package
+    assert answer["spark.driver.defaultJavaOptions"].split() == [
         "-XX:+IgnoreUnrecognizedVMOptions",
         "--add-opens=java.base/java.security=ALL-UNNAMED",
     ]
-    assert "spark.driver.extraJavaOptions" not in told
+    assert "spark.driver.extraJavaOptions" not in answer
     assert "`--packages` on the command line replaces this line" in rendered.stderr
     assert f"name {package} there too" in rendered.stderr
 
@@ -78,7 +78,7 @@ def test_spark_4_with_scala_2_12_is_rejected():
     rendered = lineward("render", "spark-conf", "--spark", "4", "--scala", "2.12")
 
     assert rendered.returncode == 6
-    assert "--scala: Spark 4 is built with 2.13 only" in rendered.stderr
+    assert "--scala: Spark 4 supports 2.13 only" in rendered.stderr
 
 
 def test_each_form_says_the_same():
@@ -123,11 +123,11 @@ def test_a_shell_takes_the_words_as_they_are(tmp_path: Path):
 
 def test_the_collector_is_that_of_the_settings_unless_told():
     """Its port comes from where every other command takes it."""
-    told = json.loads(
+    text = json.loads(
         lineward("render", "spark-conf", "--json", LINEWARD_COLLECTOR_PORT="9").stdout
     )
 
-    assert told["spark.openlineage.transport.transports.http.url"] == "http://127.0.0.1:9"
+    assert text["spark.openlineage.transport.transports.http.url"] == "http://127.0.0.1:9"
 
 
 @pytest.mark.parametrize(
@@ -145,5 +145,5 @@ def test_what_spark_would_read_as_something_else_is_refused(wrong: dict[str, str
     """A URL with a path, a name that leaves the folder, a value that ends its line."""
     fields = {name: getattr(PLACE, name) for name in PLACE.__struct_fields__} | wrong
 
-    with pytest.raises(RefusedInputError):
+    with pytest.raises(RejectedInputError):
         lossless(Place(**fields))

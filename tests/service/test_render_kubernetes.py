@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 from typer.testing import CliRunner
 
 from service.commands.render import app
-from service.errors import RefusedInputError
+from service.errors import RejectedInputError
 from service.kubernetes.applications import has_listener
 from service.listener import Place
 from service.listener_kubernetes import Cluster, cluster_settings
@@ -114,5 +114,5 @@ def test_names_that_would_end_a_setting_are_rejected(wrong):
         url="http://c:8700", folder=Path("/f"), name="e", namespace="shop", event_logs="/f"
     )
 
-    with pytest.raises(RefusedInputError):
+    with pytest.raises(RejectedInputError):
         cluster_settings(place, Cluster(**{"jar_url": JAR} | wrong))

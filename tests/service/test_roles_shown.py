@@ -43,11 +43,11 @@ def _write(folder, state, **more):  # noqa: ANN003 - fields of a role
 
 @pytest.mark.usefixtures("settings")
 def test_the_terminal_tells_it(tmp_path):
-    said = lineward("status", "--data-dir", str(tmp_path)).stdout
+    text = lineward("status", "--data-dir", str(tmp_path)).stdout
 
-    assert "pipeline: failing for 2 min" in said
-    assert _SAID in said
-    assert "│ pipeline  │ failing" in said
+    assert "pipeline: failing for 2 min" in text
+    assert _SAID in text
+    assert "│ pipeline  │ failing" in text
 
 
 @pytest.mark.usefixtures("settings")
@@ -92,8 +92,8 @@ def test_a_status_that_is_not_of_now_is_unknown(tmp_path, minutes):
     os.utime(tmp_path / STATUS, (then, then))
 
     assert {role.state for role in roles_of(tmp_path)[1]} == {"unknown"}
-    said = lineward("status", "--data-dir", str(tmp_path)).stdout
-    assert "pipeline: unknown: `lineward up` has not written run/status.json" in said
+    text = lineward("status", "--data-dir", str(tmp_path)).stdout
+    assert "pipeline: unknown: `lineward up` has not written run/status.json" in text
 
 
 @pytest.mark.usefixtures("settings")

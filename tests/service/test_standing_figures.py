@@ -219,16 +219,16 @@ def test_what_costs_much_is_made_seldom():
         clock["now"] += took["seconds"]
         return []
 
-    seldom = Seldom(make, lambda: clock["now"])
+    cached = Seldom(make, lambda: clock["now"])
     for now in (0, LEAST_SECONDS - 1, LEAST_SECONDS):
         clock["now"] = now
-        seldom.current()
+        cached.current()
     assert made == [0, LEAST_SECONDS]
 
     clock["now"], took["seconds"] = 2 * LEAST_SECONDS, 60
-    seldom.current()
+    cached.current()
     clock["now"] += 1_199
-    seldom.current()
+    cached.current()
     assert len(made) == 3
 
 
@@ -244,13 +244,13 @@ def test_a_scrape_waits_for_nothing_that_takes_long(monkeypatch):
             assert goes_on.wait(20)
         return next(made)
 
-    seldom = Seldom(make, lambda: clock["now"])
-    until(seldom.current)
+    cached = Seldom(make, lambda: clock["now"])
+    until(cached.current)
     clock["now"] = LEAST_SECONDS
 
-    assert [seldom.current(), seldom.current()] == [[first], [first]]
+    assert [cached.current(), cached.current()] == [[first], [first]]
     goes_on.set()
-    assert until(lambda: second in seldom.current())
+    assert until(lambda: second in cached.current())
 
 
 def test_figures_that_cannot_be_made_are_absent_and_tried_anew():
@@ -262,10 +262,10 @@ def test_figures_that_cannot_be_made_are_absent_and_tried_anew():
             raise OSError
         return [GaugeMetricFamily("one", "")]
 
-    seldom = Seldom(make, lambda: clock["now"])
+    cached = Seldom(make, lambda: clock["now"])
     shown = []
     for turn in range(3):
         clock["now"] = turn * LEAST_SECONDS
-        shown.append(len(seldom.current()))
+        shown.append(len(cached.current()))
 
     assert shown == [1, 0, 1]

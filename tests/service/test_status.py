@@ -36,16 +36,18 @@ def test_a_spool_without_its_tables_is_not_there_yet(tmp_path: Path):
 
 @pytest.mark.postgres_nightly
 @pytest.mark.parametrize(
-    ("hours", "said"),
+    ("hours", "message"),
     [(-2, r"2 h( \d+ s)? ago: not of now"), (2, "ahead of this clock: not of now")],
 )
-def test_an_evaluation_that_is_not_of_now_is_said_not_to_be(catalog, tmp_path: Path, hours, said):
+def test_an_evaluation_that_is_not_of_now_is_said_not_to_be(
+    catalog, tmp_path: Path, hours, message
+):
     """Of a pipeline that stopped, and of one whose clock runs ahead."""
     shop.fill(catalog, evaluated_at=system_clock() + timedelta(hours=hours))
 
-    told = lineward("status", "--data-dir", str(tmp_path), catalog=catalog).stdout
+    text = lineward("status", "--data-dir", str(tmp_path), catalog=catalog).stdout
 
-    assert re.search(said, told)
+    assert re.search(message, text)
 
 
 @pytest.mark.parametrize("is_behind", [True, False])
@@ -58,11 +60,11 @@ def test_incidents_that_wait_for_a_backlog_are_reported(embedded, tmp_path: Path
         note(connection, {BEHIND_SINCE: since, EVENTS_WAIT_SINCE: to_micros(now)})
 
     found = status(Settings(data_dir=tmp_path), now)
-    told = lineward("status", "--data-dir", str(tmp_path), catalog=embedded).stdout
+    text = lineward("status", "--data-dir", str(tmp_path), catalog=embedded).stdout
 
     at = iso(to_micros(now)) if is_behind else None
     assert (found.incidents_wait_since, found.events_wait_since) == (at, at)
-    assert ("incidents: none opens or resolves since " in told) == is_behind
+    assert ("incidents: none opens or resolves since " in text) == is_behind
 
 
 @pytest.mark.parametrize(
@@ -73,12 +75,12 @@ def test_a_collector_is_alive_by_a_heartbeat_of_now(tmp_path: Path, seconds, is_
     """What a clock that was ahead left behind says no more of it than what is old."""
     now = system_clock()
     with closing(open_spool(tmp_path / "spool.db", 1 << 30)) as spool:
-        beat = to_micros(now + timedelta(seconds=seconds))
-        spool.execute("INSERT INTO heartbeat VALUES (1, ?)", (beat,))
+        heartbeat = to_micros(now + timedelta(seconds=seconds))
+        spool.execute("INSERT INTO heartbeat VALUES (1, ?)", (heartbeat,))
 
     found = status(Settings(data_dir=tmp_path), now).collector
 
-    assert found == SpoolStatus(iso(beat), is_alive, last_seq=0, rejected=0)
+    assert found == SpoolStatus(iso(heartbeat), is_alive, last_seq=0, rejected=0)
 
 
 def test_a_log_in_kafka_is_behind_by_its_own_offsets(embedded, tmp_path: Path):

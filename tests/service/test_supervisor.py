@@ -111,9 +111,9 @@ def test_a_role_that_does_not_end_is_killed(tmp_path: Path, up: Up):
     supervisor = up("stubborn")
 
     supervisor.terminate()
-    said, _ = supervisor.communicate(timeout=30)
+    message, _ = supervisor.communicate(timeout=30)
 
-    assert "pipeline did not end in time and was killed" in said
+    assert "pipeline did not stop in time and was killed" in message
     until(lambda: _none_lives(tmp_path))
 
 

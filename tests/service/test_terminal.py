@@ -42,23 +42,23 @@ def test_a_table_cuts_nothing_on_a_narrow_screen():
 
 
 @pytest.mark.parametrize(
-    ("command", "told"),
+    ("command", "answer"),
     [
-        (("datasets", "--owner", "nobody at all"), "no dataset is like that\n"),
+        (("datasets", "--owner", "nobody at all"), "no datasets match\n"),
         (("impact", shop.MART), "0 datasets are made of it\n"),
-        (("suppressions",), "no window is planned\n"),
-        (("set-aside",), "no event is set aside\n"),
-        (("audit", "--who", "nobody at all"), "nobody wanted anything like that\n"),
-        (("history", shop.REF), "writes: none is kept\n"),
+        (("suppressions",), "no suppression windows\n"),
+        (("set-aside",), "no events are set aside\n"),
+        (("audit", "--who", "nobody at all"), "no operator actions match\n"),
+        (("history", shop.REF), "writes: none stored\n"),
     ],
 )
-def test_of_nothing_a_sentence_is_told_and_no_frame_is_drawn(embedded, command, told):
+def test_of_nothing_a_sentence_is_told_and_no_frame_is_drawn(embedded, command, answer):
     """As `runs`, `incidents` and `lint` have theirs."""
     shop.fill(embedded)
 
     shown = lineward(*command, catalog=embedded).stdout
 
-    assert told in shown
+    assert answer in shown
     assert "┏" not in shown
 
 
@@ -87,8 +87,8 @@ def test_the_settings_of_a_past_run_stand_on_a_line_of_their_own():
         | {"written_at": "2026-11-20T01:00:00Z", "spark_conf": {"spark.app.name": "core"}}
     )
     node = PastNode("s3://shop", "core", ["etl"], run, repeated=False, children=[])
-    told = {"depth": 5, "partial": False, "partial_reason": None}
-    answer = PastLineage("s3://shop", "mart", "2026-11-21T00:00:00Z", [node], [], **told)
+    fields = {"depth": 5, "partial": False, "partial_reason": None}
+    answer = PastLineage("s3://shop", "mart", "2026-11-21T00:00:00Z", [node], [], **fields)
 
     lines = _drawn(past.past_drawing(answer), 200)
 
@@ -97,7 +97,7 @@ def test_the_settings_of_a_past_run_stand_on_a_line_of_their_own():
 
 
 @pytest.mark.parametrize(
-    ("message", "told"),
+    ("message", "answer"),
     [
         (None, "-"),
         ("out of memory", "out of memory"),
@@ -107,9 +107,9 @@ def test_the_settings_of_a_past_run_stand_on_a_line_of_their_own():
         ),
     ],
 )
-def test_of_an_error_the_line_that_tells_is_shown(message, told):
+def test_of_an_error_the_line_that_tells_is_shown(message, answer):
     """Python's stands at the end of its traceback."""
-    assert diff.error_text(message) == told
+    assert diff.error_text(message) == answer
 
 
 @pytest.mark.parametrize("command", ["slis", "status"])

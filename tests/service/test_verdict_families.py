@@ -24,9 +24,9 @@ def test_where_nobody_judged_there_is_no_series(embedded):
 def test_each_incident_is_judged_once_by_kind(embedded):
     """Taken for real first, and for a false alarm later: one of each, whatever is said again."""
     one = Desk(embedded).one.id
-    for said in (verdicts.judged, verdicts.false_alarm, verdicts.judged, verdicts.false_alarm):
+    for text in (verdicts.judged, verdicts.false_alarm, verdicts.judged, verdicts.false_alarm):
         with writing(embedded) as connection:
-            said(connection, one)
+            text(connection, one)
 
     name = "lineage_incident_verdicts_total"
     assert _samples(embedded) == {

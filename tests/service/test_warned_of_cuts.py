@@ -29,23 +29,23 @@ def lineward(embedded, monkeypatch):
         (
             ("lineage", shop.MART, "--depth", "1"),
             {},
-            "cut short: upstream: more lies beyond depth 1",
+            "incomplete: upstream: more lies beyond depth 1",
         ),
         (
             ("lineage", shop.RAW, "--at", "2026-11-19T03:00:00Z"),
             {},
-            "cut short: nothing is known of that time: nothing has been watched yet",
+            "incomplete: no data for that time: no events have been observed yet",
         ),
         (
             ("impact", shop.RAW),
             {"answers.walk.MOST_NODES": 2},
-            "cut short: more than 2 datasets",
+            "incomplete: more than 2 datasets",
         ),
-        (("runs", shop.CORE, "--limit", "1"), {}, "1 are shown; there are older ones"),
+        (("runs", shop.CORE, "--limit", "1"), {}, "1 shown; older ones exist"),
         (
             ("history", shop.CORE, "--limit", "1"),
             {},
-            "only the newest 1 of these are shown: schemas, writes",
+            "only the newest 1 are shown of: schemas, writes",
         ),
         (
             ("diff", estate.EARLIER_RUN, estate.ROOT_RUN),

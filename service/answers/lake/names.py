@@ -38,7 +38,7 @@ _IS_KNOWN: Final = "d.dataset_key IN (SELECT dataset_key FROM known_dataset)"
 
 
 def find_dataset(
-    reader: Reader, policy: Policy, wanted: str, namespace: str | None, sight: Sight
+    reader: Reader, policy: Policy, wanted: str, namespace: str | None, visibility: Sight
 ) -> tuple[Dataset, list[Name]]:
     """Return the dataset that is meant, and all names that lead to it.
 
@@ -50,12 +50,12 @@ def find_dataset(
         ForbiddenNamespaceError: as `dataset_named`.
     """
     try:
-        found = dataset_named(reader, wanted, namespace, sight)
+        found = dataset_named(reader, wanted, namespace, visibility)
     except AmbiguousDatasetError:
         raise
     except UnknownDatasetError:
         given = name_given(wanted, namespace)
-        if given is None or not sight.is_whole:
+        if given is None or not visibility.is_whole:
             raise
         folded = fold(*given)
         name = folding(policy).dataset(folded.namespace, folded.name)
@@ -97,11 +97,11 @@ def _replace(connection: Connection, members: list[Row], links: list[Row]) -> No
         connection.execute(insert(tables.dataset_alias), rows)
 
 
-def seen_in_lake(transient: Reader, sight: Sight) -> tuple[str, dict[str, str]]:
+def seen_in_lake(transient: Reader, visibility: Sight) -> tuple[str, dict[str, str]]:
     """Return the condition that a dataset may be seen, as `seen` does.
 
     A token of some namespaces sees no dataset that the catalog has forgotten: the dataset may have
     had a name in another namespace.
     """
-    condition, values = seen(transient, sight)
-    return condition if sight.is_whole else f"({condition} AND {_IS_KNOWN})", values
+    condition, values = seen(transient, visibility)
+    return condition if visibility.is_whole else f"({condition} AND {_IS_KNOWN})", values

@@ -41,19 +41,19 @@ class LakeQuestion(msgspec.Struct, frozen=True):
         settings: of the service.
         policy: in force, which folds names.
         clock: of the service.
-        sight: what may be seen.
+        visibility: what may be seen.
         seconds: for which the lake may be read.
     """
 
     settings: Settings
     policy: Policy
     clock: Clock = system_clock
-    sight: Sight = EVERYTHING
+    visibility: Sight = EVERYTHING
     seconds: float = SECONDS
 
     def ask_catalog(self) -> AbstractContextManager[Question]:
         """Return a question to the catalog; none is kept open while the lake is read."""
-        return question(self.settings, self.clock, self.sight)
+        return question(self.settings, self.clock, self.visibility)
 
 
 class Recalled:

@@ -59,13 +59,13 @@ def run_in_lake(
         UnreachableLakeError: the lake cannot be read.
     """
     window = window_of_run(run_id, first, last)
-    sight = asked.sight
+    visibility = asked.visibility
     with open_recalled(asked) as recalled:
         read = recalled.reading.describe(window)
         recalled.add_run(window, run_id)
         with recalled.read() as reader:
             shown, reason = details_of(
-                reader, rows_of(reader, run_id), sight, seen_in_lake(reader, sight)
+                reader, rows_of(reader, run_id), visibility, seen_in_lake(reader, visibility)
             )
         if not shown:
             message = f"{unknown_run(run_id)} among the events of the lake, {_of(read)}"
@@ -89,7 +89,7 @@ def dataset_runs_in_lake(asked: LakeQuestion, wanted: DatasetWindow) -> LakeRuns
     window = window_between(wanted.first, wanted.last)
     with asked.ask_catalog() as catalog:
         (key, namespace, name), names = find_dataset(
-            catalog.reader, asked.policy, wanted.dataset, wanted.namespace, catalog.sight
+            catalog.reader, asked.policy, wanted.dataset, wanted.namespace, catalog.visibility
         )
     which = "lake", key, window.after, window.before, wanted.direction
     behind = key_of(wanted.cursor, which, tuple[Whole, Whole])
@@ -100,7 +100,7 @@ def dataset_runs_in_lake(asked: LakeQuestion, wanted: DatasetWindow) -> LakeRuns
             touched = reader.rows(_TOUCHED, {"key": key, "direction": wanted.direction})
         rows = [row for row in touched if _is_behind(row, behind)]
         page, is_cut = rows[: wanted.limit], len(rows) > wanted.limit
-        runs, reasons = _details(recalled, window, page, asked.sight)
+        runs, reasons = _details(recalled, window, page, asked.visibility)
         cut = f"{wanted.limit:,} are shown; there are older ones" if is_cut else None
         more = _begins_later(read), _left_out(recalled.unreadable), _unended(runs, read)
         text = _joined([cut, *reasons, *more])
@@ -120,14 +120,14 @@ def _is_behind(row: Row, behind: tuple[int, ...] | None) -> bool:
 
 
 def _details(
-    recalled: Recalled, window: Window, page: Sequence[Row], sight: Sight
+    recalled: Recalled, window: Window, page: Sequence[Row], visibility: Sight
 ) -> tuple[list[RunDetail], list[str | None]]:
     """Return the runs of a page from all of their events, and the reasons if some is left out."""
     recalled.add_runs(window.widened(_MARGIN), {row[1] for row in page})
     with recalled.read() as reader:
-        is_seen = seen_in_lake(reader, sight)
+        is_seen = seen_in_lake(reader, visibility)
         rows = rows_by_key(reader, [row[0] for row in page])
-        found = [details_of(reader, [row], sight, is_seen) for row in rows]
+        found = [details_of(reader, [row], visibility, is_seen) for row in rows]
     return [run for runs, _ in found for run in runs], [reason for _, reason in found]
 
 

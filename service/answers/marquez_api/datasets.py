@@ -31,51 +31,51 @@ _KEYS = f"SELECT d.dataset_key {_IN_NAMESPACE} ORDER BY d.name {LIMIT_AND_OFFSET
 _EVERY = f"SELECT 1 AS one {_IN_NAMESPACE}"
 
 
-def datasets_page(reader: Reader, sight: Sight, namespace: str, page: Page) -> Datasets:
+def datasets_page(reader: Reader, visibility: Sight, namespace: str, page: Page) -> Datasets:
     """Return a page of a namespace's datasets, by name.
 
     Raises:
         UnknownNodeError: the namespace has nothing that the token may see.
     """
-    condition, names = seen(reader, sight)
+    condition, names = seen(reader, visibility)
     values = names | {"namespace": fold(namespace, "any").namespace}
     found = reader.rows(count_up_to(_EVERY.format(seen=condition)), values)[0][0]
     if not found:
-        namespace_of_name(reader, sight, namespace)
+        namespace_of_name(reader, visibility, namespace)
     total, reason = capped_total(found, "datasets")
     keys = [row[0] for row in reader.rows(_KEYS.format(seen=condition), values | page.values)]
     return Datasets(
-        datasets=_datasets(reader, keys, sight),
+        datasets=_datasets(reader, keys, visibility),
         total_count=total,
         partial=reason is not None,
         partial_reason=reason,
     )
 
 
-def dataset_of_name(reader: Reader, sight: Sight, namespace: str, name: str) -> Dataset:
+def dataset_of_name(reader: Reader, visibility: Sight, namespace: str, name: str) -> Dataset:
     """Return a dataset, by any of its names.
 
     Raises:
         UnknownNodeError: there is none that the token may see.
     """
-    key, _, _ = find_dataset(reader, sight, namespace, name)
-    return _datasets(reader, [key], sight)[0]
+    key, _, _ = find_dataset(reader, visibility, namespace, name)
+    return _datasets(reader, [key], visibility)[0]
 
 
-def find_dataset(reader: Reader, sight: Sight, namespace: str, name: str) -> DatasetKey:
+def find_dataset(reader: Reader, visibility: Sight, namespace: str, name: str) -> DatasetKey:
     """Return key and names of a dataset, by any of its names.
 
     Raises:
         UnknownNodeError: there is none that the token may see.
     """
-    found = dataset_among(reader, [(namespace, name)], sight)
+    found = dataset_among(reader, [(namespace, name)], visibility)
     if found is None:
         raise unknown("dataset", name)
     return found
 
 
-def _datasets(reader: Reader, keys: list[int], sight: Sight) -> list[Dataset]:
-    sayings = Sayings(reader, keys, sight)
+def _datasets(reader: Reader, keys: list[int], visibility: Sight) -> list[Dataset]:
+    sayings = Sayings(reader, keys, visibility)
     return [_dataset(row, sayings) for row in rows_for(reader, _DETAILS, keys)]
 
 

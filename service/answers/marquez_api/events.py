@@ -19,11 +19,11 @@ from service.settings import Settings
 MOST_BYTES: Final = 16 << 20  # of the events of one answer
 MOST_PLACES: Final = 10_000  # events from the first of the window that a page may end at
 NO_LAKE: Final = (
-    "this machine has no lake: raw events are stored beside the pipeline, unless LINEWARD_LAKE_URL"
+    "no lake on this machine: raw events are stored with the pipeline, unless LINEWARD_LAKE_URL"
     " names a bucket"
 )
 _BODIES_AT_ONCE = 32  # an event has 10 MiB at most
-_COUNT_CUT: Final = "totalCount counts the events of the last days only"
+_COUNT_CUT: Final = "totalCount counts only the events of the last days"
 _BYTES_CUT: Final = f"the events of this page have more than {MOST_BYTES >> 20} MiB: ask for fewer"
 _COUNT = "SELECT 1 AS one FROM event WHERE event_time >= :after AND event_time < :before"
 

@@ -32,17 +32,17 @@ _Facet = dict[str, Any]
 
 
 def facets_of_run(
-    reader: Reader, sight: Sight, run_id: str, kind: Literal["run", "job"]
+    reader: Reader, visibility: Sight, run_id: str, kind: Literal["run", "job"]
 ) -> RunFacets:
     """Return what is known of a run's facets, or of its job's.
 
     Raises:
         UnknownNodeError: there is no run of this id that the token may see.
     """
-    row = find_run(reader, run_id, sight)
+    row = find_run(reader, run_id, visibility)
     (values,) = reader.rows(_BY_KEY, {"run_key": row.run_key})
     known = dict(zip(_COLUMNS, values, strict=True))
-    if not sight.is_whole:
+    if not visibility.is_whole:
         known["error_message"] = None  # may name anything
         # The root may have touched what is hidden, and be named after it.
         known |= dict.fromkeys(("root_job_namespace", "root_job_name"))

@@ -69,7 +69,7 @@ class JobList(msgspec.Struct, frozen=True):
 
 def list_jobs(
     reader: Reader,
-    sight: Sight,
+    visibility: Sight,
     namespace: str | None = None,
     states: Iterable[RunState] = (),
 ) -> JobList:
@@ -77,7 +77,7 @@ def list_jobs(
 
     Args:
         reader: of the catalog.
-        sight: of the one who asks.
+        visibility: of the one who asks.
         namespace: exactly as events have it.
         states: of the newest run; any if there are none.
     """
@@ -88,27 +88,29 @@ def list_jobs(
     wanted = frozenset(states)
     jobs = [row for row in rows[:MOST_JOBS] if not wanted or row.state in wanted]
     jobs.sort(key=lambda job: (-job.last_event_at, job.namespace, job.name))
-    if sight.is_whole:
+    if visibility.is_whole:
         return JobList(jobs, reason)
-    return _keep_visible(reader, jobs, sight)
+    return _keep_visible(reader, jobs, visibility)
 
 
-def visible_jobs(reader: Reader, newest: dict[JobName, list[RunRow]], sight: Sight) -> set[JobName]:
+def visible_jobs(
+    reader: Reader, newest: dict[JobName, list[RunRow]], visibility: Sight
+) -> set[JobName]:
     """Return the jobs that a token may see, given the newest runs of each.
 
     One of these runs touched what the token may see, and none touched anything else.
     """
-    if sight.is_whole:
+    if visibility.is_whole:
         return set(newest)
     keys = [row.run_key for rows in newest.values() for row in rows]
-    shown, hidden = shown_keys(reader, keys, sight), hidden_of(reader, keys, sight).keys()
+    shown, hidden = shown_keys(reader, keys, visibility), hidden_of(reader, keys, visibility).keys()
     runs = {job: {row.run_key for row in rows} for job, rows in newest.items()}
     return {job for job, of_job in runs.items() if of_job & shown and not of_job & hidden}
 
 
-def _keep_visible(reader: Reader, jobs: list[JobRow], sight: Sight) -> JobList:
+def _keep_visible(reader: Reader, jobs: list[JobRow], visibility: Sight) -> JobList:
     checked = jobs[:MOST_CHECKED]
     newest = {job.id: newest_rows(reader, job.namespace, job.name, LATEST) for job in checked}
-    visible = visible_jobs(reader, newest, sight)
+    visible = visible_jobs(reader, newest, visibility)
     # One reason for every such token: how many jobs are hidden is not to be known.
     return JobList([job for job in checked if job.id in visible], UNSEEN)

@@ -37,19 +37,19 @@ from service.answers.node_ids import unknown
 
 def jobs_page(
     reader: Reader,
-    sight: Sight,
+    visibility: Sight,
     page: Page,
     namespace: str | None = None,
     states: Iterable[RunState] = (),
 ) -> Jobs:
     """Return a page of the jobs of a namespace, or of all; the newest event first."""
-    listed = list_jobs(reader, sight, namespace, states)
+    listed = list_jobs(reader, visibility, namespace, states)
     rows = page.cut(listed.jobs)
     newest = {row.id: newest_rows(reader, row.namespace, row.name, LATEST) for row in rows}
     keys = [run.run_key for runs in newest.values() for run in runs]
-    runs, cut = runs_of_keys(reader, keys, sight)
+    runs, cut = runs_of_keys(reader, keys, visibility)
     reason = listed.reason or cut
-    described = describe_jobs(reader, [(row.namespace, row.name) for row in rows], sight)
+    described = describe_jobs(reader, [(row.namespace, row.name) for row in rows], visibility)
     return Jobs(
         jobs=[
             _job(
@@ -57,7 +57,7 @@ def jobs_page(
                 newest[row.id],
                 runs,
                 described.get((row.namespace, row.name), NOTHING),
-                is_whole=sight.is_whole,
+                is_whole=visibility.is_whole,
             )
             for row in rows
         ],
@@ -67,28 +67,28 @@ def jobs_page(
     )
 
 
-def job_of_name(reader: Reader, sight: Sight, namespace: str, name: str) -> Job:
+def job_of_name(reader: Reader, visibility: Sight, namespace: str, name: str) -> Job:
     """Return a job.
 
     Raises:
         UnknownNodeError: there is none that the token may see.
     """
-    newest = _newest_of_visible(reader, sight, namespace, name)
-    runs, _ = runs_of_keys(reader, [row.run_key for row in newest], sight)
+    newest = _newest_of_visible(reader, visibility, namespace, name)
+    runs, _ = runs_of_keys(reader, [row.run_key for row in newest], visibility)
     first = first_event_of(reader, namespace, name)
-    described = describe_jobs(reader, [(namespace, name)], sight)
+    described = describe_jobs(reader, [(namespace, name)], visibility)
     known = described.get((namespace, name), NOTHING)
-    return _job(first, newest, runs, known, is_whole=sight.is_whole)
+    return _job(first, newest, runs, known, is_whole=visibility.is_whole)
 
 
-def job_runs(reader: Reader, sight: Sight, job: JobName, page: Page) -> Runs:
+def job_runs(reader: Reader, visibility: Sight, job: JobName, page: Page) -> Runs:
     """Return a page of a job's runs.
 
     Raises:
         UnknownNodeError: there is no such job that the token may see.
     """
-    _newest_of_visible(reader, sight, *job)
-    return runs_of_job(reader, *job, page, sight)
+    _newest_of_visible(reader, visibility, *job)
+    return runs_of_job(reader, *job, page, visibility)
 
 
 def type_of(processing_type: str | None) -> JobType:
@@ -96,9 +96,11 @@ def type_of(processing_type: str | None) -> JobType:
     return "STREAM" if processing_type == "STREAMING" else "BATCH"
 
 
-def _newest_of_visible(reader: Reader, sight: Sight, namespace: str, name: str) -> list[RunRow]:
+def _newest_of_visible(
+    reader: Reader, visibility: Sight, namespace: str, name: str
+) -> list[RunRow]:
     newest = newest_rows(reader, namespace, name, LATEST)
-    if not newest or not visible_jobs(reader, {(namespace, name): newest}, sight):
+    if not newest or not visible_jobs(reader, {(namespace, name): newest}, visibility):
         raise unknown("job", name)
     return newest
 

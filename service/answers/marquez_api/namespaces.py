@@ -35,54 +35,54 @@ ORDER BY tag {LIMIT_AND_OFFSET}
 _Span = tuple[int, int]  # first and last seen, µs
 
 
-def namespaces_page(reader: Reader, sight: Sight, page: Page) -> Namespaces:
+def namespaces_page(reader: Reader, visibility: Sight, page: Page) -> Namespaces:
     """Return a page of the namespaces of datasets and of jobs, by name."""
-    listed = list_jobs(reader, sight)
-    rows = _of_datasets(reader, sight)
+    listed = list_jobs(reader, visibility)
+    rows = _of_datasets(reader, visibility)
     named = _namespaces(rows, listed.jobs)
     reason = listed.reason
     return Namespaces(namespaces=page.cut(named), partial=reason is not None, partial_reason=reason)
 
 
-def namespace_of_name(reader: Reader, sight: Sight, name: str) -> Namespace:
+def namespace_of_name(reader: Reader, visibility: Sight, name: str) -> Namespace:
     """Return a namespace, also by another spelling of the same one.
 
     Raises:
         UnknownNodeError: there is none, or none in which the token may see anything.
     """
-    rows = _of_datasets(reader, sight, name)
-    found = _namespaces(rows, list_jobs(reader, sight, name).jobs)
+    rows = _of_datasets(reader, visibility, name)
+    found = _namespaces(rows, list_jobs(reader, visibility, name).jobs)
     if not found:
         raise unknown("namespace", name)
     return found[0]
 
 
-def sources_page(reader: Reader, sight: Sight, page: Page) -> Sources:
+def sources_page(reader: Reader, visibility: Sight, page: Page) -> Sources:
     """Return a page of the namespaces of datasets, as where they lie."""
-    rows = _of_datasets(reader, sight)
+    rows = _of_datasets(reader, visibility)
     return Sources(sources=[_source(row) for row in page.cut(rows)])
 
 
-def source_of_name(reader: Reader, sight: Sight, name: str) -> Source:
+def source_of_name(reader: Reader, visibility: Sight, name: str) -> Source:
     """Return a source.
 
     Raises:
         UnknownNodeError: there is none, or none in which the token may see anything.
     """
-    for row in _of_datasets(reader, sight, name):
+    for row in _of_datasets(reader, visibility, name):
         return _source(row)
     raise unknown("source", name)
 
 
-def tags_page(reader: Reader, sight: Sight, page: Page) -> Tags:
+def tags_page(reader: Reader, visibility: Sight, page: Page) -> Tags:
     """Return a page of the tags of datasets and of their columns, by name."""
-    condition, names = seen(reader, sight)
+    condition, names = seen(reader, visibility)
     rows = reader.rows(_TAGS.format(seen=condition), names | page.values)
     return Tags(tags=[Tag(tag) for (tag,) in rows])
 
 
-def _of_datasets(reader: Reader, sight: Sight, name: str | None = None) -> list[Row]:
-    condition, names = seen(reader, sight)
+def _of_datasets(reader: Reader, visibility: Sight, name: str | None = None) -> list[Row]:
+    condition, names = seen(reader, visibility)
     if name is None:
         return reader.rows(_OF_DATASETS.format(seen=condition, more=""), names)
     wanted = names | {"namespace": fold(name, "any").namespace}

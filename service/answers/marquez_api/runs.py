@@ -95,16 +95,16 @@ class RunRow(msgspec.Struct, frozen=True):
 _RunDatasets = dict[tuple[int, Literal["read", "write"]], list[RunDataset]]
 
 
-def shown_keys(reader: Reader, keys: list[int], sight: Sight) -> set[int]:
+def shown_keys(reader: Reader, keys: list[int], visibility: Sight) -> set[int]:
     """Return the runs that a token may see: those that touched what it may see, and nothing else.
 
     Jobs are named after what they write: the name of any other run may name a hidden dataset.
     """
-    if sight.is_whole:
+    if visibility.is_whole:
         return set(keys)
-    condition, names = seen(reader, sight)
+    condition, names = seen(reader, visibility)
     touched = {row[0] for row in rows_for(reader, _SEEN.format(seen=condition), keys, names)}
-    return touched - hidden_of(reader, keys, sight).keys()
+    return touched - hidden_of(reader, keys, visibility).keys()
 
 
 def newest_rows(reader: Reader, namespace: str, name: str, page: Page) -> list[RunRow]:
@@ -119,61 +119,61 @@ def first_event_of(reader: Reader, namespace: str, name: str) -> int:
     return first
 
 
-def find_run(reader: Reader, run_id: str, sight: Sight) -> RunRow:
+def find_run(reader: Reader, run_id: str, visibility: Sight) -> RunRow:
     """Return the run of this id; of several jobs with a run of this id, that of the newest.
 
     Raises:
         UnknownNodeError: there is none that the token may see.
     """
     rows = [RunRow(*row) for row in reader.rows(_BY_ID, {"run_id": run_id})]
-    shown = shown_keys(reader, [row.run_key for row in rows], sight)
+    shown = shown_keys(reader, [row.run_key for row in rows], visibility)
     for row in rows:
         if row.run_key in shown:
             return row
     raise unknown("run", run_id)
 
 
-def run_of_id(reader: Reader, run_id: str, sight: Sight) -> Run:
+def run_of_id(reader: Reader, run_id: str, visibility: Sight) -> Run:
     """Return a run.
 
     Raises:
         UnknownNodeError: there is none that the token may see.
     """
-    found, _ = to_runs(reader, [find_run(reader, run_id, sight)], sight)
+    found, _ = to_runs(reader, [find_run(reader, run_id, visibility)], visibility)
     return found[0]
 
 
 def runs_of_keys(
-    reader: Reader, keys: Iterable[int], sight: Sight
+    reader: Reader, keys: Iterable[int], visibility: Sight
 ) -> tuple[dict[int, Run], str | None]:
     """Return those of these runs that the token may see, by key, and the reason if it is cut."""
     wanted = sorted(set(keys))
-    shown = shown_keys(reader, wanted, sight)
+    shown = shown_keys(reader, wanted, visibility)
     rows = [RunRow(*row) for row in rows_for(reader, _BY_KEYS, shown)]
-    runs, reason = to_runs(reader, rows, sight)
+    runs, reason = to_runs(reader, rows, visibility)
     return {row.run_key: run for row, run in zip(rows, runs, strict=True)}, reason
 
 
-def runs_of_job(reader: Reader, namespace: str, name: str, page: Page, sight: Sight) -> Runs:
+def runs_of_job(reader: Reader, namespace: str, name: str, page: Page, visibility: Sight) -> Runs:
     """Return a page of a job's runs, newest first."""
-    if sight.is_whole:
+    if visibility.is_whole:
         rows = newest_rows(reader, namespace, name, page)
         found = reader.rows(count_up_to(_TIMES_OF_JOB), _job(namespace, name))[0][0]
         total, reason = capped_total(found, "runs")
     else:
         every = newest_rows(reader, namespace, name, Page(MOST_CHECKED + 1, 0))
-        shown = shown_keys(reader, [row.run_key for row in every[:MOST_CHECKED]], sight)
+        shown = shown_keys(reader, [row.run_key for row in every[:MOST_CHECKED]], visibility)
         visible = [row for row in every if row.run_key in shown]
         rows, total = page.cut(visible), len(visible)
         reason = UNSEEN  # whether something is hidden is not to be known
-    runs, cut = to_runs(reader, rows, sight)
+    runs, cut = to_runs(reader, rows, visibility)
     reason = reason or cut
     return Runs(runs=runs, total_count=total, partial=reason is not None, partial_reason=reason)
 
 
-def to_runs(reader: Reader, rows: list[RunRow], sight: Sight) -> tuple[list[Run], str | None]:
+def to_runs(reader: Reader, rows: list[RunRow], visibility: Sight) -> tuple[list[Run], str | None]:
     """Return these runs with their datasets, and the reason if those are cut."""
-    condition, names = seen(reader, sight)
+    condition, names = seen(reader, visibility)
     keys = [row.run_key for row in rows]
     found = rows_for(reader, _DATASETS.format(seen=condition), keys, names)
     datasets: _RunDatasets = {}
@@ -182,7 +182,7 @@ def to_runs(reader: Reader, rows: list[RunRow], sight: Sight) -> tuple[list[Run]
         named = RunDataset(VersionId(namespace, dataset, version, namespace))
         datasets.setdefault((run_key, direction), []).append(named)
     reason = DATASETS_CUT if len(found) > MOST_DATASETS else None
-    return [_run(row, datasets, is_whole=sight.is_whole) for row in rows], reason
+    return [_run(row, datasets, is_whole=visibility.is_whole) for row in rows], reason
 
 
 def _run(row: RunRow, datasets: _RunDatasets, *, is_whole: bool) -> Run:

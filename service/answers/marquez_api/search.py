@@ -57,10 +57,12 @@ class _Found(msgspec.Struct, frozen=True):
     updated_at: int
 
 
-def search(reader: Reader, sight: Sight, wanted: Wanted) -> SearchResults:
+def search(reader: Reader, visibility: Sight, wanted: Wanted) -> SearchResults:
     """Return the datasets and jobs whose names have the query in them."""
-    datasets = [] if wanted.kind == "job" else _find_datasets(reader, sight, wanted)
-    jobs, reason = ([], None) if wanted.kind == "dataset" else _find_jobs(reader, sight, wanted)
+    datasets = [] if wanted.kind == "job" else _find_datasets(reader, visibility, wanted)
+    jobs, reason = (
+        ([], None) if wanted.kind == "dataset" else _find_jobs(reader, visibility, wanted)
+    )
     both = [(one, "DATASET") for one in datasets] + [(one, "JOB") for one in jobs]
     both.sort(key=lambda pair: _place(pair[0], wanted.sort))
     results = [
@@ -75,16 +77,16 @@ def search(reader: Reader, sight: Sight, wanted: Wanted) -> SearchResults:
     )
 
 
-def search_jobs(reader: Reader, sight: Sight, query: str) -> Hits:
+def search_jobs(reader: Reader, visibility: Sight, query: str) -> Hits:
     """Return jobs as the search of `v2beta` does."""
-    jobs, reason = _find_jobs(reader, sight, Wanted(query=query))
+    jobs, reason = _find_jobs(reader, visibility, Wanted(query=query))
     hits = [_job_hit(reader, job) for job in jobs[:MOST_HITS]]
     return _hits(hits, query, reason)
 
 
-def search_datasets(reader: Reader, sight: Sight, query: str) -> Hits:
+def search_datasets(reader: Reader, visibility: Sight, query: str) -> Hits:
     """Return datasets as the search of `v2beta` does."""
-    found = _find_datasets(reader, sight, Wanted(query=query))
+    found = _find_datasets(reader, visibility, Wanted(query=query))
     hits = [
         Hit(None, one.name, one.namespace, None, {}, dataset_namespace=one.namespace)
         for one in found
@@ -92,8 +94,8 @@ def search_datasets(reader: Reader, sight: Sight, query: str) -> Hits:
     return _hits(hits, query, None)
 
 
-def _find_datasets(reader: Reader, sight: Sight, wanted: Wanted) -> list[_Found]:
-    condition, names = seen(reader, sight)
+def _find_datasets(reader: Reader, visibility: Sight, wanted: Wanted) -> list[_Found]:
+    condition, names = seen(reader, visibility)
     values: dict[str, str | int] = {**names, "like": f"%{literal(wanted.query)}%"}
     values["limit"] = wanted.limit
     more = ""
@@ -109,8 +111,10 @@ def _find_datasets(reader: Reader, sight: Sight, wanted: Wanted) -> list[_Found]
     return [_Found(*row) for row in reader.rows(sql, values)]
 
 
-def _find_jobs(reader: Reader, sight: Sight, wanted: Wanted) -> tuple[list[_Found], str | None]:
-    listed = list_jobs(reader, sight, wanted.namespace)
+def _find_jobs(
+    reader: Reader, visibility: Sight, wanted: Wanted
+) -> tuple[list[_Found], str | None]:
+    listed = list_jobs(reader, visibility, wanted.namespace)
     part = wanted.query.lower()
     found = [
         _Found(job.namespace, job.name, job.last_event_at)

@@ -49,19 +49,19 @@ class _Write(msgspec.Struct, frozen=True):
 
 
 def versions_page(
-    reader: Reader, sight: Sight, namespace: str, name: str, page: Page
+    reader: Reader, visibility: Sight, namespace: str, name: str, page: Page
 ) -> DatasetVersions:
     """Return a page of a dataset's versions, newest first.
 
     Raises:
         UnknownNodeError: there is no such dataset that the token may see.
     """
-    dataset = find_dataset(reader, sight, namespace, name)
+    dataset = find_dataset(reader, visibility, namespace, name)
     values = {"key": dataset[0]}
     found = reader.rows(count_up_to(_EVERY), values)[0][0]
     total, reason = capped_total(found, "versions")
     rows = reader.rows(PAGE, values | page.values)
-    versions, cut = _versions(reader, sight, dataset, [_Write(*row) for row in rows])
+    versions, cut = _versions(reader, visibility, dataset, [_Write(*row) for row in rows])
     reason = reason or cut
     return DatasetVersions(
         versions=versions, total_count=total, partial=reason is not None, partial_reason=reason
@@ -69,14 +69,14 @@ def versions_page(
 
 
 def version_of_id(
-    reader: Reader, sight: Sight, namespace: str, name: str, version: str
+    reader: Reader, visibility: Sight, namespace: str, name: str, version: str
 ) -> DatasetVersion:
     """Return one version of a dataset.
 
     Raises:
         UnknownNodeError: there is no such dataset that the token may see, or no such version.
     """
-    dataset = find_dataset(reader, sight, namespace, name)
+    dataset = find_dataset(reader, visibility, namespace, name)
     written_at = written_at_of(version)
     if written_at is not None:
         values = {"key": dataset[0], "written_at": written_at}
@@ -84,16 +84,16 @@ def version_of_id(
         wanted = version.lower()
         found = [row for row in rows if version_id(row.written_at, row.root_run_id) == wanted]
         if found:
-            return _versions(reader, sight, dataset, found[:1])[0][0]
+            return _versions(reader, visibility, dataset, found[:1])[0][0]
     raise unknown("dataset version", version)
 
 
 def _versions(
-    reader: Reader, sight: Sight, dataset: Dataset, writes: list[_Write]
+    reader: Reader, visibility: Sight, dataset: Dataset, writes: list[_Write]
 ) -> tuple[list[DatasetVersion], str | None]:
     keys = [write.run_key for write in writes if write.run_key is not None]
-    runs, reason = runs_of_keys(reader, keys, sight)
-    sayings = Sayings(reader, [dataset[0]], sight)
+    runs, reason = runs_of_keys(reader, keys, visibility)
+    sayings = Sayings(reader, [dataset[0]], visibility)
     versions = [_version(dataset, write, sayings, runs.get(write.run_key or 0)) for write in writes]
     return versions, reason
 

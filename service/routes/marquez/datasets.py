@@ -26,7 +26,7 @@ def get_namespace_datasets(
     """List the datasets of a namespace, by name."""
     with asked_by(request) as asked:
         namespace, page = decoded(dataset_namespace), Page(limit, offset)
-        return answers.datasets_page(asked.reader, asked.sight, namespace, page)
+        return answers.datasets_page(asked.reader, asked.visibility, namespace, page)
 
 
 @get(_ONE, access="dataset", is_cut=True, sync_to_thread=True)
@@ -36,7 +36,7 @@ def get_namespace_dataset(
     """Return a dataset, by any of its names."""
     with asked_by(request) as asked:
         names = decoded(dataset_namespace), decoded(dataset)
-        return answers.dataset_of_name(asked.reader, asked.sight, *names)
+        return answers.dataset_of_name(asked.reader, asked.visibility, *names)
 
 
 @get(f"{_ONE}/versions", access="history", is_cut=True, sync_to_thread=True)
@@ -51,7 +51,7 @@ def get_versions(
     """List the versions of a dataset, newest first."""
     with asked_by(request) as asked:
         names, page = (decoded(dataset_namespace), decoded(dataset)), Page(limit, offset)
-        return versions_page(asked.reader, asked.sight, *names, page)
+        return versions_page(asked.reader, asked.visibility, *names, page)
 
 
 @get(f"{_ONE}/versions/{{version:str}}", access="history", is_cut=True, sync_to_thread=True)
@@ -64,4 +64,4 @@ def get_version(
     """Return one version of a dataset."""
     with asked_by(request) as asked:
         names = decoded(dataset_namespace), decoded(dataset)
-        return version_of_id(asked.reader, asked.sight, *names, decoded(version))
+        return version_of_id(asked.reader, asked.visibility, *names, decoded(version))

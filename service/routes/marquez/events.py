@@ -15,7 +15,7 @@ from service.errors import InvalidQuestionError
 from service.routes.asked import AnyRequest, asked_by
 from service.routes.marquez.parameters import DEFAULT_LIMIT, Limit, Offset
 
-_Time = Annotated[str | None, QueryParameter(description="A time, with its time zone.")]
+_Time = Annotated[str | None, QueryParameter(description="Timestamp with time zone.")]
 _Direction = Annotated[Literal["asc", "desc", "ASC", "DESC"], QueryParameter(name="sortDirection")]
 
 

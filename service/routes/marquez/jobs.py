@@ -17,7 +17,7 @@ from service.routes.marquez.segments import decoded
 
 _States = Annotated[
     list[Literal["NEW", "RUNNING", "COMPLETED", "FAILED", "ABORTED", "OTHER"]] | None,
-    QueryParameter(name="lastRunStates", description="States of the newest run; any unless given."),
+    QueryParameter(name="lastRunStates", description="States of the newest run; default: any."),
 ]
 # The catalog counts an ABORT as FAIL, and a run without START as NEW.
 _KNOWN: dict[str, RunState] = {
@@ -42,7 +42,7 @@ def get_jobs(
     states = [_KNOWN[state] for state in last_run_states or ()]
     with asked_by(request) as asked:
         page = Page(limit, offset)
-        return answers.jobs_page(asked.reader, asked.sight, page, states=states)
+        return answers.jobs_page(asked.reader, asked.visibility, page, states=states)
 
 
 @get("/api/v1/namespaces/{job_namespace:str}/jobs", access="jobs", is_cut=True, sync_to_thread=True)
@@ -58,7 +58,9 @@ def get_namespace_jobs(
     states = [_KNOWN[state] for state in last_run_states or ()]
     with asked_by(request) as asked:
         page = Page(limit, offset)
-        return answers.jobs_page(asked.reader, asked.sight, page, decoded(job_namespace), states)
+        return answers.jobs_page(
+            asked.reader, asked.visibility, page, decoded(job_namespace), states
+        )
 
 
 @get(
@@ -71,7 +73,7 @@ def get_job(request: AnyRequest, job_namespace: FromPath[str], job: FromPath[str
     """Return a job with its newest runs."""
     with asked_by(request) as asked:
         names = decoded(job_namespace), decoded(job)
-        return answers.job_of_name(asked.reader, asked.sight, *names)
+        return answers.job_of_name(asked.reader, asked.visibility, *names)
 
 
 @get(
@@ -91,14 +93,14 @@ def get_job_runs(
     """List the runs of a job, newest first."""
     with asked_by(request) as asked:
         names = decoded(job_namespace), decoded(job)
-        return answers.job_runs(asked.reader, asked.sight, names, Page(limit, offset))
+        return answers.job_runs(asked.reader, asked.visibility, names, Page(limit, offset))
 
 
 @get("/api/v1/jobs/runs/{run_id:str}", access="run", is_cut=True, sync_to_thread=True)
 def get_job_run(request: AnyRequest, run_id: FromPath[str]) -> Run:
     """Return a run."""
     with asked_by(request) as asked:
-        return run_of_id(asked.reader, run_id, asked.sight)
+        return run_of_id(asked.reader, run_id, asked.visibility)
 
 
 @get("/api/v1/jobs/runs/{run_id:str}/facets", access="run", is_cut=True, sync_to_thread=True)
@@ -110,4 +112,4 @@ def get_run_facets(
     """Return the facets of a run, or of its job, that the catalog keeps."""
     kind: Literal["run", "job"] = "run" if facet_type.lower() == "run" else "job"
     with asked_by(request) as asked:
-        return facets_of_run(asked.reader, asked.sight, run_id, kind)
+        return facets_of_run(asked.reader, asked.visibility, run_id, kind)

@@ -7,6 +7,8 @@ from litestar.params import QueryParameter
 from service.answers.datasets import FURTHEST
 from service.answers.marquez_api.paging import MOST_LIMIT
 
-Limit = Annotated[int, QueryParameter(ge=0, le=MOST_LIMIT, description="At most so many.")]
-Offset = Annotated[int, QueryParameter(ge=0, le=FURTHEST, description="So many are left out.")]
+Limit = Annotated[
+    int, QueryParameter(ge=0, le=MOST_LIMIT, description=("Maximum number of results."))
+]
+Offset = Annotated[int, QueryParameter(ge=0, le=FURTHEST, description="Number of results to skip.")]
 DEFAULT_LIMIT = 100

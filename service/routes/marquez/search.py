@@ -13,13 +13,15 @@ from service.errors import InvalidQuestionError
 from service.routes.asked import AnyRequest, asked_by
 
 _Query = Annotated[
-    str, QueryParameter(name="q", min_length=1, max_length=1_024, description="A part of a name.")
+    str, QueryParameter(name="q", min_length=1, max_length=1_024, description="Text in the name.")
 ]
 _Filter = Annotated[
     Literal["dataset", "job", "DATASET", "JOB"] | None, QueryParameter(name="filter")
 ]
 _Sort = Annotated[Literal["name", "updated_at", "NAME", "UPDATE_AT"], QueryParameter(name="sort")]
-_Limit = Annotated[int, QueryParameter(ge=0, le=MOST_LIMIT, description="At most so many.")]
+_Limit = Annotated[
+    int, QueryParameter(ge=0, le=MOST_LIMIT, description=("Maximum number of results."))
+]
 _Day = Annotated[str | None, QueryParameter(description="A day, as 2026-11-20.")]
 
 
@@ -46,21 +48,21 @@ def get_search(  # noqa: PLR0913 - each is a parameter of the query
         after=_day(after, "after"),
     )
     with asked_by(request) as asked:
-        return answers.search(asked.reader, asked.sight, wanted)
+        return answers.search(asked.reader, asked.visibility, wanted)
 
 
 @get("/api/v2beta/search/jobs", access="jobs", is_cut=True, sync_to_thread=True)
 def get_search_of_jobs(request: AnyRequest, q: _Query) -> Hits:
     """Find jobs by a part of their names."""
     with asked_by(request) as asked:
-        return answers.search_jobs(asked.reader, asked.sight, q)
+        return answers.search_jobs(asked.reader, asked.visibility, q)
 
 
 @get("/api/v2beta/search/datasets", access="datasets", is_cut=True, sync_to_thread=True)
 def get_search_of_datasets(request: AnyRequest, q: _Query) -> Hits:
     """Find datasets by a part of their names."""
     with asked_by(request) as asked:
-        return answers.search_datasets(asked.reader, asked.sight, q)
+        return answers.search_datasets(asked.reader, asked.visibility, q)
 
 
 def _day(text: str | None, name: str) -> date | None:

@@ -140,9 +140,9 @@ def test_a_token_expires(estate):
     assert estate.get(_QUERY, "late").status_code == 200
     estate.now = estate.now.replace(minute=30)
 
-    refused = estate.get(_QUERY, "late")
+    rejected = estate.get(_QUERY, "late")
 
-    assert (refused.status_code, refused.json()["detail"]) == (401, "the token has expired")
+    assert (rejected.status_code, rejected.json()["detail"]) == (401, "the token has expired")
 
 
 def test_a_token_that_is_taken_out_of_the_policy_is_none_at_once(estate):
@@ -213,14 +213,14 @@ def test_only_access_off_opens_the_api_again(estate):
     assert estate.get(_QUERY).status_code == 200
     estate.policy.write_text("retention_days: 30\n")
     assert estate.get(_QUERY, None).status_code == 401
-    (told,) = estate.get("/api/v1/status").json()["policies"]
-    assert (told["role"], "access: off" in told["error"]) == ("service", True)
+    (answer,) = estate.get("/api/v1/status").json()["policies"]
+    assert (answer["role"], "access: off" in answer["error"]) == ("service", True)
 
     estate.policy.write_text("retention_days: 30\naccess: off\n")
 
     assert estate.get(_QUERY, None).status_code == 200
-    (told,) = estate.get("/api/v1/status", None).json()["policies"]
-    assert told["error"] is None
+    (answer,) = estate.get("/api/v1/status", None).json()["policies"]
+    assert answer["error"] is None
 
 
 def test_a_policy_that_goes_away_opens_nothing(estate):

@@ -99,7 +99,7 @@ def test_what_a_reader_may_ask_is_written_twice_and_alike(estate):
 
 def test_an_answer_that_shows_too_much_is_found(estate, monkeypatch):
     """A filter that lets names through: what the answer named is held against the token."""
-    monkeypatch.setattr(Sight, "sees", lambda _sight, _namespace, _key=None: True)
+    monkeypatch.setattr(Sight, "sees", lambda _visibility, _namespace, _key=None: True)
     estate.get(f"/api/v1/dataset?dataset=payroll/salaries&dataset_namespace={HIDDEN}", "shop")
     estate.judge()
 

@@ -12,7 +12,7 @@ from lineage.policy import PolicyError, PolicyFile
 from service.access.guard import Guard
 from service.answers.status import status
 from service.app import create_app
-from service.errors import RefusedInputError
+from service.errors import RejectedInputError
 from service.metrics import CatalogCollector
 from service.policies import PolicyInForce, policy_for
 from tests.service.access.estate import NOW, POLICY, Estate
@@ -118,9 +118,9 @@ def test_nobody_may_ask_while_the_catalog_cannot_say(estate):
     stored = StoredAccess(estate.settings.catalog)
     service = Restarted(estate, stored)
 
-    refused = service.client.get(_QUERY)
-    assert refused.status_code == 503
-    assert "the catalog cannot be read, which says whether access was in force" in refused.text
+    rejected = service.client.get(_QUERY)
+    assert rejected.status_code == 503
+    assert "access control is unknown" in rejected.text
     stored.look()
     assert service.policy.standing().error == GONE
     assert service.get(_QUERY) == 503
@@ -150,7 +150,7 @@ def test_a_catalog_that_is_restored_after_the_start_closes_the_service(estate):
 def test_every_other_reader_rejects_the_policy(estate):
     """The pipeline and the commands, with a file and without one."""
     estate.write_policy(CUT[0])
-    with pytest.raises(RefusedInputError, match="the section access is gone"):
+    with pytest.raises(RejectedInputError, match="the section access is gone"):
         policy_for(estate.settings)
     before = StoredAccess(estate.settings.catalog)
     before.look()

@@ -250,8 +250,8 @@ def _member(number: str, dataset: int, steps: int, by: int | None) -> dict[str, 
 
 
 def _event(number: str, revision: int) -> dict[str, Any]:
-    told = {"what": "opened", "reason": "the zebra left the vault", "by": None, "detail": "{}"}
-    return {"incident_id": number, "revision": revision, "at": shop.at(revision), **told}
+    fields = {"what": "opened", "reason": "the zebra left the vault", "by": None, "detail": "{}"}
+    return {"incident_id": number, "revision": revision, "at": shop.at(revision), **fields}
 
 
 def _paths(estate: Estate) -> set[str]:

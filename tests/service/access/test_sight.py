@@ -161,10 +161,10 @@ def test_evidence_of_an_slis_own_words_is_shown_and_of_any_other_withheld(estate
             connection.execute(delete(state).where(of_it))
             connection.execute(insert(state), row | {"evidence": evidence})
 
-    told = estate.get("/api/v1/why?dataset=mart/daily", "shop").text
+    answer = estate.get("/api/v1/why?dataset=mart/daily", "shop").text
 
-    assert "a run is under way" in told
-    assert PAYROLL not in told
+    assert "a run is under way" in answer
+    assert PAYROLL not in answer
 
 
 def test_a_token_that_may_see_nothing_sees_nothing(estate):

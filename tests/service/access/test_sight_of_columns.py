@@ -49,7 +49,7 @@ def test_columns_that_may_not_be_seen_are_left_out_and_counted(columns, path):
     assert all(word in whole.text for word in (HIDDEN, "wage", PAYROLL))
     assert not [word for word in (HIDDEN, "wage", PAYROLL, "unnamed") if word in cut.text]
     assert shop.REF in cut.text
-    assert "some of it may not be seen with this token" in cut.json()["partial_reason"]
+    assert "parts are hidden from this token" in cut.json()["partial_reason"]
     audited = columns.rows("SELECT who, namespaces FROM access_audit ORDER BY id")
     assert audited[1] == ("shop", f'["{shop.NAMESPACE}"]')
     columns.judge()

@@ -16,7 +16,7 @@ from tests.service.explorer.estate import INCIDENT, incident_row, member_row, me
 
 pytestmark = pytest.mark.postgres_nightly
 
-UNSEEN = "some of it may not be seen with this token"
+UNSEEN = "parts are hidden from this token"
 
 
 def test_hidden_datasets_take_no_room_in_a_run(estate, monkeypatch):
@@ -58,7 +58,7 @@ def test_checks_of_hidden_edges_are_counted_and_not_called_none(estate, monkeypa
 
     page = estate.get("/dataset?dataset=core/orders", "shop").text
     assert "1 more that you may not see." in page
-    assert "No edge into it was compared" not in page
+    assert "No upstream edge has been checked yet" not in page
 
     _check(estate, shop.dataset_key(shop.RAW), "good")
     page = estate.get("/dataset?dataset=core/orders", "shop").text
@@ -98,7 +98,7 @@ def test_of_an_incident_with_a_hidden_root_nothing_tells_whose_it_is(estate):
     assert cut["partial_reason"] == UNSEEN
     assert "payroll" not in "".join(pages)
     assert [page.count("not shown") for page in pages] == [1, 2]
-    assert f"Not all is shown: <bdi>{UNSEEN}</bdi>." in pages[1]
+    assert f"Incomplete: <bdi>{UNSEEN}</bdi>." in pages[1]
 
 
 def _add(estate, table, rows: list[dict[str, Any]]) -> None:
@@ -114,7 +114,7 @@ def _alias(estate, namespace: str, name: str) -> None:
 
 def _check(estate, upstream: int, outcome: str) -> None:
     edge = {"upstream_key": upstream, "downstream_key": shop.dataset_key(shop.CORE), "job_key": 7}
-    told = {"job_version": 1, "outcome": outcome, "oracle": "event_log", "root_run_id": "r"}
+    fields = {"job_version": 1, "outcome": outcome, "oracle": "event_log", "root_run_id": "r"}
     by = {"producer": "spark", "adapter_version": "1.53.0"}
     at = {"written_at": 1, "first_checked_at": 1, "checked_at": 1}
-    _add(estate, tables.edge_check, [{**edge, **told, **by, **at}])
+    _add(estate, tables.edge_check, [{**edge, **fields, **by, **at}])

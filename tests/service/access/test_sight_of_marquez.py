@@ -28,7 +28,7 @@ def test_what_may_not_be_seen_is_in_no_graph_and_is_said_to_be_missing(estate):
     assert f"dataset:{HIDDEN}:{PAYROLL}" in whole.text
     assert HIDDEN not in cut.text
     assert PAYROLL not in cut.text
-    assert cut.json()["partial_reason"] == "some of it may not be seen with this token"
+    assert cut.json()["partial_reason"] == "parts are hidden from this token"
     assert estate.rows("SELECT who, action, subject, namespaces FROM access_audit ORDER BY id") == [
         ("boss", "lineage", f"nodeId={CORE}", f'["{shop.NAMESPACE}","{HIDDEN}"]'),
         ("shop", "lineage", f"nodeId={CORE}", f'["{shop.NAMESPACE}"]'),
@@ -49,10 +49,10 @@ def test_a_hidden_node_is_as_if_it_were_not_there(estate):
         ("job", "jobs:wages", "jobs:x"),
         ("job", "jobs:w%2561ges", "jobs:%2578"),  # encoded once more than need be
     ):
-        refused = estate.get(f"/api/v1/lineage?nodeId={kind}:{hidden}", "shop")
+        rejected = estate.get(f"/api/v1/lineage?nodeId={kind}:{hidden}", "shop")
         missing = estate.get(f"/api/v1/lineage?nodeId={kind}:{absent}", "shop")
-        assert refused.status_code == missing.status_code == 404
-        as_asked = refused.text.replace(unquote(hidden), "")
+        assert rejected.status_code == missing.status_code == 404
+        as_asked = rejected.text.replace(unquote(hidden), "")
         assert as_asked == missing.text.replace(unquote(absent), "")
         assert estate.get(f"/api/v1/lineage?nodeId={kind}:{hidden}", "boss").status_code == 200
 
@@ -63,7 +63,7 @@ def test_a_graph_that_forgot_whom_it_is_for_would_be_seen(estate, monkeypatch):
     monkeypatch.setattr(
         marquez_graph,
         "walked",
-        lambda asked, *way: walked(replace(asked, sight=EVERYTHING), *way),
+        lambda asked, *way: walked(replace(asked, visibility=EVERYTHING), *way),
     )
 
     assert HIDDEN in estate.get(f"/api/v1/lineage?nodeId={CORE}", "shop").text

@@ -57,16 +57,16 @@ def test_the_past_ends_at_what_is_hidden_and_says_so(settled):
     ]
     up, down = [shop.RAW, shop.REF], [shop.MART]
     assert ends == [[*up, PAYROLL], [*down, PAYROLL], up, down]
-    assert "some of it may not be seen with this token" in cut["partial_reason"]
+    assert "parts are hidden from this token" in cut["partial_reason"]
 
 
 @pytest.mark.postgres_always
 @pytest.mark.parametrize(
     ("path", "run_in"),
     [
-        ("/api/v1/runs?dataset=core/orders", lambda told: told["runs"][0]),
-        ("/api/v1/lineage?dataset=core/orders", lambda told: told["last_run"]),
-        ("/api/v1/dataset?dataset=core/orders", lambda told: told["last_run"]),
+        ("/api/v1/runs?dataset=core/orders", lambda answer: answer["runs"][0]),
+        ("/api/v1/lineage?dataset=core/orders", lambda answer: answer["last_run"]),
+        ("/api/v1/dataset?dataset=core/orders", lambda answer: answer["last_run"]),
     ],
 )
 def test_a_run_goes_by_its_applications_name_where_not_all_may_be_seen(estate, path, run_in):

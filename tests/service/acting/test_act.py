@@ -102,7 +102,7 @@ def test_a_collector_that_is_away_fails_the_action(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "text"),
     [
         (("restart-role", "pipeline"), 6, "kubectl rollout restart"),
         (("resubmit", "jobs/orders"), 6, "LINEWARD_KUBERNETES_URL"),
@@ -111,11 +111,11 @@ def test_a_collector_that_is_away_fails_the_action(tmp_path):
         (("open-suppression", "*", "--until", "2020-01-01", "--reason", "x"), 2, "is over"),
     ],
 )
-def test_what_is_refused_ends_with_its_code_and_stands_in_the_log(place, arguments, code, said):
+def test_what_is_refused_ends_with_its_code_and_stands_in_the_log(place, arguments, code, text):
     """By the real means: no supervisor, no Kubernetes, no such run or dataset."""
     done = place.act(*arguments)
 
-    assert (done.returncode, said in done.stderr) == (code, True), done.stderr
+    assert (done.returncode, text in done.stderr) == (code, True), done.stderr
     ((via, action, answer),) = place.audited()
     assert (via, action, answer[:8]) == ("cli", f"act {arguments[0]}", "refused:")
 

@@ -74,8 +74,8 @@ def test_an_incident_that_opens_has_its_action_done_once(watched):
     watched.turn()
 
     who = "policy for inc-1"
-    told = [(who, "act restart-role", None), (who, "act restart-role", "done: a")]
-    assert watched.audited() == told
+    texts = [(who, "act restart-role", None), (who, "act restart-role", "done: a")]
+    assert watched.audited() == texts
     assert (watched.folder / "run" / "restart-pipeline").exists()
 
 

@@ -39,11 +39,11 @@ def test_driver_becomes_spark_submit(tmp_path):
         stdout=subprocess.PIPE,
         text=True,
     )
-    said, _ = begun.communicate(timeout=60)
+    text, _ = begun.communicate(timeout=60)
 
     assert begun.returncode == 7
-    assert said.startswith(f"{begun.pid} 10.0.0.7 --conf spark.driver.bindAddress=10.0.0.7")
-    assert said.endswith("--deploy-mode client local:///main file.py\n")
+    assert text.startswith(f"{begun.pid} 10.0.0.7 --conf spark.driver.bindAddress=10.0.0.7")
+    assert text.endswith("--deploy-mode client local:///main file.py\n")
 
 
 @needs_mounts

@@ -25,21 +25,21 @@ def test_a_telling_keeps_the_distances_between_events():
     """The last event is at the instant asked for, and the others as far before it as they were."""
     recorded = recording.load()
 
-    told = _told(recorded.ending(NIGHT, SHOP))
+    answer = _told(recorded.ending(NIGHT, SHOP))
 
     before = _times(_told(recorded.events))
     shift = NIGHT - max(before)
-    assert _times(told) == [time + shift for time in before]
+    assert _times(answer) == [time + shift for time in before]
 
 
 def test_a_telling_changes_instants_ids_and_the_folder_and_nothing_else():
     """Undo these, and it is what the listener sent: so no lineage was made up."""
     recorded = recording.load()
-    told = list(recorded.ending(NIGHT, SHOP))
+    answer = list(recorded.ending(NIGHT, SHOP))
 
-    ids = dict(zip(_run_ids(_told(told)), _run_ids(_told(recorded.events)), strict=True))
+    ids = dict(zip(_run_ids(_told(answer)), _run_ids(_told(recorded.events)), strict=True))
     undone = []
-    for event, original in zip(told, recorded.events, strict=True):
+    for event, original in zip(answer, recorded.events, strict=True):
         text = event.decode().replace(str(SHOP), recording.FOLDER)
         for new, old in ids.items():
             text = text.replace(new, old)
@@ -73,9 +73,9 @@ def test_the_nights_are_a_day_apart_with_a_little_jitter():
     """Thirty nights, the newest at the instant asked for, none at quite the minute of the last."""
     raw = recording.load().of(["raw"])
 
-    told = _told(recording.daily(raw, last=NIGHT, days=30, shop=SHOP))
+    answer = _told(recording.daily(raw, last=NIGHT, days=30, shop=SHOP))
 
-    ends = [time for time, event in zip(_times(told), told, strict=True) if _is_last(event)]
+    ends = [time for time, event in zip(_times(answer), answer, strict=True) if _is_last(event)]
     assert (len(ends), ends[-1]) == (30, NIGHT)
     gaps = {later - earlier for earlier, later in pairwise(ends)}
     assert len(gaps) > 1

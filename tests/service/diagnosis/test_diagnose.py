@@ -56,8 +56,8 @@ def test_executors_that_were_killed_stand_before_a_new_version(watched, tmp_path
     watched.estate.add("raw")
     watched.estate.ran(watched.rows(tables.dataset_activity), "4.2.0")
     watched.at(NOON)
-    said = {"engine_version": "4.3.1", "application_id": "spark-2"}
-    watched.estate.fail("raw", NOON + 60, **said)
+    fields = {"engine_version": "4.3.1", "application_id": "spark-2"}
+    watched.estate.fail("raw", NOON + 60, **fields)
     pods = [
         {
             "uid": str(number),

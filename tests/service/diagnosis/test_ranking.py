@@ -32,9 +32,9 @@ def test_code_stands_before_settings_and_settings_before_versions_of_inputs():
         Change("engine_version", "4.2.0", "4.3.1"),
         Change("code_version", "1f", "2a"),
     ]
-    told = _ranked(changes=changes, datasets=[_input(Change("version", "7", "8"))])
+    answer = _ranked(changes=changes, datasets=[_input(Change("version", "7", "8"))])
 
-    assert told == [
+    assert answer == [
         "code_version: 1f -> 2a",
         "engine_version: 4.2.0 -> 4.3.1",
         "spark_conf spark.executor.memory: 4g -> 1g",
@@ -45,12 +45,12 @@ def test_code_stands_before_settings_and_settings_before_versions_of_inputs():
 def test_a_schema_that_changed_and_an_input_that_is_gone_stand_before_settings():
     """Of what it reads."""
     change = SchemaChange(added=[], removed=[Field("price", "double")], retyped=[])
-    told = _ranked(
+    answer = _ranked(
         changes=[Change("parameters day", "1", "2")],
         datasets=[_input(schema=change), _input(only_in="first")],
     )
 
-    assert told == [
+    assert answer == [
         "schema of raw: removed price",
         "input raw: read -> nothing",
         "parameters day: 1 -> 2",

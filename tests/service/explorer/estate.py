@@ -179,8 +179,8 @@ def _earlier() -> dict[str, Any]:
     row = shop.run_row()
     ends = {"completed_at": shop.at(1), "failed_at": None, "error_message": None}
     names = {"run_key": 2, "run_id": EARLIER_RUN, "root_run_id": EARLIER_RUN}
-    told = {"code_version": "aa17c02", "first_event_at": shop.at(0.5), "started_at": shop.at(0.5)}
-    return row | ends | names | told
+    fields = {"code_version": "aa17c02", "first_event_at": shop.at(0.5), "started_at": shop.at(0.5)}
+    return row | ends | names | fields
 
 
 def _write(dataset: int, run: str, at: int) -> dict[str, Any]:
@@ -271,8 +271,8 @@ def incident_row(number: str, state: str, severity: str, what: str, now: int) ->
 
 
 def _event(number: str, revision: int, what: str, by: str | None, at: int) -> dict[str, Any]:
-    told = {"what": what, "reason": "held", "by": by, "detail": "{}"}
-    return {"incident_id": number, "revision": revision, "at": at, **told}
+    fields = {"what": what, "reason": "held", "by": by, "detail": "{}"}
+    return {"incident_id": number, "revision": revision, "at": at, **fields}
 
 
 def member_row(dataset: int, steps: int, explained_by: int | None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What of a page somebody sees who may not see all."""
+"""Pages for tokens that may not see every namespace."""
 
 import pytest
 from sqlalchemy import insert
@@ -26,28 +26,28 @@ _PATHS = (
 
 
 @pytest.mark.parametrize("path", _PATHS)
-def test_no_page_names_what_may_not_be_seen(guarded, path):
-    """A token of one namespace, in a browser's cookie."""
-    told = guarded.get(path, None, **by_cookie("shop"))
+def test_pages_never_name_hidden_datasets(guarded, path):
+    """Sign in with a token of one namespace."""
+    answer = guarded.get(path, None, **by_cookie("shop"))
 
-    assert told.status_code in (200, 404)
-    assert HIDDEN not in told.text
-    assert "shop-secret" not in told.text
-    assert PAYROLL not in told.text
+    assert answer.status_code in (200, 404)
+    assert HIDDEN not in answer.text
+    assert "shop-secret" not in answer.text
+    assert PAYROLL not in answer.text
 
 
-def test_who_sees_some_namespaces_is_told_that_something_is_left_out(guarded):
-    """History may name anything, and so may what differs."""
+def test_limited_token_sees_that_content_is_hidden(guarded):
+    """Hide history and differences, which may name any dataset."""
     page = guarded.get("/dataset?dataset=core/orders", None, **by_cookie("shop"))
     diff = guarded.get(f"/runs/{shop.RUN_ID}/diff/{shop.RUN_ID}", None, **by_cookie("shop"))
 
-    assert "Not shown to a token of some namespaces." in page.text
-    assert "1 more that you may not see" in page.text
+    assert "Not shown: this token may not see every namespace." in page.text
+    assert "1 more hidden from you" in page.text
     assert diff.status_code == 403
 
 
-def test_an_incident_names_nothing_that_may_not_be_seen(guarded):
-    """Of its datasets and what hangs on its root; its root, evidence and runs stay untold."""
+def test_incident_page_never_names_hidden_datasets(guarded):
+    """Hide datasets, root, evidence and runs."""
     core, hidden = shop.dataset_key(shop.CORE), key(HIDDEN, PAYROLL)
     root = estate.incident_row(estate.INCIDENT, "open", "page", f"{PAYROLL} failed", 1)
     named = {"root_name": PAYROLL, "evidence": f"{HIDDEN} is to blame"}
@@ -56,8 +56,8 @@ def test_an_incident_names_nothing_that_may_not_be_seen(guarded):
         for dataset, steps in ((hidden, 0), (core, 1)):
             member = estate.member_row(dataset, steps, hidden if steps else None)
             connection.execute(insert(tables.incident_member), member)
-            hurt = {"incident_id": estate.INCIDENT, "dataset_key": dataset, "hops": steps}
-            connection.execute(insert(tables.incident_impact), hurt)
+            impact = {"incident_id": estate.INCIDENT, "dataset_key": dataset, "hops": steps}
+            connection.execute(insert(tables.incident_impact), impact)
     pages = [
         guarded.get(path, None, **by_cookie("shop")).text
         for path in ("/", "/incidents", f"/incidents/{estate.INCIDENT}")
@@ -70,8 +70,8 @@ def test_an_incident_names_nothing_that_may_not_be_seen(guarded):
     assert "core/orders" in pages[2]
 
 
-def test_an_audit_row_holds_the_namespaces_that_a_page_named(guarded):
-    """Read from its links; each access is judged, and was right."""
+def test_audit_row_lists_the_namespaces_of_a_page(guarded):
+    """Read the namespaces from the links, and audit each access."""
     guarded.get("/dataset?dataset=core/orders", None, **by_cookie("shop"))
     guarded.get("/datasets", "boss")
     guarded.judge()
@@ -84,8 +84,8 @@ def test_an_audit_row_holds_the_namespaces_that_a_page_named(guarded):
     assert guarded.m10 == (2.0, 2.0, 0.0)
 
 
-def test_a_page_that_shows_too_much_is_found(guarded, monkeypatch):
-    """The mutant: sight is blind to nothing, and the judge sees it in the links."""
+def test_auditor_finds_a_page_that_shows_hidden_datasets(guarded, monkeypatch):
+    """Run a mutant that shows everything: the auditor sees it in the links."""
     monkeypatch.setattr(Sight, "sees", lambda *_: True)
     guarded.get("/dataset?dataset=core/orders", None, **by_cookie("shop"))
     guarded.judge()
@@ -93,8 +93,8 @@ def test_a_page_that_shows_too_much_is_found(guarded, monkeypatch):
     assert guarded.counts("lineage_access_unauthorized") == {"namespace": 1.0}
 
 
-def test_what_somebody_searches_for_is_no_namespace_that_a_page_named(guarded):
-    """No text can look like a link."""
+def test_search_text_is_not_audited_as_a_namespace(guarded):
+    """Never mistake a text for a link."""
     text = 'href="/dataset?dataset_namespace=s3://other'
     guarded.client.get("/datasets", params={"find": text}, headers=by_cookie("shop"))
     guarded.judge()
@@ -103,10 +103,10 @@ def test_what_somebody_searches_for_is_no_namespace_that_a_page_named(guarded):
     assert gate.namespaces_in(f'<a {text}">'.encode()) == ["s3://other"]
 
 
-def test_the_first_page_shows_a_cut_token_its_own_counts(guarded):
-    """Four datasets, not five: the hidden one is in no number."""
+def test_overview_counts_visible_datasets_only(guarded):
+    """Count four datasets, not the hidden fifth."""
     own = guarded.get("/", None, **by_cookie("shop")).text
     every = guarded.get("/", "boss").text
 
     assert "<b>1</b>" in own
-    assert ("2 datasets are bad" in every, "2 datasets are bad" in own) == (True, False)
+    assert ("2 datasets bad" in every, "2 datasets bad" in own) == (True, False)

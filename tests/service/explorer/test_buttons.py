@@ -1,4 +1,4 @@
-"""Who may press a button of a page, and what it does."""
+"""Buttons of pages: permissions and effects."""
 
 import pytest
 
@@ -19,8 +19,8 @@ _FOREIGN = (
 
 
 @pytest.mark.parametrize("headers", _FOREIGN)
-def test_a_form_of_another_site_does_nothing(answering, headers):
-    """Though the browser has a cookie of somebody who may."""
+def test_form_of_another_site_is_rejected(answering, headers):
+    """Reject the form although the browser has a valid cookie."""
     number = answering.desk.one.id
     with answering.evaluated():
         for path in (f"/incidents/{number}/resolve", "/login", "/logout"):
@@ -46,11 +46,11 @@ def _press(answering, action, who="shop", **form: str):
     [
         ("acknowledge", {"note": "on it", "for": "1h"}, "acknowledged"),
         ("suppress", {"for": "4h", "note": ""}, "suppressed"),
-        ("resolve", {"note": "mended"}, "resolved"),
+        ("resolve", {"note": "fixed"}, "resolved"),
     ],
 )
-def test_a_button_does_what_the_api_does(answering, action, form, state):
-    """In the name of the token, and the log says that it was a page."""
+def test_button_has_the_effect_of_the_api(answering, action, form, state):
+    """Record the name of the token, and `page` as the source."""
     answer = _press(answering, action, **form)
 
     where = f"/incidents/{answering.desk.one.id}?did={action}"
@@ -60,16 +60,16 @@ def test_a_button_does_what_the_api_does(answering, action, form, state):
 
 
 @pytest.mark.parametrize("note", ["", "  "])
-def test_nothing_is_resolved_without_a_word_why(answering, note):
-    """One slip would hide what is still bad; the browser asks first, and so do we."""
+def test_resolve_needs_a_reason(answering, note):
+    """Reject an empty reason on the server too: a slip would hide a bad dataset."""
     answer = _press(answering, "resolve", note=note)
 
-    assert (answer.status_code, "why: missing" in answer.text) == (400, True)
+    assert (answer.status_code, "reason: missing" in answer.text) == (400, True)
     assert answering.desk.one.state == "open"
 
 
-def test_what_the_incident_refuses_is_told_on_a_page(answering):
-    """409 with the reason."""
+def test_conflicting_action_is_explained_on_a_page(answering):
+    """Answer 409 with the reason."""
     answer = _press(answering, "unsuppress")
 
     assert answer.status_code == 409
@@ -77,20 +77,20 @@ def test_what_the_incident_refuses_is_told_on_a_page(answering):
 
 
 @pytest.mark.parametrize("who", ["clerk", "late"])
-def test_who_only_reads_or_sees_some_namespaces_presses_nothing(answering, who):
-    """403; whoever sees some namespaces has no button either."""
+def test_readers_and_limited_tokens_may_not_act(answering, who):
+    """Answer 403; a token of some namespaces sees no buttons either."""
     assert _press(answering, "acknowledge", who).status_code == 403
     assert answering.desk.one.state == "open"
 
 
-def test_pages_need_no_token_where_the_api_needs_none(answering):
-    """Who presses then is anybody, and the page says so before."""
+def test_pages_need_no_token_without_access_rules(answering):
+    """Record `anybody` as the user."""
     answering.write_policy("time_zone: Europe/Berlin\n")
     with answering.evaluated():
         path = f"/incidents/{answering.desk.one.id}"
         page = answering.client.get(path)
         done = answering.client.post(f"{path}/acknowledge", headers=OWN, follow_redirects=False)
 
-    assert "as anybody" in page.text
+    assert "<h2>Actions</h2>" in page.text
     assert done.status_code == 303
     assert answering.audited()[0][0] == "anybody"

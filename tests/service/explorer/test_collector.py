@@ -22,20 +22,20 @@ def _verdict(folder, beat_seconds_ago):
     """Its tone, its words and what it has against a collector that beat then."""
     settings = Settings(data_dir=folder)
     with closing(open_spool(settings.spool, 2**20)) as spool:
-        beat = to_micros(NOW) - beat_seconds_ago * 1_000_000
-        spool.execute("INSERT INTO heartbeat VALUES (1, ?)", (beat,))
+        heartbeat = to_micros(NOW) - beat_seconds_ago * 1_000_000
+        spool.execute("INSERT INTO heartbeat VALUES (1, ?)", (heartbeat,))
     with TestClient(create_app(settings, lambda: NOW), base_url="http://127.0.0.1") as client:
         page = client.get("/").text
-    (told,) = re.findall(r'<div class="verdict (.*?)</div>', page, re.DOTALL)
-    tone, words = told.partition('"')[0], re.findall(r"</span> (.*?)</h1>", told)
-    return tone, *words, re.findall("<li>(.*collector.*?)</li>", told)
+    (answer,) = re.findall(r'<div class="verdict (.*?)</div>', page, re.DOTALL)
+    tone, words = answer.partition('"')[0], re.findall(r"</span> (.*?)</h1>", answer)
+    return tone, *words, re.findall("<li>(.*collector.*?)</li>", answer)
 
 
 @pytest.mark.parametrize(
     ("beat_seconds_ago", "verdict"),
     [
-        (5, ("good", "No fault is known", [])),
-        (6, ("unknown", "Not known", ["the collector does not beat: events may be lost"])),
+        (5, ("good", "No known problems", [])),
+        (6, ("unknown", "Unknown", ["the collector is down: events may be lost"])),
     ],
 )
 def test_a_silent_collector_takes_the_verdict_away(embedded, tmp_path, beat_seconds_ago, verdict):

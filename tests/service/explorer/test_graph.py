@@ -16,8 +16,8 @@ def _node(name, state="good", children=(), jobs=("etl",), hidden=0):
 
 
 def _lineage(upstream=(), downstream=(), cut=None):
-    told = {"last_run": None, "depth": 2, "partial": cut is not None, "partial_reason": cut}
-    return Lineage(_SPACE, "core", "bad", list(upstream), list(downstream), **told)
+    fields = {"last_run": None, "depth": 2, "partial": cut is not None, "partial_reason": cut}
+    return Lineage(_SPACE, "core", "bad", list(upstream), list(downstream), **fields)
 
 
 def test_a_dataset_by_itself_is_one_box():
@@ -50,7 +50,7 @@ def test_a_dataset_on_both_sides_stands_once_and_one_line_leads_back():
     assert sorted(line.is_back for line in found.lines) == [False, True]
 
 
-def test_of_many_at_one_step_the_gravest_are_drawn_and_it_is_said():
+def test_crowded_hop_shows_the_most_severe_datasets():
     """500 beside one another, one bad: that one is there, and what hangs on it."""
     board = [_node("board", "unknown")]
     around = [_node(f"mart{n:03}") for n in range(499)]
@@ -58,7 +58,7 @@ def test_of_many_at_one_step_the_gravest_are_drawn_and_it_is_said():
     found = picture(_lineage(downstream=around, cut="more lies beyond"))
 
     assert {"mart499", "board", "mart000"} < {box.dataset for box in found.boxes}
-    assert found.cut == "14 of 502 datasets are drawn; more lies beyond"
+    assert found.cut == "14 of 502 datasets shown; more lies beyond"
     assert len(found.lines) == len(found.boxes) - 1
 
 

@@ -13,7 +13,7 @@ from tests.service.listed import add_incident
 
 def _cuts(text: str) -> list[str]:
     """All that the page says is cut, in its order."""
-    parts = text.split("Not all is shown: <bdi>")[1:]
+    parts = text.split("Incomplete: <bdi>")[1:]
     return [unescape(part.partition("</bdi>")[0]) for part in parts]
 
 

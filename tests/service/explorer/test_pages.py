@@ -1,4 +1,4 @@
-"""What pages say, for anybody who may see everything."""
+"""Texts of pages, for a user who may see everything."""
 
 import re
 from collections import Counter
@@ -40,24 +40,23 @@ def _text(client, path, **asked: str | int):
     return " ".join(unescape(answer.text).split())
 
 
-def test_the_first_page_says_what_is_wrong_and_who_is_on_it(shop):
-    """The pages first, with who took them; objectives that are missed; what is left of budgets."""
+def test_overview_shows_problems_and_acknowledgements(shop):
+    """List pages first, with acknowledgements, missed objectives and error budgets."""
     text = _text(shop, "/")
 
-    assert "Not all right" in text
-    assert "1 incident that pages" in text
+    assert "Degraded" in text
+    assert "8 open incidents (1 page, 7 tickets)" in text
     assert "coverage (critical) misses its objective" in text
-    assert "7 tickets" in text
     assert text.index("job etl fails") < text.index("much to tell")
     assert "2 more</a>" in text
-    assert "nobody yet" in text
+    assert "nobody" in text
     assert "67 % left" in text  # 0.4 of 120 were bad, 1.2 may be
     assert "used up" in text
     assert "too early: " in text
 
 
-def test_what_is_stale_is_never_shown_as_well(embedded):
-    """An hour without an evaluation: no ratio, no good dataset, and the page says so first."""
+def test_stale_states_are_never_shown_as_good(embedded):
+    """Show no ratio and no good dataset an hour after the last evaluation."""
     small.fill(embedded, evaluated_at=estate.NOW - timedelta(hours=1))
     settings = Settings(catalog_url=embedded.url.render_as_string(hide_password=False))
     with TestClient(
@@ -66,15 +65,15 @@ def test_what_is_stale_is_never_shown_as_well(embedded):
         first, listed = _text(client, "/"), _text(client, "/datasets")
         one = _text(client, "/dataset", dataset=small.RAW)
 
-    assert "what was good then is unknown now" in first
+    assert "states that were good then are unknown now" in first
     assert "66.67 %" not in first
     for page in (listed, one):
-        assert "The last evaluation is" in page
+        assert "The last evaluation was" in page
         assert 'class="state good"' not in page.partition("graph")[0]
 
 
-def test_a_day_of_which_too_much_is_unknown_is_not_called_empty(shop):
-    """Two datasets of which one is unknown are a sample, and no ratio; nothing is none."""
+def test_mostly_unknown_day_differs_from_a_day_without_data(shop):
+    """Keep the total of two datasets although one is unknown; zero datasets have none."""
     rows = [
         SliRow("M2", "freshness", "critical", 1.0, 2.0, None, 0.99),
         SliRow("M4", "accuracy", "critical", 0.0, 0.0, None, 0.98),
@@ -83,11 +82,11 @@ def test_a_day_of_which_too_much_is_unknown_is_not_called_empty(shop):
     assert [line.cells[0].total for line in lines] == [2.0, 0.0]
 
     text = _text(shop, "/")
-    assert "good now, of the objective; error budget of 30 days" in text
-    assert "no sample" in text
+    assert "current ratio, objective, error budget of 30 days" in text
+    assert "no data" in text
 
 
-def test_no_link_of_a_page_is_dead(shop):
+def test_every_link_of_a_page_works(shop):
     """Follow each address that pages link to, and its own links, two of a kind."""
     waiting, seen, kinds = list(_PATHS[:5]), set[str](), Counter[str]()
     dead: dict[str, int] = {}
@@ -108,8 +107,8 @@ def test_no_link_of_a_page_is_dead(shop):
     assert {"/", "/datasets", "/dataset", "/incidents", "/incidents/-"} <= set(kinds)
 
 
-def test_before_there_is_any_data_the_page_says_how_to_come_by_some():
-    """503, as a page."""
+def test_empty_installation_shows_the_command_to_start():
+    """Answer 503 as a page."""
     with TestClient(create_app(Settings()), base_url="http://127.0.0.1") as client:
         answer = client.get("/")
 
@@ -117,8 +116,8 @@ def test_before_there_is_any_data_the_page_says_how_to_come_by_some():
     assert "lineward up" in answer.text
 
 
-def test_the_list_is_found_by_a_part_of_the_name_and_by_filters(shop):
-    """Percent signs are no wildcards; an empty field of the form filters nothing."""
+def test_dataset_list_filters_by_name_and_fields(shop):
+    """Treat percent signs as text, and ignore empty fields of the form."""
     everything = _text(shop, "/datasets", state="", tier="", owner="", find="")
     found = _text(shop, "/datasets", find="core/ord", state="bad")
     none = _text(shop, "/datasets", find="%")
@@ -127,13 +126,13 @@ def test_the_list_is_found_by_a_part_of_the_name_and_by_filters(shop):
     assert found.count('href="/dataset?') == 1
     assert 'value="core/ord"' in found
     assert "<option selected>bad</option>" in found
-    assert "None is like that" in none
+    assert "datasets match." in none
     assert 'href="/datasets?owner=sales"' in found
     assert "core/orders" in _text(shop, "/datasets", owner="sales")
 
 
-def test_pages_of_the_list_lead_to_one_another(shop, monkeypatch):
-    """With the filters that they were asked for."""
+def test_pages_of_the_list_link_to_each_other(shop, monkeypatch):
+    """Keep the filters in the links."""
     monkeypatch.setattr("service.explorer.listing.PER_PAGE", 2)
     first = _text(shop, "/datasets", state="bad")
     second = _text(shop, "/datasets", state="bad", offset=2)
@@ -145,19 +144,19 @@ def test_pages_of_the_list_lead_to_one_another(shop, monkeypatch):
 
 
 @pytest.mark.parametrize("offset", [-1, 10_000_001, 2**63])
-def test_where_no_list_ends_no_page_begins(shop, offset):
-    """400, as a page that names the parameter; ten million is behind the end of any list."""
-    refused = shop.get("/datasets", params={"offset": offset})
+def test_invalid_offset_is_rejected(shop, offset):
+    """Answer 400 with a page that names the parameter; accept ten million."""
+    rejected = shop.get("/datasets", params={"offset": offset})
 
-    assert (refused.status_code, "offset" in refused.text) == (400, True)
-    assert "None is like that from here on" in _text(shop, "/datasets", offset=10_000_000)
+    assert (rejected.status_code, "offset" in rejected.text) == (400, True)
+    assert "No more datasets match." in _text(shop, "/datasets", offset=10_000_000)
 
 
-def test_a_dataset_is_told_whole(shop):
-    """Reason, run, limit, owner, graph, impact, evidence, schema, alias."""
+def test_dataset_page_has_every_part(shop):
+    """Show reason, run, limit, owner, graph, impact, verification, schema and alias."""
     text = _text(shop, "/dataset", **_CORE)
 
-    for said in (
+    for expected in (
         "Freshness (M2) is bad, detected at",
         "division by zero",
         "20 Nov 2026 02:30:00 UTC",
@@ -170,54 +169,54 @@ def test_a_dataset_is_told_whole(shop):
         f'href="/incidents/{estate.INCIDENT}"',
         f'href="/runs/{estate.EARLIER_RUN}/diff/{estate.ROOT_RUN}"',
     ):
-        assert said in text, said
+        assert expected in text, expected
     assert "(None)" not in text
     graph = text[text.index("<svg width") : text.index('id="columns"')]
     assert graph.count("<a href") == 4 + len(estate.HOSTILE)
 
 
-def test_a_dataset_leads_to_its_incidents_and_to_who_is_on_them(shop):
-    """Tickets too; of those by which it is bad now."""
+def test_dataset_page_lists_its_incidents_and_acknowledgements(shop):
+    """List pages and tickets that affect the dataset now."""
     text = _text(shop, "/dataset", **_CORE)
     other = _text(shop, "/dataset", dataset_namespace=small.NAMESPACE, dataset=small.RAW)
 
-    listed = text[text.index("Incidents that it is in") : text.index("Whose it is")]
+    listed = text[text.index("<h2>Incidents</h2>") : text.index("Ownership")]
     assert listed.count("<li>") == 1
     assert f'href="/incidents/{estate.INCIDENT}"' in listed
-    assert "nobody yet" in listed
-    assert "Incidents that it is in" not in other
+    assert "unacknowledged" in listed
+    assert "<h2>Incidents</h2>" not in other
 
 
-def test_an_incident_is_told_whole(shop):
-    """Who was told, also under an id that was merged into it; what differs; what is hurt."""
+def test_incident_page_has_every_part(shop):
+    """Show notifications (also of a merged incident), differences and affected datasets."""
     text = _text(shop, f"/incidents/{estate.INCIDENT}")
 
-    for said in (
+    for expected in (
         "slack:#sales",
         "pagerduty:keys/sales",
         "aa17c02",
         'href="/runbooks/failed"',
         f'href="/runs/{estate.EARLIER_RUN}/diff/{estate.ROOT_RUN}"',
         "s3://shop/core/orders",
-        "I am on it",
-        "Everything that hangs on the root <small>5,",
+        "Acknowledge</button>",
+        "Downstream datasets <small>5 when the incident began",
     ):
-        assert said in text, said
-    assert "I am on it" not in _text(shop, f"/incidents/{estate.OTHER}")
+        assert expected in text, expected
+    assert "Acknowledge</button>" not in _text(shop, f"/incidents/{estate.OTHER}")
     assert "Resolve</button>" not in _text(shop, f"/incidents/{estate.OVER}")
 
 
-def test_an_address_can_put_no_words_of_its_own_into_a_page(shop):
-    """What became of an action is said of our actions alone."""
+def test_query_parameters_add_no_text_to_a_page(shop):
+    """Show results of known actions only."""
     path = f"/incidents/{estate.INCIDENT}"
 
-    assert "Done: I am on it." in _text(shop, path, did="acknowledge")
+    assert "Done: Acknowledge." in _text(shop, path, did="acknowledge")
     assert "call me" not in _text(shop, path, did="call me", waits="call me")
 
 
 @pytest.mark.postgres_nightly
-def test_both_kinds_of_catalog_have_all_pages(catalog):
-    """What SQLite and PostgreSQL understand alike."""
+def test_both_databases_serve_every_page(catalog):
+    """Serve each page from SQLite and PostgreSQL."""
     with pages_of(catalog) as client:
         found = {path: client.get(path).status_code for path in _PATHS}
 
@@ -225,8 +224,8 @@ def test_both_kinds_of_catalog_have_all_pages(catalog):
 
 
 @pytest.mark.parametrize("path", _PATHS)
-def test_no_page_holds_markup_of_others_and_each_forbids_scripts(shop, path):
-    """Escaped wherever it stands; one policy, one style with its hash."""
+def test_pages_escape_names_and_forbid_scripts(shop, path):
+    """Escape names everywhere; send one policy, and one style by its hash."""
     answer = shop.get(path)
 
     assert "<img" not in answer.text
@@ -237,24 +236,24 @@ def test_no_page_holds_markup_of_others_and_each_forbids_scripts(shop, path):
     assert "script-src" not in CONTENT_SECURITY_POLICY
 
 
-def test_the_mutant_without_escaping_lets_markup_through(monkeypatch):
-    """Autoescape is what keeps it out."""
+def test_mutant_without_escaping_shows_markup(monkeypatch):
+    """Turn autoescape off, and find the markup on the page."""
     monkeypatch.setattr("service.explorer.drawing._templates.autoescape", False)
     monkeypatch.setattr("service.explorer.drawing._templates.cache", None)
 
     assert "<img" in drawn("login", estate.NOW, estate.MARKUP)
 
 
-def test_every_page_says_who_may_see_it():
-    """By a name that the judge knows of readers too, openly, or for admins alone."""
-    said = {handler.opt.get("access") for handler in _PAGES}
+def test_every_page_declares_its_access():
+    """Declare a name that the access auditor knows, `open`, or a name for admins only."""
+    declared = {handler.opt.get("access") for handler in _PAGES}
 
-    assert said <= {*READABLE, "answer", "open", "set_aside", "audit"}
+    assert declared <= {*READABLE, "answer", "open", "set_aside", "audit"}
     assert all(handler.opt.get("page") for handler in _PAGES)
 
 
 @pytest.mark.parametrize(
-    ("ratio", "told"),
+    ("ratio", "text"),
     [
         (1, "100 % left"),
         (0.9999, "99 % left"),
@@ -265,13 +264,13 @@ def test_every_page_says_who_may_see_it():
         (None, "too early: 12 min of 30 d"),
     ],
 )
-def test_what_is_nearly_gone_is_not_told_as_gone(ratio, told):
-    """Show what is nearly whole as not whole, and nothing left of an overdrawn budget."""
-    assert words.budget_text(BudgetLeft(ratio, 720)) == told
+def test_budget_text_never_rounds_to_full_or_empty(ratio, text):
+    """Round down to 99 %, up to < 1 %, and show an overdrawn budget as used up."""
+    assert words.budget_text(BudgetLeft(ratio, 720)) == text
 
 
-def test_a_ratio_below_an_objective_is_never_rounded_up_to_it():
-    """`99.9996 %` is not `100 %`."""
+def test_percent_never_rounds_up_to_100():
+    """Show `99.9996 %`, not `100 %`."""
     assert words.percent(0.999996) == "99.9996 %"
     assert words.percent(1.0) == "100 %"
     assert words.percent(None) == "\N{EN DASH}"

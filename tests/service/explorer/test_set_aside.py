@@ -43,7 +43,7 @@ def test_where_no_event_is_set_aside_a_sentence_says_so(client):
     """No table, and no command that would do nothing; the first page says nothing of it."""
     text = _text(client, _PATH)
 
-    assert "No event is set aside." in text
+    assert "No events are set aside." in text
     assert "lineward act" not in text
     assert _PATH not in client.get("/").text
 
@@ -71,7 +71,7 @@ def test_requeued_events_are_on_the_list_of_all(client, embedded):
 
     text = _text(client, f"{_PATH}?all=true")
 
-    assert "No event is set aside." in _text(client, _PATH)
+    assert "No events are set aside." in _text(client, _PATH)
     assert "https://example.com/spark 1 h ago" in text
     assert "lineward act" not in text
 
@@ -114,6 +114,6 @@ def test_the_warning_of_the_first_page_links_to_the_list(client, embedded):
     overview = client.get("/").text
     incident = client.get("/incidents/00000000000000ee").text
 
-    assert f'<a href="{_PATH}">2 events are set aside</a>' in overview
+    assert f'<a href="{_PATH}">2 events set aside</a>' in overview
     assert f'<a href="{_PATH}">2 set aside</a>' in overview
     assert f'<a href="{_PATH}">set-aside events</a>' in incident

@@ -1,4 +1,4 @@
-"""The answer to "are we all right?", by what is known."""
+"""The overall state."""
 
 import pytest
 
@@ -18,8 +18,8 @@ def _sli(ratio, objective=0.99):
     ("ratio", "objective", "state"),
     [(0.9, 0.9, "good"), (0.89, 0.9, "bad"), (0.1, None, "free"), (None, 0.9, "unknown")],
 )
-def test_a_ratio_is_good_or_bad_by_its_objective_alone(ratio, objective, state):
-    """Where nothing says how much would be enough, there is no tick."""
+def test_cell_state_follows_the_objective(ratio, objective, state):
+    """Show no tick without an objective."""
     assert cell_state(_sli(ratio, objective)) == state
 
 
@@ -29,29 +29,29 @@ _COUNTS = {"bad": 0, "failing": 0, "unknown": 0, "learning": 0, "good": 3}
 @pytest.mark.parametrize(
     ("rows", "counts", "doubts", "state", "says"),
     [
-        ([_sli(1.0)], {}, [], "good", "All right"),
-        ([_sli(0.9)], {}, [], "bad", "Not all right"),
-        ([_sli(1.0)], {"bad": 1}, [], "bad", "Not all right"),
-        ([_sli(1.0)], {"failing": 1}, [], "bad", "Not all right"),
-        ([_sli(1.0)], {"unknown": 1}, [], "unknown", "No fault is known"),
-        ([_sli(1.0), _sli(None)], {}, [], "good", "No fault is known"),
-        ([_sli(None)], {}, [], "unknown", "No fault is known"),
-        ([], {}, [], "unknown", "No fault is known"),
-        ([_sli(1.0)], {"good": 0, "learning": 5}, [], "unknown", "No fault is known"),
-        ([_sli(1.0)], {}, ["stale"], "unknown", "Not known"),
-        ([], {"good": 0}, [], "unknown", "Not known"),
+        ([_sli(1.0)], {}, [], "good", "Healthy"),
+        ([_sli(0.9)], {}, [], "bad", "Degraded"),
+        ([_sli(1.0)], {"bad": 1}, [], "bad", "Degraded"),
+        ([_sli(1.0)], {"failing": 1}, [], "bad", "Degraded"),
+        ([_sli(1.0)], {"unknown": 1}, [], "unknown", "No known problems"),
+        ([_sli(1.0), _sli(None)], {}, [], "good", "No known problems"),
+        ([_sli(None)], {}, [], "unknown", "No known problems"),
+        ([], {}, [], "unknown", "No known problems"),
+        ([_sli(1.0)], {"good": 0, "learning": 5}, [], "unknown", "No known problems"),
+        ([_sli(1.0)], {}, ["stale"], "unknown", "Unknown"),
+        ([], {"good": 0}, [], "unknown", "Unknown"),
     ],
 )
-def test_all_right_is_said_only_where_everything_is_known(rows, counts, doubts, state, says):
-    """One thing that is bad is enough, and so is one that is not known."""
+def test_healthy_needs_current_data_for_everything(rows, counts, doubts, state, says):
+    """Report a problem for one bad fact, and doubt for one unknown fact."""
     found = verdict([], _answer(rows), _COUNTS | counts, doubts)
 
     assert (found.state, found.words) == (state, says)
 
 
-def test_what_keeps_it_from_all_right_is_told():
-    """Five datasets whose cadence is not known yet, and nothing measured: no tick, and why."""
+def test_reasons_against_healthy_are_listed():
+    """List the reasons for five datasets with an unknown cadence and no data."""
     found = verdict([], _answer([_sli(None)]), _COUNTS | {"good": 0, "learning": 5}, [])
 
-    because = ["no dataset is known to be good", "1 objective has no sample"]
-    assert found == Verdict("unknown", "No fault is known", because)
+    because = ["no dataset is known to be good", "1 objective has no data"]
+    assert found == Verdict("unknown", "No known problems", because)

@@ -1,4 +1,4 @@
-"""Who is on an incident: all pages say the same of it."""
+"""Acknowledgement of an incident on all pages."""
 
 from html import unescape
 
@@ -6,28 +6,28 @@ import pytest
 
 from tests.service.explorer import estate
 
-# Of the fixture: open, acknowledged two minutes ago, and handed over or back again since.
+# The fixture's incident was acknowledged two minutes ago, and was reassigned or reopened since.
 _AGAIN = f"/incidents/{estate.INCIDENT}"
 
 
 @pytest.mark.parametrize("page", ["/", "/incidents"])
-def test_what_was_acknowledged_once_and_is_open_again_is_nobodys(shop, page):
-    """In its own row: others are nobody's too."""
+def test_reopened_incident_is_shown_as_unacknowledged(shop, page):
+    """Check the row of this incident: other rows are unacknowledged too."""
     text = unescape(shop.get(page).text)
     row = text[text.index(_AGAIN) :]
 
-    assert "nobody yet" in row[: row.index("</tr>")]
+    assert "nobody" in row[: row.index("</tr>")]
 
 
-def test_its_own_page_says_so_too(shop):
-    """Not the instant of long ago, as if somebody were on it."""
+def test_incident_page_shows_reopened_incident_as_unacknowledged(shop):
+    """Do not show the earlier acknowledgement as if it still held."""
     text = unescape(shop.get(_AGAIN).text)
-    told = text[text.index("<dt>acknowledged</dt>") :]
+    acknowledged = text[text.index("<dt>acknowledged</dt>") :]
 
-    assert "by nobody" in told[: told.index("</dd>")]
+    assert "not acknowledged" in acknowledged[: acknowledged.index("</dd>")]
 
 
-def test_its_own_page_names_its_times(shop):
+def test_incident_page_names_each_timestamp(shop):
     """Show each time by its name, and none as `since`."""
     text = shop.get(_AGAIN).text
     named = [text.index(f"<dt>{name}</dt>") for name in ("first failed at", "detected at")]
@@ -36,8 +36,8 @@ def test_its_own_page_names_its_times(shop):
     assert "<dt>since</dt>" not in text
 
 
-def test_who_took_it_on_is_named(shop):
-    """The one of the fixture that is acknowledged."""
+def test_incident_list_names_who_acknowledged(shop):
+    """Check the acknowledged incident of the fixture."""
     text = unescape(shop.get("/incidents").text)
     row = text[text.index(f"/incidents/{estate.OTHER}") :]
 

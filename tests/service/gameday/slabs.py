@@ -37,13 +37,13 @@ def _dataset(key, name):
 
 
 def _limit(key):
-    told = {"cadence_class": "hourly", "gaps": 9, "explanation": "", "learned_at": START}
+    fields = {"cadence_class": "hourly", "gaps": 9, "explanation": "", "learned_at": START}
     return row(
         tables.dataset_limit,
         dataset_key=key,
         limit_seconds=3_900.0,
         cadence_seconds=3_600.0,
-        **told,
+        **fields,
     )
 
 
@@ -79,8 +79,8 @@ def activity(key, at, job, **facts: object):
         "is_reported": True,
         "is_streaming": False,
     }
-    told = {"dataset_key": key, "visible_at": START + at * SECOND, "write": written}
-    return dict.fromkeys(ACTIVITY.names) | told | facts
+    fields = {"dataset_key": key, "visible_at": START + at * SECOND, "write": written}
+    return dict.fromkeys(ACTIVITY.names) | fields | facts
 
 
 def change(at, key, state, reason=None, sli="M2"):

@@ -31,13 +31,13 @@ CHANGES = pa.schema(
 
 def slab(number, *changes: tuple[int, str, str]):
     """A slab of 1,000 µs; changes as (at, sli, state)."""
-    told = [
+    texts = [
         {"as_of": from_micros(at), "dataset_key": 1, "sli": sli, "state": state}
         for at, sli, state in changes
     ]
     return KeptSlab(
         SlabFigures(number * 1_000, number * 1_000 + 1_000, 0, 0, False, {}),  # noqa: FBT003
-        pa.Table.from_pylist(told, CHANGES),
+        pa.Table.from_pylist(texts, CHANGES),
         pa.Table.from_pylist([], ACTIVITY),
         TABLES,
     )

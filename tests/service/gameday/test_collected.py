@@ -36,10 +36,10 @@ def rows(path, query):
 def test_each_event_is_received_when_the_history_says(tmp_path):
     """In the order of arrival, to the byte."""
     found, counts = taken(tmp_path / "spool.db")
-    told = [tuple(event) for slab in found for event in slab.events]
+    texts = [tuple(event) for slab in found for event in slab.events]
 
     assert counts == [len(slab.events) for slab in found]
-    assert rows(tmp_path / "spool.db", "SELECT received_at, body FROM event ORDER BY seq") == told
+    assert rows(tmp_path / "spool.db", "SELECT received_at, body FROM event ORDER BY seq") == texts
 
 
 def test_days_that_go_by_in_a_second_are_no_gap(tmp_path):

@@ -6,7 +6,7 @@ import pytest
 
 from runbooks.gameday.received import Heard, Receivers
 from runbooks.gameday.truth import Name
-from service.errors import RefusedInputError
+from service.errors import RejectedInputError
 from service.gameday.asked import Asked
 from service.gameday.hearing import Hearing
 
@@ -20,7 +20,7 @@ class Lists:
     def __init__(self) -> None:
         self.followed: list[str] = []
 
-    def hurt(self, link: str) -> frozenset[Name]:
+    def affected_datasets(self, link: str) -> frozenset[Name]:
         """As `service.gameday.asked.Asked`."""
         self.followed.append(link)
         return frozenset({Name("s3://lineward-gameday", str(len(self.followed)))})
@@ -33,27 +33,27 @@ def but(**changed: object) -> Heard:
 def test_what_is_of_others_is_counted_and_not_judged():
     """The service tells its other people here too; what it tells of itself is judged."""
     receivers = Receivers()
-    hearing = Hearing(receivers, Lists())
+    listener = Hearing(receivers, Lists())
     roots = (("hive://real", "x"), ("", "pipeline"), ("lineward", "freshness critical"))
     receivers.heard += [but(root=Name(*root)) for root in roots]
-    hearing.listen()
-    hearing.listen()
+    listener.listen()
+    listener.listen()
 
-    assert [each.root.namespace for each in hearing.heard] == ["", "lineward"]
-    assert hearing.others == 1
+    assert [each.root.namespace for each in listener.heard] == ["", "lineward"]
+    assert listener.others == 1
 
 
 def test_a_link_is_followed_when_it_is_heard_and_once():
     """What a list was is not what it becomes; an edit that rings nobody is not followed."""
     receivers, lists = Receivers(), Lists()
-    hearing = Hearing(receivers, lists)
-    for told in (but(full_list=LINK), but(at=9, what="other", full_list=LINK)):
-        receivers.heard.append(told)
-        hearing.listen()
+    listener = Hearing(receivers, lists)
+    for answer in (but(full_list=LINK), but(at=9, what="other", full_list=LINK)):
+        receivers.heard.append(answer)
+        listener.listen()
 
     assert lists.followed == [LINK]
-    assert hearing.resolve(LINK, 7) == {Name("s3://lineward-gameday", "1")}
-    assert hearing.resolve(LINK, 9) == frozenset()
+    assert listener.resolve(LINK, 7) == {Name("s3://lineward-gameday", "1")}
+    assert listener.resolve(LINK, 9) == frozenset()
 
 
 @pytest.mark.parametrize(("status", "body"), [(404, "{}"), (200, "[]")])
@@ -66,6 +66,6 @@ def test_a_link_that_leads_nowhere_ends_the_day(monkeypatch, status, body):
         return httpx.Response(status, text=body)
 
     monkeypatch.setattr(httpx.Client, "get", get)
-    with pytest.raises(RefusedInputError, match="--service http://there:1/api/v1/incidents/i: "):
-        Asked("http://there:1").hurt(LINK)
+    with pytest.raises(RejectedInputError, match="--service http://there:1/api/v1/incidents/i: "):
+        Asked("http://there:1").affected_datasets(LINK)
     assert asked == ["http://there:1/api/v1/incidents/i"]

@@ -7,7 +7,7 @@ import pytest
 from runbooks.gameday.received import Receivers
 from runbooks.gameday.truth import Name
 from service.answers.shapes import DatasetRow
-from service.errors import NotRunningError, RefusedInputError
+from service.errors import NotRunningError, RejectedInputError
 from service.gameday import live
 from service.gameday.asked import Asked
 from service.posting import Refused
@@ -18,9 +18,9 @@ WANTED = live.Wanted(1, 1, ("killed_job",))
 class Post:
     """In place of a collector: keeps what it is given."""
 
-    def __init__(self, *refused: Refused) -> None:
+    def __init__(self, *rejected: Refused) -> None:
         self.events: list[dict[str, object]] = []
-        self._refused = list(refused)
+        self._refused = list(rejected)
 
     def post(self, bodies: list[bytes]) -> list[Refused]:
         """As `service.posting.Poster`."""
@@ -31,8 +31,8 @@ class Post:
 class Known:
     """In place of a service, which says the same of each dataset that was asked for."""
 
-    def __init__(self, **said: object) -> None:
-        self._said = said
+    def __init__(self, **text: object) -> None:
+        self._said = text
 
     def datasets(self, _contains: str) -> dict[Name, DatasetRow]:
         """As `service.gameday.asked.Asked`."""
@@ -40,8 +40,8 @@ class Known:
 
 
 class _Any(dict):
-    def __init__(self, said: dict[str, object]) -> None:
-        self._said = said
+    def __init__(self, text: dict[str, object]) -> None:
+        self._said = text
 
     def get(self, name: Name, _default: object = None) -> DatasetRow:
         """The same of all."""
@@ -57,18 +57,18 @@ def _in_haste(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("known", "said"),
+    ("known", "text"),
     [
         (Known(), r"is not known to the service\. Is the policy of `lineward gameday policy`"),
         (Known(owner=None), "is None's and optional, not gameday-orders's and critical"),
         (Known(tier="critical", state="bad", reason="silent"), "is bad: silent"),
     ],
 )
-def test_it_does_not_begin_on_what_is_not_ready(monkeypatch, known, said):
+def test_it_does_not_begin_on_what_is_not_ready(monkeypatch, known, text):
     """The policy is not in force, or something is wrong before anything was done."""
     stopped = []
     monkeypatch.setattr(live.Running, "stop", lambda _self, at: stopped.append(at))
-    with pytest.raises(RefusedInputError, match=said):
+    with pytest.raises(RejectedInputError, match=text):
         live.play(WANTED, Post(), known, Receivers(), lambda _: None)
 
     assert len(stopped) == 1
@@ -78,7 +78,7 @@ def test_a_collector_that_refuses_ends_it(monkeypatch):
     """With its reason."""
     monkeypatch.setattr(live, "_BEGUN_PERIODS", 2)
     post = Post(Refused(0, "no namespace of yours"))
-    with pytest.raises(RefusedInputError, match="--against: an event was refused: no namespace"):
+    with pytest.raises(RejectedInputError, match="--against: an event was rejected: no namespace"):
         live.play(WANTED, post, Known(), Receivers(), lambda _: None)
 
 

@@ -26,7 +26,7 @@ def test_a_slower_pace_has_a_longer_limit():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "text"),
     [
         (("--datasets", "80", "live"), 2, "--datasets"),
         (("--seed", "1", "policy"), 2, "--seed"),
@@ -38,8 +38,8 @@ def test_a_slower_pace_has_a_longer_limit():
         (("live", "--against", "http://127.0.0.1:1"), 5, "--against http://127.0.0.1:1"),
     ],
 )
-def test_what_makes_no_sense_is_refused_by_its_name(arguments, code, said):
+def test_what_makes_no_sense_is_refused_by_its_name(arguments, code, text):
     """Before anything is posted."""
     done = lineward("gameday", *arguments)
 
-    assert (done.returncode, said in done.stderr) == (code, True), done.stderr
+    assert (done.returncode, text in done.stderr) == (code, True), done.stderr

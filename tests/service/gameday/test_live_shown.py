@@ -22,12 +22,12 @@ def shown(monkeypatch):
 
     def run(*arguments: str, stray: bool = False):
         stranger = [heard(2_000, root=KILLED.impact[0])] if stray else []
-        told = (*stranger, heard(1_040, what="ticket"), heard(1_060))
+        answer = (*stranger, heard(1_040, what="ticket"), heard(1_060))
         faults = (RIGHT, SLOW) if stray else (RIGHT, RIGHT)
         score = Score(7, 100, 0, faults, len(stranger), None, 300.0, None)
         begun_at = (KILLED.starts_at - 45 * SECOND,) * 2
         failed_at = (KILLED.starts_at, None)
-        played = Played(score, truth(KILLED, KILLED), told, begun_at, failed_at, 3)
+        played = Played(score, truth(KILLED, KILLED), answer, begun_at, failed_at, 3)
         monkeypatch.setattr("service.gameday.live.play", lambda *_: played)
         monkeypatch.setattr(Reach, "is_there", lambda _: True)
         return CliRunner().invoke(app, ["live", "--listen", "127.0.0.1:0", *arguments])
@@ -52,11 +52,11 @@ def test_what_does_not_hold_is_told_and_fails(shown):
     done = shown(stray=True)
 
     assert done.exit_code == 1
-    for told in (done, shown("--json", stray=True)):
+    for answer in (done, shown("--json", stray=True)):
         stray = "page to keys/shop: s3://lake mart/revenue (i1, 2000 s after the beginning)"
-        assert f"told for nothing that was done: {stray}" in told.stderr
-    assert "does not hold: false pages: 1" in done.stdout
-    assert "does not hold: never called over: killed_job" in done.stdout
+        assert f"notifications without an injected fault: {stray}" in answer.stderr
+    assert "failed: false pages: 1" in done.stdout
+    assert "failed: never called over: killed_job" in done.stdout
 
 
 def test_the_shape_of_the_month_has_nulls_for_what_is_not_known(shown):

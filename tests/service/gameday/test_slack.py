@@ -60,9 +60,9 @@ def test_a_post_rings_and_its_edit_ends_it(slack, receivers):
 def test_what_is_no_message_is_refused(url, receivers, path, body, error):
     """As Slack does: 200 with a code."""
     headers = {"Content-Type": "application/json"}
-    told = CLIENT.post(f"{url}{path}", content=body, headers=headers).json()
+    answer = CLIENT.post(f"{url}{path}", content=body, headers=headers).json()
 
-    assert told == {"ok": False, "error": error}
+    assert answer == {"ok": False, "error": error}
     assert receivers.heard == []
 
 

@@ -62,14 +62,14 @@ def test_one_fault_is_one_page_with_all_that_is_hurt(engine):
     known = [*KNOWN, activity(ORDERS, 8_990, "clean_orders")]
     known.append(activity(REVENUE, 9_290, "build_revenue"))
 
-    told = walk(engine, POLICY, [slab(6, [*WELL, *bad], known)])
+    answer = walk(engine, POLICY, [slab(6, [*WELL, *bad], known)])
 
-    (page,) = [each for each in told.heard if each.what == "page"]
-    assert rung(told) == [
+    (page,) = [each for each in answer.heard if each.what == "page"]
+    assert rung(answer) == [
         (START + 3_390 * SECOND, Name("shop", "clean_orders"), "keys/shop"),
     ]
-    assert Name("s3://lake", "mart/revenue") in set(told.resolve(page.full_list, page.at))
-    over = [each.at for each in told.heard if each.what == "resolved" and each.by == "pagerduty"]
+    assert Name("s3://lake", "mart/revenue") in set(answer.resolve(page.full_list, page.at))
+    over = [each.at for each in answer.heard if each.what == "resolved" and each.by == "pagerduty"]
     assert over == [START + 9_345 * SECOND]
 
 
@@ -87,9 +87,9 @@ def test_without_the_search_for_roots_it_is_two_pages(engine, monkeypatch):
         change(3_660, REVENUE, "bad", "upstream_late"),
     ]
 
-    told = walk(engine, POLICY, [slab(6, [*WELL, *bad], KNOWN)])
+    answer = walk(engine, POLICY, [slab(6, [*WELL, *bad], KNOWN)])
 
-    assert len(rung(told)) == 2
+    assert len(rung(answer)) == 2
 
 
 def test_what_a_slab_taught_is_known_after_it(engine):
@@ -125,10 +125,10 @@ def test_whoever_is_rung_answers_and_nobody_else_is(engine):
     """Five minutes later the incident is acknowledged: no escalation follows."""
     bad = [change(3_360, ORDERS, "bad", "silent")]
 
-    told = walk(engine, POLICY, [slab(6, [*WELL, *bad], KNOWN)])
+    answer = walk(engine, POLICY, [slab(6, [*WELL, *bad], KNOWN)])
 
-    assert len(rung(told)) == 1
-    assert "resolved" not in {each.what for each in told.heard}
+    assert len(rung(answer)) == 1
+    assert "resolved" not in {each.what for each in answer.heard}
 
 
 def test_whoever_was_rung_answers_when_it_comes_back(engine):

@@ -29,8 +29,10 @@ def test_each_fault_is_told_once_to_who_can_mend_it(played):
     """And nothing else rings."""
     _, score = played
 
-    told = [(each["detected"], each["root_right"], each["owner_right"]) for each in score["faults"]]
-    assert told == [(True, True, True)] * 4
+    texts = [
+        (each["detected"], each["root_right"], each["owner_right"]) for each in score["faults"]
+    ]
+    assert texts == [(True, True, True)] * 4
     assert sorted(each["kind"] for each in score["faults"]) == sorted(TOLD_KINDS)
     for each in score["faults"]:
         assert each["pages"] == (each["expect"] == "page"), each

@@ -104,9 +104,9 @@ class Pager(Watched):
         """These take nothing for now; the others do."""
         self.providers.down = frozenset(targets)
 
-    def fail(self, *, until: float, after: float = 30, **said: Any) -> None:  # noqa: ANN401
+    def fail(self, *, until: float, after: float = 30, **message: Any) -> None:  # noqa: ANN401
         """The job of `core/orders` fails, and it is late `after` seconds; turns to that second."""
-        self.estate.fail(CORE, FAILED, **said)
+        self.estate.fail(CORE, FAILED, **message)
         self.late("job_failed", after=after, until=until)
 
     def late(self, reason: str, *, until: float, after: float = 30) -> None:

@@ -72,7 +72,7 @@ def test_a_page_that_nobody_took_for_15_minutes_is_bad_without_waiting(pager):
 def test_without_its_end_it_would_wait_for_ever(pager, monkeypatch):
     """The mutant of the test above: only what was taken has an outcome."""
     judged = clock.outcome_of
-    monkeypatch.setattr(clock, "outcome_of", lambda *said: said[1] and judged(*said))
+    monkeypatch.setattr(clock, "outcome_of", lambda *text: text[1] and judged(*text))
     pager.down(*ALL)
 
     pager.fail(until=FAILED + 2 * QUARTER)
@@ -173,13 +173,13 @@ def test_where_nothing_waits_one_question_is_asked(pager):
     pager.fail(until=FAILED + 120)
     asked = []
     event.listen(
-        pager.engine, "before_cursor_execute", lambda *said: asked.append(said[2]), named=False
+        pager.engine, "before_cursor_execute", lambda *text: asked.append(text[2]), named=False
     )
 
     ImpactClock(lambda: from_micros(micros(FAILED)) + timedelta(seconds=121))(pager.engine)
 
-    assert len([said for said in asked if "FROM incident" in said]) == 1
-    assert not any("UPDATE" in said or "INSERT" in said for said in asked)
+    assert len([text for text in asked if "FROM incident" in text]) == 1
+    assert not any("UPDATE" in text or "INSERT" in text for text in asked)
 
 
 def test_what_nobody_took_for_a_day_is_waited_for_no_longer(pager):

@@ -144,9 +144,9 @@ def test_an_access_counts_from_when_it_was_found(pager):
 )
 def test_a_message_counts_where_it_brings_the_list_to_whoever_mends_it(channel, kind, link, counts):
     """Slack is sent all of each message; PagerDuty only with a trigger."""
-    told = message(kind=kind, links=Links(full_list=link))
+    answer = message(kind=kind, links=Links(full_list=link))
 
-    assert pages._has_list(channel, told) is counts  # noqa: SLF001
+    assert pages._has_list(channel, answer) is counts  # noqa: SLF001
 
 
 @pytest.mark.postgres_always

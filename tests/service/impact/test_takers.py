@@ -101,9 +101,9 @@ def test_a_page_that_took_over_another_is_taken_under_that_one_s_id(pager):
     pager.down(*ALL)
     pager.fail(until=FAILED + 90)
     incident = pager.one.incident_id
-    ((telling,),) = pager.ask("SELECT telling FROM incident_telling")
-    other = telling.replace(f'"known_as":"{incident}"', '"known_as":"older"')
-    assert other != telling
+    ((state,),) = pager.ask("SELECT telling FROM incident_telling")
+    other = state.replace(f'"known_as":"{incident}"', '"known_as":"older"')
+    assert other != state
     pager.change(tables.incident_telling.update().values(telling=other))
     pager.change(
         tables.notification.update()

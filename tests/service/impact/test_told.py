@@ -26,13 +26,13 @@ def test_the_list_is_told_by_command_and_api(pager, client):
     pager.fail(until=FAILED + 120)
 
     asked = client.get("/api/v1/impact", params={"dataset": CORE}).json()
-    told = answer("impact", CORE, catalog=pager.engine)
+    text = answer("impact", CORE, catalog=pager.engine)
 
-    assert asked == told
-    rows = [(row["dataset"], row["tier"], row["owner"], row["depth"]) for row in told["affected"]]
+    assert asked == text
+    rows = [(row["dataset"], row["tier"], row["owner"], row["depth"]) for row in text["affected"]]
     assert rows == [(MART, "important", "finance", 1)]
-    assert told["incident_id"] == pager.one.incident_id
-    assert (told["fault_at"], told["accepted_at"], told["analysis_seconds"]) == (
+    assert text["incident_id"] == pager.one.incident_id
+    assert (text["fault_at"], text["accepted_at"], text["analysis_seconds"]) == (
         "2026-11-21T12:10:00.000Z",
         "2026-11-21T12:11:15.000Z",
         75.0,

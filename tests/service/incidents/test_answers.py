@@ -158,9 +158,9 @@ def test_the_command_lists_them_and_shows_one(embedded, number):
     """A table; with an id, its datasets and its course; `--json` the documented shape."""
     listed = lineward("incidents", catalog=embedded)
     one = lineward("incidents", number, catalog=embedded)
-    told = answer("incidents", "--all", catalog=embedded)
+    text = answer("incidents", "--all", catalog=embedded)
 
     assert number in listed.stdout
     assert "opened" in one.stdout
     assert f"{NAMESPACE} core" in one.stdout
-    assert told["total"] == 2
+    assert text["total"] == 2

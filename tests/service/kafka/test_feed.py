@@ -108,11 +108,11 @@ def test_a_file_adds_settings_but_not_ours(tmp_path: Path):
     file = tmp_path / "client.properties"
     settings = Settings(bootstrap="b:9092", config_file=file)
     file.write_text("# theirs\n\nsasl.password = a=b \n")
-    told = client_settings(settings)
+    answer = client_settings(settings)
     file.write_text("\nenable.auto.commit=true\n")
 
-    assert told["sasl.password"] == "a=b"
-    assert (told["bootstrap.servers"], told["enable.auto.commit"]) == ("b:9092", "false")
+    assert answer["sasl.password"] == "a=b"
+    assert (answer["bootstrap.servers"], answer["enable.auto.commit"]) == ("b:9092", "false")
     with pytest.raises(InvalidSettingError, match=r"client.properties:2: enable.auto.commit"):
         client_settings(settings)
 

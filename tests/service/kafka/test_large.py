@@ -43,13 +43,13 @@ def test_an_event_that_is_too_large_is_kept_with_its_place_and_counted(collector
     _feed(topic, collector).take()
 
     kept = _rows(collector, "SELECT reason, detail, origin, body FROM rejected")
-    told = f"$: {len(_LARGE)} bytes at openlineage.events/0@1: larger than an event may be;"
+    text = f"$: {len(_LARGE)} bytes at openlineage.events/0@1: larger than an event may be;"
     assert topic.committed == 3
     assert _rows(collector, "SELECT count(*) FROM event") == [(2,)]
-    assert kept == [("too_large", f"{told} its head is kept", "kafka", _LARGE[:65_536])]
-    refusals = refusals_since(collector.folder / "spool.db", 0, system_clock)
-    assert refusals is not None
-    assert [row[1:] for row in refusals.counts] == [("too_large", "live", 1)]
+    assert kept == [("too_large", f"{text} its head is stored", "kafka", _LARGE[:65_536])]
+    rejections = refusals_since(collector.folder / "spool.db", 0, system_clock)
+    assert rejections is not None
+    assert [row[1:] for row in rejections.counts] == [("too_large", "live", 1)]
 
 
 def test_one_that_is_too_large_for_this_collector_is_kept_too(tmp_path: Path):

@@ -72,8 +72,8 @@ class Sent:
 
     def __init__(self, bootstrap: str) -> None:
         self.bodies: list[bytes] = []
-        told = {"bootstrap.servers": bootstrap, "enable.idempotence": True, "log_level": 0}
-        self._producer = Producer(told)
+        fields = {"bootstrap.servers": bootstrap, "enable.idempotence": True, "log_level": 0}
+        self._producer = Producer(fields)
 
     def send(self, *bodies: bytes | None) -> None:
         """As OpenLineage's transport does: the key keeps a job's events together."""

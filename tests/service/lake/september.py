@@ -154,29 +154,29 @@ class Installation:
         """Begin a question to the catalog."""
         return question(self.settings, lambda: NOW)
 
-    def catalog_runs(self, run_id: str, sight: Sight = EVERYTHING) -> list[RunDetail]:
+    def catalog_runs(self, run_id: str, visibility: Sight = EVERYTHING) -> list[RunDetail]:
         """Return what the catalog says of a run."""
-        with question(self.settings, lambda: NOW, sight) as asked:
-            return run(asked.reader, run_id, asked.sight).runs
+        with question(self.settings, lambda: NOW, visibility) as asked:
+            return run(asked.reader, run_id, asked.visibility).runs
 
     def lake_run(
-        self, run_id: str, *window: str, sight: Sight = EVERYTHING, seconds: float = 60.0
+        self, run_id: str, *window: str, visibility: Sight = EVERYTHING, seconds: float = 60.0
     ) -> LakeRunAnswer:
         """Return what the lake says of a run."""
-        given = LakeQuestion(self.settings, self.policy, lambda: NOW, sight, seconds)
+        given = LakeQuestion(self.settings, self.policy, lambda: NOW, visibility, seconds)
         return run_in_lake(given, run_id, *window)
 
     def lake_runs(
         self,
         dataset: str,
         *window: str,
-        sight: Sight = EVERYTHING,
+        visibility: Sight = EVERYTHING,
         **more: Any,  # noqa: ANN401 - fields of `DatasetWindow`
     ) -> LakeRuns:
         """Return what the lake says of the runs of a dataset, on the third of September."""
         first, last = window or ("2026-09-03", "2026-09-03")
         wanted = DatasetWindow(dataset, "n", first, last, **more)
-        given = LakeQuestion(self.settings, self.policy, lambda: NOW, sight)
+        given = LakeQuestion(self.settings, self.policy, lambda: NOW, visibility)
         return dataset_runs_in_lake(given, wanted)
 
 

@@ -164,9 +164,9 @@ def test_a_dataset_that_the_catalog_has_forgotten_is_asked_for_by_its_namespace(
 
     assert answer.runs == [run for run in before if run.job_name == "two"]
     with pytest.raises(UnknownDatasetError):
-        installed.lake_runs("other", sight=Sight(["n"]))
+        installed.lake_runs("other", visibility=Sight(["n"]))
     with pytest.raises(UnknownRunError):
-        installed.lake_run(TWIN, sight=Sight(["n"]))
+        installed.lake_run(TWIN, visibility=Sight(["n"]))
 
 
 def test_a_secret_in_an_old_event_is_taken_out(installed):
@@ -181,12 +181,12 @@ def test_a_secret_in_an_old_event_is_taken_out(installed):
 
 def test_a_token_sees_of_old_runs_what_it_saw_of_new_ones(installed):
     """Compare what a token of one namespace sees before and after."""
-    sight = Sight(["n"])
+    visibility = Sight(["n"])
     touching = [run_id for run_id in NAMED if run_id not in {ROOT, SILENT}]
-    before = {run_id: installed.catalog_runs(run_id, sight) for run_id in touching}
+    before = {run_id: installed.catalog_runs(run_id, visibility) for run_id in touching}
     installed.forget()
 
-    after = {run_id: installed.lake_run(run_id, sight=sight).runs for run_id in touching}
+    after = {run_id: installed.lake_run(run_id, visibility=visibility).runs for run_id in touching}
 
     assert after == before
 

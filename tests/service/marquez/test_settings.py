@@ -47,12 +47,12 @@ def test_a_wrong_setting_is_named_and_no_secret_shown(monkeypatch, name, value, 
     """The role does not start by guess, and an error is no place for a password."""
     monkeypatch.setenv(f"LINEWARD_MARQUEZ_{name}", value)
 
-    with pytest.raises(InvalidSettingError) as refused:
+    with pytest.raises(InvalidSettingError) as rejected:
         read_marquez()
 
-    assert f"LINEWARD_MARQUEZ_{name}" in str(refused.value)
-    assert word in str(refused.value)
-    assert "s3cret" not in str(refused.value)
+    assert f"LINEWARD_MARQUEZ_{name}" in str(rejected.value)
+    assert word in str(rejected.value)
+    assert "s3cret" not in str(rejected.value)
 
 
 def test_a_demo_sends_no_shop_of_its_own_to_a_real_marquez():

@@ -79,7 +79,7 @@ def test_what_may_be_seen_is_answered_without_texts_that_may_name_more(estate):
     assert [one["createdByRun"]["id"] for one in versions["versions"]] == [RUNS[12], RUNS[11]]
     listed = estate.get("/api/v1/jobs", "shop").json()
     assert [one["name"] for one in listed["jobs"]] == [warehouse.STREAM, LOAD]
-    assert listed["partial_reason"] == "some of it may not be seen with this token"
+    assert listed["partial_reason"] == "parts are hidden from this token"
 
 
 @pytest.mark.postgres_always
@@ -158,6 +158,6 @@ def test_the_audit_log_has_the_namespaces_that_an_answer_named(estate):
 
 def test_runs_that_forgot_whom_they_are_for_would_be_seen(estate, monkeypatch):
     """Show every run as a mutant of the tests above."""
-    monkeypatch.setattr(runs, "shown_keys", lambda _reader, keys, _sight: set(keys))
+    monkeypatch.setattr(runs, "shown_keys", lambda _reader, keys, _visibility: set(keys))
 
     assert estate.get(f"/api/v1/jobs/runs/{RUNS[17]}", "shop").status_code == 200

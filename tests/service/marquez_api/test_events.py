@@ -120,15 +120,15 @@ def test_a_page_of_too_many_bytes_is_cut_and_says_so(client, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("query", "said"),
+    ("query", "text"),
     [
         ("offset=10000", "set after and before"),
         ("after=yesterday", "after: expected an instant"),
         ("sortDirection=up", "sortDirection"),
     ],
 )
-def test_what_cannot_be_listed_is_rejected(client, query, said):
+def test_what_cannot_be_listed_is_rejected(client, query, text):
     """Name the parameter and what to do."""
     answer = client.get(f"/api/v1/events/lineage?{query}")
 
-    assert (answer.status_code, said in answer.json()["detail"]) == (400, True)
+    assert (answer.status_code, text in answer.json()["detail"]) == (400, True)

@@ -66,8 +66,8 @@ def given(folder: Path, slack: FakeSlack, pagerduty: FakePagerDuty) -> Given:
     (folder / "sales.key").write_text(KEY)
     (folder / "platform.key").write_text(PLATFORM_KEY)
     # A lease is five times as long, and ends before what has failed is an incident.
-    told = {"fallback": f"slack:{PLATFORM}", "timeout_seconds": 2}
-    delivery = leading_to(slack, pagerduty, folder, **told)
+    fields = {"fallback": f"slack:{PLATFORM}", "timeout_seconds": 2}
+    delivery = leading_to(slack, pagerduty, folder, **fields)
     settings = Settings(data_dir=folder, policy=folder / "lineward.yaml")
     return Given(settings, RoutingSettings(fallback=delivery.fallback), delivery)
 
@@ -134,9 +134,9 @@ class Shop:
         """So far every job ran well, with this version of Spark."""
         self._estate.ran(self.rows(tables.dataset_activity), version)
 
-    def fail(self, name: str = "raw", **said: Any) -> None:  # noqa: ANN401 - as a run has them
+    def fail(self, name: str = "raw", **text: Any) -> None:  # noqa: ANN401 - as a run has them
         """Its job fails, and what is made of it will be late."""
-        self._estate.fail(name, self.seconds, **said)
+        self._estate.fail(name, self.seconds, **text)
         self._estate.say(name, "bad", "job_failed", since=self.seconds)
 
     def open(self, name: str = "raw") -> None:

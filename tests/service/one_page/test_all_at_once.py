@@ -30,8 +30,8 @@ def _five_minutes(shop, chance):
 
 
 def _first_words(slack):
-    told = {each: slack.posts(each) for each in (SALES, FINANCE, PLATFORM)}
-    return {each: [one["text"].split(":")[0] for one in posts] for each, posts in told.items()}
+    fields = {each: slack.posts(each) for each in (SALES, FINANCE, PLATFORM)}
+    return {each: [one["text"].split(":")[0] for one in posts] for each, posts in fields.items()}
 
 
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.nightly(short=_FIRST))])

@@ -104,9 +104,9 @@ class Answering(Estate):
         """Who, by what way, what, and what became of it."""
         return self.rows("SELECT who, via, action, answer FROM audit ORDER BY id")
 
-    def press(self, action: str = "acknowledge", **said: str | None) -> httpx.Response:
+    def press(self, action: str = "acknowledge", **text: str | None) -> httpx.Response:
         """Somebody presses a button: as Slack posts it."""
-        chosen = {"incident_id": self.desk.one.id} | said
+        chosen = {"incident_id": self.desk.one.id} | text
         return self.post_signed(pressed(action, **chosen))  # type: ignore[arg-type]
 
     def post_signed(

@@ -10,11 +10,11 @@ from tests.service.people.answering import Answering
 def test_asking_listing_and_the_log_are_alike_in_both(catalog: Engine, tmp_path: Path):
     """An answer, a window, and a page of the audit log."""
     answering = Answering(catalog, tmp_path)
-    wish = {"pattern": "s3://shop/*", "reason": "a move", "for": "1h"}
+    action_request = {"pattern": "s3://shop/*", "reason": "a move", "for": "1h"}
 
     with answering.evaluated():
         done = answering.act("acknowledge", {"note": "on it"})
-    begun = answering.send("POST", "/api/v1/suppressions", wish)
+    begun = answering.send("POST", "/api/v1/suppressions", action_request)
     listed = answering.get("/api/v1/suppressions", "clerk").json()["suppressions"]
     newest = answering.get("/api/v1/audit?who=shop&limit=1", "boss").json()
     onwards = f"limit=2&cursor={newest['next_cursor']}"

@@ -36,9 +36,9 @@ def test_what_nobody_takes_says_so(answering, action, capsys):
     """It is written down; exit code 0, since it will be done."""
     incident.do(answering.settings, answering.desk.one.id, action, note="x", as_json=True)
 
-    told = json.loads(capsys.readouterr().out)
-    assert (told["action"], told["is_done"]) == (action, False)
-    assert "nobody has taken it yet" in told["detail"]
+    text = json.loads(capsys.readouterr().out)
+    assert (text["action"], text["is_done"]) == (action, False)
+    assert "nobody has taken it yet" in text["detail"]
 
 
 def test_what_is_refused_ends_with_its_reason(answering):
@@ -77,7 +77,7 @@ def test_a_pattern_that_matches_nothing_is_told(answering):
     )
 
     assert "s3://shpo/* (0 datasets) is suppressed until" in done.stdout
-    assert "no dataset that is known now has a name like that" in done.stderr
+    assert "no known dataset matches" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_a_pattern_that_matches_nothing_is_told(answering):
         (
             ("suppress", _UNKNOWN, "--reason", "y", "--for", "1h", "--name", "z"),
             2,
-            "--from, --name: of a pattern",
+            "--from, --name: for patterns only",
         ),
         (("unsuppress", "77"), 3, "no window has the number 77"),
         (("unsuppress", "x"), 2, "expected a window's number or an incident's id"),

@@ -24,8 +24,8 @@ def test_an_action_is_answered_when_it_is_done(answering, action, body, state):
         answer = answering.act(action, body)
 
     assert (answer.status_code, answering.desk.one.state) == (200, state)
-    told = answer.json()
-    assert (told["is_done"], told["incident_id"]) == (True, answering.desk.one.id)
+    text = answer.json()
+    assert (text["is_done"], text["incident_id"]) == (True, answering.desk.one.id)
     asked = answering.audited()[0]
     assert asked == ("shop", "api", action.replace("-", "_"), None)
     assert answering.audited()[-1][-1] == "done"
@@ -77,7 +77,7 @@ def test_an_escalation_waits_for_whoever_tells_people(answering, monkeypatch):
         ("ID/suppress", {"for": "soon"}, 400, "for: expected a duration"),
         ("ID/suppress", {"for": "31d"}, 400, "until: at most 30 days"),
         ("ID/suppress", {"until": "2026-11-21T15:00:00"}, 400, "until: '2026-11-21T15:00:00' has"),
-        ("ID/suppress", {"until": "x", "for": "1h"}, 400, "until, for: give one of the two"),
+        ("ID/suppress", {"until": "x", "for": "1h"}, 400, "until, for: give exactly one"),
         ("ID/suppress", {"until": "9999-12-31T23:59:59-14:00"}, 400, "until: expected an instant"),
         ("ID/acknowledge", {"for": "1h"}, 400, "until: of a suppression only"),
         ("ID/resolve", {"nte": "x"}, 400, "body: Object contains unknown field `nte`"),

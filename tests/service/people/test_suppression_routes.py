@@ -61,11 +61,11 @@ def test_the_policys_windows_are_listed_beside_them(answering):
 
 
 @pytest.mark.parametrize(
-    ("wish", "status", "words"),
+    ("action_request", "status", "words"),
     [
         ({}, 400, "body: Object missing required field `pattern`"),
         ({"pattern": "x", "reason": "y"}, 400, "until: missing; an open window"),
-        ({**_WISH, "until": "2026-11-21T15:00:00Z"}, 400, "until, for: give one of the two"),
+        ({**_WISH, "until": "2026-11-21T15:00:00Z"}, 400, "until, for: give exactly one"),
         ({**_WISH, "for": "31d"}, 400, "until: a window lasts 30 days at most"),
         ({**_WISH, "pattern": ""}, 400, "pattern: empty"),
         ({**_WISH, "pattern": "a\u0007"}, 400, "pattern: holds U+0007"),
@@ -86,9 +86,9 @@ def test_the_policys_windows_are_listed_beside_them(answering):
         ),
     ],
 )
-def test_a_window_that_is_refused_names_the_place(answering, wish, status, words):
+def test_a_window_that_is_refused_names_the_place(answering, action_request, status, words):
     """Nothing is hidden by it."""
-    answer = answering.send("POST", _PATH, wish)
+    answer = answering.send("POST", _PATH, action_request)
 
     assert answer.status_code == status
     assert words in answer.json()["detail"]

@@ -44,8 +44,8 @@ def _job_names(address: str) -> list[str]:
         answer = CLIENT.get(f"{address}/api/v1/lineage", params=wanted, timeout=30)
     except httpx.TransportError:
         return []
-    told: list[str] = answer.raise_for_status().json()["downstream"][0]["job_names"]
-    return told
+    text: list[str] = answer.raise_for_status().json()["downstream"][0]["job_names"]
+    return text
 
 
 def test_a_real_service_has_the_graph_in_memory(address, embedded):
@@ -59,9 +59,9 @@ def test_a_real_service_has_the_graph_in_memory(address, embedded):
         given.append(f"job-{len(given)}")
         with writing(embedded) as connection:
             connection.execute(update(tables.edge).values(job_name=given[-1]))
-        told = _job_names(address)
-        return None if told == given[-1:] else told
+        answer = _job_names(address)
+        return None if answer == given[-1:] else answer
 
-    (told,) = until(told_of_before)
+    (answer,) = until(told_of_before)
 
-    assert told in given[:-1]
+    assert answer in given[:-1]

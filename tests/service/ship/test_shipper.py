@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from service.errors import RefusedInputError
+from service.errors import RejectedInputError
 from service.reaching import StoppedError
 from service.ship import positions
 from service.ship.positions import Positions
@@ -163,7 +163,7 @@ def test_a_state_that_is_none_is_not_overwritten(tmp_path: Path):
     """It says what to do: everything again is a choice."""
     (tmp_path / "positions.json").write_text("[{")
 
-    with pytest.raises(RefusedInputError, match="remove it to ship everything again"):
+    with pytest.raises(RejectedInputError, match="remove it to ship everything again"):
         Positions(tmp_path / "positions.json")
 
 

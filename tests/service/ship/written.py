@@ -12,7 +12,7 @@ from service.ship.shipper import Shipper
 
 def event(number: int, *, padding: int = 0) -> bytes:
     """A run event to the byte, without its line's end."""
-    told = {
+    fields = {
         "eventTime": "2026-11-21T09:00:00Z",
         "producer": "https://example.org/tests",
         "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
@@ -22,7 +22,7 @@ def event(number: int, *, padding: int = 0) -> bytes:
         "inputs": [],
         "outputs": [],
     }
-    return json.dumps(told, separators=(",", ":")).encode()
+    return json.dumps(fields, separators=(",", ":")).encode()
 
 
 def events(begin: int, end: int) -> list[bytes]:

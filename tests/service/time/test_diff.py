@@ -132,15 +132,15 @@ def test_command_and_api_answer_alike(lander, catalog, at):
     _land(lander, at)
     url = catalog.url.render_as_string(hide_password=False)
 
-    told = answer("diff", "--job", "app", catalog=catalog)
+    text = answer("diff", "--job", "app", catalog=catalog)
     with TestClient(create_app(Settings(catalog_url=url)), base_url="http://127.0.0.1") as client:
         of_job = client.get("/api/v1/diff", params={"job": "app"}).json()
         of_runs = client.get("/api/v1/diff", params={"first": "ok2", "second": "bad1"}).json()
-        refused = client.get("/api/v1/diff", params={"first": "ok2"})
+        rejected = client.get("/api/v1/diff", params={"first": "ok2"})
     shown = lineward("diff", "ok2", "bad1", catalog=catalog).stdout
 
-    assert told == of_job == of_runs
-    assert (refused.status_code, "name two runs" in refused.json()["detail"]) == (400, True)
+    assert text == of_job == of_runs
+    assert (rejected.status_code, "name two runs" in rejected.json()["detail"]) == (400, True)
     assert "id was int and is bigint" in shown
     assert lineward("diff", "ok2", "none", catalog=catalog).returncode == 3
 

@@ -24,8 +24,8 @@ _COUNTED = 7
 def reader(lander, catalog, at):
     """Two runs: one of which the event told 3 rows, one of which it told none."""
     for number, rows in enumerate((3, None)):
-        told = {"inputs": ["raw"], "outputs": ["core"], "rows_written": rows}
-        lander.land(run_event("COMPLETE", at(number + 1), run=f"r{number}", **told))
+        fields = {"inputs": ["raw"], "outputs": ["core"], "rows_written": rows}
+        lander.land(run_event("COMPLETE", at(number + 1), run=f"r{number}", **fields))
     with writing(catalog) as connection:
         counted = {"evidence_rows": _COUNTED, "evidence_bytes": 70}
         of_writes = tables.run_io.c.direction == "write"
@@ -39,9 +39,9 @@ def reader(lander, catalog, at):
 @pytest.mark.parametrize(("run_id", "rows", "size"), [("r0", 3, 1), ("r1", _COUNTED, 70)])
 def test_a_run_shows_its_rows(reader, run_id, rows, size):
     """And bytes."""
-    (told,) = run(reader, run_id).runs
+    (answer,) = run(reader, run_id).runs
 
-    assert [(io.rows, io.bytes) for io in told.datasets if io.direction == "write"] == [
+    assert [(io.rows, io.bytes) for io in answer.datasets if io.direction == "write"] == [
         (rows, size)
     ]
 
@@ -56,8 +56,8 @@ def test_a_dataset_shows_the_rows_of_its_writes(reader):
 def test_the_rows_of_a_write_are_those_of_its_hour(lander, reader, catalog, at):
     """Show for each hour of a long application what its queries wrote in it."""
     for number in (3, 4):
-        told = {"outputs": ["hourly"], "root": ("a1", "app")}
-        lander.land(run_event("COMPLETE", at(number, 30), run=f"q{number}", **told))
+        fields = {"outputs": ["hourly"], "root": ("a1", "app")}
+        lander.land(run_event("COMPLETE", at(number, 30), run=f"q{number}", **fields))
         with writing(catalog) as connection:
             of_newest = tables.run_io.c.evidence_rows.is_(None)
             connection.execute(update(tables.run_io).where(of_newest).values(evidence_rows=number))
@@ -76,10 +76,10 @@ def test_a_comparison_shows_them(reader):
 
 def test_the_graph_of_the_past_shows_them(reader, at):
     """Of the run that had made the edge so."""
-    told = {}
+    fields = {}
     for hour in (1, 2):
         named = dataset_named(reader, "core", "n")
         found = past_lineage(reader, named, to_micros(at(hour, 30)), depth=1, direction="upstream")
-        told[hour] = found.upstream[0].run.wrote.rows
+        fields[hour] = found.upstream[0].run.wrote.rows
 
-    assert told == {1: 3, 2: _COUNTED}
+    assert fields == {1: 3, 2: _COUNTED}

@@ -68,7 +68,7 @@ def test_what_is_cut_is_said_and_the_oldest_shown_still_tells_its_change(lander,
     found = _history(catalog, 2)
 
     assert found.partial_reason == (
-        "only the newest 2 of these are shown: schemas, versions, checksums, writes"
+        "only the newest 2 are shown of: schemas, versions, checksums, writes"
     )
     assert found.schemas[0].change.retyped == [Retyped("id", "int", "bigint")]
     assert [len(found.writes), len(found.versions)] == [2, 2]
