@@ -10,7 +10,7 @@ Flags = NDArray[np.bool_]
 
 
 class Adjacency(msgspec.Struct, frozen=True):
-    """The neighbours of node i are `targets[starts[i]:starts[i + 1]]`.
+    """Adjacency lists: the neighbours of node i are `targets[starts[i]:starts[i + 1]]`.
 
     Attributes:
         starts: one more than there are nodes.
@@ -22,7 +22,7 @@ class Adjacency(msgspec.Struct, frozen=True):
     targets: Positions
 
     def neighbours(self, nodes: Positions) -> tuple[Positions, Positions]:
-        """The ends of all edges from these nodes, and which node each is from."""
+        """Return the ends of all edges from these nodes, and the node each is from."""
         origins, slots = self.slots(nodes)
         return origins, self.targets[slots]
 
@@ -32,25 +32,25 @@ class Adjacency(msgspec.Struct, frozen=True):
         return self.targets[spans(starts, self.starts[nodes + 1] - starts)]
 
     def slots(self, nodes: Positions) -> tuple[Positions, Positions]:
-        """Where in `targets` the edges from these nodes stand, and whose each is."""
+        """Return the positions in `targets` of the edges from these nodes, and their nodes."""
         starts = self.starts[nodes]
         counts = self.starts[nodes + 1] - starts
         return np.repeat(nodes, counts), spans(starts, counts)
 
     def degree(self, nodes: Positions) -> int:
-        """How many edges leave these nodes."""
+        """Count the edges that leave these nodes."""
         return int((self.starts[nodes + 1] - self.starts[nodes]).sum())
 
 
 def adjacency(origins: Positions, ends: Positions, size: int) -> Adjacency:
-    """Of `size` nodes with these edges; repeats are kept."""
+    """Build the adjacency of `size` nodes with these edges; repeats are kept."""
     # One number an edge, in an order that is nearly there already where a table gave them.
     order = np.argsort(np.asarray(origins, np.int64) * size + ends, kind="stable")
     return Adjacency(starts_of(origins, size), ends[order])
 
 
 def starts_of(origins: Positions, size: int) -> Positions:
-    """Where the edges of each of `size` nodes begin, and where they end, once they are in order."""
+    """Return where the sorted edges of each of `size` nodes begin and end."""
     starts = np.zeros(size + 1, dtype=np.intp)
     np.cumsum(np.bincount(origins, minlength=size), out=starts[1:])
     return starts
@@ -64,7 +64,7 @@ def spans(starts: Positions, counts: Positions) -> Positions:
 
 
 def pairs(left: NDArray[np.int64], right: NDArray[np.int64]) -> tuple[Positions, Positions]:
-    """All (i, j) with `left[i] == right[j]`, by i, then j."""
+    """Return all (i, j) with `left[i] == right[j]`, by i, then j."""
     order = np.argsort(right, kind="stable")
     ascending = right[order]
     starts = np.searchsorted(ascending, left, side="left")
@@ -73,7 +73,7 @@ def pairs(left: NDArray[np.int64], right: NDArray[np.int64]) -> tuple[Positions,
 
 
 def positions_in(keys: Keys, wanted: Keys) -> tuple[Positions, Flags]:
-    """Where in `keys`, which ascend, those of `wanted` stand that are there; and which are."""
+    """Return the positions in ascending `keys` of the `wanted` that exist, and which these are."""
     found = np.searchsorted(keys, wanted)
     is_there = found < len(keys)
     is_there[is_there] = keys[found[is_there]] == wanted[is_there]

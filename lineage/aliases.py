@@ -1,4 +1,4 @@
-"""Which names mean one dataset: its physical name, its symlinks, and what the policy says of them.
+"""Names of one dataset: its physical name, its symlinks, and the aliases of the policy.
 
 The answer depends on what was reported, never on the order in which it was.
 """
@@ -13,7 +13,7 @@ def canonical(
     primaries: Mapping[int, tuple[str, str]],
     overrules: Mapping[int, int] = NO_OVERRULES,
 ) -> dict[int, int]:
-    """Each dataset's canonical key, for every key that a symlink or an overrule names.
+    """Return each dataset's canonical key, for every key that a symlink or an overrule names.
 
     Args:
         symlinks: (key of the reported name, key of one of its symlink identifiers).

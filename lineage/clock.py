@@ -1,4 +1,4 @@
-"""The one clock that every role reads, so that tests and game days run on simulated time."""
+"""Clock that every role reads, so that tests and game days run on simulated time."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -7,7 +7,7 @@ Clock = Callable[[], datetime]
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
-TELLABLE = "expected an instant of the years 1970 to 2999"
+TELLABLE = "expected a time of the years 1970 to 2999"
 _BEYOND = datetime(3000, 1, 1, tzinfo=UTC)
 EVENT_TIMES = "expected a time of the years 1970 to 2199"
 _EVENTS_END = datetime(2200, 1, 1, tzinfo=UTC)
@@ -70,5 +70,5 @@ def is_tellable(instant: datetime) -> bool:
 
 
 def instant_text(micros: int) -> str:
-    """`2026-11-21 09:00:00 UTC`: how every sentence of ours tells an instant."""
+    """Format a timestamp as in every sentence: `2026-11-21 09:00:00 UTC`."""
     return f"{from_micros(micros):%Y-%m-%d %H:%M:%S} UTC"

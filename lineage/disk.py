@@ -48,10 +48,10 @@ def _problem(folder: Path) -> str | None:
     # File systems without a fixed number of inodes report 0 of 0.
     if stats.f_files and not stats.f_favail:
         return f"the disk of {folder} is full (no free inodes)"
-    return _refused_room(folder)
+    return _missing_room(folder)
 
 
-def _refused_room(folder: Path) -> str | None:
+def _missing_room(folder: Path) -> str | None:
     """Return why the kernel gives no room here: a quota shows in no figure of the file system."""
     if not hasattr(os, "O_TMPFILE"):  # macOS
         return None

@@ -1,4 +1,4 @@
-"""A process's settings: one frozen struct, read once from the environment."""
+"""Settings of a process: one frozen struct, read once from the environment."""
 
 import os
 from collections.abc import Mapping
@@ -12,11 +12,11 @@ _Struct = TypeVar("_Struct", bound=msgspec.Struct)
 
 
 class InvalidSettingError(ValueError):
-    """A variable has no such meaning or value: the process refuses to start, naming it."""
+    """Error: an unknown variable or an invalid value. The process names it and does not start."""
 
 
 def variables() -> dict[str, str]:
-    """The process's environment, as `read` sees it."""
+    """Return the process's environment, as `read` sees it."""
     return dict(os.environ)
 
 
@@ -27,7 +27,7 @@ def read(
 
     Args:
         struct: a frozen struct whose every field has a safe default.
-        section: e.g. `COLLECTOR_`; an unknown variable of the section is refused.
+        section: e.g. `COLLECTOR_`; an unknown variable of the section is rejected.
         environ: instead of the process's own.
 
     Raises:
@@ -39,14 +39,14 @@ def read(
         f"{prefix}{field.name.upper()}": field.name for field in msgspec.structs.fields(struct)
     }
     if section:
-        _refuse_unknown(prefix, values, fields)
+        _reject_unknown(prefix, values, fields)
     given = {field: values[name] for name, field in fields.items() if name in values}
     for field, value in given.items():
         _check(struct, field, value, f"{prefix}{field.upper()}")
     return msgspec.convert(given, struct, strict=False, dec_hook=_decode)
 
 
-def _refuse_unknown(prefix: str, values: Mapping[str, str], fields: Mapping[str, str]) -> None:
+def _reject_unknown(prefix: str, values: Mapping[str, str], fields: Mapping[str, str]) -> None:
     for name in values:
         if name.startswith(prefix) and name not in fields:
             message = f"{name}: no such setting; known are {', '.join(sorted(fields))}"

@@ -1,4 +1,4 @@
-"""What is made of what, all the way down, for a cause that is known: impact and severity.
+"""Downstream lineage of a known cause, over all hops: impact and severity.
 
 A compressed adjacency array; a million edges take about 20 MB and are walked level by level in
 milliseconds. Keys are canonical dataset keys, as the catalog has them.
@@ -13,7 +13,7 @@ DEFAULT_MAX_NODES = 100_000
 
 
 class Graph:
-    """The edges of one moment. Never changes; to be shared by threads as it is."""
+    """Edges at one moment. Never changes; threads can share it."""
 
     def __init__(self, upstream_keys: Keys, downstream_keys: Keys) -> None:
         """Build from edges, one for each pair of keys; repeats do no harm."""
@@ -24,7 +24,7 @@ class Graph:
     def descendants(
         self, keys: Keys, *, max_nodes: int = DEFAULT_MAX_NODES
     ) -> tuple[Keys, NDArray[np.int32], bool]:
-        """What is made of any of these datasets, themselves first at 0.
+        """Return the datasets downstream of any of these, themselves first at 0.
 
         Returns:
             Each dataset once; its least number of steps from one of `keys`; whether the walk

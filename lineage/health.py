@@ -1,4 +1,4 @@
-"""The channel by which a role reports to `lineward up` that it works, or what fails.
+"""Channel by which a role reports to `lineward up` that it works, or what fails.
 
 Reports are datagrams on a socket that the role inherits: a full disk does not stop them, and a role
 never waits for its supervisor. A role that runs by itself, as in a container, answers on a port
@@ -21,7 +21,7 @@ _BEAT_SECONDS = 1.0
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """A part of a role that fails, and keeps trying.
+    """Failure of a part of a role that keeps trying.
 
     Attributes:
         part: such as `stream` or `evaluation`.
@@ -73,7 +73,7 @@ class Health:
         self.beat()
 
     def descriptor(self) -> int | None:
-        """The inherited socket, to hand on to a child that reports too."""
+        """Return the inherited socket, to hand on to a child that reports too."""
         return None if self._channel is None else self._channel.fileno()
 
     def beat(self) -> None:
@@ -82,7 +82,7 @@ class Health:
             self._send()
 
     def beat_beside(self) -> None:
-        """Beat from a thread: for a role whose own loop waits for others without end."""
+        """Send heartbeats from a thread: for a role whose own loop waits for others without end."""
         threading.Thread(target=self._beat_for_ever, name="health", daemon=True).start()
 
     def _beat_for_ever(self) -> None:
@@ -100,7 +100,7 @@ class Health:
             self._send()
 
     def succeed(self, part: str) -> None:
-        """Report that this part works; the next beat tells it where that is no news."""
+        """Report that this part works; the next heartbeat reports it where it worked before."""
         with self._lock:
             self._worked.add(part)
             if self._failures.pop(part, None) is not None:
@@ -120,7 +120,7 @@ class Health:
 
 
 def one_line(text: str) -> str:
-    """The text without line breaks, cut to a length that a list can show."""
+    """Return the text without line breaks, cut to a length that a list can show."""
     return " ".join(text.split())[:_MOST_CHARACTERS]
 
 

@@ -1,4 +1,4 @@
-"""Which HTTP requests a port answers, by `Host` and by the site that a browser sends them from.
+"""Check of the HTTP requests that a port answers, by `Host` and by the site they come from.
 
 A web page can make a visitor's browser post to 127.0.0.1, and can have its own name resolve to
 127.0.0.1 (DNS rebinding). The browser says so in headers that no page can set.
@@ -17,7 +17,7 @@ _SHOWN_CHARACTERS: Final = 80
 
 
 class OwnHosts(msgspec.Struct, frozen=True):
-    """The names by which requests may address this process.
+    """Names by which requests may address this process.
 
     Attributes:
         bound: the address that the port listens on (`LINEWARD_HOST`).

@@ -16,7 +16,7 @@ _HEADER_BYTES: Final = 16_384
 class InheritedServer(Server):
     """Granian's embedded server on a listening socket that another process opened.
 
-    Granian itself binds a socket in each worker, which dies with it: whoever connects in between
+    Granian itself binds a socket in each worker, which dies with it: a client in between
     is rejected.
     """
 
@@ -44,7 +44,7 @@ def http_server(
     server = InheritedServer(
         app,
         interface=interface,
-        # To tell HTTP/1 from 2, it would wait without a deadline for a connection's first bytes.
+        # To detect HTTP/1 or 2, it would wait without a deadline for a connection's first bytes.
         http=HTTPModes.http1,
         http1_settings=HTTP1Settings(
             header_read_timeout=int(header_seconds * 1000), max_buffer_size=_HEADER_BYTES

@@ -10,7 +10,7 @@ _GOOD = tuple(f"HTTP/1.1 {digit}".encode() for digit in (2, 3, 4))
 
 
 class Livez:
-    """One server; `ask` it, look for the answer later."""
+    """One server: `ask` sends the request, the response is read later."""
 
     def __init__(self, host: str, port: int) -> None:
         self._address = (_reachable(host), port)
@@ -44,7 +44,7 @@ class Livez:
 
 
 def _reachable(host: str) -> str:
-    """The address to connect to, for a server that listens on all of them."""
+    """Return the address to connect to, for a server that listens on all of them."""
     try:
         address = ip_address(host)
     except ValueError:

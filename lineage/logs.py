@@ -1,4 +1,4 @@
-"""How every role logs: one JSON object a line, on standard error.
+"""Logs of every role: one JSON object a line, on standard error.
 
 Names and errors come from outside: in JSON none of them can end a line, or begin one that looks
 like ours. A traceback has no values of variables in it: they hold what nobody may read.
@@ -82,7 +82,7 @@ class OncePerMinute:
 
 
 def _kind(event: EventDict) -> tuple[tuple[str, str], ...]:
-    """What makes two failures alike."""
+    """Return the key by which two failures are the same."""
     raised = event.get("exc_info")
     error = raised if isinstance(raised, BaseException) else sys.exc_info()[1] if raised else None
     shown = {**event, "exc_info": type(error).__name__}

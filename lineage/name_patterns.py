@@ -1,4 +1,4 @@
-"""What a name looks like once everything that counts, dates or draws lots in it is taken out.
+"""Patterns of names: names without their counters, dates and random parts.
 
 Names that differ in such parts alone are most likely one dataset that its jobs write under a name
 of its own each time. The expressions mean the same in Python's ASCII mode and in Java, as those of
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 # New names of one pattern within an hour that are no growth any more. An hourly job that names its
-# output anew makes one, a day's backfill of it 24.
+# output each time makes one, a day's backfill of it 24.
 EXPLOSION_PER_HOUR = 20
 NAME_EXPLOSION = "name_explosion"
 
@@ -22,7 +22,7 @@ _TIME = "(?:[T _-]?[0-2][0-9](?:[:_-]?[0-5][0-9](?:[:_-]?[0-5][0-9])?)?Z?)?"
 
 
 class Part(msgspec.Struct, frozen=True):
-    """A kind of text that makes a name another each time; `word` stands for it in a pattern."""
+    """Kind of text that changes with each run; `word` stands for it in a pattern."""
 
     word: str
     expression: str
@@ -49,7 +49,7 @@ _TIES = "-_./="
 
 
 def pattern_of(text: str) -> str:
-    """The text with each such part as its word: `lake/orders_{date}`."""
+    """Replace each such part of the text by its word: `lake/orders_{date}`."""
     for word, expression in _COMPILED:
         text = expression.sub(word, text)
     return text
@@ -61,7 +61,7 @@ def is_variable(pattern: str) -> bool:
 
 
 def tightened(pattern: str, names: Iterable[str]) -> str:
-    """The pattern with each part that is the same in all these names written out.
+    """Write out each part of the pattern that is the same in all these names.
 
     `{n}` of `orders2_{date}` is no number that changes where every name has the 2.
     """
@@ -72,21 +72,21 @@ def tightened(pattern: str, names: Iterable[str]) -> str:
         if found := captured.fullmatch(name):
             for texts, text in zip(seen, found.groups(), strict=True):
                 texts.add(text)
-    told = [
+    parts = [
         texts.pop() if len(texts) == 1 else word for texts, word in zip(seen, words, strict=True)
     ]
-    return pieces[0] + "".join(word + piece for word, piece in zip(told, pieces[1:], strict=True))
+    return pieces[0] + "".join(word + piece for word, piece in zip(parts, pieces[1:], strict=True))
 
 
 def stable_name(pattern: str) -> str:
-    """What a person would call them all: without the parts that change; empty if none is left."""
+    """Return a common name of them: without the parts that change; empty if none is left."""
     first, *others = _WORD.split(pattern)
     kept = [first.rstrip(_TIES), *(piece.strip(_TIES) for piece in others)]
     return "/".join(piece for piece in kept if piece)
 
 
 def expression_of(pattern: str) -> str:
-    """A regular expression of the names that have the pattern, as a folding rule would have it."""
+    """Return a regular expression of the names that have the pattern, for a folding rule."""
     return _joined(_WORD.split(pattern), [_EXPRESSIONS[word] for word in _WORD.findall(pattern)])
 
 

@@ -32,7 +32,7 @@ FOLD = "fold"  # in place of a rule: a fold of the policy took the name
 
 
 class Folded(msgspec.Struct, frozen=True):
-    """The one name of a dataset, and the ids of the rules that led to it, in their order."""
+    """Canonical name of a dataset, and the ids of the rules that led to it, in order."""
 
     namespace: str
     name: str
@@ -40,7 +40,7 @@ class Folded(msgspec.Struct, frozen=True):
 
 
 def combined(namespace: str, name: str) -> str:
-    """The string that the rules are written for. A separator inside a name would move text.
+    """Return the string that the rules are written for; escape separators inside a name.
 
     It is replaced.
     """
@@ -49,12 +49,12 @@ def combined(namespace: str, name: str) -> str:
 
 
 def joined(namespace: str, name: str) -> str:
-    """Both in one, as people write it: `s3://bucket/lake/orders`, `file/lake/orders`, `shop/t`."""
+    """Combine both as people write it: `s3://bucket/lake/orders`, `file/lake/orders`, `shop/t`."""
     return f"{namespace}{'' if name.startswith('/') else '/'}{name}"
 
 
 def split_joined(text: str) -> tuple[str, str]:
-    """The namespace and name that a text most likely means; not folded yet.
+    """Return the namespace and name that a text most likely means; not folded yet.
 
     A URI is cut behind its authority, a bare path is a local file, all else is cut at the first
     slash. What has no slash at all is a name without a namespace.
@@ -78,7 +78,7 @@ def is_of_session(namespace: str, name: str) -> bool:
 
 @lru_cache(maxsize=_CACHED_NAMES)
 def fold(namespace: str, name: str) -> Folded:
-    """The dataset's one name; folding that again changes nothing."""
+    """Return the canonical name of a dataset; folding it again changes nothing."""
     cleared = clear(namespace), clear_name(name)
     spelling = combined(*cleared)
     group = _group_of(spelling)
@@ -103,7 +103,7 @@ def partition_of(namespace: str, name: str) -> str | None:
 
 
 def partition_date(partition: str) -> date | None:
-    """The day that a partition is of, the first of the month where it is one.
+    """Return the day of a partition, the first of the month where it is one.
 
     None where it names no valid date.
     """

@@ -1,4 +1,4 @@
-"""When two names look like one dataset: never enough to join them, enough to ask a person."""
+"""Similar names of datasets: never enough to join them, enough to ask a person."""
 
 import re
 
@@ -15,7 +15,7 @@ Name = tuple[str, str]
 
 
 def near_key(name: str) -> str | None:
-    """The last two parts, letters and digits only: `/lake/core.db/Orders` and `core.orders` agree.
+    """Return the last two parts of a name, letters and digits only: a key of similar names.
 
     One part alone says too little, and has none.
     """

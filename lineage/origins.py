@@ -1,4 +1,4 @@
-"""Where an event in the spool came from: decides whether it counts, and whether it may go back.
+"""Origin of an event in the spool: decides whether it counts, and whether it may be sent back.
 
 The collector writes the word beside the event; the pipeline and the forwarder read it.
 """

@@ -1,4 +1,4 @@
-"""When periodic work is due, by a clock that nobody sets."""
+"""Due times of periodic work, by a monotonic clock."""
 
 import time
 from collections.abc import Callable, Iterator

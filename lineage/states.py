@@ -1,4 +1,4 @@
-"""The words for how runs and datasets are, which SLIs there are, and the objectives unless told."""
+"""Words for states of runs and datasets, the SLIs, and their default objectives."""
 
 from collections.abc import Iterable
 from decimal import Decimal
@@ -60,7 +60,7 @@ Reason = Literal[
 ]
 REASONS: tuple[Reason, ...] = get_args(Reason)
 
-# Beside the SLIs, in no ratio: what tests of a dataset and its schema tell of its content.
+# Beside the SLIs, in no ratio: results of tests of a dataset, and its schema.
 FACTS: Final = "facts"
 ALL_TIERS: Final = "all"  # of an SLI that counts events, to which tiers make no difference
 REGULATED: Final = "regulated"  # held to more than its tier is, by completeness alone
@@ -80,12 +80,12 @@ class Sli(msgspec.Struct, frozen=True):
     objectives: dict[str, Decimal]
 
     def objective(self, tier: str) -> Decimal | None:
-        """The ratio to reach, or none where this tier is not held to any."""
+        """Return the ratio to reach, or None where this tier has no objective."""
         return self.objectives.get(tier, self.objectives.get(ALL_TIERS))
 
     @property
     def tiers(self) -> tuple[str, ...]:
-        """Under which its counts stand."""
+        """Return the tiers by which it is counted."""
         if ALL_TIERS in self.objectives:
             return (ALL_TIERS,)
         return (REGULATED, *TIERS) if REGULATED in self.objectives else TIERS
@@ -135,5 +135,5 @@ def run_state(
 
 
 def worst(states: Iterable[State]) -> State | None:
-    """The gravest of a dataset's states over its SLIs: bad > unknown > learning > good."""
+    """Return the most severe of a dataset's states: bad > unknown > learning > good."""
     return max(states, key=STATES.index, default=None)

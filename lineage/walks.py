@@ -1,4 +1,4 @@
-"""What a walk along lineage found, wherever it was walked: in the catalog or in memory."""
+"""Result of a walk along lineage, in the catalog or in memory."""
 
 from typing import Final
 
@@ -11,7 +11,7 @@ NOBODY: Final = -1
 
 
 class Walk(msgspec.Struct):
-    """A breadth-first walk: what was found, and the edges between it.
+    """Breadth-first walk: the datasets found, and the edges between them.
 
     Attributes:
         keys: of the datasets, in the order of finding, the starts first; all else is by position
@@ -29,26 +29,26 @@ class Walk(msgspec.Struct):
     cut: str | None = None
 
     def depths(self) -> list[int]:
-        """Steps to each dataset."""
+        """Return the hops to each dataset."""
         depths: list[int] = []
         for finder in self.finders:
             depths.append(0 if finder == NOBODY else depths[finder] + 1)
         return depths
 
     def ends(self) -> list[tuple[int, int]]:
-        """Of each edge the keys: from, to."""
+        """Return the keys of each edge: from, to."""
         return [(self.keys[here], self.keys[other]) for here, other, _ in self.edges]
 
     def hidden_next_to(self, position: int) -> int:
-        """How many datasets next to this one may not be seen."""
+        """Count the hidden neighbours of this dataset."""
         return len(self.hidden.get(position, ()))
 
 
 def too_many(most: int) -> str:
-    """Why a walk is cut that found more than it may hold."""
+    """Return why a walk is cut that found more than its limit."""
     return f"more than {most} datasets"
 
 
 def too_deep(depth: int) -> str:
-    """Why a walk is cut that has further to go."""
+    """Return why a walk is cut that has further to go."""
     return f"more lies beyond depth {depth}"

@@ -90,7 +90,7 @@ def _is_any(engine: Engine, query: str, given: Mapping[str, int]) -> bool:
 
 
 def retention_time(connection: Connection, now: datetime) -> datetime:
-    """The time that retention goes by: the clock, but a day at most after the last that was noted.
+    """Return the time that retention uses: at most a day after the last one that was recorded.
 
     A clock that is ahead for an hour thus deletes one day too early, not a year.
     """

@@ -51,7 +51,7 @@ def catalog_url(data_dir: Path) -> str:
 def open_catalog(
     url: str, *, seconds: float = STATEMENT_SECONDS, most: int = MOST_CONNECTIONS
 ) -> Engine:
-    """An engine whose SQLite transactions take the write lock when `writing` begins them.
+    """Create an engine whose SQLite transactions take the write lock when `writing` begins them.
 
     Reads of SQLite see the last commit and never wait: the journal is a WAL.
 
@@ -129,7 +129,7 @@ def _set_pragmas(connection: sqlite3.Connection) -> None:
 
 @contextmanager
 def writing(engine: Engine) -> Iterator[Connection]:
-    """One write transaction: all of it, or nothing.
+    """Run one write transaction: all of it, or nothing.
 
     SQLite takes its one write lock at the start (BEGIN IMMEDIATE): a lock taken at the first write,
     after a read, cannot wait and would fail at once under contention.
@@ -157,7 +157,7 @@ def limit_pause(connection: Connection, seconds: int) -> None:
 
 @contextmanager
 def in_turn(engine: Engine) -> Iterator[Connection]:
-    """A write transaction of the pipeline, of which there is one at a time, as in SQLite.
+    """Run a write transaction of the pipeline; only one runs at a time, as in SQLite.
 
     Its tasks write the same rows, each in an order of its own: two at once would deadlock.
     """

@@ -1,4 +1,4 @@
-"""Which rows of `dataset_alias` join two names; questions ask by it, and know no table."""
+"""Condition by which rows of `dataset_alias` join two names; queries use it, not the table."""
 
 from typing import Final
 

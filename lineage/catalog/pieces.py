@@ -1,4 +1,4 @@
-"""Many keys of a question, or rows to write, in pieces that both databases take."""
+"""Batches of keys to query, or of rows to write, in sizes that both databases accept."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -10,7 +10,7 @@ Key = TypeVar("Key")
 
 
 def pieces(keys: Iterable[Key], most: int = MOST) -> Iterator[list[Key]]:
-    """All of them in their order, so many at a time; nothing of nothing."""
+    """Yield all items in order, in batches of limited size; yield nothing for no items."""
     left = iter(keys)
     while piece := list(islice(left, most)):
         yield piece

@@ -29,7 +29,7 @@ PARAMETERS: Final[dict[str, int]] = {
     "keepalives_count": 3,
     "tcp_user_timeout": 25_000,  # milliseconds
 }
-# A connection is made anew, so that it follows a pooler or a server that was added since, and the
+# A connection is opened again: it follows a pooler or a server that was added since, and the
 # server frees what the session has gathered.
 REPLACED_SECONDS: Final = 1_800
 _PING_SECONDS: Final = 2.0
@@ -37,7 +37,7 @@ _GRACE_SECONDS: Final = 2.0  # in which the server ends a statement by itself
 
 
 class LimitedConnection(psycopg.Connection[Any]):
-    """A connection that waits for each answer of the server for `seconds` at most.
+    """Connection that waits at most `seconds` for each response of the server.
 
     Attributes:
         seconds: None waits without end.
@@ -99,7 +99,7 @@ def connect(url: str, seconds: float | None, **given: Any) -> LimitedConnection:
 class Connections:
     """Connections of one process for reading: kept for the next one who asks, at most `most`.
 
-    After a failure to connect nobody tries again for a second: who asks meanwhile hears of it at
+    After a failed connection nobody tries again for a second: later callers get the same error at
     once, and no thread is held.
     """
 
@@ -112,7 +112,7 @@ class Connections:
 
     @contextmanager
     def taken(self, seconds: float) -> Iterator[LimitedConnection]:
-        """A connection that answers, for one transaction.
+        """Lend a connection that responds, for one transaction.
 
         Raises:
             psycopg.OperationalError: there is none.
@@ -135,7 +135,7 @@ class Connections:
             self._idle.pop().close()
 
     def _answering(self) -> LimitedConnection | None:
-        """One that is idle and whose server still answers: after a failover, none is."""
+        """Return an idle connection whose server still responds; none does after a failover."""
         while self._idle:
             connection = self._idle.pop()
             try:

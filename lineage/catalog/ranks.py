@@ -1,4 +1,4 @@
-"""The order in which datasets are listed: the gravest first, of these the highest tier.
+"""Order in which datasets are listed: most severe first, then the highest tier.
 
 A rank of each stands beside its name, so that an index has them all in that order, and a page of
 100,000 is a few rows of it. Constants only: commands that ask load no database toolkit.
@@ -9,7 +9,7 @@ from typing import Final
 from lineage.states import BAD, GOOD, LEARNING, OPTIONAL, TIERS, UNKNOWN
 
 WORST_FIRST: Final = (BAD, UNKNOWN, LEARNING, GOOD)
-# Until an evaluation has said otherwise.
+# Until the first evaluation.
 NOT_JUDGED: Final = WORST_FIRST.index(UNKNOWN)
 # A dataset that came since the policy was resolved counts as what nobody declared does.
 NO_TIER: Final = TIERS.index(OPTIONAL)
@@ -22,6 +22,6 @@ FAILS: Final = "last_failed_at > coalesce(last_written_at, 0)"
 
 
 def rank_of(column: str, order: tuple[str, ...], otherwise: int) -> str:
-    """The rank of what a column says, as SQL."""
+    """Return the rank of a column's value, as SQL."""
     cases = " ".join(f"WHEN '{word}' THEN {rank}" for rank, word in enumerate(order))
     return f"CASE {column} {cases} ELSE {otherwise} END"

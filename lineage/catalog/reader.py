@@ -34,11 +34,11 @@ _PARAMETER = re.compile(r"(?<!:):([a-z_][a-z_0-9]*)")
 
 
 class NoCatalogError(Exception):
-    """There is no catalog at that place, or nothing has ever filled it."""
+    """Error: there is no catalog at that place, or it was never filled."""
 
 
 class UnreachableCatalogError(CatalogError):
-    """The server that has the catalog does not answer."""
+    """Error: the server that has the catalog does not respond."""
 
 
 class Reader(Protocol):
@@ -51,19 +51,19 @@ class Reader(Protocol):
     clock: str
 
     def rows(self, sql: str, values: Values | None = None) -> list[Row]:
-        """All rows of the answer, in its order."""
+        """Return all rows of the result, in order."""
         ...
 
     def columns(self, sql: str, width: int, values: Values | None = None) -> list[list[Any]]:
-        """The same answer by its columns, `width` in number; quicker where there are thousands."""
+        """Return the result by columns, `width` in number; faster for thousands of rows."""
         ...
 
     def listed(self, sql: str, keys: list[int | str], values: Values) -> tuple[str, Values]:
-        """A question that holds `IN (:keys)`, with the keys as one of its values."""
+        """Build a query that holds `IN (:keys)`, with the keys as one of its values."""
         ...
 
     def alike(self, column: str, pattern: str) -> str:
-        """The condition that a text is LIKE a pattern, but for the case of ASCII's letters.
+        """Return the condition that a text is LIKE a pattern, ignoring the case of ASCII letters.
 
         Args:
             column: with the text.
@@ -134,7 +134,7 @@ def _percent_style(sql: str) -> str:
 
 @contextmanager
 def open_reader(url: str, *, seconds: float = STATEMENT_SECONDS) -> Iterator[Reader]:
-    """A reader of the catalog at this URL (as `lineage.catalog.engine.open_catalog` takes it).
+    """Open a reader of the catalog at this URL (see `lineage.catalog.engine.open_catalog`).
 
     Args:
         url: of the catalog.
@@ -142,7 +142,7 @@ def open_reader(url: str, *, seconds: float = STATEMENT_SECONDS) -> Iterator[Rea
 
     Raises:
         NoCatalogError: no file is there; or, at the first read, no tables.
-        UnreachableCatalogError: its server does not answer, or refuses.
+        UnreachableCatalogError: its server does not respond, or rejects the connection.
     """
     if url.startswith(_SQLITE):
         with _sqlite(Path(url.removeprefix(_SQLITE))) as reader:
@@ -230,6 +230,6 @@ def rows_for(
 def columns_for(
     reader: Reader, sql: str, width: int, keys: Iterable[int | str], values: Values | None = None
 ) -> list[list[Any]]:
-    """The same by its columns, `width` in number: quicker where there are thousands of rows."""
+    """Return the result by columns, `width` in number; faster for thousands of rows."""
     listed, given = reader.listed(sql, list(keys), values or {})
     return reader.columns(listed, width, given)

@@ -1,4 +1,4 @@
-"""How long each catalog table keeps its rows: one rule or one bound a table, in this place.
+"""Retention of each catalog table: one rule or one bound a table, all in this module.
 
 A condition may use two times in µs: `:before`, so many days before now, and `:ahead`, a day after
 now. Rows of a later time were written by a clock that was ahead. A table with ranges keeps whole
@@ -41,7 +41,7 @@ class Ranges(msgspec.Struct, frozen=True):
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """Which rows of a table are deleted, and by which role.
+    """Rows of a table that are deleted, and the role that deletes them.
 
     Attributes:
         days: how many days before now `:before` is, or the setting that says so.

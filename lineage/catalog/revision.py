@@ -16,11 +16,11 @@ HEAD: Final = KNOWN[-1]
 
 
 class OlderCatalogError(CatalogError):
-    """The schema is of an older release, or there is none yet: `migrate` brings it up."""
+    """Error: the schema is of an older release, or there is none yet: `migrate` upgrades it."""
 
 
 class NewerCatalogError(CatalogError):
-    """The schema is of a newer release; an older one would read and write it wrongly."""
+    """Error: the schema is of a newer release; an older release would read and write it wrongly."""
 
     def __init__(self, found: str) -> None:
         super().__init__(

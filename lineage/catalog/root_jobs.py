@@ -51,7 +51,7 @@ def _load(
 ) -> dict[Name, Name]:
     found: dict[Name, tuple[int, str, str]] = {}
     for piece in pieces(sorted(wanted)):
-        for namespace, name, *said in connection.execute(query, {"wanted": piece}):
-            root = said[0], said[1], said[2]
+        for namespace, name, *columns in connection.execute(query, {"wanted": piece}):
+            root = columns[0], columns[1], columns[2]
             found[namespace, name] = min(found.get((namespace, name), root), root)
     return {job: root[1:] for job, root in found.items()}

@@ -1,4 +1,4 @@
-"""What may be wrong with the file of an embedded catalog, in a sentence that says what to do."""
+"""Problems of an embedded catalog's file, each in a sentence that says what to do."""
 
 import sqlite3
 from pathlib import Path
@@ -18,22 +18,22 @@ _DISK: Final = {
 
 
 class CatalogError(Exception):
-    """The catalog cannot be used; the text is a sentence for who runs Lineward."""
+    """Error that makes the catalog unusable; its text is a sentence for operators."""
 
 
 class DamagedCatalogError(CatalogError):
-    """The file is no SQLite database, or one whose pages are damaged."""
+    """Error: the file is not an SQLite database, or some of its pages are damaged."""
 
     def __init__(self, path: str) -> None:
         super().__init__(
             f"the catalog {path} is damaged: stop `lineward up`, then restore the file from a"
-            " backup, or move it away to start anew"
+            " backup, or move it away to start with an empty one"
             " (docs/operations.md#a-damaged-catalog)"
         )
 
 
 class CatalogDiskError(CatalogError):
-    """The file is fine as far as is known, and cannot be read or written now."""
+    """Error: the file, as far as known, is intact, but cannot be read or written now."""
 
 
 def trouble_of(error: BaseException, path: str) -> CatalogError | None:

@@ -34,19 +34,19 @@ Fold = Callable[[Any, Any], ColumnElement[Any]]
 
 
 class _Extreme(FunctionElement[Any]):
-    """The lesser or greater of two, where a null says nothing."""
+    """Lesser or greater of two values; a null is ignored."""
 
     inherit_cache = True
 
 
 class least(_Extreme):  # noqa: N801 - reads as SQL
-    """The lesser; the other one where one is null."""
+    """Lesser of two values; the other one where one is null."""
 
     inherit_cache = True
 
 
 class greatest(_Extreme):  # noqa: N801 - reads as SQL
-    """The greater; the other one where one is null."""
+    """Greater of two values; the other one where one is null."""
 
     inherit_cache = True
 
@@ -68,28 +68,28 @@ def _as_in_sqlite(element: Any, compiler: Any, **kw: Any) -> str:  # noqa: ANN40
 
 
 def either(kept: Any, given: Any) -> ColumnElement[Any]:  # noqa: ANN401
-    """True as soon as one says so."""
+    """Set true as soon as one row is true."""
     return or_(kept, given)
 
 
 def both(kept: Any, given: Any) -> ColumnElement[Any]:  # noqa: ANN401
-    """True as long as both say so."""
+    """Keep true as long as both rows are true."""
     return and_(kept, given)
 
 
 def newest(_kept: Any, given: Any) -> ColumnElement[Any]:  # noqa: ANN401
-    """What came last."""
+    """Use the newer row's value."""
     return given  # type: ignore[no-any-return]
 
 
 def added(kept: Any, given: Any) -> ColumnElement[Any]:  # noqa: ANN401
-    """The sum: for rows that the caller knows to be new."""
+    """Add up both values: for rows that the caller knows to be new."""
     return kept + given  # type: ignore[no-any-return]
 
 
 @cache
 def at_the_later(instant: str, *, ties: Fold | None = None) -> Fold:
-    """The value of the row whose `instant` is later.
+    """Use the value of the row whose `instant` is later.
 
     Of equals what `ties` says, else the kept one's.
     """
@@ -104,7 +104,7 @@ def at_the_later(instant: str, *, ties: Fold | None = None) -> Fold:
 
 
 def insert_for(dialect: Dialect) -> Any:  # noqa: ANN401 - two classes of one shape
-    """The dialect's INSERT, which knows ON CONFLICT."""
+    """Return the dialect's INSERT, which supports ON CONFLICT."""
     return _INSERTS[dialect.name]
 
 

@@ -57,7 +57,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def identity(self) -> str:
-        """Return the number and the content, which tell a record from all others of its window."""
+        """Return the number and the content, which identify a record among those of its window."""
         digest = hashlib.blake2b(self.body, digest_size=8).hexdigest()
         return f"{self.kind}:{self.seq}:{digest}"
 

@@ -1,1 +1,1 @@
-"""The lineage of a moment ago in memory, for a service that is asked again and again."""
+"""Lineage of a moment ago in memory, for a service that answers many queries."""

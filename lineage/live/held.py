@@ -1,8 +1,8 @@
-"""Keeps the newest lineage in memory while somebody asks for it.
+"""Cache of the newest lineage, kept in memory while it is queried.
 
-Read anew behind the answers, in a thread of its own, once a second; less often where that takes
-long. Who comes when it is older than five seconds has the catalog for an answer: nobody waits, and
-nobody is told of the past.
+Read again behind the answers, in a thread of its own, once a second; less often where that takes
+long. A query that finds it older than five seconds uses the catalog: nobody waits, and
+nobody gets outdated lineage.
 """
 
 import threading
@@ -27,10 +27,10 @@ Monotonic = Callable[[], float]
 
 
 class LiveLineage:
-    """The lineage of a catalog, for the threads of one process."""
+    """Lineage of a catalog, for the threads of one process."""
 
     def __init__(self, catalog_url: str, monotonic: Monotonic = time.monotonic) -> None:
-        """Nothing is read before the first question."""
+        """Read nothing before the first query."""
         self._url = catalog_url
         self._monotonic = monotonic
         self._lock = threading.Lock()
@@ -39,7 +39,7 @@ class LiveLineage:
         self._reading: threading.Thread | None = None
 
     def current(self) -> Snapshot | None:
-        """All of it, as it was at most five seconds ago; none: ask the catalog."""
+        """Return all lineage, at most five seconds old; None: query the catalog."""
         with self._lock:
             now = self._monotonic()
             if now >= self._due and self._reading is None:
@@ -50,7 +50,7 @@ class LiveLineage:
             return self._held[1]
 
     def wait(self) -> None:
-        """Until nothing is being read."""
+        """Wait until nothing is being read."""
         reading = self._reading
         if reading is not None:
             reading.join()

@@ -1,4 +1,4 @@
-"""Puts edges that were read anew among those that are known, and sorts none of these again.
+"""Merge of edges that were read again into the known ones, without sorting these again.
 
 Of a million edges a few change at a time. To number, arrange and sort them all costs most of a
 second; to copy them, a tenth of it.
@@ -26,7 +26,7 @@ class Edges(msgspec.Struct, frozen=True, eq=False):
 
 
 class Merged(msgspec.Struct, frozen=True, eq=False):
-    """As in `Snapshot`."""
+    """Return the arguments of a `Snapshot`."""
 
     keys: Keys
     job_keys: Keys
@@ -77,7 +77,7 @@ def _only(edges: _Numbered, is_kept: Flags) -> _Numbered:
 
 
 def _grown(known: Keys, used: NDArray[np.integer], read: Keys) -> tuple[Keys, Positions]:
-    """Those of the known keys that are still used, and those read, ascending; where each went."""
+    """Return the known keys still in use and those read, ascending; and each one's new position."""
     is_used = np.zeros(len(known), np.bool_)
     is_used[used] = True
     # Sorted, as what is known is already: `numpy.unique` would hash each, in ten times the time.
@@ -94,7 +94,7 @@ def _renumbered(edges: _Numbered, moved: Positions, moved_jobs: Positions) -> _N
 
 
 def _way(known: _Numbered, read: _Numbered, size: int) -> Way:
-    """Both, by origin, then by end."""
+    """Merge both, by origin, then by end."""
     numbers = read.origins * size + read.ends
     order = np.argsort(numbers, kind="stable")
     at = np.searchsorted(known.origins * size + known.ends, numbers[order])

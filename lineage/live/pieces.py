@@ -1,4 +1,4 @@
-"""A table of the catalog a piece after the other: a large estate is never there all as texts."""
+"""Batches of a catalog table: a large estate is never in memory as texts all at once."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -15,7 +15,7 @@ _PIECES: Final = 16
 def numbers_by_key(
     reader: Reader, sql: str, width: int, numbered: Callable[..., NDArray[Any]]
 ) -> tuple[Keys, NDArray[Any]]:
-    """The keys, ascending, and of each a number.
+    """Read the ascending keys, and a number for each.
 
     Args:
         reader: of the catalog.

@@ -24,7 +24,7 @@ SELECT dataset_key, tier, owner FROM dataset_policy WHERE dataset_key BETWEEN :l
 
 
 class Policies(msgspec.Struct, frozen=True, eq=False):
-    """As `resolved`. `numbers`: of each of `keys`, which ascend, its position in `found`."""
+    """Policies as of `resolved`. `numbers`: for each ascending key its place in `found`."""
 
     resolved: str | None
     keys: Keys
@@ -36,8 +36,8 @@ class Policies(msgspec.Struct, frozen=True, eq=False):
         at, is_known = positions_in(self.keys, np.array(keys, np.int64))
         policies = np.full(len(keys), None, object)
         policies[is_known] = self.found[self.numbers[at]]
-        told: list[Responsible | None] = policies.tolist()
-        return told
+        owners: list[Responsible | None] = policies.tolist()
+        return owners
 
 
 NO_POLICIES: Final = Policies(
@@ -46,7 +46,7 @@ NO_POLICIES: Final = Policies(
 
 
 def read_policies(reader: Reader, before: Policies) -> Policies:
-    """All of the catalog; `before`, where nothing was resolved since."""
+    """Read all of the catalog, or return `before` where nothing was resolved since."""
     resolved = next((value for (value,) in reader.rows(_RESOLVED)), None)
     if resolved == before.resolved:
         return before

@@ -24,7 +24,7 @@ SELECT upstream_key, downstream_key, job_key FROM edge WHERE upstream_key BETWEE
 """
 _JOBS = "SELECT job_key, job_name FROM edge WHERE upstream_key IN (:keys)"
 _NAMES = "SELECT dataset_key, namespace, name FROM dataset WHERE dataset_key IN (:keys)"
-# Another sum, other edges: products, so that two edges that change their ends are told. Events come
+# Another sum, other edges: products, so that a swap of two edges' ends is noticed. Events come
 # by the thousand where edges do not, and the database adds up a million in a tenth of the time in
 # which they can be read.
 _MARKS = f"""
@@ -42,14 +42,14 @@ SELECT number, (
 
 
 def read_snapshot(reader: Reader, before: Snapshot = NOTHING) -> Snapshot:
-    """All edges of the catalog, what their ends are called, and what is known of all datasets.
+    """Read all edges of the catalog, the names of their ends, and the state of all datasets.
 
     What did not change since `before` is not read; where nothing did, it is `before`.
     """
     states, policies = read_states(reader, before.states), read_policies(reader, before.policies)
     if states is not before.states or policies is not before.policies:
         before = msgspec.structs.replace(before, states=states, policies=policies)
-    mark: Mark = {number: told for number, told in reader.rows(_MARKS) if told is not None}
+    mark: Mark = {number: mark for number, mark in reader.rows(_MARKS) if mark is not None}
     return before if mark == before.mark else _of_edges(reader, mark, before)
 
 
@@ -90,9 +90,9 @@ def _jobs(reader: Reader, job_keys: Keys, read: Edges, before: Snapshot) -> Text
     names = _known(job_keys, before.job_keys, before.jobs, "")
     _, is_known = positions_in(before.job_keys, read.jobs)
     readers = read.upstream[~is_known]
-    for found, told in _asked(reader, _JOBS, 2, np.unique(readers)):
+    for found, name in _asked(reader, _JOBS, 2, np.unique(readers)):
         at, _ = positions_in(job_keys, np.array(found, np.int64))
-        names[at] = told
+        names[at] = name
     return names
 
 
@@ -101,15 +101,15 @@ def _names(reader: Reader, keys: Keys, before: Snapshot) -> tuple[Texts, Numbers
     names = _known(keys, before.keys, before.names, "")
     namespace_of = _known(keys, before.keys, before.namespace_of, NOWHERE)
     numbers = {namespace: number for number, namespace in enumerate(before.namespaces)}
-    for found, spaces, told in _asked(reader, _NAMES, 3, keys[namespace_of == NOWHERE]):
+    for found, spaces, name in _asked(reader, _NAMES, 3, keys[namespace_of == NOWHERE]):
         at, _ = positions_in(keys, np.array(found, np.int64))
-        names[at] = told
+        names[at] = name
         namespace_of[at] = [numbers.setdefault(each, len(numbers)) for each in spaces]
     return names, namespace_of, list(numbers)
 
 
 def _known(keys: Keys, old_keys: Keys, old: NDArray[Any], unknown: object) -> NDArray[Any]:
-    """What is known of each of these keys."""
+    """Read the known facts of each of these keys."""
     at, is_old = positions_in(old_keys, keys)
     values = np.full(len(keys), unknown, old.dtype)
     values[is_old] = old[at]

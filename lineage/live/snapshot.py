@@ -1,4 +1,4 @@
-"""The lineage of one moment in memory: who is made of whom, by which jobs, and all their names.
+"""Lineage of one moment in memory: edges, the jobs behind them, and all names.
 
 Two compressed adjacency arrays, one a direction. A level of a walk is a few slices of arrays,
 where the catalog is asked for rows by the hundred.
@@ -24,7 +24,7 @@ Texts = NDArray[np.object_]  # of Python's own, shared by all snapshots that kno
 
 
 class Way(msgspec.Struct, frozen=True, eq=False):
-    """One direction. `jobs`: of each target of the adjacency, which made it so."""
+    """One direction of the lineage. `jobs`: the job behind each edge of the adjacency."""
 
     adjacency: Adjacency
     jobs: Numbers
@@ -64,7 +64,7 @@ class Snapshot(msgspec.Struct, frozen=True, eq=False):
         sees: Sees | None = None,
         hidden: Iterable[int] = (),
     ) -> Walk:
-        """All that is reached from here in one direction, nearest first.
+        """Return everything that is reached from here in one direction, nearest first.
 
         Args:
             way: `upstream` or `downstream`.
@@ -79,19 +79,19 @@ class Snapshot(msgspec.Struct, frozen=True, eq=False):
         walk = _Walking(self, way, given, room, _seen(self, sees, hidden))
         for _ in range(depth):
             if not walk.step():
-                return walk.told(too_many(most) if walk.is_full else None)
-        return walk.told(too_deep(depth) if walk.has_more() else None)
+                return walk.result(too_many(most) if walk.is_full else None)
+        return walk.result(too_deep(depth) if walk.has_more() else None)
 
     def named(self, keys: Sequence[int]) -> list[tuple[str, str] | None]:
         """Namespace and name of each; none of what has no edges, or no row in the catalog."""
         at, is_known = positions_in(self.keys, np.array(keys, np.int64))
         spaces, names = np.full(len(keys), NOWHERE), np.full(len(keys), "", object)
         spaces[is_known], names[is_known] = self.namespace_of[at], self.names[at]
-        told = zip(spaces.tolist(), names.tolist(), strict=True)
-        return [None if at == NOWHERE else (self.namespaces[at], name) for at, name in told]
+        pairs = zip(spaces.tolist(), names.tolist(), strict=True)
+        return [None if at == NOWHERE else (self.namespaces[at], name) for at, name in pairs]
 
     def states_of(self, keys: Sequence[int], judged: Judged) -> list[str | None] | None:
-        """The worst state of each of these; nothing where these are not of this judgement."""
+        """Return the worst state of each dataset; None for states of another judgement."""
         return self.states.of(keys) if self.states.judged == judged else None
 
     def policies_of(self, keys: Sequence[int]) -> list[Responsible | None]:
@@ -110,7 +110,7 @@ NOTHING = _nothing()
 
 
 class _Walking:
-    """A walk under way. What it found stands level by level, by position in the snapshot."""
+    """Walk under way. Its results are stored level by level, by position in the snapshot."""
 
     def __init__(
         self, snapshot: Snapshot, way: str, starts: list[int], room: int, is_seen: Flags | None
@@ -129,7 +129,7 @@ class _Walking:
         self.is_full = False
 
     def step(self) -> bool:
-        """One level on; whether there may be another."""
+        """Walk one level further; return whether there may be another."""
         origins, slots, ends = self._edges()
         is_new = self._number[ends] == NOBODY
         fresh, at = np.unique(ends[is_new], return_index=True)
@@ -150,8 +150,8 @@ class _Walking:
         """Whether something lies beyond."""
         return bool((self._number[self._edges()[2]] == NOBODY).any())
 
-    def told(self, cut: str | None) -> Walk:
-        """By numbers, and names of jobs."""
+    def result(self, cut: str | None) -> Walk:
+        """Return the walk by numbers, with names of jobs."""
         keys = self._of.keys[np.concatenate(self._nodes)].tolist()
         finders = self._numbers(np.concatenate(self._finders))
         origins, slots = np.concatenate(self._origins), np.concatenate(self._slots)
@@ -182,7 +182,7 @@ class _Walking:
 
 
 def _seen(snapshot: Snapshot, sees: Sees | None, hidden: Iterable[int]) -> Flags | None:
-    """Of each dataset; what has no row in the catalog is never seen."""
+    """Return the number of hidden neighbours: 0, since datasets without a row are never visible."""
     if sees is None:
         return None
     namespaces = np.array([*map(sees, snapshot.namespaces), False])

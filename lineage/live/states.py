@@ -1,4 +1,4 @@
-"""The worst state of each dataset, in memory: a graph of thousands is coloured by it.
+"""Worst state of each dataset, in memory: a graph of thousands is coloured by it.
 
 Of one judgement of the catalog, and known by it: an answer of another one asks the catalog.
 """
@@ -34,14 +34,14 @@ Judged = tuple[int | None, str | None]  # when datasets were judged last, and ed
 
 
 class States(msgspec.Struct, frozen=True, eq=False):
-    """As of `judged`. `numbers`: of the state of each of `keys`, which ascend."""
+    """States as of `judged`. `numbers`: the state of each of the ascending `keys`."""
 
     judged: Judged
     keys: Keys
     numbers: NDArray[np.int8]
 
     def of(self, keys: Sequence[int]) -> list[str | None]:
-        """The worst state of each of these datasets; none of what has none."""
+        """Return the worst state of each of these datasets, None where it has none."""
         at, is_known = positions_in(self.keys, np.array(keys, np.int64))
         numbers = np.zeros(len(keys), np.int8)
         numbers[is_known] = self.numbers[at]
@@ -53,7 +53,7 @@ NO_STATES: Final = States((None, None), np.array([], np.int64), np.array([], np.
 
 
 def read_states(reader: Reader, before: States) -> States:
-    """All of the catalog; `before`, where nothing was judged since."""
+    """Read all of the catalog, or return `before` where nothing was judged since."""
     (judged,) = reader.rows(_JUDGED)
     if judged == before.judged:
         return before

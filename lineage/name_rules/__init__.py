@@ -1,4 +1,4 @@
-r"""The rules that fold the spellings of one dataset into one name: data, read by Python and Spark.
+r"""Rules that fold the spellings of one dataset into one name: data, read by Python and Spark.
 
 A rule works on one string, `namespace NUL name NUL`, so that it can move text between the two. Its
 pattern is anchored at the start and matches once; what it does not match is kept. The expressions

@@ -1,4 +1,4 @@
-"""One rule, and rules that belong together: what a name is matched with and made into."""
+"""One rule, and rules that belong together: a pattern and the replacement of a name."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""The policy: owners, tiers, sources and limits by pattern, as `lineward.yaml` says."""
+"""Policy: owners, tiers, sources and limits by pattern, from `lineward.yaml`."""
 
 from lineage.policy.checks import not_in_force, unreachable
 from lineage.policy.file import PolicyFile

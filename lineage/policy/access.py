@@ -1,4 +1,4 @@
-"""Who may ask the API, and who answers incidents."""
+"""Access to the API, and the people who handle incidents."""
 
 from typing import Annotated, Literal
 
@@ -12,7 +12,7 @@ SlackUser = Annotated[str, Meta(pattern="^[UW][A-Z0-9]{2,30}$")]
 
 
 class AccessToken(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Who may ask what of the API. The token itself stays in a file of its own, or is not here.
+    """Access token of the API: its roles and namespaces. The token itself is stored elsewhere.
 
     Attributes:
         token_file: holds the token; relative to the policy's folder.
@@ -29,7 +29,7 @@ class AccessToken(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Person(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Who answers incidents: the name that stands in the audit log, and their id in Slack."""
+    """Person who handles incidents: the name in the audit log, and the id in Slack."""
 
     name: Text
     slack: SlackUser

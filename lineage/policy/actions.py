@@ -1,4 +1,4 @@
-"""Which actions a policy has done by itself when an incident opens."""
+"""Actions that a policy runs automatically when an incident opens."""
 
 import re
 from typing import Annotated, Final, Literal
@@ -48,7 +48,7 @@ _Text = Annotated[str, Meta(min_length=1, max_length=500)]
 
 
 class ActionRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"with_": "with"}):
-    """What is done for an incident whose root is of a kind, and matches.
+    """Action for incidents whose root cause has a kind, and matches.
 
     Attributes:
         match: over namespace and name of the root, as elsewhere in the policy.
@@ -65,7 +65,7 @@ class ActionRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename
     most_per_hour: Annotated[int, Meta(ge=1, le=60)] = 3
 
     def __post_init__(self) -> None:
-        """Refuse a word that no incident has."""
+        """Reject a word that no incident has."""
         for text in self.with_.values():
             for word in _FIELD.findall(text):
                 if word not in WORDS:

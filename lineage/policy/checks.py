@@ -1,4 +1,4 @@
-"""What a policy may not say although each value by itself is fine."""
+"""Rules between values of a policy that are valid one by one."""
 
 import re
 from collections import Counter
@@ -25,7 +25,7 @@ _WITHOUT_SECRET: Final = frozenset(
 
 
 def problems(policy: Policy) -> Iterator[Problem]:
-    """Each problem with its path, in the order of the file's sections."""
+    """Yield each problem with its path, in the order of the file's sections."""
     yield from _repeated(policy)
     yield from _unknown_owners(policy)
     yield from _unknown_calendars(policy)
@@ -110,7 +110,7 @@ def _is_time_zone(zone: str) -> bool:
 
 
 def _wrong_windows(policy: Policy) -> Iterator[Problem]:
-    """Of suppressions; those of an unknown time zone are told of already."""
+    """Check suppressions; unknown time zones are reported by another check."""
     for position, one in enumerate(policy.suppressions):
         path = f"$.suppressions[{position}]"
         if one.once and one.once[1] - one.once[0] > LONGEST:
@@ -174,17 +174,17 @@ def _notify_urls(policy: Policy) -> Iterator[Problem]:
 
 
 def not_in_force(policy: Policy) -> list[str]:
-    """What the policy says that is taken and checked, and that nothing acts on yet."""
-    said = {"datasets[].pii": any(rule.pii for rule in policy.datasets)}
-    return [name for name, is_said in said.items() if is_said]
+    """Return the policy's keys that are checked but have no effect yet."""
+    declared = {"datasets[].pii": any(rule.pii for rule in policy.datasets)}
+    return [name for name, is_declared in declared.items() if is_declared]
 
 
 def unreachable(policy: Policy) -> list[str]:
-    """Who is named and cannot be told: no reason to refuse a policy, and a gap nevertheless."""
+    """Return the owners and escalation steps that cannot be notified: a warning, not an error."""
     reached = {owner.name for owner in policy.owners if _is_reached(owner)}
     found = [
-        f"owners[{i}]: {owner.name!r} has no slack, pagerduty_key_file or notify: the platform"
-        " owner is notified of what it owns"
+        f"owners[{i}]: {owner.name!r} has neither slack nor pagerduty_key_file: what it owns is"
+        " notified to the platform's owner"
         for i, owner in enumerate(policy.owners)
         if owner.name not in reached
     ]
@@ -194,8 +194,7 @@ def unreachable(policy: Policy) -> list[str]:
         for j, step in enumerate(owner.escalation)
     ]
     return found + [
-        f"{path}: notifies nobody: name a slack, a pagerduty_key_file, a notify, or an owner"
-        " who has one"
+        f"{path}: notifies nobody: add a slack, a pagerduty_key_file, or an owner who has one"
         for path, step in steps
         if not (_is_reached(step) or step.owner in reached)
     ]

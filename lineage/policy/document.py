@@ -1,4 +1,4 @@
-"""A YAML text that remembers on which line every value stands."""
+"""YAML text with the line of every value."""
 
 import re
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ _LONGEST_VALUE = 80
 
 
 class PolicyError(ValueError):
-    """The file is refused. The text names the file, the line, the path and what is wrong."""
+    """Error: the file is invalid. The text names the file, the line, the path and the problem."""
 
 
 class _Loader(Composer, CParser, SafeConstructor, Resolver):
@@ -46,7 +46,7 @@ _Loader.add_constructor("tag:yaml.org,2002:float", _decimal)
 
 
 class Document:
-    """The text as plain values, and where each of them stands.
+    """Plain values of a text, and the line of each.
 
     Attributes:
         content: mappings, lists and scalars; None for a text without any.
@@ -62,7 +62,7 @@ class Document:
         try:
             loader = _Loader(text)
             self._root = loader.get_single_node()
-            self._refuse_repeated_keys()
+            self._reject_repeated_keys()
             self.content: Any = None
             if self._root is not None:
                 self.content = loader.construct_document(self._root)
@@ -75,12 +75,12 @@ class Document:
             first_line = str(error).partition("\n")[0]
             raise PolicyError(self._message(1, "$", first_line)) from error
 
-    def refusal(self, path: str, what: str) -> PolicyError:
-        """The error that says what is wrong at a path such as `$.owners[1].slack`."""
+    def error_at(self, path: str, what: str) -> PolicyError:
+        """Return the error that names a problem at a path such as `$.owners[1].slack`."""
         return PolicyError(self._message(self._line(path), path, what))
 
     def value(self, path: str) -> str | None:
-        """The scalar at a path, as it is written and cut to 80 characters.
+        """Return the scalar at a path, as written and cut to 80 characters.
 
         None for what is none.
         """
@@ -97,7 +97,7 @@ class Document:
         return node.start_mark.line + 1 if node is not None else 1
 
     def _nodes(self, path: str) -> list[Any]:
-        """The nodes along the path, as far as the text has them."""
+        """Return the nodes along the path, as far as the text has them."""
         nodes = [self._root]
         for step in _steps(path):
             child = _child(nodes[-1], step)
@@ -106,7 +106,7 @@ class Document:
             nodes.append(child)
         return nodes
 
-    def _refuse_repeated_keys(self) -> None:
+    def _reject_repeated_keys(self) -> None:
         for node in _walk(self._root):
             seen: set[str] = set()
             for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():

@@ -29,7 +29,7 @@ def _parsed(text: str) -> int:
 
 
 def written(seconds: float) -> str:
-    """The duration in the largest whole unit, as a person would write it into the policy."""
+    """Format the duration in the largest whole unit, as a person would write it into the policy."""
     whole = max(1, round(seconds))
     unit = next(unit for unit in "dhms" if whole % _SECONDS[unit] == 0)
     return f"{whole // _SECONDS[unit]}{unit}"

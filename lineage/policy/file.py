@@ -1,4 +1,4 @@
-"""The policy in force: its file is read again after a change, and never for the worse."""
+"""Policy in force: its file is read again after a change; an invalid change has no effect."""
 
 import time
 from collections.abc import Callable
@@ -23,7 +23,7 @@ _log = structlog.get_logger(__name__)
 
 
 class Standing(msgspec.Struct, frozen=True):
-    """How a role stands with its policy file.
+    """State of a role's policy file.
 
     Attributes:
         hash: of the policy in force; None: there is none yet.
@@ -35,7 +35,7 @@ class Standing(msgspec.Struct, frozen=True):
 
 
 class PolicyFile:
-    """The policy in force, for several threads at once.
+    """Policy in force, for several threads at once.
 
     Attributes:
         error: why the file as it is now is rejected; None when it is in force.
@@ -129,14 +129,14 @@ class PolicyFile:
 
 
 def stamp_of(path: Path | None) -> Stamp:
-    """What tells one content of a file from the next; None without a file."""
+    """Return what distinguishes one content of a file from the next; None without a file."""
     if path is None:
         return None
     try:
         status = path.stat()
     except OSError:
         return None
-    # A file renamed into place may have an older time: its inode tells it apart.
+    # A file renamed into place may have an older time: its inode identifies it.
     return status.st_mtime_ns, status.st_size, status.st_ino
 
 

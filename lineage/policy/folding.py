@@ -1,4 +1,4 @@
-"""All folds of a policy together: which dataset a name is, and which folds contradict another."""
+"""Folds of a policy together: the dataset of each name, and folds that contradict each other."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from lineage.policy.patterns import dataset_of
 
 
 class Folding:
-    """The folds of one policy, made ready; false where there are none.
+    """Folds of one policy, compiled; false where there are none.
 
     An object is equal to itself alone: what is remembered of one policy's folds is never taken for
     another's.
@@ -32,7 +32,7 @@ class Folding:
         return bool(self.folds)
 
     def dataset(self, namespace: str, name: str) -> Name | None:
-        """The dataset that a name, folded by the built-in rules, is by the policy's.
+        """Return the dataset of a name that the built-in rules have folded.
 
         None where no fold takes it. Of several that match, the most specific decides.
         """
@@ -40,7 +40,7 @@ class Folding:
         return found.dataset if found else None
 
     def fold_of(self, namespace: str, name: str) -> ReadyFold | None:
-        """The fold that takes this name to another."""
+        """Return the fold that takes this name to another."""
         found = next((fold for fold in self.folds if fold.matches(namespace, name)), None)
         if found is None or found.dataset == (namespace, name) or (namespace, name) in self._kept:
             return None
@@ -51,7 +51,7 @@ NO_FOLDS = Folding()
 
 
 def folding(policy: Policy) -> Folding:
-    """The policy's folds, made ready once a policy: kept on it, as its cached properties are."""
+    """Return the policy's folds, compiled once and kept on it like its cached properties."""
     if not policy.folds:
         return NO_FOLDS
     known = policy.__dict__.get("_folding")
@@ -67,7 +67,7 @@ def _named(policy: Policy) -> frozenset[Name]:
 
 
 def fold_problems(policy: Policy) -> Iterator[tuple[str, str]]:
-    """What is wrong with the policy's folds, each with its path."""
+    """Yield the problems of the policy's folds, each with its path."""
     for position, fold in enumerate(policy.folds):
         yield from problems_of(fold, f"$.folds[{position}]")
     yield from _repeated(policy)
@@ -83,7 +83,7 @@ def _repeated(policy: Policy) -> Iterator[tuple[str, str]]:
 
 
 def _folded_twice(policy: Policy) -> Iterator[tuple[str, str]]:
-    """A fold's dataset is called so: it is no other name of something else."""
+    """Return whether a fold's dataset has this name, so that it is no spelling of another one."""
     others = {name: dataset for name, dataset in policy.overrules() if name != dataset}
     ready_folds = folding(policy)
     for position, fold in enumerate(policy.folds):

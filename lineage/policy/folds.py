@@ -1,4 +1,4 @@
-"""A fold of the policy: the names that have a pattern are one dataset.
+"""Fold of the policy: the names that have a pattern are one dataset.
 
 What changes in the names is a word of `lineage.name_patterns`, as `{date}` or `{n}`, or a wildcard.
 """
@@ -25,14 +25,14 @@ _MOST_STARS, _LONGEST_NAME = 2, 1_000
 
 
 class Fold(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Every dataset whose name has the pattern `match` is `dataset`."""
+    """Fold: every dataset whose name has the pattern `match` is `dataset`."""
 
     match: Pattern
     dataset: Pattern
 
 
 class ReadyFold(msgspec.Struct, frozen=True):
-    """A fold made ready to test very many names.
+    """Fold compiled to test very many names.
 
     Attributes:
         position: in the policy, from 0.
@@ -60,7 +60,7 @@ class ReadyFold(msgspec.Struct, frozen=True):
 
 
 def ready(fold: Fold, position: int) -> ReadyFold | None:
-    """The fold, compiled; None for one that has a problem."""
+    """Compile the fold; None for a fold with a problem."""
     dataset = dataset_of(fold.dataset)
     if dataset is None or next(_problems_of(fold), None):
         return None
@@ -82,7 +82,7 @@ def ready(fold: Fold, position: int) -> ReadyFold | None:
 
 
 def pattern_parts(match: Pattern) -> Name:
-    """The patterns of namespace and name, in the spelling that names are folded to."""
+    """Return the patterns of namespace and name, in the spelling that names are folded to."""
     if isinstance(match, PatternParts):
         namespace, name = match.namespace, match.name
     else:
@@ -97,7 +97,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def problems_of(fold: Fold, path: str) -> Iterator[tuple[str, str]]:
-    """What is wrong with the fold by itself, each with its path."""
+    """Yield the problems of the fold by itself, each with its path."""
     yield from ((f"{path}.{field}", what) for field, what in _problems_of(fold))
 
 

@@ -37,7 +37,7 @@ def reject_half_written(old: Version, new: Version, file: str) -> None:
     if problem := _missing_end(old.text, new.text):
         raise PolicyError(f"{file}: {problem}")
     for path, problem in _more(old.policy, new.policy):
-        raise Document(new.text, file).refusal(path, f"{problem}: {_ADD_END}")
+        raise Document(new.text, file).error_at(path, f"{problem}: {_ADD_END}")
 
 
 def _has_end(text: str) -> bool:

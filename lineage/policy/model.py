@@ -1,4 +1,4 @@
-"""What a policy file may say.
+"""Structs of a policy file.
 
 `docs/policy.md` describes every field for the people who write it.
 """
@@ -31,7 +31,7 @@ DatasetName = tuple[str, str]
 
 
 class EscalationStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Whom to tell when nobody has acknowledged for so many minutes."""
+    """Recipient of an incident that nobody has acknowledged for so many minutes."""
 
     after_minutes: Minutes
     owner: Text | None = None
@@ -41,7 +41,7 @@ class EscalationStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Owner(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A team and how it is reached. The key itself stays in a file of its own."""
+    """Team and its notification channels. The key itself stays in a file of its own."""
 
     name: Text
     slack: Text | None = None
@@ -51,7 +51,7 @@ class Owner(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class DatasetRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What holds for the datasets that `match` matches; what is left out is left to other rules."""
+    """Rule for the datasets that `match` matches; other rules decide fields that are left out."""
 
     match: Match
     tier: Tier | None = None
@@ -66,13 +66,13 @@ class DatasetRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     calendar: Text | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a limit that is no duration."""
+        """Reject an invalid duration."""
         if self.limit is not None:
             seconds_of(self.limit)
 
 
 class JobRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Who owns the jobs that `match` matches."""
+    """Owner of the jobs that `match` matches."""
 
     match: Match
     owner: Text
@@ -120,14 +120,14 @@ class Suppression(
     omit_defaults=True,
     rename={"from_": "from", "for_": "for"},
 ):
-    """A window in which what matches opens no incident: once, or by `cron`.
+    """Window in which matching datasets open no incident: once, or by `cron`.
 
     One that is once counts as a planned backfill besides.
 
     Attributes:
         cron: when a window begins: five fields.
         for_: how long each then lasts.
-        time_zone: whose clocks cron goes by; the policy's unless told.
+        time_zone: time zone of cron; the policy's by default.
     """
 
     name: Text
@@ -139,9 +139,9 @@ class Suppression(
     time_zone: Text | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a window without an end, or that ends before it begins."""
+        """Reject a window without an end, or that ends before it begins."""
         if self.cron is None:
-            self._refuse_unless_once()
+            self._reject_unless_once()
         elif self.for_ is None:
             raise ValueError("cron needs for: how long each window lasts")
         elif self.from_ is not None or self.until is not None:
@@ -149,7 +149,7 @@ class Suppression(
         else:
             seconds_of(self.for_)
 
-    def _refuse_unless_once(self) -> None:
+    def _reject_unless_once(self) -> None:
         if self.for_ is not None or self.time_zone is not None:
             raise ValueError("for and time_zone go with cron")
         if self.from_ is None:
@@ -163,11 +163,11 @@ class Suppression(
 
     @property
     def once(self) -> tuple[datetime, datetime] | None:
-        """From and until; None of what comes by cron."""
+        """Return from and until; None of a window by cron."""
         return (self.from_, self.until) if self.from_ and self.until else None
 
     def recurring(self, time_zone: str) -> Recurring | None:
-        """When it comes, where it comes by cron; `time_zone` is the policy's."""
+        """Return the schedule of a window by cron; `time_zone` is the policy's."""
         if self.cron is None or self.for_ is None:
             return None
         length = timedelta(seconds=seconds_of(self.for_))
@@ -196,16 +196,16 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
 
     @property
     def guard(self) -> Access | None:
-        """Who may ask the API; None where anybody may."""
+        """Return the access rules of the API; None where anybody may use it."""
         return None if self.access is msgspec.UNSET or self.access.off else self.access
 
     @cached_property
     def hash(self) -> str:
-        """Sixteen hex digits that tell one version from another, whatever the file's layout."""
+        """Return sixteen hex digits that identify a version, whatever the file's layout."""
         return hashlib.sha256(msgspec.json.encode(self, order="deterministic")).hexdigest()[:16]
 
     def declared(self) -> tuple[DatasetName, ...]:
-        """The datasets that a rule names outright: expected before they are ever seen."""
+        """Return the datasets that a rule names exactly: expected before they are first seen."""
         rules = [rule.match for rule in self.datasets]
         named = [name for match in [*rules, *self.sources] if (name := dataset_of(match))]
         return tuple(dict.fromkeys(named))
@@ -221,7 +221,7 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
         )
 
     def overrules(self) -> tuple[tuple[DatasetName, DatasetName], ...]:
-        """(name, dataset it is said to be) of every alias.
+        """Return (name, its dataset) of every alias.
 
         The same one twice for one kept apart.
         """
@@ -235,7 +235,7 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
         )
 
     def objective(self, sli: Sli, tier: str) -> Decimal | None:
-        """The ratio to reach: the policy's, else the usual one; none where no one asks for any."""
+        """Return the ratio to reach: the policy's, else the default; None without an objective."""
         own: TierObjectives = getattr(self.objectives, sli.name)
         declared = getattr(own, tier, None) or own.all
         return declared if declared is not None else sli.objective(tier)

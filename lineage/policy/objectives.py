@@ -1,4 +1,4 @@
-"""What a policy asks for: ratios to reach, and what must be known of a dataset."""
+"""Objectives and requirements of a policy: ratios to reach, and mandatory facts of a dataset."""
 
 from decimal import Decimal
 from typing import Literal
@@ -15,7 +15,7 @@ RequiredFields = tuple[DatasetField | RunField, ...]
 
 
 class TierObjectives(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The ratios to reach, above 0 and up to 1.
+    """Ratios to reach, above 0 and up to 1.
 
     `all` for an SLI that tiers make no difference to.
     """
@@ -44,7 +44,7 @@ class Objectives(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Requirements(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What must be known of a dataset and of the run that wrote it last, by tier.
+    """Mandatory facts of a dataset and of the run that wrote it last, by tier.
 
     A regulated dataset needs what its tier needs as well.
     """
@@ -55,5 +55,5 @@ class Requirements(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     optional: RequiredFields = ()
 
     def of_tier(self, tier: Tier) -> RequiredFields:
-        """The fields that this tier needs, regulated or not."""
+        """Return the fields that this tier needs, regulated or not."""
         return getattr(self, tier)  # type: ignore[no-any-return]

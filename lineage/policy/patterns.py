@@ -12,7 +12,7 @@ _WILD = re.compile(r"[*?]")
 
 
 class PatternParts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A pattern for the namespace and one for the name, where one over both would be ambiguous."""
+    """Pattern for the namespace and one for the name, where one over both would be ambiguous."""
 
     namespace: str = "*"
     name: str = "*"
@@ -22,7 +22,7 @@ Pattern = str | PatternParts
 
 
 class Matcher(msgspec.Struct, frozen=True):
-    """A pattern made ready to test very many names.
+    """Pattern compiled to test very many names.
 
     Attributes:
         regex: of the whole text.
@@ -38,7 +38,7 @@ class Matcher(msgspec.Struct, frozen=True):
 
 
 def matcher(pattern: Pattern) -> Matcher:
-    """The pattern, compiled."""
+    """Compile the pattern."""
     glob = _parted(pattern) if isinstance(pattern, PatternParts) else _usual(pattern)
     return Matcher(
         regex=re.compile(_regex(glob), re.DOTALL),
@@ -49,7 +49,7 @@ def matcher(pattern: Pattern) -> Matcher:
 
 
 def dataset_of(pattern: Pattern) -> tuple[str, str] | None:
-    """The one dataset, by its folded (namespace, name), that a pattern without wildcards names."""
+    """Return the one dataset, as a folded (namespace, name), of a pattern without wildcards."""
     if isinstance(pattern, PatternParts):
         parts = (pattern.namespace, pattern.name)
         is_wild = any(map(_WILD.search, parts))
@@ -62,7 +62,7 @@ def dataset_of(pattern: Pattern) -> tuple[str, str] | None:
 
 
 def _usual(glob: str) -> str:
-    """The pattern in the spelling that names are folded to; else it would match none of them."""
+    """Return the pattern in the spelling that names are folded to; else it would match none."""
     if _WILD.search(glob):
         return with_usual_scheme(glob)
     folded = fold(*split_joined(glob))
@@ -77,7 +77,7 @@ def _parted(parts: PatternParts) -> str:
 
 
 def with_usual_scheme(glob: str) -> str:
-    """The pattern with the scheme that names are folded to."""
+    """Return the pattern with the scheme that names are folded to."""
     for scheme, usual in _SCHEMES:
         glob = re.sub(scheme, usual, glob)
     return glob

@@ -1,4 +1,4 @@
-"""Reads `lineward.yaml`; what is wrong with it is told with line, path and value."""
+"""Parsing of `lineward.yaml`; errors name the line, the path and the value."""
 
 import difflib
 import re
@@ -22,7 +22,7 @@ _STEP = re.compile(r"\.[^.\[\]]+|\[[^\]]*\]")
 
 
 def load(path: Path) -> Policy:
-    """The policy in a file.
+    """Load the policy from a file.
 
     Raises:
         PolicyError: it cannot be read, or says something that it may not.
@@ -36,7 +36,7 @@ def load(path: Path) -> Policy:
 
 
 def parse(text: str, file: str = "lineward.yaml") -> Policy:
-    """The policy in a text; `file` is what messages call it.
+    """Parse the policy in a text; `file` is its name in messages.
 
     Raises:
         PolicyError: it says something that it may not.
@@ -44,36 +44,36 @@ def parse(text: str, file: str = "lineward.yaml") -> Policy:
     document = Document(text if text.strip() else "", file)
     if document.content is None:
         # A file is empty for a moment while it is rewritten, and a key of a ConfigMap may be.
-        raise document.refusal("$", f"the file is empty: {_EMPTY}")
+        raise document.error_at("$", f"the file is empty: {_EMPTY}")
     try:
         policy = msgspec.convert(_with_access(document.content), Policy)
     except msgspec.ValidationError as error:
-        raise _refusal(str(error), document) from error
+        raise _error_of(str(error), document) from error
     for path, what in problems(policy):
-        raise document.refusal(path, what)
+        raise document.error_at(path, what)
     return policy
 
 
 def _with_access(content: Any) -> Any:  # noqa: ANN401 - plain values
-    """The content with `access: off`, which YAML reads as `false`, as a section."""
+    """Replace `access: off`, which YAML reads as `false`, by a section."""
     access = content.get("access") if isinstance(content, dict) else None
     if access is False or access == "off":
         return {**content, "access": {"off": True}}
     return content
 
 
-def _refusal(message: str, document: Document) -> PolicyError:
+def _error_of(message: str, document: Document) -> PolicyError:
     found = _AT.fullmatch(message)
     what, path = (found["what"], found["path"] or "$") if found else (message, "$")
     if unknown := _UNKNOWN.fullmatch(what):
         field = unknown["field"]
         hint = difflib.get_close_matches(field, _fields_at(path), n=1)
         asked = f"; did you mean {hint[0]!r}?" if hint else ""
-        return document.refusal(f"{path}.{field}", f"unknown key {field!r}{asked}")
+        return document.error_at(f"{path}.{field}", f"unknown key {field!r}{asked}")
     # Where a hash is asked for, somebody may have put the token itself.
     value = None if path.endswith(".sha256") else document.value(path)
     shown = f": {value}" if value is not None else ""
-    return document.refusal(path, _readable(what) + shown + _choices(path))
+    return document.error_at(path, _readable(what) + shown + _choices(path))
 
 
 def _readable(what: str) -> str:
@@ -81,7 +81,7 @@ def _readable(what: str) -> str:
 
 
 def _choices(path: str) -> str:
-    """What may stand at this path, where that is one of a few words."""
+    """Return the allowed values at this path, where they are a few words."""
     words = [
         str(value)
         for kind in _options(_kind_at(path))
@@ -92,7 +92,7 @@ def _choices(path: str) -> str:
 
 
 def _fields_at(path: str) -> list[str]:
-    """The keys that the policy knows at this path."""
+    """Return the keys that the policy knows at this path."""
     structs = [kind for kind in _options(_kind_at(path)) if isinstance(kind, inspect.StructType)]
     return [field.encode_name for struct in structs for field in struct.fields]
 

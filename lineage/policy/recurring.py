@@ -28,7 +28,7 @@ _CHANGE = timedelta(hours=3)
 
 
 class Recurring(msgspec.Struct, frozen=True):
-    """When it comes, and for how long.
+    """Schedule of a window that recurs, and its length.
 
     Attributes:
         cron: five fields.
@@ -41,7 +41,7 @@ class Recurring(msgspec.Struct, frozen=True):
     time_zone: str
 
     def window_at(self, at: datetime) -> Span | None:
-        """The window that an instant falls into; of several the last one."""
+        """Return the window that contains a timestamp; of several the last one."""
         found = None
         for start in self.starts(at - self.length - _CHANGE):
             if start > at:
@@ -51,20 +51,20 @@ class Recurring(msgspec.Struct, frozen=True):
         return found
 
     def next_window(self, after: datetime) -> Span | None:
-        """The first that begins after an instant; None within fifty years."""
+        """Return the first window that begins after a timestamp; None within fifty years."""
         starts = self.starts(after - _CHANGE)
         start = next((one for one in starts if one > after), None)
         return None if start is None else (start, start + self.length)
 
     def starts(self, after: datetime) -> Iterator[datetime]:
-        """When windows begin, in order, from about an instant on; UTC."""
+        """Yield when windows begin, in order, from about a timestamp on; UTC."""
         for local in CronSim(self.cron, after.astimezone(ZoneInfo(self.time_zone))):
             yield local.astimezone(UTC)
 
 
 @lru_cache(maxsize=256)
 def problem_of(window: Recurring) -> str | None:
-    """Why these windows are refused; None where they are not. The time zone is a known one."""
+    """Return why these windows are invalid, or None. Their time zone must be known."""
     if len(window.cron.split()) != _FIELDS or len(window.cron) > _LONGEST_TEXT:
         return f"expected five fields {_EXAMPLE}; got {window.cron[:80]!r}"
     try:

@@ -1,4 +1,4 @@
-"""What the policy decides about one dataset or job: of the rules that match it, the most specific.
+"""Decision of the policy about one dataset or job: the most specific matching rule counts.
 
 Each thing is decided for itself: a rule for one dataset may give its tier, and one for its folder
 the owner. Specific is what has more literal characters; of two alike, what stands later in the
@@ -25,7 +25,7 @@ _Ready = tuple[tuple[bool, str, Callable[[str], object], R], ...]
 
 
 class Decision(msgspec.Struct, frozen=True):
-    """What the policy says of a dataset; None and False where it says nothing.
+    """Decision of the policy about a dataset; None and False for fields that it leaves out.
 
     Attributes:
         rule: pattern of the most specific rule that matches, for the person who asks why.
@@ -46,7 +46,7 @@ class Decision(msgspec.Struct, frozen=True):
 
 
 def resolve(policy: Policy, namespace: str, name: str) -> Decision:
-    """The decision for a dataset by its folded name: a few µs, so that 100,000 take no second."""
+    """Decide for a dataset by its folded name, in a few µs: 100,000 take under a second."""
     index = _index(policy)
     matching = tuple(_matching(index.datasets, namespace, name))
     # Few sets of rules ever match together: each is decided once. Literals name one dataset only.
@@ -118,12 +118,12 @@ def _decided(matching: tuple[DatasetRule, ...]) -> Decision:
 
 
 def owner_of_job(policy: Policy, namespace: str, name: str) -> str | None:
-    """The owner of a job, by the most specific rule that matches it."""
+    """Return the owner of a job, by the most specific rule that matches it."""
     return next((rule.owner for rule in _matching(_index(policy).jobs, namespace, name)), None)
 
 
 def suppressions_of(policy: Policy, namespace: str, name: str) -> list[Suppression]:
-    """The windows that a dataset is in the pattern of, whenever they are."""
+    """Return the windows whose pattern matches a dataset, whenever they are."""
     return list(_matching(_index(policy).suppressions, namespace, name))
 
 
@@ -152,7 +152,7 @@ class _Index(msgspec.Struct, frozen=True):
 
 
 def _index(policy: Policy) -> _Index:
-    """The rules made ready, once a policy: kept on it, as its own cached properties are."""
+    """Return the compiled rules, made once a policy and kept on it like its cached properties."""
     known = policy.__dict__.get("_index")
     if isinstance(known, _Index):
         return known
@@ -169,7 +169,7 @@ def _index(policy: Policy) -> _Index:
 
 
 def _ordered(rules: tuple[R, ...]) -> _Ready[R]:
-    """The most specific first; of two alike, the one that stands later in the file."""
+    """Sort the most specific first; of two alike, the later one in the file."""
     pairs = [(matcher(rule.match), rule) for rule in reversed(rules)]
     pairs.sort(key=lambda pair: -pair[0].specificity)
     return tuple((test.is_parted, test.prefix, test.regex.fullmatch, rule) for test, rule in pairs)

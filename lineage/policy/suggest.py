@@ -24,7 +24,7 @@ _HEAD = """\
 
 
 def suggest(engine: Engine) -> str:
-    """A policy as YAML text with a reason beside each line; `lineage.policy.parse` takes it."""
+    """Write a draft policy as YAML with a reason beside each line, for `lineage.policy.parse`."""
     with engine.connect() as connection:
         seen = list(_seen(connection))
         edges = connection.execute(
@@ -34,7 +34,7 @@ def suggest(engine: Engine) -> str:
 
 
 def draft(seen: Iterable[Seen], edges: Iterable[tuple[int, int]]) -> str:
-    """The text of the draft for these datasets and (upstream, downstream) edges."""
+    """Write the draft for these datasets and (upstream, downstream) edges."""
     datasets = sorted(seen, key=lambda one: (one.namespace, one.name))
     feeding = {upstream for upstream, _ in edges}
     owners = sorted({one.owner for one in datasets if one.owner})
@@ -161,7 +161,7 @@ def _match(one: Seen) -> str:
 
 
 def _match_both(namespace: str, name: str) -> str:
-    """Joined where that can only mean these two, else namespace and name apart."""
+    """Join both where that is unambiguous, else keep namespace and name apart."""
     text = joined(namespace, name)
     if split_joined(text) == (namespace, name):
         return _quoted(text)
@@ -173,12 +173,12 @@ def _jobs(count: int) -> str:
 
 
 def _quoted(text: str) -> str:
-    """As one YAML scalar in double quotes: names come from outside, and may hold anything."""
+    """Return one YAML scalar in double quotes: names come from outside, and may hold anything."""
     return yaml.safe_dump(text, default_style='"', allow_unicode=False, width=1_000_000).strip()
 
 
 def _comment(text: str) -> str:
-    """In one line: what stands behind a line break would no longer be a comment."""
+    """Return the text as one line, so that all of it stays in the comment."""
     return text.encode("unicode_escape").decode()[:_LONGEST_COMMENT]
 
 
@@ -220,7 +220,7 @@ def _writers(connection: Connection) -> dict[int, set[str]]:
 
 
 def _readers(connection: Connection) -> dict[int, int]:
-    """How many jobs read each dataset."""
+    """Count the jobs that read each dataset."""
     read = tables.dataset_read
     rows = connection.execute(
         select(read.c.dataset_key, read.c.job_namespace, read.c.job_name).distinct()
@@ -232,7 +232,7 @@ def _readers(connection: Connection) -> dict[int, int]:
 
 
 def _owners(connection: Connection) -> Mapping[int, tuple[str, str]]:
-    """The owner that a dataset's own facet names; of several, the first by name."""
+    """Return the owner in a dataset's own facet; of several, the first by name."""
     ownership = tables.ownership
     rows = connection.execute(
         select(ownership.c.subject_key, ownership.c.owner)

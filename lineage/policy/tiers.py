@@ -11,7 +11,7 @@ MIN_RUNS = 3  # an edge seen less often may be somebody's one look into a table
 
 
 class Tiering(msgspec.Struct, frozen=True):
-    """A dataset's tier, where it is from, and of which dataset it was inherited."""
+    """Tier of a dataset, its origin, and the dataset that it was inherited from."""
 
     tier: Tier
     origin: TierOrigin
@@ -24,7 +24,7 @@ _DEFAULT = Tiering(OPTIONAL, "default")
 def expected_edges(
     seen: Iterable[tuple[int, int, int]], declared: Iterable[tuple[int, int]] = ()
 ) -> set[tuple[int, int]]:
-    """The edges that tiers go by: declared ones, and those seen in `MIN_RUNS` runs or more.
+    """Return the edges that decide tiers: declared ones, and those seen in `MIN_RUNS` runs or more.
 
     Args:
         seen: (upstream key, downstream key, runs), one for each job that has the edge.
@@ -39,7 +39,7 @@ def expected_edges(
 def inherit(
     datasets: Iterable[int], declared: Mapping[int, Tier], edges: Iterable[tuple[int, int]]
 ) -> dict[int, Tiering]:
-    """The tier of each dataset: its own if declared, else the highest of what is made of it.
+    """Return the tier of each dataset: its own if declared, else the highest of its downstream.
 
     A declared tier stands, and is what the datasets above inherit by that way: one declared
     optional hands no higher tier up. Of several origins of one tier the nearest is named, then the

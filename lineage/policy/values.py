@@ -1,4 +1,4 @@
-"""What a field of the policy may hold."""
+"""Values that a field of the policy may hold."""
 
 from datetime import datetime
 from typing import Annotated, Literal

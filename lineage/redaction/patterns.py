@@ -1,4 +1,4 @@
-"""How secrets look in texts and names: the words of keys, and the patterns around them."""
+"""Patterns of secrets in texts and names: the words of keys, and expressions around them."""
 
 import re
 

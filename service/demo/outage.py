@@ -13,7 +13,7 @@ from pathlib import Path
 
 @contextmanager
 def outage(parent: int) -> Iterator[None]:
-    """Stop the collector of this parent process while the context is open."""
+    """Stop the collector of this parent process for as long as this context lasts."""
     os.kill(parent, signal.SIGSTOP)
     try:
         for worker in _children(parent):

@@ -1,4 +1,4 @@
-"""The demo from its first step to its last: a shop's Spark jobs, watched by a `lineward up`."""
+"""Demo from its first step to its last: a shop's Spark jobs, watched by a `lineward up`."""
 
 import time
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ _CLICKS_EVERY_SECONDS = 3.0
 
 
 class Story:
-    """One telling of the demo, in a folder of its own."""
+    """One run of the demo, in a folder of its own."""
 
     def __init__(self, folder: Path, home: Home) -> None:
         self._folder = folder
@@ -47,8 +47,8 @@ class Story:
         self._ending = ExitStack()
         self._clicked = 0.0
 
-    def tell(self, *, once: bool) -> None:
-        """Every step; whatever happens, nothing that was started is left."""
+    def play(self, *, once: bool) -> None:
+        """Run every step; whatever happens, stop all that was started."""
         with self._ending:
             with self._screen.bar():
                 self._start()
@@ -123,7 +123,7 @@ class Story:
             raise StepFailedError("\n".join([f"job {job.name} ended with {code}:", *lines]))
 
     def _outage(self) -> None:
-        """Let the stock count become due during an outage: nobody can know whether it ran."""
+        """Stop the collector when the stock count is due: whether that ran is then unknown."""
         due = system_clock() + _STOCK_DUE
         stock = recording.load().of(["stock"])
         last = due - _STOCK_LIMIT
@@ -135,7 +135,7 @@ class Story:
             self._screen.say(f"    mart/stock is due at {due.astimezone():%H:%M:%S}")
             self._patience.until(lambda: system_clock() > is_over, seconds=60, what="outage")
         self._patience.until(self._home.accepts, seconds=60, what="collector after its outage")
-        self._screen.say("    the collector is up again; senders waited, no event was rejected")
+        self._screen.say("    it is up again; clients waited, and no event was rejected")
 
     def _stream(self) -> None:
         with self._screen.step("clicks: a stream that runs until the demo ends"):
@@ -171,7 +171,7 @@ class Story:
 
     def _found(self) -> dict[str, str]:
         found = self._home.datasets()
-        return {name: _reported(found[name], name) for name in EXPECTED if name in found}
+        return {name: _state_of(found[name], name) for name in EXPECTED if name in found}
 
     def _stay(self) -> None:
         self._screen.say("the shop keeps running until Ctrl-C")
@@ -181,6 +181,6 @@ class Story:
             return
 
 
-def _reported(row: DatasetRow, name: str) -> str:
-    """Its state; and the reason, of those of which one is expected."""
+def _state_of(row: DatasetRow, name: str) -> str:
+    """Return its state, and the reason where one is expected."""
     return f"{row.state}: {row.reason}" if ":" in EXPECTED[name] else row.state

@@ -38,7 +38,7 @@ def main() -> int:
         _log.error("kafka_cannot_start", reason=str(error))
         return 2
     except KafkaException as error:
-        # A setting's value may be a password: only its kind of fault is told.
+        # A setting's value may be a password: only its kind of fault is logged.
         _log.error("kafka_cannot_start", reason=error.args[0].name())
         return 2
     stopping = stop_on_signals()

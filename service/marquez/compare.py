@@ -66,7 +66,7 @@ class Comparer:
         return await asyncio.gather(*(known(run) for run in ours))
 
     async def _their_runs(self, since: int, until: int) -> list[Run]:
-        """Return a sample of the window, from a position that changes over time."""
+        """Return some runs of the span, from a moment that changes from time to time."""
         events = await self._marquez.events(after=since, before=until, limit=_MOST_RUNS)
         if len(events) == _MOST_RUNS:
             after = random.randint(since, until)  # noqa: S311 - of a sample

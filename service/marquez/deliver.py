@@ -39,11 +39,11 @@ class RejectedError(Exception):
 
 
 class StoppedError(Exception):
-    """We were told to stop; the event was not taken, and is sent by whoever comes next."""
+    """Error: stopped before the event was accepted; the next process sends it."""
 
 
 class _FailedError(Exception):
-    """Not taken this time."""
+    """Error: not accepted this time."""
 
 
 class Trial(msgspec.Struct):
@@ -110,7 +110,7 @@ class Courier:
             self._fail(trial, verdict)
 
     async def _rest(self) -> None:
-        """While nothing passes, every connection slows down, whatever its event has waited."""
+        """Wait: while nothing passes, every connection slows down, however old its event is."""
         beyond = self._failures_in_a_row - _AWAY_AFTER
         if beyond >= 0:
             longest = min(self._longest_wait_seconds, _FIRST_WAIT_SECONDS * 2 ** min(beyond, 10))
@@ -120,9 +120,9 @@ class Courier:
         await pause(self.stop, seconds)
 
     async def _look_for_life(self) -> None:
-        """Where nothing passes, see whether that is Marquez or the events: send a sound one again.
+        """Send a sound event again where nothing passes: is the cause Marquez or the events?
 
-        An answer to a GET would not tell: a database may be read and not be written to.
+        An answer to a GET would not show it: a database may be read and not be written to.
         """
         now = time.monotonic()
         wait = self._longest_wait_seconds / _LOOKS_A_WAIT
@@ -169,7 +169,7 @@ class Courier:
 
 
 async def pause(stop: asyncio.Event, seconds: float) -> None:
-    """Wait, and no longer than until told to stop."""
+    """Wait, and no longer than until stopped."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await stop.wait()

@@ -1,4 +1,4 @@
-"""From the spool to Marquez: every accepted event, those of one run in their order.
+"""Forwarding from the spool to Marquez: every accepted event, those of one run in order.
 
 At least once: what was sent and not yet noted when the process dies is sent again. Marquez would
 hold it as a second raw row of the same run, which its model folds; skipping it could lose it, for
@@ -27,7 +27,7 @@ _log = structlog.get_logger()
 
 
 class Progress:
-    """Which events were taken from the spool, and up to where all of them are done."""
+    """Progress: which events were read from the spool, and up to where all of them are done."""
 
     def __init__(self, through: int) -> None:
         self.through = through
@@ -36,15 +36,15 @@ class Progress:
 
     @property
     def last_taken(self) -> int:
-        """The event after which to read on."""
+        """Return the event after which to read on."""
         return self._taken[-1] if self._taken else self.through
 
     def take(self, seq: int) -> None:
-        """Mark the event as in progress."""
+        """Mark it as on its way."""
         self._taken.append(seq)
 
     def done(self, seq: int) -> None:
-        """Mark the event as sent, set aside, or skipped."""
+        """Mark it as done: sent, set aside, or not to be sent."""
         self._done.add(seq)
         while self._taken and self._taken[0] in self._done:
             self.through = self._taken.popleft()
@@ -69,7 +69,7 @@ class Forwarder:
         self._noted_at = 0.0
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Forward until told to stop; then finish what is in flight, and note it."""
+        """Forward until stopped; then finish what is in flight, and note it."""
         self._progress = Progress(await in_catalog(self._store.cursor))
         self._noted = self._progress.through
         self._courier.stop = stop
@@ -102,7 +102,7 @@ class Forwarder:
         return bool(events)
 
     async def _spool_is_new(self, after: int) -> bool:
-        """Whether it has not yet given the numbers that were read: it was lost, and began anew."""
+        """Return whether the spool has numbers below those read: it was lost, and began again."""
         last = await asyncio.to_thread(last_seq, self._spool)
         return last is not None and last < after and not self._pending
 
@@ -123,8 +123,8 @@ class Forwarder:
             try:
                 await self._courier.deliver(event)
                 self._sent += 1
-            except RejectedError as refused:
-                await self._set_aside(event, whose, refused)
+            except RejectedError as rejected:
+                await self._set_aside(event, whose, rejected)
             except StoppedError:
                 return
             lane.popleft()

@@ -8,6 +8,6 @@ _NOTHING = {column.name: None if column.nullable else False for column in tables
 def policy_row(
     key: int, tier: str = "critical", owner: str | None = None, **other: object
 ) -> dict[str, object]:
-    """Of a dataset of this declared tier, of which nothing else is known."""
+    """Return the decision for a dataset of this declared tier, without other facts."""
     known = {"dataset_key": key, "tier": tier, "tier_origin": "declared", "owner": owner}
     return {**_NOTHING, **known, **other}

@@ -10,7 +10,7 @@ NAMES = {LOCATION: ("file", "/wh/orders"), OLD_LOCATION: ("file", "/old/orders")
 
 
 def test_a_table_is_its_location():
-    """Spark names a table by its path and tells the metastore's name as a symlink: one dataset."""
+    """Spark names a table by its path and sends the metastore's name as a symlink: one dataset."""
     assert canonical([(LOCATION, TABLE)], NAMES) == {LOCATION: LOCATION, TABLE: LOCATION}
 
 

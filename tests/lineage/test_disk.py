@@ -11,7 +11,7 @@ from lineage.disk import disk_problem, is_failed_write, is_out_of_room
 
 @pytest.fixture
 def stats(monkeypatch):
-    """Sets what the file system says."""
+    """Set the figures of the file system."""
     found = {"f_flag": 0, "f_bavail": 10_000, "f_frsize": 4_096, "f_files": 10, "f_favail": 5}
     monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(**found))
     return found
@@ -46,7 +46,7 @@ def test_a_quota_that_is_used_up_is_a_full_disk(tmp_path, monkeypatch, call, cod
 
 @pytest.mark.parametrize("code", [errno.EACCES, errno.EOPNOTSUPP, errno.EISDIR])
 def test_a_folder_where_no_room_can_be_requested_is_no_problem(tmp_path, monkeypatch, code):
-    """Of another user, or of a file system without unnamed files."""
+    """Ignore quotas of another user, or of a file system without unnamed files."""
     monkeypatch.setattr(os, "open", _failing(code))
 
     assert disk_problem(tmp_path) is None
@@ -84,7 +84,7 @@ def test_a_write_that_the_disk_failed(code, failed):
     ],
 )
 def test_what_sqlite_calls_an_error_of_the_disk(tmp_path, monkeypatch, code, quota, expected):
-    """Of a quota it says "disk I/O error", as of a disk that is broken."""
+    """Recognize a quota by SQLite's "disk I/O error", as of a broken disk."""
     if quota:
         monkeypatch.setattr(os, "posix_fallocate", _failing(errno.EDQUOT))
     error = sqlite3.OperationalError("disk I/O error")
@@ -94,7 +94,7 @@ def test_what_sqlite_calls_an_error_of_the_disk(tmp_path, monkeypatch, code, quo
 
 
 def _failing(code):
-    """A call of the operating system that fails with this error."""
+    """Return a call of the operating system that fails with this error."""
 
     def fail(*_given: object):
         raise OSError(code, os.strerror(code))

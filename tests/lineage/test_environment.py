@@ -1,4 +1,4 @@
-"""Settings come from the environment, or the process refuses to start."""
+"""Settings from the environment; the process does not start with invalid ones."""
 
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +10,7 @@ from lineage.environment import InvalidSettingError, read
 
 
 class Sample(msgspec.Struct, frozen=True):
-    """What a role might read."""
+    """Settings that a role might read."""
 
     port: Annotated[int, msgspec.Meta(ge=0, le=65_535)] = 8700
     folder: Path = Path("data")
@@ -29,13 +29,13 @@ def test_text_becomes_the_field_s_type():
 
 
 @pytest.mark.parametrize("value", ["eighty", "-1", "70000", ""])
-def test_a_wrong_value_is_refused_by_the_variable_s_name(value: str):
-    """The operator sees which line of the unit file to mend."""
+def test_a_wrong_value_is_rejected_by_the_variable_s_name(value: str):
+    """The operator sees which line of the unit file to fix."""
     with pytest.raises(InvalidSettingError, match=r"^LINEWARD_PORT: Expected `int`"):
         read(Sample, environ={"LINEWARD_PORT": value})
 
 
-def test_an_unknown_variable_of_a_section_is_refused():
+def test_an_unknown_variable_of_a_section_is_rejected():
     """A misspelt limit would otherwise silently be the default."""
     with pytest.raises(InvalidSettingError, match="LINEWARD_X_PROT: no such setting"):
         read(Sample, section="X_", environ={"LINEWARD_X_PROT": "1"})

@@ -1,4 +1,4 @@
-"""Folds of the policy: what they take, and what of them is refused."""
+"""Folds of the policy: the names they match, and invalid folds."""
 
 import pytest
 
@@ -62,7 +62,7 @@ def test_a_star_takes_one_part_of_a_path():
 
 
 def test_the_most_specific_fold_decides():
-    """By what stands for itself, then by words before wildcards, then the later."""
+    """Sort by literal characters, then by words before wildcards, then the later."""
     text = """
 folds:
 - {match: 's3://lake/run_{n}', dataset: s3://lake/numbered}
@@ -83,7 +83,7 @@ folds:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "rule",
     [
         "datasets: [{match: s3://lake/tmp/run_7/out, tier: critical}]",
         "sources: [s3://lake/tmp/run_7/out]",
@@ -93,14 +93,14 @@ folds:
         "datasets: [{match: s3://lake/x, expect_inputs: [s3://lake/tmp/run_7/out]}]",
     ],
 )
-def test_what_the_policy_names_outright_no_fold_takes(said):
-    """What it says of that dataset must find it."""
-    assert _dataset(RUNS + said, "s3://lake", "tmp/run_7/out") is None
-    assert _dataset(RUNS + said, "s3://lake", "tmp/run_8/out") == ("s3://lake", "tmp/run/out")
+def test_folds_skip_names_that_the_policy_lists(rule):
+    """Find a dataset by the rule that names it."""
+    assert _dataset(RUNS + rule, "s3://lake", "tmp/run_7/out") is None
+    assert _dataset(RUNS + rule, "s3://lake", "tmp/run_8/out") == ("s3://lake", "tmp/run/out")
 
 
 def test_a_policy_without_folds_has_none():
-    """All such policies share one, so that what is remembered without folds outlives a reload."""
+    """Share one for all such policies, so that its cache outlives a reload."""
     assert not NO_FOLDS
     assert folding(DEFAULT) is folding(parse("retention_days: 5")) is NO_FOLDS
     assert folding(parse(RUNS)) is not folding(parse(RUNS))
@@ -203,19 +203,19 @@ def test_a_folds_own_dataset_is_folded_no_more():
         ),
     ],
 )
-def test_a_wrong_fold_is_refused_with_line_and_path(folds, message):
-    """Whoever wrote it can go to the line and knows what to write there."""
-    with pytest.raises(PolicyError) as refusal:
+def test_a_wrong_fold_is_rejected_with_line_and_path(folds, message):
+    """Name the line, and what to write there."""
+    with pytest.raises(PolicyError) as raised:
         parse("folds:\n" + "\n".join(f"- {fold}" for fold in folds))
 
-    assert str(refusal.value) == f"lineward.yaml:{message}"
+    assert str(raised.value) == f"lineward.yaml:{message}"
 
 
-def test_a_fold_into_another_name_of_a_dataset_is_refused():
+def test_a_fold_into_another_name_of_a_dataset_is_rejected():
     """Its datasets would have to move twice."""
-    with pytest.raises(PolicyError) as refusal:
+    with pytest.raises(PolicyError) as raised:
         parse(RUNS + "aliases: [{name: s3://lake/tmp/run/out, dataset: s3://lake/out}]")
 
-    assert str(refusal.value) == (
+    assert str(raised.value) == (
         "lineward.yaml:2: $.folds[0].dataset: is 's3://lake/out' by aliases: name that dataset"
     )

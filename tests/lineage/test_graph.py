@@ -18,13 +18,13 @@ def descendants(edges, starts, max_nodes=99):
 
 
 def test_all_that_is_made_of_a_dataset_is_below_it():
-    """Each once, at its shortest distance."""
+    """Return each once, at its shortest distance."""
     assert descendants(DIAMOND, [1]) == ({1: 0, 2: 1, 3: 1, 4: 2, 5: 3}, False)
     assert descendants(DIAMOND, [4]) == ({4: 0, 5: 1}, False)
 
 
-def test_too_many_datasets_are_cut_and_said_to_be():
-    """By whole levels: whoever reads it must know that there is more."""
+def test_too_many_datasets_are_cut_and_reported_as_cut():
+    """Cut by whole levels, and report that there is more."""
     assert descendants(DIAMOND, [1], max_nodes=3) == ({1: 0, 2: 1, 3: 1}, True)
     assert descendants(DIAMOND, [1], max_nodes=5)[1] is False
 

@@ -15,7 +15,7 @@ def reports():
 
 @pytest.fixture
 def role(reports, monkeypatch, at):
-    """A role's end, connected as by its environment; its clock stands still."""
+    """Connect a role's end as by its environment; its clock stands still."""
     own = socket.socket(fileno=reports.descriptor).dup()
     monkeypatch.setenv(health.VARIABLE, str(own.detach()))
     role = Health(at)
@@ -31,7 +31,7 @@ def test_a_failure_is_reported_with_its_attempts_and_start(role, reports, at):
     assert reports.newest.failures == [Failure("stream", to_micros(at()), 2, "the second time")]
 
 
-def test_every_beat_repeats_what_fails(role, reports):
+def test_every_heartbeat_repeats_what_fails(role, reports):
     """A lost datagram costs nothing: the next one says the same."""
     role.fail("stream", "no answer")
     reports.clear()
@@ -50,7 +50,7 @@ def test_a_part_that_works_again_is_no_failure(role, reports):
     assert [each.part for each in reports.newest.failures] == ["evaluation"]
 
 
-def test_a_part_that_has_worked_is_told_with_the_next_beat(role, reports):
+def test_a_part_that_has_worked_is_reported_with_the_next_heartbeat(role, reports):
     role.succeed("stream")
     role.beat()
 

@@ -1,4 +1,4 @@
-"""Requests of other sites and for other hosts are told from our own."""
+"""Requests of other sites and for other hosts, as opposed to our own."""
 
 import pytest
 
@@ -17,7 +17,7 @@ def _headers(**values: str):
     ["127.0.0.1:8700", "localhost", "LOCALHOST:1", "localhost.:8700", "[::1]:8700", "127.1.2.3"],
 )
 def test_names_of_this_machine_are_answered(host):
-    """Any port: a tunnel or a container may map it."""
+    """Accept any port: a tunnel or a container may map it."""
     assert find_foreign_host(host, LOOPBACK) is None
 
 
@@ -102,5 +102,5 @@ def test_requests_of_other_sites_are_rejected(method, headers, named):
     [("::1", True), ("::ffff:127.0.0.1", True), ("127.9.9.9", True), ("::ffff:10.0.0.1", False)],
 )
 def test_loopback_addresses(host, is_own):
-    """All of 127.0.0.0/8, in either notation."""
+    """Accept all of 127.0.0.0/8, in either notation."""
     assert is_loopback(host) is is_own

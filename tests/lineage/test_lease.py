@@ -1,4 +1,4 @@
-"""Which process leads, by the row of a lease and the database's clock."""
+"""Leader election by the row of a lease and the database's clock."""
 
 import pytest
 from hypothesis import given
@@ -43,7 +43,7 @@ def test_only_the_newest_epoch_is_renewed():
 
 
 def test_a_lease_that_was_given_up_is_free():
-    """And is renewed by nobody."""
+    """Lose it without a renewal."""
     free = release(HELD, 3)
 
     assert free is not None

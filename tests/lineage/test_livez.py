@@ -1,4 +1,4 @@
-"""A server is asked whether it lives, and never waited for."""
+"""Liveness requests to a server, without waiting for it."""
 
 import socket
 
@@ -9,7 +9,7 @@ from lineage.livez import Livez, _reachable
 
 @pytest.fixture
 def server():
-    """Listens, and lets tests answer."""
+    """Listen, and let tests answer."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield server
 
@@ -43,7 +43,7 @@ def test_an_answer_of_a_working_server_is_life(server, answer, lives):
 
 
 def test_a_server_that_accepts_and_says_nothing_does_not_live(server):
-    """As a process that was stopped: the kernel accepts for it."""
+    """Stop like a process under SIGSTOP: the kernel accepts for it."""
     livez = Livez(*server.getsockname())
     livez.ask()
 
@@ -59,7 +59,7 @@ def test_a_port_that_nobody_listens_on_does_not_live(server):
     assert not livez.has_answered()
 
 
-def test_whoever_was_not_asked_has_not_answered():
+def test_a_server_without_a_request_has_not_answered():
     assert not Livez("127.0.0.1", 9).has_answered()
 
 

@@ -17,7 +17,7 @@ def clock():
 
 @pytest.fixture
 def passed(clock):
-    """With how many repetitions an event is logged; None where it is not."""
+    """Return the number of repetitions that an event is logged with; None if it is not."""
     once = OncePerMinute(lambda: clock.seconds)
 
     def pass_on(level="error", **event):  # noqa: ANN003 - of any event
@@ -42,7 +42,7 @@ def test_a_repeated_failure_is_logged_once_a_minute_with_a_count(passed, clock):
     ("first", "second"),
     [
         ({"failures": 1}, {"failures": 2}),
-        ({"error": "port 5432 refused after 3 s"}, {"error": "port 5433 refused after 11 s"}),
+        ({"error": "port 5432 timed out after 3 s"}, {"error": "port 5433 timed out after 11 s"}),
         ({"exc_info": ValueError("a")}, {"exc_info": ValueError("b")}),
     ],
 )
@@ -69,26 +69,26 @@ def test_what_is_no_failure_is_always_logged(passed):
 
 @pytest.mark.parametrize("output", ["/dev/full", "closed"])
 def test_a_log_that_cannot_be_written_ends_nobodys_work(output):
-    """A full disk, and a pipe that nobody reads."""
+    """Use a full disk, and a pipe that nobody reads."""
     code = (
         "import structlog; from lineage.logs import log_to_stderr\n"
         "log_to_stderr(); log = structlog.get_logger()\n"
         "for n in range(3000): log.info('filling', text='x' * n)\n"
         "print('worked')"
     )
-    said = open("/dev/full", "wb") if output != "closed" else None  # noqa: PTH123, SIM115
+    stderr = open("/dev/full", "wb") if output != "closed" else None  # noqa: PTH123, SIM115
     process = subprocess.Popen(
         [sys.executable, "-c", code],
         stdout=subprocess.PIPE,
-        stderr=said or subprocess.PIPE,
+        stderr=stderr or subprocess.PIPE,
         text=True,
     )
-    if said is None:
+    if stderr is None:
         process.stderr.close()
     assert process.stdout.read() == "worked\n"
     process.wait()
-    if said is not None:
-        said.close()
+    if stderr is not None:
+        stderr.close()
 
 
 def test_lines_are_json():

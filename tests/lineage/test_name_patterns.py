@@ -48,5 +48,5 @@ def test_a_part_that_is_the_same_in_all_names_is_no_part_that_changes():
     ],
 )
 def test_what_is_left_without_the_changing_parts_is_the_name_of_all(pattern: str, name: str):
-    """With what tied them together gone too; of nothing but a date, nothing is left."""
+    """Drop what tied the parts together too; nothing is left of a date alone."""
     assert stable_name(pattern) == name

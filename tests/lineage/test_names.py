@@ -113,7 +113,7 @@ def test_a_rule_that_saw_a_secret_says_so():
     ],
 )
 def test_the_partition_of_a_spelling(name, partition):
-    """What was folded away still says which day was written, so that a backfill can be told."""
+    """What was folded away still says which day was written, so that a backfill is recognized."""
     assert partition_of("file", name) == partition
 
 
@@ -157,5 +157,5 @@ def test_a_number_of_bigquery_s_ranges_is_no_day(decorator):
     ],
 )
 def test_the_day_of_a_partition(partition, day):
-    """Days are compared to tell a backfill; a partition by anything but time has none."""
+    """Days are compared to recognize a backfill; a partition by anything but time has none."""
     assert partition_date(partition) == (day and date(*day))

@@ -6,7 +6,7 @@ from lineage.names import fold
 
 
 def _datasets(value):
-    """Every (namespace, name) of a dataset or symlink, however deep."""
+    """Yield every (namespace, name) of a dataset or symlink, however deep."""
     if isinstance(value, dict):
         if isinstance(value.get("namespace"), str) and isinstance(value.get("name"), str):
             yield value["namespace"], value["name"]

@@ -6,7 +6,7 @@ from lineage.periods import Period
 
 
 class Seconds:
-    """A monotonic clock that a test moves."""
+    """Return a monotonic clock that a test moves."""
 
     now = 100.0
 
@@ -36,7 +36,7 @@ def test_work_is_due_at_once_and_then_each_period():
 
 
 def test_after_failures_the_pauses_grow_to_a_period():
-    """A minute, two, four …; a success begins anew."""
+    """Wait a minute, two, four …; begin again after a success."""
     seconds = Seconds()
     period = Period(600, seconds)
     pauses = []

@@ -24,7 +24,7 @@ DOCUMENT = Path(__file__).parents[2] / "docs" / "policy.md"
 
 @pytest.fixture(scope="module")
 def documented():
-    """The example that people copy."""
+    """Return the example that people copy."""
     return parse(DOCUMENT.read_text(encoding="utf-8").split("```")[1].removeprefix("yaml\n"))
 
 
@@ -85,7 +85,7 @@ RULE = "datasets: [{match: x}]"
 
 
 def test_of_two_equally_specific_rules_the_later_wins():
-    """Whoever adds a line at the end expects it to count."""
+    """Count a line that is added at the end."""
     policy = parse(
         "datasets: [{match: 'a/x*', tier: critical}, {match: 'a/*x', tier: optional},"
         " {match: 'a/*', tier: important}]"
@@ -133,7 +133,7 @@ def test_a_namespace_pattern_never_reaches_into_the_name():
     assert not resolve(policy, "ax", "y/b").pii
 
 
-def test_the_hash_tells_versions_apart_and_layouts_not():
+def test_the_hash_depends_on_the_content_and_not_on_the_layout():
     """An evaluation records by which policy it judged."""
     assert parse("retention_days: 7").hash == parse("# note\nretention_days:  7\n").hash
     assert parse("retention_days: 7").hash != parse("retention_days: 8").hash

@@ -1,4 +1,4 @@
-"""The policy's file while others edit it."""
+"""Policy file while others edit it."""
 
 import pytest
 from hypothesis import example, given
@@ -47,7 +47,7 @@ access:
 
 
 class Clock:
-    """A monotonic clock that stands until it is told."""
+    """Return a monotonic clock that stands until it is moved."""
 
     now = 0.0
 
@@ -57,7 +57,7 @@ class Clock:
 
 
 def settled(path):
-    """A policy whose file is taken at its first look."""
+    """Create a policy whose file is accepted at its first look."""
     return PolicyFile(path, settle_seconds=0)
 
 
@@ -108,7 +108,7 @@ def test_an_empty_file_is_an_error_and_replaces_nothing(tmp_path, text):
 
 
 def test_an_empty_file_at_the_start_is_rejected_with_a_sentence(tmp_path):
-    """It says what to write instead."""
+    """Say what to write instead."""
     path = tmp_path / "lineward.yaml"
     path.write_text("")
 
@@ -146,7 +146,7 @@ def test_an_invalid_file_at_the_start_is_rejected(tmp_path):
 
 
 def test_a_role_that_may_start_without_a_policy_takes_the_first_valid_one(tmp_path):
-    """Until then it has none, and says why."""
+    """Have none until then, and say why."""
     path = tmp_path / "lineward.yaml"
     path.write_text("tiers: {}")
     file = PolicyFile(path, may_start_wrong=True, settle_seconds=0)
@@ -160,7 +160,7 @@ def test_a_role_that_may_start_without_a_policy_takes_the_first_valid_one(tmp_pa
 
 
 def test_a_file_is_taken_once_it_has_not_changed_for_a_second(tmp_path):
-    """Whoever writes in steps is not read between two of them."""
+    """Wait while somebody writes in steps, and read no half of it."""
     path, clock = tmp_path / "lineward.yaml", Clock()
     path.write_text("retention_days: 7")
     file = PolicyFile(path, monotonic=clock)
@@ -178,7 +178,7 @@ def test_a_file_is_taken_once_it_has_not_changed_for_a_second(tmp_path):
 
 @pytest.mark.parametrize("whole", GUARDED)
 def test_no_beginning_of_a_guarded_policy_lets_anybody_in(tmp_path, whole):
-    """At each byte: rejected, or guarded by tokens that were there, with all their restrictions."""
+    """Cut at each byte: reject it, or keep the tokens with all their restrictions."""
     path = tmp_path / "lineward.yaml"
     path.write_text(whole)
     tokens = set(parse(whole).guard.tokens)
@@ -277,7 +277,7 @@ ENDED = "if the file is complete, end it with the line `...`"
 
 
 def after(path, old, new):
-    """The policy file with a version in force, after another was written."""
+    """Create a policy file with a version in force, after another was written."""
     path.write_text(old)
     file = settled(path)
     path.write_text(new)
@@ -299,7 +299,7 @@ def is_within(token, known):
 @pytest.mark.parametrize("edit", EDITS)
 @pytest.mark.parametrize("whole", [*GUARDED, FULL + TEAM, FULL + TEAM + NEW])
 def test_no_edited_version_that_is_cut_gives_a_token_more(tmp_path, edit, whole):
-    """At each byte of the new version: no token sees more, may do more or lives longer."""
+    """Cut at each byte of the new version: no token sees more, may do more or lives longer."""
     path, edited = tmp_path / "lineward.yaml", edit(whole)
     known = parse(whole).guard.tokens
     for length in range(len(edited)):
@@ -382,7 +382,7 @@ def test_a_cut_version_does_not_let_every_user_answer_in_slack(tmp_path):
     ],
 )
 def test_fewer_rights_need_no_end(tmp_path, version):
-    """What was taken out is rejected at once."""
+    """Reject what was taken out at once."""
     file = after(tmp_path / "lineward.yaml", FULL + TEAM, FULL + version)
 
     assert (file.current().access, file.error) == (parse(version).access, None)
@@ -402,7 +402,7 @@ def test_no_beginning_of_the_file_in_force_is_taken(tmp_path, whole):
 
 @pytest.mark.parametrize("edit", EDITS[:4])
 def test_a_file_with_an_end_is_safe_whatever_was_edited(tmp_path, edit):
-    """At each byte: the policy in force, or all of the new one."""
+    """Cut at each byte: use the policy in force, or all of the new one."""
     path, whole = tmp_path / "lineward.yaml", f"{FULL}...\n"
     edited = edit(whole)
     for length in range(len(edited)):
@@ -492,7 +492,7 @@ def test_files_without_a_line_break_at_their_end_are_policies(tmp_path):
 
 
 def test_no_beginning_of_a_file_without_a_line_break_at_its_end_is_taken(tmp_path):
-    """At each byte."""
+    """Cut at each byte."""
     old = "owners: [{name: shop, slack: S}]\ndatasets:\n- match: s3://lake/mart\n  tier: critical"
     for length in range(1, len(old)):
         file = after(tmp_path / "lineward.yaml", old, old[:length])

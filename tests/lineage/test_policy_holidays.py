@@ -86,7 +86,7 @@ def test_other_days_without_a_write_are_no_holidays(missed):
     assert fit(_days(day for day in WORKDAYS if day not in missed)) is None
 
 
-def test_a_dataset_that_is_seldom_written_keeps_no_holidays():
+def test_a_dataset_that_is_rarely_written_keeps_no_holidays():
     """Monday's dataset has no write on most holidays, as on most other days."""
     assert fit(_days(WORKDAYS[::5])) is None
     assert fit([]) is None

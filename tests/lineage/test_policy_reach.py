@@ -1,4 +1,4 @@
-"""Whom a policy names that nobody can tell."""
+"""Owners and escalation steps of a policy that cannot be notified."""
 
 import pytest
 
@@ -8,7 +8,7 @@ _BOSS = '{name: boss, slack: "#boss"}'
 
 
 @pytest.mark.parametrize(
-    ("owner", "said"),
+    ("owner", "problems"),
     [
         ('{name: a, slack: "#a", escalation: [{after_minutes: 1, owner: boss}]}', []),
         ("{name: a, pagerduty_key_file: a.key}", []),
@@ -17,8 +17,8 @@ _BOSS = '{name: boss, slack: "#boss"}'
             "{name: a}",
             [
                 (
-                    "owners[1]: 'a' has no slack, pagerduty_key_file or notify:"
-                    " the platform owner is notified of what it owns"
+                    "owners[1]: 'a' has neither slack nor pagerduty_key_file:"
+                    " what it owns is notified to the platform's owner"
                 )
             ],
         ),
@@ -27,19 +27,19 @@ _BOSS = '{name: boss, slack: "#boss"}'
             [
                 (
                     "owners[1].escalation[0]: notifies nobody:"
-                    " name a slack, a pagerduty_key_file, a notify, or an owner who has one"
+                    " add a slack, a pagerduty_key_file, or an owner who has one"
                 )
             ],
         ),
     ],
 )
-def test_who_cannot_be_told_is_named_with_its_place(owner, said):
+def test_unreachable_recipients_are_listed_with_their_place(owner, problems):
     """Neither the owner of datasets nor a step of an escalation ends in nobody unseen."""
-    assert unreachable(parse(f"owners: [{_BOSS}, {owner}]")) == said
+    assert unreachable(parse(f"owners: [{_BOSS}, {owner}]")) == problems
 
 
 def test_channels_and_escalations_are_in_force():
-    """What a policy says of people is acted upon."""
+    """Act upon all that a policy says of people."""
     text = '{name: a, slack: "#a", escalation: [{after_minutes: 1, owner: boss}]}'
 
     assert not_in_force(parse(f"owners: [{_BOSS}, {text}]")) == []

@@ -1,4 +1,4 @@
-"""What is refused of a policy, with line and path, and that nothing else breaks it."""
+"""Invalid policies: each is rejected with line and path, and never crashes."""
 
 import pytest
 import yaml
@@ -204,7 +204,7 @@ from lineage.policy import PolicyError, parse
             ),
             (
                 "lineward.yaml:2: $.suppressions[0]: "
-                "from and until: expected an instant of the years 1970 to 2999"
+                "from and until: expected a time of the years 1970 to 2999"
             ),
         ),
         (
@@ -225,15 +225,15 @@ from lineage.policy import PolicyError, parse
         ("a: [", "lineward.yaml:2: $: did not find expected node content"),
     ],
 )
-def test_a_wrong_file_is_refused_with_line_and_path(text, message):
-    """Whoever wrote it can go to the line and knows what to write there."""
-    with pytest.raises(PolicyError) as refusal:
+def test_a_wrong_file_is_rejected_with_line_and_path(text, message):
+    """Name the line, and what to write there."""
+    with pytest.raises(PolicyError) as error_text:
         parse(text)
 
-    assert str(refusal.value) == message
+    assert str(error_text.value) == message
 
 
-def test_a_tag_of_python_is_refused():
+def test_a_tag_of_python_is_rejected():
     """The file is data: it makes no objects and runs nothing."""
     with pytest.raises(PolicyError, match="constructor"):
         parse("owners: !!python/object/apply:os.getcwd []")
@@ -243,15 +243,15 @@ _NESTED = st.recursive(st.none() | st.integers() | st.text(), st.lists)
 
 
 @given(st.text(max_size=60) | _NESTED.map(yaml.safe_dump))
-def test_whatever_the_file_holds_it_is_taken_or_refused(text):
+def test_any_file_is_accepted_or_rejected(text):
     """No text may end the process that reads it."""
-    refusal = ""
+    error_text = ""
     try:
         parse(text)
     except PolicyError as error:
-        refusal = str(error)
+        error_text = str(error)
 
-    assert refusal == "" or refusal.startswith("lineward.yaml:")
+    assert error_text == "" or error_text.startswith("lineward.yaml:")
 
 
 @pytest.mark.parametrize("beginning", ["[", "- ", "{a: ", "- ? "])
@@ -261,15 +261,15 @@ def test_a_nesting_without_end_is_rejected(beginning):
         parse(beginning * 50_000)
 
 
-def test_a_token_in_the_place_of_its_hash_is_not_told_on():
-    """The refusal goes to logs and screens: it says where, and never the value."""
-    with pytest.raises(PolicyError, match=r"\$\.access\.tokens\[0\]\.sha256") as refused:
+def test_a_token_in_the_place_of_its_hash_is_not_shown():
+    """Log the place of the error, and never the value."""
+    with pytest.raises(PolicyError, match=r"\$\.access\.tokens\[0\]\.sha256") as raised:
         parse("access: {tokens: [{name: a, sha256: secret-0123456789}]}")
 
-    assert "secret" not in str(refused.value)
+    assert "secret" not in str(raised.value)
 
 
-def test_two_tokens_of_one_hash_are_refused():
+def test_two_tokens_of_one_hash_are_rejected():
     """Who asked would not be known."""
     one = "sha256: " + "a" * 64
 

@@ -21,7 +21,7 @@ def _at(text):
 
 
 def _spans(window, first, last):
-    """Of each minute between two instants: the windows that hold, as UTC `HH:MM`."""
+    """Return the windows that hold in each minute between two instants, as UTC `HH:MM`."""
     found, at = [], _at(first)
     while at < _at(last):
         span = window.window_at(at)
@@ -80,7 +80,7 @@ def test_hourly_windows_go_by_the_hours_that_there_are():
 
 
 def test_the_next_window_is_the_first_that_begins_later():
-    """Of Sundays, asked on one: the next Sunday's."""
+    """Ask on a Sunday: the next Sunday's."""
     sundays = _window("0 2 * * sun", zone="UTC")
 
     assert sundays.next_window(_at("2026-11-22T02:00")) == (
@@ -121,19 +121,19 @@ def test_of_windows_that_overlap_the_last_holds():
         ("0 0 * 3-8 *", 24, "hides without a break"),
     ],
 )
-def test_what_never_comes_or_never_ends_is_refused(cron, hours, wrong):
+def test_what_never_comes_or_never_ends_is_rejected(cron, hours, wrong):
     """Daily windows that shrink by an hour in spring are none of those."""
-    said = problem_of(_window(cron, hours))
+    problem = problem_of(_window(cron, hours))
 
-    assert said is None if wrong is None else wrong in (said or "")
+    assert problem is None if wrong is None else wrong in (problem or "")
 
 
 @given(st.text("0123456789*/-,#LW MONSUN?x", max_size=25))
-def test_whatever_is_written_is_taken_or_refused(cron):
-    """One sentence, and no error of the library's own."""
-    said = problem_of(_window(cron))
+def test_any_text_is_accepted_or_rejected(cron):
+    """Return one sentence, and no error of the library's own."""
+    problem = problem_of(_window(cron))
 
-    assert said is None or said[0].islower() or said[0] == "'"
+    assert problem is None or problem[0].islower() or problem[0] == "'"
 
 
 def test_the_policys_zone_holds_unless_a_window_names_its_own():

@@ -17,7 +17,7 @@ def test_a_run_is_what_its_events_say():
     assert run_state(started_at=None, completed_at=None, failed_at=None) == "OTHER"
 
 
-def test_the_gravest_state_is_shown_whatever_the_order():
+def test_the_most_severe_state_is_shown_in_any_order():
     """Nothing is good because nothing is known: bad > unknown > learning > good."""
     for states in itertools.permutations(["good", "bad", "unknown", "learning"]):
         assert worst(states) == "bad"

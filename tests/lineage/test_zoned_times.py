@@ -9,7 +9,7 @@ from lineage.zoned_times import normalize
 
 
 @pytest.mark.parametrize(
-    ("told", "read"),
+    ("given", "read"),
     [
         ("2026-11-25T00:28:18.969066Z[Europe/London]", "2026-11-25T00:28:18.969066Z"),
         ("2026-11-25T01:00:00+01:00[Europe/Berlin]", "2026-11-25T01:00:00+01:00"),
@@ -23,14 +23,14 @@ from lineage.zoned_times import normalize
         ("yesterday", None),
     ],
 )
-def test_a_time_of_java_is_read_and_another_text_left_alone(told, read):
+def test_a_time_of_java_is_read_and_another_text_left_alone(given, read):
     """Check that a zone without an offset is left alone: in autumn it names two instants."""
-    assert normalize(told) == (told if read is None else read)
+    assert normalize(given) == (given if read is None else read)
 
 
 @given(st.datetimes(timezones=st.none() | st.timezones()))
-def test_a_time_of_python_is_left_as_it_is(told):
-    assert normalize(told.isoformat()) == told.isoformat()
+def test_a_time_of_python_is_left_as_it_is(given):
+    assert normalize(given.isoformat()) == given.isoformat()
 
 
 def test_msgspec_reads_what_is_left():

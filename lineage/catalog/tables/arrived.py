@@ -1,4 +1,4 @@
-"""What arrived: written by the pipeline, in the transaction of the batch."""
+"""Tables of arrived events: written by the pipeline, in the transaction of the batch."""
 
 from sqlalchemy import BigInteger, Column, Index, Table, Text
 

@@ -1,4 +1,4 @@
-"""What people asked for: written by the service."""
+"""Tables of requests by users: written by the service."""
 
 from sqlalchemy import BigInteger, Column, Integer, Table, Text
 

@@ -1,6 +1,6 @@
-"""What producers say of names, tiers and owners, and who writes the names: with the batch.
+"""Claims of producers about names, tiers and owners, and the writers of names: with the batch.
 
-A claim is only what somebody said. `slis.stream.claims` decides which names hold, the policy which
+A claim only states. `slis.stream.claims` decides which names hold, the policy which
 tiers and owners do.
 """
 
@@ -12,9 +12,9 @@ dataset_claim = Table(
     "dataset_claim",
     metadata,
     key_column("alias_key"),  # the name that is claimed, after folding
-    key_column("dataset_key"),  # the dataset that is said to have it; of a drop the name itself
+    key_column("dataset_key"),  # the dataset that is claimed to have it; of a drop the name itself
     text_key("rule"),  # symlink, rename or drop
-    text_key("job_namespace"),  # of the root job that said so; empty: no run did
+    text_key("job_namespace"),  # of the root job that claimed it; empty: no run did
     Column("namespace", Text, nullable=False),  # of the name that is claimed
     Column("name", Text, nullable=False),
     instant("first_seen_at", nullable=False),
@@ -32,7 +32,7 @@ attribute_claim = Table(
     key_column("dataset_key"),  # the name that the facet is of, after folding, before symlinks
     text_key("kind"),  # tier or owner
     text_key("value"),
-    text_key("job_namespace"),  # of the root job that said so; empty: no run did
+    text_key("job_namespace"),  # of the root job that claimed it; empty: no run did
     Column("job_name", Text),  # of the root job, one of several; null: no run did
     instant("last_landed_at", nullable=False),
     Index("attribute_claim_landed", "last_landed_at"),

@@ -1,4 +1,4 @@
-"""What the tables are made of: columns that recur, and the metadata that all belong to.
+"""Building blocks of tables: columns that recur, and the metadata of all tables.
 
 A table whose rows are found by a hash has `sqlite_with_rowid=False`: SQLite needs one search for a
 row then, not two, and lists 100,000 datasets with their states in 0.13 s, not 0.6.
@@ -10,12 +10,12 @@ metadata = MetaData()
 
 
 def key_column(name: str) -> Column[int]:
-    """Of a primary key: a number that is given, never drawn."""
+    """Return a primary key column: an assigned number, never a generated one."""
     return Column(name, BigInteger, primary_key=True, autoincrement=False)
 
 
 def text_key(name: str) -> Column[str]:
-    """Of a primary key."""
+    """Return a text column of a primary key."""
     return Column(name, Text, primary_key=True)
 
 

@@ -18,7 +18,7 @@ dataset_assertion = Table(
     metadata,
     key_column("dataset_key"),  # canonical
     text_key("assertion"),  # its kind, as not_null
-    text_key("column_name"),  # empty: of the whole dataset, here and below: not told
+    text_key("column_name"),  # empty: of the whole dataset, here and below: unknown
     text_key("name"),
     instant("last_passed_at"),
     instant("last_failed_at"),  # it fails as long as this is not before the other

@@ -1,4 +1,4 @@
-"""What Spark itself says that it did, from its event logs: written by the pipeline."""
+"""Evidence of Spark's own event logs: written by the pipeline."""
 
 from sqlalchemy import BigInteger, Column, Index, Table, Text, text
 
@@ -12,7 +12,7 @@ evidence_file = Table(
     metadata,
     text_key("path"),  # of a log, or of one file of a rolling one
     Column("log", Text, nullable=False),
-    Column("application_id", Text),  # null: no line of it told yet
+    Column("application_id", Text),  # null: no line has named it yet
     Column("bytes", BigInteger, nullable=False),
     instant("modified_at", nullable=False),
     instant("read_at", nullable=False),
@@ -29,7 +29,7 @@ application = Table(
     # for all attempts. `application_id` is then that id, a slash and the number of the attempt.
     Column("attempt_of", Text),
     Column("name", Text),  # as the listener writes it: `All Kinds` is `all_kinds`
-    Column("namespace", Text),  # that its listener was told; null: it has none
+    Column("namespace", Text),  # that its listener is configured with; null: it has none
     instant("started_at"),
     instant("ended_at"),
     Column("spark_version", Text),
@@ -60,10 +60,10 @@ execution = Table(
     Column("error_message", Text),  # null: it succeeded, once it ended
     Column("spark_job_id", BigInteger),  # the first that it ran
     Column("outputs", BigInteger),  # that its plan names, whether or not they are known datasets
-    Column("run_key", BigInteger),  # of the run whose events told of it
+    Column("run_key", BigInteger),  # of the run whose events reported it
     flag("is_whole"),  # its lists are: what they do not name was not read
     flag("is_settled"),  # what its events lack was looked for, late enough
-    flag("is_checked"),  # its edges were compared with those that its events told
+    flag("is_checked"),  # its edges were compared with those that its events reported
     Index("execution_application", "application_id", "execution_id"),
     Index("execution_group", "group_key"),
     Index("execution_stream", "stream_key"),
@@ -75,7 +75,7 @@ execution = Table(
 execution_io = Table(
     "execution_io",
     metadata,
-    key_column("execution_key"),  # or its `stream_key`: a sink is told of apart
+    key_column("execution_key"),  # or its `stream_key`: a sink is reported separately
     key_column("dataset_key"),  # as named after folding, before symlinks
     Column("direction", Text, primary_key=True),  # read | write
     sqlite_with_rowid=False,

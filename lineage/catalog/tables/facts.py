@@ -56,7 +56,7 @@ dataset = Table(
     instant("retired_at"),
     # The policy names it outright: no event moves or retires it. Evaluations write it.
     Column("is_declared", Boolean, nullable=False, server_default=false()),
-    # `lineage.catalog.ranks`: of the gravest of its states, and of its tier.
+    # `lineage.catalog.ranks`: of the most severe of its states, and of its tier.
     Column("state_rank", BigInteger, nullable=False, server_default=str(NOT_JUDGED)),
     Column("tier_rank", BigInteger, nullable=False, server_default=str(NO_TIER)),
     Index("dataset_canonical", "canonical_key"),
@@ -187,7 +187,7 @@ edge = Table(
     Column("runs", BigInteger, nullable=False),
     instant("last_reported_at"),  # null: declared, or known from evidence alone
     instant("declared_at"),  # by the newest JobEvent or DatasetEvent; null: by none
-    # The facet that tells the edge, where no run names it by its inputs; null: any other edge.
+    # The facet that reports the edge, where no run names it by its inputs; null: any other edge.
     Column("origin", Text),  # column_lineage | lineage_facet | sql | foreach_batch
     Index("edge_downstream", "downstream_key"),
     Index(

@@ -1,4 +1,4 @@
-"""What an evaluation finds, and before it what the policy says and what was learned.
+"""Results of an evaluation, and its inputs: the resolved policy and learned intervals.
 
 Written by the pipeline; what is found, in one transaction.
 """

@@ -1,4 +1,4 @@
-"""Incidents, who is told of them and what people want of them: written by the service."""
+"""Incidents, their notifications and operator requests: written by the service."""
 
 from sqlalchemy import BigInteger, Boolean, Column, Float, Index, Integer, Table, Text
 
@@ -6,7 +6,7 @@ from lineage.catalog.tables.columns import flag, instant, key_column, metadata, 
 
 
 def _number() -> Column[int]:
-    """Of a primary key that is drawn."""
+    """Return a primary key column with generated values."""
     return Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True)
 
 
@@ -36,7 +36,7 @@ incident = Table(
     flag("is_bridged"),
     flag("is_flapping"),
     flag("is_frozen"),
-    Column("is_false_alarm", Boolean),  # what a person said; null: nobody has
+    Column("is_false_alarm", Boolean),  # as a person marked it; null: nobody did
     instant("onset", nullable=False),
     instant("seen_at", nullable=False),
     instant("opened_at"),
@@ -44,7 +44,7 @@ incident = Table(
     Column("acknowledged_by", Text),
     instant("resolved_at"),
     Column("merged_into", Text),
-    instant("released_at"),  # from then on people are told; null: Alertmanager is waited for
+    instant("released_at"),  # notifications start then; null: waiting for Alertmanager
     instant("fault_at"),  # M8's clock runs from it; null: it has not seen this yet
     instant("accepted_at"),  # Slack or PagerDuty took its page
     Column("impact_outcome", Text),  # of M8: good | bad | unknown | left_out; null: it runs
@@ -142,7 +142,7 @@ suppression = Table(
     Column("reason", Text, nullable=False),
     instant("created_at", nullable=False),
     instant("ended_at"),  # by a person, before its time
-    instant("told_at"),  # when it was told what it hid
+    instant("told_at"),  # when the notification of what it hid was sent
     Index("suppression_until", "until_at"),
     sqlite_autoincrement=True,
 )
@@ -159,13 +159,13 @@ received_alert = Table(
     Column("annotations", Text, nullable=False),  # JSON
     Column("incident_id", Text),  # the incident that it speaks of
     Column("revision", BigInteger, nullable=False),  # of its own message; 0: it has none
-    Column("channels", Text, nullable=False),  # JSON: told of it, and not of its end
+    Column("channels", Text, nullable=False),  # JSON: notified of it, but not of its end
 )
 
 digest = Table(
     "digest",
     metadata,
-    text_key("owner"),  # who was told; empty: all of that day were
+    text_key("owner"),  # who was notified; empty: everybody of that day
     text_key("day"),  # YYYY-MM-DD, of the policy's time zone
     instant("told_at", nullable=False),
 )

@@ -1,4 +1,4 @@
-"""Which process leads a kind of work that one process at a time may do: written by the leader."""
+"""Lease of each kind of work that one process at a time may do: written by the leader."""
 
 from sqlalchemy import BigInteger, Column, Table, Text
 

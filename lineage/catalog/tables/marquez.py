@@ -1,4 +1,4 @@
-"""What goes to a Marquez, comes from it, and is known of it: written by the marquez role.
+"""Exchange with a Marquez and its state: written by the marquez role.
 
 That role also writes its own row of `reader_cursor`: how far the spool has been forwarded.
 """

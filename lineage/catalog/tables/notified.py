@@ -1,4 +1,4 @@
-"""What people are told of incidents, and what became of it: written by the service."""
+"""Notifications of incidents and their delivery: written by the service."""
 
 from sqlalchemy import Column, Float, Index, Integer, Table, Text
 
@@ -24,7 +24,7 @@ notification = Table(
     Column("reason", Text, nullable=False),  # a word of a small set; empty when all is well
     Column("error", Text, nullable=False),  # cut; never a token
     Column("fallback_for", Text),  # the channel that this stands in for
-    instant("fell_back_at"),  # when the fallback channel was told
+    instant("fell_back_at"),  # when the fallback channel was notified
     Index("notification_waiting", "state", "channel", "next_attempt_at"),
     Index("notification_fallback", "incident_id", "fallback_for"),
 )
@@ -42,7 +42,7 @@ notification_secret = Table(
     "notification_secret",
     metadata,
     text_key("channel"),  # that has, or had, failed notifications
-    Column("mark", Text, nullable=False),  # tells its secrets apart; empty: it had none
+    Column("mark", Text, nullable=False),  # distinguishes its secrets; empty: it had none
 )
 
 notification_count = Table(

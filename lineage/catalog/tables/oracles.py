@@ -1,4 +1,4 @@
-"""What is held against the edges that events tell, beside event logs: written by the pipeline."""
+"""Evidence, beside event logs, to check edges of events against: written by the pipeline."""
 
 from sqlalchemy import Column, Index, Table, Text
 
@@ -8,7 +8,7 @@ edge_told = Table(  # by a run's own facets, and not by its inputs: until these 
     "edge_told",
     metadata,
     text_key("root_run_id"),
-    key_column("downstream_key"),  # canonical when it was told, as the next
+    key_column("downstream_key"),  # canonical when it was reported, as the next
     key_column("upstream_key"),
     text_key("oracle"),  # lineage_facet | column_lineage
     Column("upstream_namespace", Text, nullable=False),  # no event may name it otherwise
@@ -35,7 +35,7 @@ sql_text = Table(
     "sql_text",
     metadata,
     key_column("sql_key"),  # hash of dialect and text
-    Column("dialect", Text, nullable=False),  # as sqlglot calls it; empty: nobody said
+    Column("dialect", Text, nullable=False),  # as sqlglot calls it; empty: not reported
     Column("text", Text),  # null once it was parsed, or where it is too long to be
     Column("names", Text),  # JSON: [{"reads": [name, …], "writes": […]}, …], one a statement
     Column("problem", Text),  # why it could not be parsed: then it says nothing

@@ -1,4 +1,4 @@
-"""Which patterns of names grow: written by the pipeline, anew with each evaluation."""
+"""Name patterns that grow: written by the pipeline, again with each evaluation."""
 
 from sqlalchemy import BigInteger, Column, Table, Text
 

@@ -1,4 +1,4 @@
-"""What was received and what of it failed, as it was counted for M9: written by the pipeline.
+"""Counts of received and failed events for M9: written by the pipeline.
 
 Rows that say what failed are pruned, in the spool by number and in the catalog by age; what was
 counted of them stays.
@@ -11,7 +11,7 @@ from lineage.catalog.tables.columns import metadata, text_key
 received_cursor = Table(
     "received_cursor",
     metadata,
-    text_key("source"),  # spool: the last `seq` counted; rejected: the last id of a refused body
+    text_key("source"),  # spool: the last `seq` counted; rejected: the last id of a rejected body
     Column("position", BigInteger, nullable=False),
 )
 

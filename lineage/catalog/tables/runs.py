@@ -130,7 +130,7 @@ run = Table(
     Column("tags", Text),  # JSON: [{"key": …, "value": …, "source": …}]
     Column("retries_left", BigInteger),  # so many more tries its scheduler announces
     flag("is_history"),  # every event of it came from a history load
-    # What evidence adds: `failed` (whatever its events say), `completed` (no event said so), or
+    # What evidence adds: `failed` (whatever its events say), `completed` (by no event), or
     # `alone` (no event of it came).
     Column("evidence", Text),
     instant("landed_at", nullable=False),
@@ -166,7 +166,7 @@ run_io = Table(
     Column("lifecycle", Text),  # lifecycleStateChange of the last event
     Column("rows", BigInteger),
     Column("bytes", BigInteger),
-    Column("evidence_rows", BigInteger),  # by the event log, where no event tells `rows`
+    Column("evidence_rows", BigInteger),  # by the event log, where no event reports `rows`
     Column("evidence_bytes", BigInteger),
     Column("schema_key", BigInteger),
     Column("dataset_version", Text),

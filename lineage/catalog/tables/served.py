@@ -1,4 +1,4 @@
-"""What the service did for those who asked, and how well: written by the service."""
+"""Requests to the service and how well they were served: written by the service."""
 
 from sqlalchemy import BigInteger, Column, Float, Index, Integer, Table, Text
 

@@ -1,4 +1,4 @@
-"""What people know of each incident: written by the service, with the incident itself."""
+"""Notification state of each incident: written by the service, with the incident itself."""
 
 from sqlalchemy import Column, Index, Table, Text
 
@@ -12,13 +12,13 @@ incident_telling = Table(
         "telling", Text, nullable=False
     ),  # JSON of `alerts.notify.notification_state.NotificationState`
     Column("fault", Text, nullable=False),  # as the label root_kind of lineage_incident_open
-    Column("addressee", Text, nullable=False),  # who was told; empty: nobody yet
+    Column("addressee", Text, nullable=False),  # who was notified; empty: nobody yet
     Column("severity", Text, nullable=False),  # page | ticket
     flag("is_bad"),  # open, and nobody asked for silence
     flag("is_told"),
     instant("due_at"),  # when time brings something; null: only a change does
     Column("policy", Text, nullable=False),  # hash of the one that due_at goes by
-    Column("hidden_by", Text),  # the window that hid it; null once that was told
+    Column("hidden_by", Text),  # the window that hid it; null once notified of that
     instant("hidden_until"),
     instant("ended_at"),
     Index("incident_telling_due", "is_bad", "due_at"),

@@ -10,7 +10,7 @@ from sqlalchemy import URL
 
 
 class Proxy:
-    """On loopback. It accepts whatever happens: the client's kernel hears that all is well."""
+    """Run on loopback. Accept connections always: the client's kernel sees no error."""
 
     def __init__(self, server: URL) -> None:
         self._server = server
@@ -22,7 +22,7 @@ class Proxy:
 
     @property
     def url(self) -> str:
-        """Of the same database, by the proxy."""
+        """Return the URL of the same database, by the proxy."""
         host, port = self._listening.getsockname()
         through = self._server.set(host=host, port=port, query={})
         return through.render_as_string(hide_password=False)
@@ -76,7 +76,7 @@ class Proxy:
 
 @contextlib.contextmanager
 def proxied(server: URL) -> Iterator[Proxy]:
-    """A proxy of this database."""
+    """Start a proxy of this database."""
     proxy = Proxy(server)
     try:
         yield proxy

@@ -1,4 +1,4 @@
-"""A role waits for a catalog that it can use, reports why, and needs no restart."""
+"""Waiting for a usable catalog: a role reports why it waits, and needs no restart."""
 
 from threading import Event
 
@@ -14,7 +14,7 @@ from lineage.health import Health
 
 @pytest.fixture
 def health(monkeypatch):
-    """What this process reports."""
+    """Return what this process reports."""
     health = Health()
     monkeypatch.setattr(awaiting, "HEALTH", health)
     monkeypatch.setattr(awaiting, "_EVERY_SECONDS", 0.0)

@@ -1,4 +1,4 @@
-"""The catalog opens, migrates and commits alike on SQLite and PostgreSQL."""
+"""Opening, migrating and committing a catalog, alike on SQLite and PostgreSQL."""
 
 import threading
 from pathlib import Path
@@ -17,7 +17,7 @@ from tests.lineage.catalog.partitioned import partition_names
 
 
 def test_the_migrations_lead_to_exactly_the_tables(catalog: Engine):
-    """A column that only the code or only the migration knows would fail in production first."""
+    """Compare code and migrations: a column of only one would fail in production first."""
     parts = set(partition_names(catalog))
     with catalog.connect() as connection:
         opts = {"compare_type": True, "include_name": lambda name, *_: name not in parts}
@@ -46,7 +46,7 @@ def test_the_kinds_of_indexes_are_those_of_the_tables(catalog: Engine):
 
 
 def test_roles_that_start_together_migrate_once(catalog: Engine):
-    """The three roles all call migrate at their start: none may fail, whoever is first."""
+    """Let the three roles migrate at their start: none may fail, in any order."""
     failures: list[BaseException] = []
 
     def run() -> None:
@@ -80,7 +80,7 @@ def _insert_and_fail(engine: Engine) -> None:
 
 
 def test_a_second_writer_of_sqlite_waits_for_the_first(tmp_path: Path):
-    """SQLite has one write lock: whoever finds it taken waits, and then sees the other's rows."""
+    """Wait for SQLite's one write lock, and then see the other's rows."""
     engine = open_catalog(catalog_url(tmp_path))
     migrate(engine)
     begun = threading.Event()
@@ -104,8 +104,8 @@ def test_a_second_writer_of_sqlite_waits_for_the_first(tmp_path: Path):
 
 
 @pytest.mark.parametrize("catalogs", ["postgresql"], indirect=True)
-def test_whoever_vanished_in_its_turn_does_not_keep_it(catalog, monkeypatch):
-    """Its machine is gone and told nobody: the server's kernel would believe in it for hours."""
+def test_a_vanished_client_loses_its_turn(catalog, monkeypatch):
+    """Lose the machine silently: the server's kernel would believe in it for hours."""
     monkeypatch.setattr(engines, "GONE_SECONDS", 1)
     impatient = catalog.url.update_query_dict({"options": "-c lock_timeout=60s"})
     with pytest.raises(DBAPIError, match="idle-in-transaction timeout"):
@@ -133,7 +133,7 @@ def test_the_planner_knows_how_many_rows_a_turn_has_written(catalog, count):
 
 @pytest.mark.parametrize("catalogs", ["postgresql"], indirect=True)
 def test_a_turn_that_writes_little_costs_no_look_at_the_whole_table(catalog):
-    """A table of millions would be sampled once for each batch."""
+    """Sample no table of millions for each batch."""
     with in_turn(catalog) as connection:
         _fill_meta(connection, 3 * ROWS)
     catalog.dispose()  # a connection reports what it wrote once a second: until then it counts

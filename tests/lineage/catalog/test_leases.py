@@ -63,7 +63,7 @@ def test_one_of_many_takes_the_lease(catalog):
 
 
 def test_the_next_leader_begins_a_new_epoch(catalog):
-    """After the lease expired, or was given up."""
+    """Take the lease after it expired, or was given up."""
     assert (_take(catalog, "a"), _take(catalog, "b")) == (1, None)
     _expire(catalog)
     assert (_take(catalog, "b"), _take(catalog, "a")) == (2, None)

@@ -1,4 +1,4 @@
-"""Many keys, in pieces."""
+"""Batches of many keys."""
 
 from lineage.catalog.pieces import MOST, pieces
 

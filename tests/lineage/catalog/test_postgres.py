@@ -1,4 +1,4 @@
-"""A PostgreSQL that says nothing, hands over or is slow holds up nobody without end."""
+"""Failing PostgreSQL servers: a silent, slow or replaced one delays nobody without end."""
 
 import psycopg
 import pytest
@@ -18,27 +18,27 @@ pytestmark = pytest.mark.postgres
 
 @pytest.fixture
 def proxy(postgres_server):
-    """Before a server that answers."""
+    """Return the address of a proxy before a server that answers."""
     with proxied(postgres_server.url) as found:
         yield found
 
 
 @pytest.fixture
 def kept(proxy, monkeypatch):
-    """The proxy's URL, of which this process keeps two connections."""
+    """Return the proxy's URL, of which this process keeps two connections."""
     monkeypatch.setattr(readers, "_kept", {})
     keep_connections(proxy.url, 2)
     return proxy.url
 
 
 def one(url, seconds=0.5):
-    """What `SELECT 1` gives."""
+    """Return the result of `SELECT 1`."""
     with open_reader(url, seconds=seconds) as reader:
         return reader.rows("SELECT 1")
 
 
 def libpq(url):
-    """As libpq reads it."""
+    """Return the options as libpq reads them."""
     return url.replace("postgresql+psycopg:", "postgresql:")
 
 
@@ -52,7 +52,7 @@ def test_a_silent_server_is_unreachable_in_the_middle_of_a_question(kept, proxy)
 
 
 def test_a_silent_server_is_unreachable_for_who_comes_next(kept, proxy):
-    """The kept connection is found silent, a new one is not made; who comes after hears at once."""
+    """Find the idle connection silent and make no new one; the next caller fails at once."""
     assert one(kept) == [(1,)]
     proxy.stall()
     for _ in range(3):
@@ -65,7 +65,7 @@ def test_a_silent_server_is_unreachable_for_who_comes_next(kept, proxy):
 
 
 def test_a_silent_server_is_unreachable_for_a_command(proxy):
-    """A process that keeps no connection; what is connected to takes the connection in."""
+    """Count the connections of a process that keeps none."""
     proxy.stall()
 
     with pytest.raises(UnreachableCatalogError, match="timeout"):
@@ -73,7 +73,7 @@ def test_a_silent_server_is_unreachable_for_a_command(proxy):
 
 
 def test_after_a_failover_the_next_question_is_answered(kept, proxy):
-    """Every connection of before is dead, and nobody hears of it."""
+    """Break every earlier connection silently."""
     with open_reader(kept) as first, open_reader(kept) as second:
         assert first.rows("SELECT 1") == second.rows("SELECT 1")
     proxy.cut()
@@ -82,7 +82,7 @@ def test_after_a_failover_the_next_question_is_answered(kept, proxy):
 
 
 def test_after_a_failover_the_next_transaction_succeeds(proxy):
-    """Each pooled connection used to fail once."""
+    """Fail once at most: each pooled connection used to fail once."""
     engine = open_catalog(proxy.url)
     with engine.connect() as connection:
         connection.execute(text("SELECT 1"))
@@ -108,7 +108,7 @@ def test_a_transaction_on_a_connection_that_was_cut_fails_by_an_error_of_sqlalch
 
 
 def test_a_writer_does_not_wait_for_a_silent_server(proxy):
-    """An error that ends its turn; the next one connects anew."""
+    """Fail one transaction; the next one connects again."""
     engine = open_catalog(proxy.url, seconds=0.5)
     with engine.connect() as connection:
         connection.execute(text("SELECT 1"))
@@ -122,7 +122,7 @@ def test_a_writer_does_not_wait_for_a_silent_server(proxy):
 
 
 def test_a_statement_that_takes_too_long_is_ended_by_the_server(proxy):
-    """The server works no longer at what nobody waits for."""
+    """Stop the server's work that nobody waits for."""
     with (
         pytest.raises(UnreachableCatalogError, match="statement timeout"),
         open_reader(proxy.url, seconds=0.3) as reader,
@@ -147,7 +147,7 @@ def test_an_old_connection_is_replaced(kept, monkeypatch, seconds, count):
 
 
 def test_connections_of_a_process_are_bounded(proxy):
-    """The third waits for one of two, and is told when there is none."""
+    """Let the third wait for one of two, and fail when there is none."""
     connections = Connections(libpq(proxy.url), 2, wait_seconds=0.1)
     with connections.taken(5) as first, connections.taken(5) as second:
         assert first is not second
@@ -158,18 +158,18 @@ def test_connections_of_a_process_are_bounded(proxy):
     connections.close()
 
 
-def test_libpq_is_told_to_give_a_dead_server_up(proxy):
-    """What the URL says itself counts."""
+def test_libpq_gives_up_a_dead_server(proxy):
+    """Prefer what the URL says itself."""
     own = f"{libpq(proxy.url)}?keepalives_idle=7"
     with connect(own, 5) as connection:
-        told = connection.info.get_parameters()
+        parameters = connection.info.get_parameters()
 
     wanted = {name: str(value) for name, value in PARAMETERS.items()} | {"keepalives_idle": "7"}
-    assert {name: told.get(name, "1") for name in wanted} == wanted
+    assert {name: parameters.get(name, "1") for name in wanted} == wanted
 
 
 def _is_reachable(url):
-    """After a failure nobody tries for a second."""
+    """Wait a second after a failure."""
     try:
         return one(url, seconds=5) == [(1,)]
     except UnreachableCatalogError:

@@ -1,4 +1,4 @@
-"""How long catalog tables keep their rows: every table has a rule or a bound."""
+"""Retention of catalog tables: every table has a rule or a bound."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -17,7 +17,7 @@ DAYS |= {"history_days": 400, "access_days": 400}
 
 
 def ago(days):
-    """So many days before now, in µs."""
+    """Return so many days before now, in µs."""
     return to_micros(NOW - timedelta(days=days))
 
 
@@ -40,13 +40,13 @@ def put(catalog, table, **given):  # noqa: ANN003
 
 
 def put_dataset(catalog, key, days, **given):  # noqa: ANN003
-    """A dataset last seen so many days ago."""
+    """Add a dataset last seen so many days ago."""
     seen = {"first_seen_at": ago(days), "last_seen_at": ago(days), "name": f"t{key}"}
     put(catalog, tables.dataset, dataset_key=key, **{"canonical_key": key, **seen, **given})
 
 
 def delete(catalog, now=NOW):
-    """Both roles delete."""
+    """Delete as both roles."""
     return {
         **delete_old(catalog, "pipeline", now, DAYS, writing),
         **delete_old(catalog, "service", now, DAYS, writing),
@@ -54,20 +54,20 @@ def delete(catalog, now=NOW):
 
 
 def keys(catalog, column):
-    """All values of a column."""
+    """Return all values of a column."""
     with catalog.connect() as connection:
         return sorted(connection.scalars(select(column)))
 
 
 def test_every_table_has_a_rule_or_a_bound():
-    """A new table without one fails here: say in `lineage.catalog.retention` who ends its rows."""
+    """Fail for a new table without one: add it to `lineage.catalog.retention`."""
     named = [*RULES, *BOUNDS]
 
     assert sorted(named) == sorted(tables.metadata.tables)
 
 
 def test_every_rule_is_read_by_both_databases(catalog):
-    """An empty catalog loses nothing."""
+    """Delete nothing from an empty catalog."""
     assert delete(catalog) == {}
 
 
@@ -98,7 +98,7 @@ def test_a_name_that_nobody_uses_goes_with_all_that_is_known_of_it(catalog):
 
 
 def test_edges_and_schemas_of_living_datasets_go_after_400_days(catalog):
-    """A job that is named anew each run adds an edge a run; the newest schema stays."""
+    """A job with another name each run adds an edge a run; the newest schema stays."""
     for key in (1, 2):
         put_dataset(catalog, key, 0)
     for job, days in ((1, 401), (2, 399)):
@@ -127,8 +127,8 @@ def test_who_reported_an_owner_is_stored_as_long_as_the_owner(catalog):
     put_dataset(catalog, 1, 0)
     put(catalog, tables.dataset_policy, dataset_key=2, is_declared=True)
     for key, owner, days in ((1, "seen", 399), (1, "gone", 401), (2, "declared", 500)):
-        told = {"subject": "dataset", "subject_key": key, "owner": owner}
-        put(catalog, tables.ownership, **told, last_seen_at=ago(days))
+        owned = {"subject": "dataset", "subject_key": key, "owner": owner}
+        put(catalog, tables.ownership, **owned, last_seen_at=ago(days))
         claim = {"dataset_key": key, "kind": "owner", "value": owner, "last_landed_at": ago(500)}
         put(catalog, tables.attribute_claim, **claim)
 

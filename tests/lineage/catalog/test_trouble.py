@@ -1,4 +1,4 @@
-"""A catalog whose file is damaged is told in one sentence, by whatever reads or writes it."""
+"""Damaged catalog files: every reader and writer reports one sentence."""
 
 import os
 import random
@@ -33,7 +33,7 @@ def _text(path):
 
 
 def _damaged_pages(path):
-    """All but the first two pages, which hold the header and the schema's root."""
+    """Overwrite all but the first two pages, which hold the header and the schema's root."""
     chosen = random.Random(7)  # noqa: S311 - damage that is the same each time
     with path.open("r+b") as file:
         for page in range(2, path.stat().st_size // _PAGE):
@@ -42,12 +42,12 @@ def _damaged_pages(path):
 
 
 def _cut(path):
-    """As a copy that was interrupted."""
+    """Cut it like an interrupted copy."""
     os.truncate(path, path.stat().st_size // 3)
 
 
 def _zeroed(path):
-    """As a file system leaves it after a crash."""
+    """Leave it as a file system does after a crash."""
     with path.open("r+b") as file:
         file.seek(_PAGE)
         file.write(bytes(path.stat().st_size - _PAGE))
@@ -55,7 +55,7 @@ def _zeroed(path):
 
 @pytest.fixture(params=[_rubbish, _text, _damaged_pages, _cut, _zeroed])
 def damaged(request, embedded, tmp_path):
-    """The folder of a catalog with a shop in it, damaged while nobody held it open."""
+    """Create a catalog with a shop in it, damaged while nobody held it open."""
     shop.fill(embedded)
     embedded.dispose()
     request.param(tmp_path / "catalog.db")
@@ -114,12 +114,12 @@ def test_a_command_ends_with_one_sentence(damaged, command):
 )
 def test_a_full_disk_is_named_whatever_sqlite_calls_it(monkeypatch, code):
     """The file beside the catalog that it needs to read cannot be made: a "disk I/O error"."""
-    said = "the disk of /data is full (0.0 MiB free)"
-    monkeypatch.setattr(trouble, "disk_problem", {Path("/data"): said}.get)
+    problem = "the disk of /data is full (0.0 MiB free)"
+    monkeypatch.setattr(trouble, "disk_problem", {Path("/data"): problem}.get)
     error = sqlite3.OperationalError("disk I/O error")
     error.sqlite_errorcode = code
 
-    assert str(trouble_of(error, "/data/catalog.db")) == f"the catalog /data/catalog.db: {said}"
+    assert str(trouble_of(error, "/data/catalog.db")) == f"the catalog /data/catalog.db: {problem}"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A catalog of the first release, with rows in every table, is upgraded without losing one."""
+"""Upgrade of a catalog of the first release, with rows in every table, without a loss."""
 
 import hashlib
 from pathlib import Path
@@ -67,7 +67,7 @@ def _rows(table: Table) -> list[dict[str, object]]:
 
 
 def _all_rows(engine: Engine, metadata: MetaData) -> dict[str, list[tuple]]:
-    """Every row of the columns that these tables have, in one order."""
+    """Return every row of these tables' columns, in one order."""
     with engine.connect() as connection:
         return {
             table.name: sorted((tuple(row) for row in connection.execute(select(table))), key=repr)
@@ -92,7 +92,7 @@ def test_the_known_revisions_are_those_of_the_migrations():
 
 
 def test_an_upgrade_keeps_every_row_of_every_table(first):
-    """Three made-up rows a table, in the order of its references."""
+    """Insert three made-up rows a table, in the order of its references."""
     metadata = _reflected(first)
     with writing(first) as connection:
         for table in metadata.sorted_tables:
@@ -123,7 +123,7 @@ def test_an_edge_that_no_run_made_keeps_the_time_of_its_declaration(first):
 
 
 def test_the_service_answers_on_an_upgraded_catalog(first, catalog):
-    """An estate of the first release: pages and answers are those of a new catalog."""
+    """Compare pages and answers of an upgraded estate with those of a new catalog."""
     estate.fill(catalog)
     metadata = _reflected(first)
     with catalog.connect() as read, writing(first) as connection:
@@ -242,7 +242,7 @@ def test_an_older_catalog_is_waited_for(first):
 
 @pytest.mark.parametrize("revision", ["0099", "0107", "abc123def456"])
 def test_a_catalog_of_a_newer_release_is_neither_read_nor_migrated(catalog, revision):
-    """A downgraded binary leaves it as it is."""
+    """Leave it as it is with a downgraded binary."""
     with writing(catalog) as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = :it"), {"it": revision})
 

@@ -15,13 +15,13 @@ _FOLDS = {
     "type": at_the_later("last_seen_at", ties=greatest),
     "last_seen_at": greatest,
 }
-_TOLD = [("a", 3), ("b", 5), ("c", 5), (None, 4)]
+_EVENTS = [("a", 3), ("b", 5), ("c", 5), (None, 4)]
 
 
-def _fold(engine, told):
+def _fold(engine, events):
     with engine.begin() as connection:
         connection.execute(tables.ownership.delete())
-        for kind, seen in told:
+        for kind, seen in events:
             upsert(connection, tables.ownership, _QUERY, _FOLDS, given={"type": kind, "seen": seen})
         columns = tables.ownership.c
         return connection.execute(select(columns.type, columns.last_seen_at)).one()
@@ -29,7 +29,7 @@ def _fold(engine, told):
 
 def test_rows_are_the_same_in_any_order(catalog):
     """Keep the value of the latest row, or the greater of two with the same time."""
-    assert {tuple(_fold(catalog, told)) for told in permutations(_TOLD)} == {("c", 5)}
+    assert {tuple(_fold(catalog, events)) for events in permutations(_EVENTS)} == {("c", 5)}
 
 
 def test_a_statement_is_built_once(embedded):

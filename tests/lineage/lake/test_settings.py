@@ -29,7 +29,7 @@ def test_a_lake_without_a_bucket_is_a_folder(given, folder):
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ({"url": "gs://bucket/x"}, "LINEWARD_LAKE_URL: expected s3://BUCKET/PREFIX or a folder"),
         ({"url": "s3:///x"}, "LINEWARD_LAKE_URL: expected a bucket"),
@@ -44,12 +44,12 @@ def test_a_lake_without_a_bucket_is_a_folder(given, folder):
     ],
     ids=str,
 )
-def test_a_wrong_setting_is_named_without_its_secret(given, said):
+def test_a_wrong_setting_is_named_without_its_secret(given, message):
     """Start no process with it."""
     with pytest.raises(InvalidSettingError) as raised:
         _read(**given)
 
-    assert str(raised.value).startswith(said)
+    assert str(raised.value).startswith(message)
     assert "hunter2" not in str(raised.value)
 
 

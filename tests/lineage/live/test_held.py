@@ -1,4 +1,4 @@
-"""How old the graph in memory may be, and who reads it."""
+"""Age of the graph in memory, and the threads that read it."""
 
 import subprocess
 import sys
@@ -15,7 +15,7 @@ from tests.lineage.live.test_snapshot import add
 
 
 class Hand:
-    """A clock that stands until it is moved."""
+    """Return a clock that stands until it is moved."""
 
     def __init__(self) -> None:
         self.at = 100.0
@@ -27,12 +27,12 @@ class Hand:
 
 @pytest.fixture
 def hand() -> Hand:
-    """At some instant."""
+    """Return the graph at some instant."""
     return Hand()
 
 
 def url_of(catalog):
-    """As the service is told it."""
+    """Return the walk as the service gets it."""
     return catalog.url.render_as_string(hide_password=False)
 
 
@@ -45,7 +45,7 @@ def asked(catalog, hand):
 
 
 def ends(snapshot):
-    """Of the edges out of 1."""
+    """Return the edges out of 1."""
     return [end for _, end in snapshot.walked("downstream", [1], 1, 9).ends()]
 
 
@@ -61,7 +61,7 @@ def test_the_first_who_asks_has_none_and_the_next_has_it(embedded, hand):
 
 
 def test_while_it_is_asked_for_it_is_a_second_behind(embedded, hand):
-    """What changed meanwhile is in the answer after the next."""
+    """Answer with the change after the next read."""
     live = asked(embedded, hand)
     add(embedded, (1, 2, 1))
 
@@ -107,7 +107,7 @@ def test_after_a_long_reading_the_next_has_time(embedded, hand, monkeypatch):
 
 
 def test_after_five_seconds_it_is_of_the_past(embedded, hand):
-    """As long as it was not asked for, or as it cannot be read."""
+    """Stop reading while it is not asked for, or cannot be read."""
     live = asked(embedded, hand)
 
     hand.at += 5.0
@@ -121,7 +121,7 @@ def test_after_five_seconds_it_is_of_the_past(embedded, hand):
 def test_an_answer_is_as_old_as_the_begin_of_its_reading(
     embedded, hand, monkeypatch, after, is_held
 ):
-    """What changed while it was read for three seconds may not be in it."""
+    """Read again what changed during a read of three seconds."""
     began = hand.at
 
     def slow(reader, before):
@@ -138,9 +138,9 @@ def test_an_answer_is_as_old_as_the_begin_of_its_reading(
 
 
 def test_a_catalog_that_is_away_is_tried_once_a_second(tmp_path, hand):
-    """And said to be away each time; an answer from the catalog itself tells why."""
+    """Log each failure; a query of the catalog itself shows the reason."""
     live = LiveLineage(catalog_url(tmp_path), hand)
-    with capture_logs() as said:
+    with capture_logs() as logged:
         for _ in range(3):
             assert live.current() is None
             live.wait()
@@ -148,25 +148,25 @@ def test_a_catalog_that_is_away_is_tried_once_a_second(tmp_path, hand):
         live.current()
         live.wait()
 
-    told = [one["event"] for one in said if one["log_level"] == "warning"]
-    assert told == ["lineage_not_read", "lineage_not_read"]
+    events = [one["event"] for one in logged if one["log_level"] == "warning"]
+    assert events == ["lineage_not_read", "lineage_not_read"]
 
 
 def test_a_process_that_may_have_no_more_threads_tries_again(embedded, hand, monkeypatch):
-    """That question is the catalog's; a second later it is read."""
+    """Use the catalog for that query; a second later it is read."""
     live = LiveLineage(url_of(embedded), hand)
-    with monkeypatch.context() as limited, capture_logs() as said:
-        limited.setattr(threading.Thread, "start", _refused)
+    with monkeypatch.context() as limited, capture_logs() as logged:
+        limited.setattr(threading.Thread, "start", _fail_to_start)
         assert live.current() is None
     hand.at += 1.0
     live.current()
     live.wait()
 
     assert live.current() is not None
-    assert [one["event"] for one in said] == ["lineage_not_read"]
+    assert [one["event"] for one in logged] == ["lineage_not_read"]
 
 
-def _refused(_):
+def _fail_to_start(_):
     raise RuntimeError
 
 

@@ -15,7 +15,7 @@ Edge = tuple[int, int, int]  # upstream, downstream, job
 
 
 def _of(edges: set[Edge]) -> Edges:
-    """As a table gives them."""
+    """Return edges as a table gives them."""
     rows = np.array(sorted(edges), np.int64).reshape(-1, 3)
     return Edges(rows[:, 0], rows[:, 1], rows[:, 2])
 
@@ -25,30 +25,30 @@ def _out_of(edges: set[Edge], slices: list[int]) -> set[Edge]:
 
 
 def _then(before: Snapshot, was: set[Edge], now: set[Edge]) -> Snapshot:
-    """After the slices that differ were read."""
+    """Merge after the slices that differ were read."""
     changed = sorted({edge[0] >> SLICE_BITS for edge in was ^ now})
     found = merged(before, changed, _of(_out_of(now, changed)))
     return replace(before, keys=found.keys, job_keys=found.job_keys, ways=found.ways)
 
 
-def _told(snapshot: Snapshot, way: str) -> list[Edge]:
-    """What stands in one way: from, to, by which job."""
+def _edges(snapshot: Snapshot, way: str) -> list[Edge]:
+    """Return one direction: from, to, by which job."""
     adjacency, jobs = snapshot.ways[way].adjacency, snapshot.ways[way].jobs
     origins = np.repeat(snapshot.keys, np.diff(adjacency.starts))
     ends = snapshot.keys[adjacency.targets]
-    told = (each.tolist() for each in (origins, ends, snapshot.job_keys[jobs]))
-    return list(zip(*told, strict=True))
+    columns = (each.tolist() for each in (origins, ends, snapshot.job_keys[jobs]))
+    return list(zip(*columns, strict=True))
 
 
 @given(st.lists(_EDGES, min_size=1, max_size=4))
 def test_whatever_changes_all_stands_as_if_it_were_read_at_once(moments):
-    """Both ways by origin, then by end; no key and no job that nothing uses any more."""
+    """Sort both ways by origin, then by end, without unused keys and jobs."""
     snapshot, was = NOTHING, set[Edge]()
     for now in moments:
         snapshot, was = _then(snapshot, was, now), now
 
-        assert _told(snapshot, "downstream") == sorted(now)
+        assert _edges(snapshot, "downstream") == sorted(now)
         back = [(down, up, job) for up, down, job in now]
-        assert _told(snapshot, "upstream") == sorted(back)
+        assert _edges(snapshot, "upstream") == sorted(back)
         assert snapshot.keys.tolist() == sorted({key for edge in now for key in edge[:2]})
         assert snapshot.job_keys.tolist() == sorted({job for _, _, job in now})

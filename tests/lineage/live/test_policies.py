@@ -24,7 +24,7 @@ FOUND = {
 
 @pytest.fixture
 def resolved(catalog: Engine) -> Engine:
-    """By a policy known as `first`."""
+    """Resolve by a policy known as `first`."""
     with writing(catalog) as connection:
         rows = [policy_row(key, tier, owner) for key, (tier, owner) in FOUND.items()]
         connection.execute(insert(tables.dataset_policy), rows)
@@ -34,13 +34,13 @@ def resolved(catalog: Engine) -> Engine:
 
 
 def read(catalog: Engine, before: Snapshot = NOTHING) -> Snapshot:
-    """As the service reads it."""
+    """Read as the service does."""
     with open_reader(catalog.url.render_as_string(hide_password=False)) as reader:
         return read_snapshot(reader, before)
 
 
 def test_tiers_and_owners_stand_in_the_order_that_is_asked_for(resolved):
-    """From one end of the keys to the other; of what is not resolved, nothing."""
+    """Find from one end of the keys to the other; nothing for unresolved ones."""
     snapshot = read(resolved)
 
     keys = [2, 77, HIGHEST, LOWEST, -5]
@@ -49,7 +49,7 @@ def test_tiers_and_owners_stand_in_the_order_that_is_asked_for(resolved):
 
 
 @pytest.mark.postgres_always
-def test_what_is_resolved_anew_is_read_anew(resolved):
+def test_changed_resolutions_are_read_again(resolved):
     """Edges and states are as they were; what is gone is gone."""
     before, table = read(resolved), tables.dataset_policy
     with writing(resolved) as connection:
@@ -64,12 +64,12 @@ def test_what_is_resolved_anew_is_read_anew(resolved):
 
 
 def test_what_was_not_resolved_again_is_not_read_again(resolved):
-    """All of it is the same object: the graph of a million edges is not made anew."""
+    """Return the same object: the graph of a million edges is not built again."""
     before = read(resolved)
 
     assert read(resolved, before) is before
 
 
 def test_where_nothing_was_resolved_there_is_nothing(catalog):
-    """A service that starts before the first evaluation."""
+    """Start a service before the first evaluation."""
     assert read(catalog).policies_of([1]) == [None]

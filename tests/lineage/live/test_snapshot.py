@@ -1,4 +1,4 @@
-"""The graph in memory against the catalog that it was read of."""
+"""Graph in memory, compared with the catalog that it was read from."""
 
 import pytest
 from sqlalchemy import Engine, delete, insert, update
@@ -40,24 +40,24 @@ def add(catalog: Engine, *edges: tuple[int, int, int]) -> None:
 
 
 def read(catalog: Engine, before: Snapshot = NOTHING) -> Snapshot:
-    """As the service reads it."""
+    """Read as the service does."""
     with open_reader(catalog.url.render_as_string(hide_password=False)) as reader:
         return read_snapshot(reader, before)
 
 
 def found(walk: Walk) -> dict[int, int | None]:
-    """By key of each who found it."""
+    """Return, by key, what each was found by."""
     finders = [None if one == NOBODY else walk.keys[one] for one in walk.finders]
     return dict(zip(walk.keys, finders, strict=True))
 
 
 def edges(walk: Walk) -> list[tuple[int, int, str]]:
-    """By keys."""
+    """Return the names by keys."""
     return [(walk.keys[here], walk.keys[other], job) for here, other, job in walk.edges]
 
 
 def test_edges_are_those_of_the_catalog(filled):
-    """Both ways, each job of its own; a dataset that is not there has none."""
+    """Walk both ways, each with its own jobs; an unknown dataset has none."""
     snapshot = read(filled)
 
     down = snapshot.walked("downstream", [2, -5, 1_000], 1, 9)
@@ -68,7 +68,7 @@ def test_edges_are_those_of_the_catalog(filled):
 
 
 def test_a_walk_says_why_it_ends_before_all_is_found(filled):
-    """By depth, and by number; what is at the end of both is not cut."""
+    """Cut by depth and by number, but not exactly at the end of both."""
     snapshot = read(filled)
 
     whole = snapshot.walked("downstream", [-5], 3, 3)
@@ -93,8 +93,8 @@ def test_what_has_no_row_has_no_name_and_is_seen_by_nobody_who_may_not_see_all(f
     assert snapshot.walked("downstream", [9], 9, 9, lambda _: True).hidden == {0: {40}}
 
 
-def test_what_may_not_be_seen_is_told_apart_and_not_gone_beyond(filled):
-    """By the namespace of the end; also at the last step."""
+def test_hidden_datasets_are_counted_and_end_the_walk(filled):
+    """Hide by the namespace of the end; also at the last hop."""
     snapshot = read(filled)
     for depth in (1, 2, 9):
         walk = snapshot.walked("downstream", [-5], depth, 9, lambda space: space == "s3://a")
@@ -136,7 +136,7 @@ def test_it_is_read_in_pieces(filled, at_once, monkeypatch):
 
 
 def test_an_empty_catalog_has_no_edges(catalog):
-    """A service that starts before anything came."""
+    """Start a service before the first event."""
     snapshot = read(catalog)
 
     assert found(snapshot.walked("downstream", [1], 9, 9)) == {1: None}
@@ -155,7 +155,7 @@ def test_what_did_not_change_is_not_read_again(filled):
 
 @pytest.mark.postgres_always
 def test_every_other_graph_is_read(filled):
-    """An edge more, an edge less, and two that exchanged their ends."""
+    """Read again after a new edge, a lost one, and two that exchanged their ends."""
     before = read(filled)
     add(filled, (9, 2, 3))
     more = read(filled, before)

@@ -19,7 +19,7 @@ FOUND = {LOWEST: "bad", -5: "good", 2: "unknown", HIGHEST: "learning"}
 
 @pytest.fixture
 def judged(catalog: Engine) -> Engine:
-    """Evaluated at 100, its edges at 90."""
+    """Create a catalog evaluated at 100, its edges at 90."""
     with writing(catalog) as connection:
         for key, state in FOUND.items():
             row = {"dataset_key": key, "since": 1}
@@ -33,20 +33,20 @@ def judged(catalog: Engine) -> Engine:
 
 
 def evaluate(catalog: Engine, as_of: int) -> None:
-    """At that instant."""
+    """Evaluate at that instant."""
     row = {"as_of": as_of, "last_seq": 0, "policy_hash": "p", "datasets": 4, "seconds": 1.0}
     with writing(catalog) as connection:
         connection.execute(insert(tables.evaluation), row)
 
 
 def read(catalog: Engine, before: Snapshot = NOTHING) -> Snapshot:
-    """As the service reads it."""
+    """Read as the service does."""
     with open_reader(catalog.url.render_as_string(hide_password=False)) as reader:
         return read_snapshot(reader, before)
 
 
 def test_states_are_the_worst_of_each(judged):
-    """In the order in which they are asked for; from one end of the keys to the other."""
+    """Return them in the order of the request, from one end of the keys to the other."""
     snapshot = read(judged)
 
     keys = [2, 77, HIGHEST, LOWEST, -5]
@@ -56,14 +56,14 @@ def test_states_are_the_worst_of_each(judged):
 
 @pytest.mark.parametrize("other", [(101, "90"), (100, "91"), (100, None), (None, None)])
 def test_of_another_judgement_they_say_nothing(judged, other):
-    """Of datasets, or of edges."""
+    """Evaluate datasets, or edges."""
     assert read(judged).states_of([2], other) is None
 
 
 @pytest.mark.postgres_always
 @pytest.mark.parametrize("by", ["datasets", "edges"])
-def test_what_is_judged_anew_is_read_anew(judged, by):
-    """By either evaluation; the edges are as they were."""
+def test_changed_states_are_read_again(judged, by):
+    """Read again after either evaluation; the edges are unchanged."""
     before = read(judged)
     with writing(judged) as connection:
         connection.execute(update(tables.dataset_state).values(state="bad"))
@@ -90,7 +90,7 @@ def test_what_was_not_judged_again_is_not_read_again(judged):
 
 
 def test_where_nothing_was_judged_there_are_none(catalog):
-    """A service that starts before the first evaluation."""
+    """Start a service before the first evaluation."""
     snapshot = read(catalog)
 
     assert snapshot.states_of([1], (None, None)) == [None]

@@ -84,7 +84,7 @@ def test_refused_events_are_requeued_by_the_command(place):
     plan = json.loads(planned.stdout)
     assert (plan["dry_run"], plan["plan"]["figures"]) == (True, {"events": 1, "cut": 0})
     assert done.returncode == 6
-    assert "0 were taken, 1 refused again" in done.stdout
+    assert "0 were accepted, 1 rejected again" in done.stdout
     assert place.collector.rows("SELECT count(*) FROM rejected") == [(1,)]
 
 

@@ -25,7 +25,7 @@ CHANGES = pa.schema(
 
 
 def row(table, **values: object):
-    """A row of the catalog; what it does not say is null."""
+    """Return a row of the catalog; fields left out are null."""
     return {column.name: None for column in table.columns} | values
 
 
@@ -69,7 +69,7 @@ STANDING = {
 
 
 def activity(key, at, job, **facts: object):
-    """What was known of a dataset from `at` on, seconds after the beginning."""
+    """Return the known facts of a dataset from `at` on, seconds after the beginning."""
     written = {
         "written_at": START + at * SECOND,
         "root_run_id": f"run-{key}-{at}",
@@ -84,7 +84,7 @@ def activity(key, at, job, **facts: object):
 
 
 def change(at, key, state, reason=None, sli="M2"):
-    """A change of state, seconds after the beginning."""
+    """Return a change of state, seconds after the beginning."""
     return {
         "as_of": from_micros(START + at * SECOND),
         "dataset_key": key,
@@ -97,7 +97,7 @@ def change(at, key, state, reason=None, sli="M2"):
 
 
 def slab(hours, changes, known, **standing: pa.Table):
-    """One of so many hours from the beginning on."""
+    """Return a slab of so many hours from the beginning on."""
     return KeptSlab(
         SlabFigures(START, START + hours * HOUR, 0, 0, is_deaf=False, seconds={}),
         pa.Table.from_pylist(changes, CHANGES),

@@ -77,7 +77,7 @@ def test_the_policys_windows_are_listed_beside_them(answering):
         (
             {"pattern": "x", "reason": "y", "until": "9999-12-31T23:59:59-14:00"},
             400,
-            "until: expected an instant of the years 1970 to 2999, got '9999-12-31T23:59:59-14:00'",
+            "until: expected a time of the years 1970 to 2999, got '9999-12-31T23:59:59-14:00'",
         ),
         (
             {"pattern": "x", "reason": "y", "until": "2026-11-21T11:59:59Z"},

@@ -1,4 +1,4 @@
-"""The catalog of the first release."""
+"""Catalog of the first release."""
 
 import sqlalchemy as sa
 from alembic import op

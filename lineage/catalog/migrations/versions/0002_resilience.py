@@ -27,7 +27,7 @@ _IS_LINK = "rule IN ('symlink', 'rename', 'policy')"
 
 
 def upgrade() -> None:
-    """Each change works while roles of the release before still run."""
+    """Keep each change compatible with roles of the release before."""
     with op.batch_alter_table("incident") as incident:
         incident.add_column(sa.Column("impact_count", sa.Integer(), nullable=True))
     op.create_table(

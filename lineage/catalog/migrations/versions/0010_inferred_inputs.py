@@ -1,4 +1,4 @@
-"""Store which edges the facets of runs tell, where these runs name no inputs; folders of files."""
+"""Store edges from facets of runs that name no inputs, and folders of files."""
 
 import sqlalchemy as sa
 from alembic import op
