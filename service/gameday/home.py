@@ -7,7 +7,6 @@ from runbooks.gameday.estate import Shape, make
 from runbooks.gameday.faults import plan
 from runbooks.gameday.policy import policy_of
 from runbooks.gameday.truth import KINDS, Kind
-from service.errors import RejectedInputError
 from service.gameday.kept import Kept
 from service.gameday.replayed import OnDays, replay
 from slis import jvm_memory
@@ -39,7 +38,7 @@ def replayed(
     """
     place = Path(tempfile.mkdtemp(prefix="lineward-gameday-")) if folder is None else folder
     if place.exists() and any(place.iterdir()):
-        raise RefusedInputError(f"{place} is not empty: name another folder, or use --reuse")
+        raise RejectedInputError(f"{place} is not empty: name another folder, or use --reuse")
     # A lack of room is an error before Spark starts.
     estate = make(shape)
     day = plan(estate, faults, kinds)

@@ -15,13 +15,12 @@ from runbooks.gameday.estate import Shape
 from runbooks.gameday.faults import Day
 from runbooks.gameday.policy import text_of
 from runbooks.gameday.truth import Truth
-from service.errors import RejectedInputError
 
 _CHANGES, _ACTIVITY = "changes", "activity"
 _PLAN, _POLICY, _SLABS, _SLAB = "plan.json", "lineward.yaml", "slabs", "slab.json"
 
 
-class NotKeptError(RefusedInputError):
+class NotKeptError(RejectedInputError):
     """Error: the folder holds no whole game day; the message says what is missing."""
 
 
