@@ -7,6 +7,7 @@ from runbooks.gameday.estate import Shape, make
 from runbooks.gameday.faults import plan
 from runbooks.gameday.policy import policy_of
 from runbooks.gameday.truth import KINDS, Kind
+from service.errors import RejectedInputError
 from service.gameday.kept import Kept
 from service.gameday.replayed import OnDays, replay
 from slis import jvm_memory

@@ -15,6 +15,7 @@ from runbooks.gameday.estate import Shape
 from runbooks.gameday.faults import Day
 from runbooks.gameday.policy import text_of
 from runbooks.gameday.truth import Truth
+from service.errors import RejectedInputError
 
 _CHANGES, _ACTIVITY = "changes", "activity"
 _PLAN, _POLICY, _SLABS, _SLAB = "plan.json", "lineward.yaml", "slabs", "slab.json"

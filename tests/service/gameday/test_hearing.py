@@ -6,6 +6,7 @@ import pytest
 
 from runbooks.gameday.received import Message, Receivers
 from runbooks.gameday.truth import Name
+from service.errors import RejectedInputError
 from service.gameday.asked import Asked
 from service.gameday.hearing import Hearing
 

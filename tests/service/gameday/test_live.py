@@ -7,7 +7,7 @@ import pytest
 from runbooks.gameday.received import Receivers
 from runbooks.gameday.truth import Name
 from service.answers.shapes import DatasetRow
-from service.errors import NotRunningError
+from service.errors import NotRunningError, RejectedInputError
 from service.gameday import live
 from service.gameday.asked import Asked
 from service.posting import Refused
