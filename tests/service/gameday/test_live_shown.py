@@ -53,7 +53,7 @@ def test_what_does_not_hold_is_told_and_fails(shown):
 
     assert done.exit_code == 1
     for answer in (done, shown("--json", stray=True)):
-        stray = "page to keys/shop: s3://lake mart/revenue (i1, 2000 s after the beginning)"
+        stray = "page to keys/shop: s3://lake mart/revenue (i1, 2000 s after the start)"
         assert f"notifications without an injected fault: {stray}" in answer.stderr
     assert "failed: false pages: 1" in done.stdout
     assert "failed: never called over: killed_job" in done.stdout

@@ -55,7 +55,7 @@ def test_what_nobody_takes_in_time_is_a_202_that_says_so(answering):
     answer = answering.act("acknowledge")
 
     assert (answer.status_code, answer.json()["is_done"]) == (202, False)
-    assert "nobody has taken it yet" in answer.json()["detail"]
+    assert "takes effect at the next evaluation" in answer.json()["detail"]
     answering.desk.turn(61)
     assert answering.desk.one.state == "acknowledged"
 
@@ -78,7 +78,7 @@ def test_an_escalation_waits_for_whoever_tells_people(answering, monkeypatch):
         ("ID/suppress", {"for": "31d"}, 400, "until: at most 30 days"),
         ("ID/suppress", {"until": "2026-11-21T15:00:00"}, 400, "until: '2026-11-21T15:00:00' has"),
         ("ID/suppress", {"until": "x", "for": "1h"}, 400, "until, for: give exactly one"),
-        ("ID/suppress", {"until": "9999-12-31T23:59:59-14:00"}, 400, "until: expected an instant"),
+        ("ID/suppress", {"until": "9999-12-31T23:59:59-14:00"}, 400, "until: expected a timestamp"),
         ("ID/acknowledge", {"for": "1h"}, 400, "until: of a suppression only"),
         ("ID/resolve", {"nte": "x"}, 400, "body: Object contains unknown field `nte`"),
         ("ID/resolve", {"note": 5}, 400, "body: Expected `str`, got `int` - at `$.note`"),
