@@ -63,7 +63,7 @@ def test_what_is_refused_is_named_by_its_run(collector: Collector, marquez: Fake
     ("options", "words"),
     [
         (("--from", "yesterday"), "--from: expected a date"),
-        (("--from", "0001-01-01T00:00+14:00"), "--from: expected a timestamp of the years"),
+        (("--from", "0001-01-01T00:00+14:00"), "--from: expected an instant of the years"),
         (("--from", "2026-11-21", "--to", "2026-11-20"), "is not before"),
     ],
 )
