@@ -165,7 +165,7 @@ def test_columns_of_many_queries_are_those_of_one(client, monkeypatch):
     ("asked", "code", "words"),
     [
         ({"dataset": shop.CORE, "column": "amont"}, 404, "Known columns include: amount"),
-        ({"dataset": "core/zzz", "column": "id"}, 404, "no dataset is called"),
+        ({"dataset": "core/zzz", "column": "id"}, 404, "no dataset is named"),
         ({"dataset": shop.CORE}, 400, "give both"),
         ({"dataset": shop.CORE, "column": "id", "depth": 0}, 400, "expected 1 to 100"),
         ({}, 400, "give both"),

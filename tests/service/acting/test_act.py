@@ -107,7 +107,7 @@ def test_a_collector_that_is_away_fails_the_action(tmp_path):
         (("restart-role", "pipeline"), 6, "kubectl rollout restart"),
         (("resubmit", "jobs/orders"), 6, "LINEWARD_KUBERNETES_URL"),
         (("reinfer", "nobody"), 2, "no run has the id"),
-        (("notify-downstream", "nothing", "--note", "x"), 2, "no dataset is called"),
+        (("notify-downstream", "nothing", "--note", "x"), 2, "no dataset is named"),
         (("open-suppression", "*", "--until", "2020-01-01", "--reason", "x"), 2, "is over"),
     ],
 )

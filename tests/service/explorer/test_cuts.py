@@ -38,7 +38,7 @@ def _cuts(page, heading):
             {"explorer.dataset._MOST_OF_HISTORY": 1},
             "only the newest 1 are shown of: schemas, writes",
         ),
-        ((_CORE, "aliases"), {"answers.dataset._MOST_ALIASES": 0}, "the first 0 other names"),
+        ((_CORE, "aliases"), {"answers.dataset._MOST_ALIASES": 0}, "the first 0 aliases"),
         ((_INCIDENT, "response"), {"answers.incident_told._MOST": 1}, "the newest 1"),
         (
             (_INCIDENT, "members"),

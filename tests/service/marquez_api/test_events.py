@@ -123,7 +123,7 @@ def test_a_page_of_too_many_bytes_is_cut_and_says_so(client, monkeypatch):
     ("query", "text"),
     [
         ("offset=10000", "set after and before"),
-        ("after=yesterday", "after: expected an instant"),
+        ("after=yesterday", "after: expected a timestamp"),
         ("sortDirection=up", "sortDirection"),
     ],
 )

@@ -38,7 +38,7 @@ def test_what_nobody_takes_says_so(answering, action, capsys):
 
     text = json.loads(capsys.readouterr().out)
     assert (text["action"], text["is_done"]) == (action, False)
-    assert "nobody has taken it yet" in text["detail"]
+    assert "takes effect at the next evaluation" in text["detail"]
 
 
 def test_what_is_refused_ends_with_its_reason(answering):
@@ -86,7 +86,7 @@ def test_a_pattern_that_matches_nothing_is_told(answering):
         (("ack", _UNKNOWN), 3, "no incident is called"),
         (("resolve", _UNKNOWN), 2, "--note"),
         (("suppress", "x", "--reason", "y"), 2, "until: missing; an open window"),
-        (("suppress", "x", "--reason", "y", "--until", "x"), 2, "--until: expected an instant"),
+        (("suppress", "x", "--reason", "y", "--until", "x"), 2, "--until: expected a timestamp"),
         (("suppress", _UNKNOWN, "--reason", "y", "--for", "1h"), 3, "no incident is called"),
         (
             ("suppress", _UNKNOWN, "--reason", "y", "--for", "1h", "--name", "z"),

@@ -55,7 +55,7 @@ def test_what_nobody_takes_in_time_is_a_202_that_says_so(answering):
     answer = answering.act("acknowledge")
 
     assert (answer.status_code, answer.json()["is_done"]) == (202, False)
-    assert "nobody has taken it yet" in answer.json()["detail"]
+    assert "takes effect at the next evaluation" in answer.json()["detail"]
     answering.desk.turn(61)
     assert answering.desk.one.state == "acknowledged"
 

@@ -189,7 +189,7 @@ def test_a_catalog_that_is_busy_is_told_before_slack_gives_up(answering, monkeyp
     answer = answering.press()
 
     assert answer.status_code == 503
-    assert "may be done all the same" in answer.json()["detail"]
+    assert "may have been done" in answer.json()["detail"]
 
 
 def test_nobody_is_refused_unaudited(answering, monkeypatch):

@@ -106,7 +106,7 @@ def test_what_is_no_longer_known_is_said(lander, catalog, at):
 
     assert [(node.dataset, node.run) for node in then.upstream] == [("raw", None)]
     assert then.partial
-    assert "of 1 edges have no stored successful run at that time" in then.partial_reason
+    assert "1 edges have no stored successful run at that time" in then.partial_reason
 
 
 def test_before_anything_was_watched_nothing_is_known(lander, catalog, at):
