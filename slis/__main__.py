@@ -1,4 +1,4 @@
-"""The pipeline: `python -m slis`.
+"""Pipeline role: `python -m slis`.
 
 One Spark session works off the spool and evaluates what it learned.
 """
@@ -60,7 +60,7 @@ def main() -> int:
         place.data_dir.mkdir(parents=True, exist_ok=True)
         serve_health()
     except (InvalidSettingError, OSError) as error:
-        log.error("setting_refused", error=str(error))  # noqa: TRY400 - the message says all
+        log.error("setting_rejected", error=str(error))  # noqa: TRY400 - the message says all
         return 2
     stopped = stop_on_signals()
     opened = partial(
@@ -70,7 +70,7 @@ def main() -> int:
         warehouse=place.data_dir / "warehouse",
         scratch=sweep(place.scratch),
     )
-    # Before the JVM: whoever waits for a catalog needs none.
+    # Before the JVM: waiting for a catalog needs none.
     if not await_catalog(partial(require_usable, place.catalog), stopped):
         return 0
     opening = ThreadPoolExecutor(max_workers=1).submit(opened)
@@ -111,10 +111,10 @@ def _run(
         pipeline = Pipeline(engine, place, chosen, system_clock, policy=policy, source=source)
         pipeline.run(partial(_opened, opening, place.data_dir), stopped)
     except InvalidSettingError as error:
-        log.error("setting_refused", error=str(error))  # noqa: TRY400 - the message says all
+        log.error("setting_rejected", error=str(error))  # noqa: TRY400 - the message says all
         return 2
     except PolicyError as error:
-        log.error("policy_refused", error=str(error))  # noqa: TRY400 - the message says all
+        log.error("policy_rejected", error=str(error))  # noqa: TRY400 - the message says all
         return 2
     except CatalogError as error:
         HEALTH.fail("catalog", str(error))
@@ -163,7 +163,7 @@ def _opened(
 
     Calls `look` meanwhile.
 
-    Ends the process where the disk is full meanwhile: Java could not write the file that tells
+    Ends the process where the disk is full meanwhile: Java could not write the file that reports
     Python its port, which Python waits for without end.
     """
     deadline = time.monotonic() + _OPEN_SECONDS

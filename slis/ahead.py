@@ -1,4 +1,4 @@
-"""What the catalog holds of a time that has not come: the clock was ahead, and is right again."""
+"""Deletion of catalog rows from the future, after the clock was ahead and is right again."""
 
 from datetime import datetime, timedelta
 from typing import Final

@@ -9,7 +9,7 @@ _Key = TypeVar("_Key")
 
 
 def amounts_of(row: Mapping[str, Any], weight: float = 1.0) -> Amount:
-    """What a tally or a count says, times `weight`."""
+    """Return the amount of a tally or count, times `weight`."""
     return row["good"] * weight, row["total"] * weight, row["unknown"] * weight
 
 

@@ -1,4 +1,4 @@
-"""What waits: events that have not landed, and the next deadline."""
+"""Waiting work: events that have not landed, and the next deadline."""
 
 from contextlib import closing
 from datetime import datetime, timedelta
@@ -27,7 +27,7 @@ def is_ready(spool: Path) -> bool:
 
 
 def backlog_since(spool: Path, engine: Engine) -> datetime | None:
-    """When the oldest event that has not landed was received; None where none waits."""
+    """Return when the oldest event that has not landed was received; None where none waits."""
     if not spool.exists():
         return None
     with engine.connect() as connection:
@@ -56,7 +56,7 @@ def note_backlog(connection: Connection, as_of: datetime, waiting: datetime | No
 
 
 def next_deadline(engine: Engine, now: datetime) -> datetime | None:
-    """When the next dataset that is fresh will be late, by the evaluation as of `now`."""
+    """Return when the next fresh dataset will be late, by the evaluation as of `now`."""
     with engine.connect() as connection:
         left = connection.scalar(text(_LEFT))
     return None if left is None else now + timedelta(seconds=left)

@@ -1,4 +1,4 @@
-"""How long an evaluation takes and what memory it needs, beside its budget."""
+"""Benchmark of an evaluation: its time and memory, beside its budget."""
 
 import resource
 import statistics
@@ -22,7 +22,7 @@ from slis.session import open_session
 
 BUDGET_SECONDS = 8.0
 BUDGET_BYTES = 2 * 1024**3
-# A pipeline runs for weeks: what it does in its first ten minutes is told, and is not the budget's.
+# A pipeline runs for weeks: what it does in its first ten minutes is reported, and has no budget.
 _YOUNG_ROUNDS, _WARM_ROUNDS = 10, 5
 _EDGE_ROUNDS = 3
 _EVENTS_A_ROUND = 15_000
@@ -36,9 +36,9 @@ _POLICY = Policy(
 
 
 class EvaluationFigures(msgspec.Struct, frozen=True):
-    """What was measured; seconds of each round, the first of which starts cold.
+    """Measured figures; seconds of each round, the first of which starts cold.
 
-    `cpu_seconds` are Python's and the JVM's together: on a busy machine they tell more.
+    `cpu_seconds` are Python's and the JVM's together: on a busy machine they are more reliable.
     `young_seconds` are the median of the ten after it, whose code is still being compiled;
     `warm_seconds` that of the five after those. `edge_seconds` are of the turns that judge all
     edges, once a minute beside them. `peak_bytes` is the largest resident size of

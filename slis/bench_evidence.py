@@ -1,4 +1,4 @@
-"""How long an event log takes to read, and what memory that needs, beside its budget."""
+"""Benchmark of reading an event log: its time and memory, beside its budget."""
 
 import json
 import tempfile
@@ -59,7 +59,7 @@ _COLUMNS = ", ".join(f"column_{number}#{number}" for number in range(40))
 
 
 class EvidenceFigures(msgspec.Struct, frozen=True):
-    """What was measured: one log, read by a session that has read nothing before."""
+    """Measured figures of one log, read by a session that has read nothing before."""
 
     bytes: int
     executions: int
@@ -108,7 +108,7 @@ def run(mebibytes: int = 1_024) -> EvidenceFigures:
 
 
 def write_log(path: Path, least_bytes: int) -> int:
-    """An application's log of at least that size, as Spark writes one; returns its bytes."""
+    """Write an application's log of at least that size, as Spark does; return its bytes."""
     size = number = 0
     with path.open("w", encoding="utf-8") as log:
         for event in _opening():
@@ -137,8 +137,8 @@ def _at(number: int) -> int:
 def _execution(number: int) -> Iterator[dict[str, object]]:
     plan = _PLAN.format(number=number % 1_000, columns=_COLUMNS, width=40)
     ids = {"executionId": number, "rootExecutionId": number}
-    told = {"description": "save", "physicalPlanDescription": plan}
-    yield {"Event": lines.EXECUTION_START, **ids, **told, "time": _at(number)}
+    plan_fields = {"description": "save", "physicalPlanDescription": plan}
+    yield {"Event": lines.EXECUTION_START, **ids, **plan_fields, "time": _at(number)}
     properties = {"spark.sql.execution.id": str(number)}
     job = {"Job ID": number, "Stage Infos": [_TASK_FILLER] * 4, "Properties": properties}
     yield {"Event": lines.JOB_START, **job}

@@ -1,4 +1,4 @@
-"""How soon learned limits find an outage, and how often they cry wolf: on simulated months."""
+"""Benchmark of learned limits on simulated months: detection time and false alarms."""
 
 import tempfile
 import time
@@ -25,7 +25,7 @@ GOAL_FALSE_ALARMS = 1.0
 NEAR = 1.2
 LEARNED, Z_SCORE, MEDIAN = "learned", "z-score of 14 days", "3 x median gap"
 _DAY = 1.0
-# Each with the days between two writes, for how soon it is learned anew after a change.
+# Each with the days between two writes, for how soon it is learned again after a change.
 _CLASSES: tuple[tuple[Callable[[np.random.Generator, int], Simulated], float], ...] = (
     (daily, _DAY),
     (weekday, _DAY),
@@ -36,7 +36,7 @@ _CLASSES: tuple[tuple[Callable[[np.random.Generator, int], Simulated], float], .
 
 
 class RuleFigures(msgspec.Struct, frozen=True):
-    """What one rule did to one class, on its watched days.
+    """Results of one rule on one class, on its watched days.
 
     `found_near` is the share of outages found within 1.2 x the delay of the oracle, which knows the
     distribution that each next write is drawn from; both count from the last write before.
@@ -56,7 +56,7 @@ class RuleFigures(msgspec.Struct, frozen=True):
 
 
 class FreshnessFigures(msgspec.Struct, frozen=True):
-    """All rules on all classes, and what the simulation took."""
+    """Results of all rules on all classes, and the time of the simulation."""
 
     seed: int
     datasets: int
@@ -102,7 +102,7 @@ def figures(spark: SparkSession, folder: Path, seed: int, count: int) -> Iterato
 def young_figures(
     spark: SparkSession, folder: Path, seed: int, count: int
 ) -> Iterator[RuleFigures]:
-    """Of datasets that are few weeks old; a day's limits hold for that day."""
+    """Judge datasets that are few weeks old; a day's limits hold for that day."""
     simulated = young(np.random.default_rng((seed, len(_CLASSES))), count)
     days = np.arange(FIRST_DAY, LAST_DAY).tolist()
     yield judged(LEARNED, simulated, count, learned(spark, folder, simulated, days))

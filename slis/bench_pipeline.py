@@ -70,7 +70,7 @@ class Size(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct, frozen=True):
-    """What `run` measured; all JSON."""
+    """Figures that `run` measured; all JSON."""
 
     figures: list[Figure]
     sweep: list[Size]

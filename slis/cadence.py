@@ -1,4 +1,4 @@
-"""Cadences: what the gaps between a dataset's writes tell of when the next one is due."""
+"""Cadences: when the next write is due, by the gaps between a dataset's writes."""
 
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ from slis.known_writes import MAX_WRITES, SLOW_HISTORY_DAYS, KnownWrites, is_any
 from slis.working_time import WorkingTime
 from slis.working_week import Floats, Hours, wall_seconds
 
-# What one dataset's gaps tell as of an instant (microseconds): the figures of
+# What one dataset's gaps show as of an instant (microseconds): the figures of
 # `cadence_profile.Cadence`, the 168 hours of the week that count, 1 or 0, from when on the next
 # write is owed, and the newest write: the same, unless that is in a planned window. `problem`: why
 # our own code could not learn from the writes.
@@ -140,7 +140,7 @@ def _sequences(
 
 
 def _with_failures(sequences: DataFrame, failures: DataFrame | None) -> DataFrame:
-    """A column `failed_at`: when runs that were to write the dataset failed, in order."""
+    """Add a column `failed_at`: when runs that were to write the dataset failed, in order."""
     if failures is None:
         return sequences.withColumn("failed_at", F.array().cast("array<bigint>"))
     at = F.sort_array(F.collect_list(F.unix_micros("failed_at"))).alias("failed_at")
@@ -156,7 +156,7 @@ def _overlaps(gap: Column) -> Column:
 
 
 def partition_day(partition: Column) -> Column:
-    """The date that a partition such as `dt=2026-11-21` names; null where it names none."""
+    """Return the date in a partition such as `dt=2026-11-21`; null where it names none."""
     digits = F.regexp_extract(partition, r"(\d{4})-?(\d{2})-?(\d{2})", 0)
     return F.try_to_timestamp(F.regexp_replace(digits, "-", ""), F.lit("yyyyMMdd"))
 
@@ -170,8 +170,8 @@ def _contained(  # type: ignore[no-untyped-def]
     try:
         return list(_profiles(row, instants, times))
     except Exception as error:  # noqa: BLE001 - a fault of one dataset must not stop the others
-        told = {"dataset_key": row.dataset_key, "cadence_class": FAILED, "gaps": 0, "scores": ()}
-        failed = {**dict.fromkeys(_COLUMNS), **told, "problem": problem_of(error)}
+        no_gaps = {"dataset_key": row.dataset_key, "cadence_class": FAILED, "gaps": 0, "scores": ()}
+        failed = {**dict.fromkeys(_COLUMNS), **no_gaps, "problem": problem_of(error)}
         return [{**failed, "as_of": at} for at in instants]
 
 
@@ -186,14 +186,14 @@ def _profiles(  # type: ignore[no-untyped-def]
     instants: list[int],
     times: WorkingTimes,
 ) -> Iterator[dict[str, object]]:
-    """Of one sequence, as of each instant that has a write before it."""
+    """Yield the profile of one sequence, as of each instant that has a write before it."""
     at = np.asarray(row.at, dtype=np.int64)
     plan = row.plan if isinstance(row.plan, str) else None
     time = times.get(plan, times[None])
     meant_for = np.array(row.meant_for, dtype=np.float64)
     counts = ~backfills(meant_for, at)
     fresh = at[counts]
-    # A planned reload is one too, though whoever looks sees its write.
+    # A planned reload is one too, though its write is visible.
     counts &= ~time.in_window(at)
     root_run = np.asarray(row.root_run, dtype=np.int64)[counts]
     at, teaches = at[counts], np.asarray(row.teaches, dtype=np.bool_)[counts]
@@ -207,12 +207,12 @@ def _profiles(  # type: ignore[no-untyped-def]
         known = writes.until(as_of)
         if known.written_at.size:
             newest = int(fresh[np.searchsorted(fresh, as_of, side="right") - 1])
-            told = {"as_of": as_of, "dataset_key": row.dataset_key, "plan": plan}
-            yield {**told, **_figures(known.deliveries(), newest, time)}
+            key = {"as_of": as_of, "dataset_key": row.dataset_key, "plan": plan}
+            yield {**key, **_figures(known.deliveries(), newest, time)}
 
 
 def _figures(known: KnownWrites, newest: int, time: WorkingTime) -> dict[str, object]:
-    """Return the fields of a profile that the writes up to the newest one tell."""
+    """Return the fields of a profile, by the writes up to the newest one."""
     hours = time.hours(known.wall)
     working = time.working(known.wall, hours)
     cadence = cadence_of(
@@ -236,7 +236,7 @@ def _fields(cadence: Cadence, hours: Hours) -> dict[str, object]:
 
 
 def hours_of(text: str) -> Hours:
-    """The hours of the week that a profile names."""
+    """Return the hours of the week that a profile names."""
     hours: Hours = np.frombuffer(text.encode(), dtype=np.uint8) == ord("1")
     return hours
 

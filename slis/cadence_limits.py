@@ -1,7 +1,7 @@
 """Learned limits: how long after a write the next one is late.
 
 The tail is conformal and pooled over a class of cadences, since no dataset has enough gaps for it;
-what a class's pool cannot show either goes on as its largest tenth falls off. `docs/slis.md` tells
+what a class's pool cannot show either goes on as its largest tenth falls off. `docs/slis.md` says
 the whole of it to those who meet a limit.
 """
 
@@ -71,14 +71,14 @@ def learned_limits(
     as_of: datetime,
     times: WorkingTimes | None = None,
 ) -> DataFrame:
-    """The limit for the gap that each dataset's newest write began.
+    """Return the limit for the gap that each dataset's newest write began.
 
     Args:
         writes: `sli_schemas.WRITES`, and `plan` of those with a working time of their own.
         our_gaps: `sli_schemas.GAPS`: what fell into them teaches nothing.
         failures: `sli_schemas.FAILURES`; None: no run failed.
         as_of: writes after it are not known; the gap that is open at it is in no training.
-        times: working times by plan; UTC around the clock unless told.
+        times: working times by plan; UTC around the clock by default.
 
     Returns:
         `sli_schemas.LIMITS`, one row per dataset with a write; below 8 gaps without a limit.
@@ -131,7 +131,7 @@ def with_tails(learned: DataFrame, tails: DataFrame) -> DataFrame:
 
 
 def _most(cadence: Column) -> Column:
-    """What no tail goes beyond; null where there is none.
+    """Return what no tail goes beyond; null where there is none.
 
     Of few gaps one late write makes the scale, and the pool's tail, which is of datasets with many
     gaps, would make days of it. But a write that is a whole cycle late is one that never came.
@@ -146,7 +146,7 @@ def _most(cadence: Column) -> Column:
 
 
 def tail_score() -> Column:
-    """The score that one cycle exceeds with probability alpha a week / cycles a week.
+    """Return the score that one cycle exceeds with probability alpha a week / cycles a week.
 
     The conformal quantile: of n scores, the one of rank (n + 1)(1 - alpha), so a high one. Beyond
     the largest, the excess over the threshold is taken to fall off exponentially. So it is for
@@ -203,14 +203,14 @@ def _failed(dataset_key: int, problem: str) -> dict[str, object]:
 
 
 def _limit(row, times: WorkingTimes) -> dict[str, object]:  # type: ignore[no-untyped-def]  # noqa: ANN001 - a pandas tuple
-    told = {
+    figures = {
         "dataset_key": row.dataset_key,
         "cadence_class": row.cadence_class,
         "gaps": row.gaps,
         "cadence_seconds": None if pd.isna(row.usual_gap) else row.usual_gap,
     }
     if row.gaps < MIN_GAPS and row.cadence_class not in WIDE:
-        return {**told, "limit_seconds": None, "explanation": f"learning: {row.gaps} of 8 gaps"}
+        return {**figures, "limit_seconds": None, "explanation": f"learning: {row.gaps} of 8 gaps"}
     _check_figures(row)
     time = times.get(row.plan if isinstance(row.plan, str) else None, times[None])
     last = np.array([row.last_micros])
@@ -225,11 +225,11 @@ def _limit(row, times: WorkingTimes) -> dict[str, object]:  # type: ignore[no-un
         zone=time.time_zone,
         own_margin=_OWN_MARGIN if is_bound else None,
     )
-    return {**told, "limit_seconds": seconds, "explanation": explanation}
+    return {**figures, "limit_seconds": seconds, "explanation": explanation}
 
 
 def _check_figures(row) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001 - a pandas tuple
-    """Refuse a profile that lacks a figure: NumPy would make some instant of it."""
+    """Reject a profile that lacks a figure: NumPy would convert it to some timestamp."""
     schedule = ("cycle_seconds", "phase") if row.cadence_class == PERIODIC else ()
     figures = ("usual_gap", "spread", "largest", "limit", "last_micros", "newest_micros", *schedule)
     if lacking := [name for name in figures if pd.isna(getattr(row, name))]:
@@ -242,7 +242,7 @@ def has_limit(learned: pd.DataFrame) -> "pd.Series[bool]":
 
 
 def deadlines(row, at, time: WorkingTime):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201 - a pandas tuple
-    """When the write after each of those `at` instants is late, in microseconds.
+    """Return when the write after each of those `at` instants is late, in microseconds.
 
     Args:
         row: of what `with_tails` gives, learned before them.

@@ -1,7 +1,7 @@
-"""What one dataset's writes tell of its cadence: numbers of a class, ready to be pooled.
+"""Profile of a dataset's cadence by its writes: numbers of a class, ready to be pooled.
 
-A loop over a sequence, which neither a window function nor an aggregate of Spark can tell. So each
-dataset's writes come here as one array. What irregular writes tell is in `irregular_gaps`.
+A loop over a sequence, which no window function or aggregate of Spark can express. So each
+dataset's writes come here as one array. Irregular writes are in `irregular_gaps`.
 """
 
 import msgspec
@@ -30,7 +30,7 @@ FAST_SECONDS = 3_600.0
 _WEEK_SECONDS = 7 * 86_400.0
 _REGULAR_SPREAD = 0.2
 _LEAST_SPREAD = 0.01
-# What schedulers are told, in minutes: a cadence this near to one of them is it.
+# Usual settings of schedulers, in minutes: a cadence this near to one of them is it.
 _CYCLES = 60.0 * np.array(
     [5, 10, 15, 20, 30, *(60 * hours for hours in (1, 2, 3, 4, 6, 8, 12, 24, 48, 72, 120, 168))]
 )
@@ -41,7 +41,7 @@ _LOCKED_SPREAD = 0.1
 _SKIPPED = 0.05
 _FEW_SKIPPED = 3
 _DELAYED = 0.1
-# Writes that tell the phase; writes in a row that are no delay any more, but another phase.
+# Writes that show the phase; writes in a row that are no delay any more, but another phase.
 _NEWEST, _RUN = 100, 9
 
 
@@ -81,7 +81,7 @@ def cadence_of(
     has_failed: Hours | None = None,
     is_streaming: bool = False,
 ) -> Cadence:
-    """The cadence of writes.
+    """Return the cadence of writes.
 
     Args:
         working: when they were, in working seconds, in order.
@@ -146,7 +146,7 @@ def _unlike_bursts(
 def _periodic(
     working: Floats, teaches: Hours, recent: Places, places: Places, week: float
 ) -> Cadence | None:
-    """Of writes that keep to a schedule; None of others."""
+    """Return the profile of writes on a schedule; None for others."""
     gaps = np.diff(working)
     usual = float(np.median(gaps[places]))
     cycle = float(_CYCLES[np.argmin(np.abs(np.log(_CYCLES / usual)))])
@@ -186,7 +186,7 @@ def _periodic(
 
 
 def _phase(working: Floats, cycle: float) -> float:
-    """Where in a cycle the usual write is: a mean direction, then twice the median around it."""
+    """Return the usual place of a write in a cycle: a mean direction, then the median around it."""
     angle = np.angle(np.exp(2j * np.pi * (working / cycle % 1.0)).mean())
     phase = float(angle) / (2 * np.pi) * cycle
     for _ in range(2):
@@ -195,7 +195,7 @@ def _phase(working: Floats, cycle: float) -> float:
 
 
 def _steady_from(working: Floats, place: int, cycle: float) -> int:
-    """How far back the cycle was the same: delays of half a year show a tail that 500 do not."""
+    """Return how far back the cycle was the same: half a year of delays shows longer tails."""
     while place > 0:
         before = max(0, place - MAX_GAPS)
         usual = float(np.median(np.diff(working[before : place + 1])))
@@ -206,7 +206,7 @@ def _steady_from(working: Floats, place: int, cycle: float) -> int:
 
 
 def _since_slip(late: Floats, cycle: float) -> int:
-    """Where the schedule last moved within its cycle: each second hour, as the clocks change.
+    """Return where the schedule last moved within its cycle: each second hour, as clocks change.
 
     0: nowhere, or so lately that the few writes since may still be late ones.
     """
@@ -217,7 +217,7 @@ def _since_slip(late: Floats, cycle: float) -> int:
 
 
 def delays(working: Floats, phase: float, cycle: float) -> Floats:
-    """How long after its slot each write came; at most a quarter of a cycle before it."""
+    """Return how long after its slot each write came; at most a quarter of a cycle before it."""
     early = _EARLY * cycle
     return (working - phase + early) % cycle - early
 
@@ -237,7 +237,7 @@ def last_delivery(working: Floats, cadence: Cadence) -> int:
 
 
 def origin(working: Floats, cadence: Cadence) -> Floats:
-    """What the write after each of these is measured from: its slot, or the write before.
+    """Return where the write after each of these is measured from: its slot, or the write before.
 
     After a write that was later than any before, the schedule may be another: then a cycle later.
     So it is where limits are not learned after each write: one then holds for several.
@@ -256,7 +256,7 @@ def _is_regular(gaps: Floats) -> bool:
 
 
 def _alike(gaps: Floats, week: float, cadence_class: str) -> Cadence:
-    """Of gaps that are much alike, or a stream's."""
+    """Return the profile of gaps that are much alike, or of a stream's."""
     usual = float(np.median(gaps))
     spread = max(mad(gaps, usual), _LEAST_SPREAD * usual, 1.0)
     return Cadence(

@@ -1,7 +1,7 @@
-"""Which gaps between writes a dataset's cadence is learned from.
+"""Selection of the gaps between writes that a dataset's cadence is learned from.
 
 One gap decides whether the next may train: that is a loop over a sequence, which neither a window
-function nor an aggregate of Spark can tell. So each dataset's gaps come here as one array.
+function nor an aggregate of Spark can express. So each dataset's gaps come here as one array.
 """
 
 from bisect import insort
@@ -22,7 +22,7 @@ _MISS_FACTOR = 1.5
 _MISS_MADS = 10.0
 _LEAST_SPREAD = 0.05
 OWN_MARGIN = 1.1
-# Gaps before one with failed runs that tell what is usual there.
+# Gaps before one with failed runs that show what is usual there.
 _LOOK_BACK = 64
 # In units of the spread of log gaps: drift that is let pass, sum that is a change, most that one
 # gap may add, so that no single gap is a change.
@@ -42,7 +42,7 @@ def outages(gaps: Floats, has_failed: Hours) -> Hours:
 
 
 def trained(gaps: Floats) -> Places:
-    """Which gaps train: those since the last change of cadence that are not judged a miss."""
+    """Return the training gaps: those since the last change of cadence, without misses."""
     kept = without_misses(gaps)
     return kept[since_change(gaps[kept]) :]
 
@@ -77,14 +77,14 @@ def _is_miss(gap: float, ordered: list[float]) -> bool:
 
 
 def _agree(missed: Floats) -> bool:
-    """Three of the last four: an outage may fall among the first of a new cadence."""
+    """Require three of the last four: an outage may fall among the first of a new cadence."""
     middle = float(np.median(missed))
     is_near = np.abs(missed - middle) <= _AGREEMENT * middle
     return int(is_near.sum()) >= _AGREEING
 
 
 def since_change(gaps: Floats) -> int:
-    """Where the last change of cadence began, by a two-sided CUSUM on log gaps; 0: nowhere."""
+    """Return where the last change of cadence began, by a two-sided CUSUM; 0: nowhere."""
     start = 0
     while (change := _change(gaps[start:])) is not None:
         start += change
@@ -92,7 +92,7 @@ def since_change(gaps: Floats) -> int:
 
 
 def _change(gaps: Floats) -> int | None:
-    """Where the first change began; None when there is none."""
+    """Return where the first change began; None when there is none."""
     if gaps.size <= MIN_GAPS:
         return None
     logs = np.log(np.maximum(gaps, 1e-6))
@@ -100,12 +100,12 @@ def _change(gaps: Floats) -> int | None:
     spread = max(1.4826 * mad(logs[:MIN_GAPS], usual), _LEAST_LOG_SPREAD)
     steps = np.clip((logs - usual) / spread, -_CUSUM_STEP, _CUSUM_STEP)
     onsets = [onset for side in (1.0, -1.0) if (onset := _onset(side * steps)) is not None]
-    # A change within the first gaps, which set the standard, is none that can be told.
+    # A change within the first gaps, which set the standard, cannot be detected.
     return max(1, min(onsets)) if onsets else None
 
 
 def _onset(steps: Floats) -> int | None:
-    """Where the sum that reaches the alarm last stood at zero."""
+    """Return where the sum that reaches the alarm last stood at zero."""
     sums = [0.0]
     for step in steps.tolist():
         sums.append(max(0.0, sums[-1] + step - _CUSUM_SLACK))

@@ -31,7 +31,7 @@ _ARROW = {
 
 
 def read(engine: Engine, query: str, columns: str) -> pa.Table:
-    """What a query gives, as committed at its start.
+    """Return the result of a query, as committed at its start.
 
     Args:
         engine: of the catalog.

@@ -17,12 +17,12 @@ OF_EDGES = (EDGE_COMPLETENESS.id, ACCURACY.id)  # judged apart, once a minute
 
 
 def epoch(connection: Connection) -> str:
-    """The catalog's counter epoch: a new catalog begins one; a restored one is given another."""
+    """Return the catalog's counter epoch: a new or a restored catalog begins one."""
     return note_once(connection, EPOCH, uuid.uuid4().hex[:8])
 
 
 def count(sli: str, tier: str, origin: str, amounts: Amount) -> Row:
-    """A row to be added: dataset-seconds, or events."""
+    """Row to be added: dataset-seconds, or events."""
     labels = {"sli": sli, "tier": tier, "tier_origin": origin}
     return labels | dict(zip(NAMES, amounts, strict=True))
 

@@ -59,7 +59,7 @@ def coverage_judgement() -> Column:
 
 
 def window_seconds() -> Column:
-    """How far back a dataset counts as active: 7 days, or two cadences if those are longer."""
+    """Return how far back a dataset counts as active: 7 days, or two cadences if longer."""
     return F.greatest(F.lit(ACTIVE_SECONDS), _CADENCES * F.col("cadence_seconds"))
 
 
@@ -83,7 +83,7 @@ def _is_begun() -> Column:
 
 
 def _defect() -> Column:
-    """The first that holds, null for a dataset that lacks nothing, or may."""
+    """Return the first defect that holds; null for a dataset without one, or that may have it."""
     return (
         F.when(_is_begun(), F.lit(None))
         .when(F.col("write").isNull(), NEVER_WRITTEN)

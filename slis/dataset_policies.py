@@ -1,4 +1,4 @@
-"""What the policy says of each dataset, kept in the catalog and renewed when something changed.
+"""Policy of each dataset, stored in the catalog and renewed when something changed.
 
 Tiers are handed up by the graph functions of `lineage`, never by joins repeated in Spark.
 """
@@ -40,7 +40,7 @@ _DATASETS = """
     SELECT dataset_key, namespace, name FROM dataset
     WHERE canonical_key = dataset_key AND retired_at IS NULL
 """
-# What else a dataset is called: reported as one, or said to be another name of it.
+# What else a dataset is called: reported as one, or claimed to be another name of it.
 _OTHER_NAMES = """
     SELECT canonical_key, namespace, name FROM dataset WHERE canonical_key <> dataset_key
     UNION SELECT d.canonical_key, a.namespace, a.name FROM dataset_alias a
@@ -62,7 +62,7 @@ Edges = list[tuple[int, int, int, int]]
 
 
 class Described(msgspec.Struct, frozen=True):
-    """What the catalog says beside the policy."""
+    """Facts of the catalog beside the policy."""
 
     names: Names
     edges: Edges
@@ -75,7 +75,7 @@ def renew(engine: Engine, policy: Policy) -> bool:
     """Bring `dataset_policy` up to date; a look at a few counts when nothing changed.
 
     Returns:
-        Whether anything was computed anew.
+        Whether anything was computed again.
     """
     with engine.connect() as connection:
         counts = list(connection.execute(text(_CHANGES)).one())
@@ -209,7 +209,7 @@ def _replace(connection: Connection, rows: list[dict[str, object]]) -> None:
         if known.get(row["dataset_key"], {}).get("plan") != row["plan"]
     ]
     if replanned:
-        # What was learned by another calendar is learned anew.
+        # What was learned by another calendar is learned again.
         activity = tables.dataset_activity
         statement = update(activity).where(activity.c.dataset_key == bindparam("at"))
         connection.execute(statement.values(learned_writes=0), replanned)

@@ -1,4 +1,4 @@
-"""`dataset_state`: what an evaluation says of each dataset, against what was said before."""
+"""Table `dataset_state`: an evaluation's states of each dataset, and their changes."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -44,7 +44,7 @@ _WORST = f"""
     WHERE dataset_key IN (SELECT dataset_key FROM dataset_state WHERE is_worst IS NULL)
 """  # noqa: S608 - constants only
 _KEYS = ["dataset_key", "sli"]
-_TOLD = ("state", "reason", "evidence", "limit_seconds", "limit_origin")
+_COMPARED = ("state", "reason", "evidence", "limit_seconds", "limit_origin")
 _BEFORE = "_before"
 # The first evaluation changes them all.
 _ROWS_AT_ONCE = 10_000
@@ -60,14 +60,14 @@ _HELD_AS = """
 
 
 class StateChanges(msgspec.Struct, frozen=True):
-    """What `dataset_state` must be told: most datasets are as they were."""
+    """Changes to `dataset_state`: most datasets are unchanged."""
 
     rows: pa.Table  # columns of `dataset_state`
     gone: list[tuple[int, str]]
 
 
 def held_states(engine: Engine, slis: Collection[str]) -> pa.Table:
-    """What the catalog says of these SLIs of each dataset: the columns of `_HELD_AS`."""
+    """Return the stored states of these SLIs of each dataset: the columns of `_HELD_AS`."""
     return catalog_frames.read(engine, _HELD.format(slis=", ".join(map(repr, slis))), _HELD_AS)
 
 
@@ -81,10 +81,10 @@ def state_changes(held: pa.Table, as_of: datetime, states: pa.Table) -> StateCha
     """
     both = states.join(held, _KEYS, join_type="full outer", right_suffix=_BEFORE)
     is_gone = pc.is_null(both["state"])
-    changed = both.filter(pc.and_not(_differ(both, *_TOLD), is_gone))
+    changed = both.filter(pc.and_not(_differ(both, *_COMPARED), is_gone))
     stays = pc.invert(_differ(changed, "state", "reason"))
     since = pc.if_else(stays, changed["since"], to_micros(as_of))
-    rows = changed.select([*_KEYS, *_TOLD, "age_seconds"]).append_column("since", since)
+    rows = changed.select([*_KEYS, *_COMPARED, "age_seconds"]).append_column("since", since)
     rows = rows.append_column("was_good", _was_good(changed))
     gone = both.filter(is_gone).select(_KEYS).to_pylist()
     return StateChanges(rows=rows, gone=[(row["dataset_key"], row["sli"]) for row in gone])
@@ -108,7 +108,7 @@ def _differ(both: pa.Table, *names: str) -> pa.ChunkedArray:
 
 
 def change_states(connection: Connection, changes: StateChanges) -> None:
-    """Write the changes, and which state is now the gravest of each dataset they concern."""
+    """Write the changes, and which state is now the most severe of each dataset they concern."""
     table = tables.dataset_state
     for batch in changes.rows.to_batches(max_chunksize=_ROWS_AT_ONCE):
         fold_rows(connection, table, [{**row, "is_worst": None} for row in batch.to_pylist()])
@@ -124,12 +124,12 @@ def change_states(connection: Connection, changes: StateChanges) -> None:
 
 
 def renew_ages(connection: Connection, as_of: datetime) -> None:
-    """The age that every dataset has by now."""
+    """Return the age that every dataset has by now."""
     connection.execute(text(_AGES), {"at": to_micros(as_of)})
 
 
 def mark_worst(connection: Connection) -> None:
-    """Mark the gravest state of each dataset that has one with no mark, and rank it by that."""
+    """Mark the most severe state of each dataset that has one with no mark, and rank it by that."""
     analyze_grown(connection)  # a first evaluation is of all datasets
     connection.execute(text(_RANKED))
     connection.execute(text(_WORST))

@@ -11,7 +11,7 @@ from slis.ingestion_gaps import excused
 def datasets_judged(
     known: DataFrame, edges: DataFrame, gaps: DataFrame, pauses: DataFrame | None = None
 ) -> DataFrame:
-    """Each dataset by each per-dataset SLI at each instant.
+    """Judge each dataset by each per-dataset SLI at each instant.
 
     One row of facts gives both judgements: `coverage` and `freshness` beside one another would
     work the same facts out twice.
@@ -27,6 +27,6 @@ def datasets_judged(
     """
     fresh = freshness_judgement(has_pauses=pauses is not None)
     both = F.explode(F.array(coverage_judgement(), fresh)).alias("judgement")
-    told = with_pauses(with_inputs(known, edges), pauses)
-    judged = told.select("*", both).where("judgement IS NOT NULL").drop("pauses")
+    paused = with_pauses(with_inputs(known, edges), pauses)
+    judged = paused.select("*", both).where("judgement IS NOT NULL").drop("pauses")
     return excused(judged, gaps)

@@ -1,4 +1,4 @@
-"""Which writes are deliveries of their own, and which gaps recur: what a person would count."""
+"""Writes that are deliveries of their own, and recurring gaps, as a person would count them."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ _RECENT_DAYS = 30
 _RECENT = 15
 # A day with more writes belongs to a time in which the dataset was written many times a day.
 _MOST_RELOADS = 8
-# A gap that came so often in half a year is no outage that a person would want to hear of.
+# A gap that came so often in half a year is no outage that a person should be notified of.
 RECURRENCES = 5
 _A_DAY_SECONDS = 20 * 3_600.0
 

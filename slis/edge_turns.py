@@ -1,4 +1,4 @@
-"""The turns in which event logs are read and edges are judged, beside the evaluations."""
+"""Periodic reading of event logs and judging of edges, beside the evaluations."""
 
 import shutil
 from datetime import datetime, timedelta

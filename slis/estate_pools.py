@@ -1,4 +1,4 @@
-"""Scores of the whole estate: of each dataset its newest ones, however few a pass learns anew."""
+"""Scores of the whole estate: each dataset's newest ones, learned in this pass or before."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -42,8 +42,8 @@ def store_scores(
     by_class: dict[str, list[DatasetScores]] = {one.cadence_class: [] for one in stored}
     for one in kept:
         by_class.setdefault(one.cadence_class, []).append(one)
-    told = {POOLS + name: msgspec.json.encode(rows).decode() for name, rows in by_class.items()}
-    note(connection, told)
+    pools = {POOLS + name: msgspec.json.encode(rows).decode() for name, rows in by_class.items()}
+    note(connection, pools)
 
 
 def scores_frame(spark: SparkSession, stored: Iterable[DatasetScores]) -> DataFrame:

@@ -1,4 +1,4 @@
-"""One evaluation: facts, policy and the clock into SLIs."""
+"""One evaluation: from facts, policy and the clock to SLIs."""
 
 import time
 from collections import Counter
@@ -37,7 +37,7 @@ from slis.unsourced_reads import load_unsourced
 
 
 class EvaluationResult(msgspec.Struct, frozen=True):
-    """What an evaluation came to; `states` counts (sli, state) pairs, as `M2 bad`."""
+    """Result of an evaluation; `states` counts (sli, state) pairs, as `M2 bad`."""
 
     as_of: datetime
     datasets: int
@@ -122,12 +122,12 @@ def _events(given: EvaluationInput, since: datetime | None) -> tuple[list[Row], 
 
 
 def _together(states: pa.Table, *others: pa.Table) -> pa.Table:
-    # Arrow tells columns that are never null from others: frames of one schema may differ in it.
+    # Arrow has another type for columns that are never null: frames of one schema may differ in it.
     return pa.concat_tables([states, *(other.cast(states.schema) for other in others)])
 
 
 def _datasets(states: pa.Table) -> int:
-    """Every dataset has a state of freshness, if only that it is learning."""
+    """Return all datasets: each has a state of freshness, at least `learning`."""
     return int(pc.sum(pc.equal(states.column("sli"), FRESHNESS.id)).as_py() or 0)
 
 

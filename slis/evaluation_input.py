@@ -1,4 +1,4 @@
-"""What an evaluation reads of the catalog: one row a dataset, and what was not counted yet."""
+"""Input of an evaluation from the catalog: one row a dataset, and events not counted yet."""
 
 from datetime import datetime, timedelta
 
@@ -121,12 +121,12 @@ _OUT_OF_OVERDUE = """
 
 
 def _now_at_most(column: str, as_of: int) -> str:
-    """A clock up to 5 minutes ahead is let pass: its facts are of now, never of the future."""
+    """Clamp facts of a clock up to 5 minutes ahead: they are of now, never of the future."""
     return f"CASE WHEN a.{column} > {as_of} THEN {as_of} ELSE a.{column} END"
 
 
 class Position(msgspec.Struct, frozen=True):
-    """Where the last evaluation stood, and up to where events had landed by this one."""
+    """Progress of the last evaluation, and how far events had landed by this one."""
 
     as_of: datetime
     previous_as_of: datetime | None
@@ -142,7 +142,7 @@ class Position(msgspec.Struct, frozen=True):
 
 
 def position(connection: Connection, as_of: datetime) -> Position:
-    """Of an evaluation at `as_of`, or just after the last one if that is later: none twice."""
+    """Return the range of an evaluation at `as_of`, or just after the last one if that is later."""
     last = connection.execute(
         text("SELECT as_of, last_seq FROM evaluation ORDER BY as_of DESC LIMIT 1")
     ).first()

@@ -19,7 +19,7 @@ _EARLIEST_CYCLE = 0.5
 
 
 def freshness(known: DataFrame, edges: DataFrame, pauses: DataFrame | None = None) -> DataFrame:
-    """Every dataset, judged at each instant.
+    """Judge every dataset at each instant.
 
     Args:
         known: `sli_schemas.KNOWN`.
@@ -30,13 +30,13 @@ def freshness(known: DataFrame, edges: DataFrame, pauses: DataFrame | None = Non
         `sli_schemas.JUDGED` without `excuse`, and with `inputs_written_at`. Datasets without a
         limit are `learning`; those whose limit could not be learned are `unknown`.
     """
-    told = with_pauses(with_inputs(known, edges), pauses)
+    paused = with_pauses(with_inputs(known, edges), pauses)
     judgement_ = freshness_judgement(has_pauses=pauses is not None)
-    return told.select("*", judgement_.alias("judgement")).drop("pauses")
+    return paused.select("*", judgement_.alias("judgement")).drop("pauses")
 
 
 def is_stream() -> Column:
-    """The policy says that it is a stream, or its newest write was one's."""
+    """Return whether it is a stream by the policy or by its newest write."""
     return F.col("is_streaming") | F.coalesce("write.is_streaming", F.lit(False))
 
 
@@ -120,7 +120,7 @@ def freshness_judgement(*, has_pauses: bool = False) -> Column:
 
 
 def _deadline(since: Column, *, has_pauses: bool) -> tuple[Column, Column, Column]:
-    """By when it is to be written, how many seconds that leaves, and where the limit comes from."""
+    """Return when its next write is due, in how many seconds, and the origin of the limit."""
     limit, origin = _limit()
     deadline = plus_seconds(since, limit)
     # A fold over an array keeps Spark from compiling the whole stage: two seconds of 100,000
@@ -134,7 +134,7 @@ def _deadline(since: Column, *, has_pauses: bool) -> tuple[Column, Column, Colum
 
 
 def _slot_from(deadline: Column, origin: Column) -> Column:
-    """Of a schedule, from when on its next write may come: over days off there is none to lose.
+    """Return from when on a schedule's next write may come: days off leave it no time to lose.
 
     Half a cadence before its slot, of which a deadline is rarely more than a cadence later.
     """
@@ -144,7 +144,7 @@ def _slot_from(deadline: Column, origin: Column) -> Column:
 
 
 def _after_pauses(since: Column, limit: Column) -> Column:
-    """The instant by which `limit` seconds that count have gone."""
+    """Return the instant by which `limit` seconds that count have gone."""
     begun = F.unix_micros(since)
 
     def moved(due: Column, pause: Column) -> Column:
@@ -157,7 +157,7 @@ def _after_pauses(since: Column, limit: Column) -> Column:
 
 
 def _limit() -> tuple[Column, Column]:
-    """The limit in force and where it comes from: declared before streaming before learned."""
+    """Return the limit in force and its origin: declared before streaming before learned."""
     streaming = F.when(is_stream(), STREAMING_LIMIT_SECONDS)
     limit = F.coalesce(F.col("declared_limit_seconds"), streaming, F.col("learned_limit_seconds"))
     origin = (

@@ -1,4 +1,4 @@
-"""From when on lineage was watched: of what was read before that, nothing is known."""
+"""Start of observation: of reads before it, nothing is known."""
 
 from datetime import datetime
 
@@ -18,7 +18,7 @@ _HISTORY_LANDED = """
 
 
 def horizon(connection: Connection) -> datetime | None:
-    """The earlier of the install and the first event of the loaded history; None before either."""
+    """Return the install time or the first event of the loaded history, if earlier; else None."""
     noted_at = (noted_number(connection, name) for name in (INSTALLED, HISTORY))
     known = [at for at in noted_at if at is not None]
     return from_micros(min(known)) if known else None
@@ -41,5 +41,5 @@ def renew(engine: Engine, at: Position) -> datetime | None:
 
 
 def _keep(connection: Connection, name: str, micros: int) -> None:
-    """The earliest instant of that name. Texts of 16 digits are in the order of their numbers."""
+    """Return the earliest instant of that name. Texts of 16 digits sort like their numbers."""
     note(connection, {name: f"{micros:016d}"}, least)

@@ -1,4 +1,4 @@
-"""The corrected history: good, total and unknown by SLI, tier and hour.
+"""Corrected history: good, total and unknown by SLI, tier and hour.
 
 Counters are never corrected; this is. An event that comes late amends the hour that it belongs to,
 up to 7 days back; a read that was counted without an origin is amended when that turns up.
@@ -18,7 +18,7 @@ _HOUR_MICROS = 3_600_000_000
 Place = tuple[str, str, int]  # SLI, tier, start of an hour in microseconds
 Amounts = dict[Place, Amount]
 
-# Reads counted without an origin whose dataset has since been told of a write before them.
+# Reads counted without an origin whose dataset has since reported a write before them.
 _ORIGIN_FOUND = """
     SELECT r.dataset_key, r.root_run_id, r.bucket, r.read_at, p.tier
     FROM dataset_read r JOIN dataset_policy p ON p.dataset_key = r.dataset_key

@@ -69,12 +69,12 @@ def _swallowed(gap: Column) -> Column:
     as_of, judged = F.col("as_of"), F.col("judgement")
     ended_at = F.least(F.coalesce(gap["ended_at"], as_of), as_of)
     overlaps = (gap["started_at"] <= judged["bad_since"]) & (ended_at >= judged["due_from"])
-    is_swallowed = as_of < _heard_again_by(judged, ended_at)
+    is_swallowed = as_of < _first_due_after(judged, ended_at)
     return (gap["kind"] == INGESTION) & (gap["started_at"] <= as_of) & overlaps & is_swallowed
 
 
-def _heard_again_by(judged: Column, ended_at: Column) -> Column:
-    """When the first cycle falls due whose write comes after the gap at the earliest."""
+def _first_due_after(judged: Column, ended_at: Column) -> Column:
+    """Return when the first cycle is due whose write comes after the gap at the earliest."""
     cycle = F.greatest(seconds_between(judged["bad_since"], judged["next_cycle_at"]), F.lit(1.0))
     swallowed = F.floor(seconds_between(judged["due_from"], ended_at) / cycle) + 1
     return plus_seconds(judged["bad_since"], cycle * F.greatest(swallowed, F.lit(1)))

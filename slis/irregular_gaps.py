@@ -17,7 +17,7 @@ _LEAST_VARIATION, _MOST_VARIATION = 0.05, 1.0
 
 
 def bursts_end_at(gaps: Floats) -> float | None:
-    """The gap that ends a burst; None where writes do not come in bursts.
+    """Return the gap that ends a burst; None where writes do not come in bursts.
 
     Many short gaps and few long ones: most of the time lies between the bursts. The border is
     between the usual gap, one inside a burst, and the mean, which the long ones make.
@@ -29,7 +29,7 @@ def bursts_end_at(gaps: Floats) -> float | None:
 
 
 def gamma_deviation(gaps: Floats) -> float:
-    """The deviation of gamma distributed gaps of this mean and this mean of logarithms.
+    """Return the deviation of gamma distributed gaps of this mean and this mean of logarithms.
 
     It errs a seventh less than the plain deviation, which the few longest gaps make; of gaps that
     are distributed otherwise it is a measure like another, since the pool's tail is in units of it.
@@ -50,7 +50,7 @@ def irregular(gaps: Floats) -> Places:
 
 
 def _change(gaps: Floats) -> int | None:
-    """Where the mean changed, by the largest gain in likelihood of any split in two.
+    """Return where the mean changed, by the largest gain in likelihood of any split in two.
 
     A CUSUM against the first few gaps would cut again and again: their mean is no standard.
     """

@@ -1,4 +1,4 @@
-"""The shape of a judgement: one (dataset, SLI) at one instant, before its reason is known."""
+"""Shape of a judgement: one (dataset, SLI) at one instant, before its reason is known."""
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F

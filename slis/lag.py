@@ -7,7 +7,7 @@ from slis.knowledge import seconds_between
 
 STREAMING_LIMIT_SECONDS = 30.0
 BATCH_LIMIT_SECONDS = 300.0
-# Both limits are bounds, so that a histogram can tell what is good.
+# Both limits are bounds, so that a histogram counts exactly what is good.
 BOUNDS_SECONDS = (0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 900.0, 3_600.0, 86_400.0)
 STREAMING, BATCH = "streaming", "batch"
 

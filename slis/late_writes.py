@@ -1,4 +1,4 @@
-"""What writes that landed late change of the hours that they belong to.
+"""Changes to hours in the past by writes that landed late.
 
 The history of an hour is what was known then, plus, for each late write once, the difference that
 it makes: the same functions judge the same grid without it and with it. So the differences add up
@@ -91,7 +91,7 @@ def _grid(spark: SparkSession, first: datetime, last: datetime) -> DataFrame:
 def _tallied(
     writes: DataFrame, datasets: DataFrame, grid: DataFrame, given: EvaluationInput
 ) -> DataFrame:
-    """Counts by hour, each write known from when it was."""
+    """Count by hour, each write known from when it was."""
     facts = activity(writes.withColumn("landed_at", F.col("written_at")))
     at_instants = known(facts, datasets, grid)
     judged = datasets_judged(

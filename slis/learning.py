@@ -1,4 +1,4 @@
-"""Limits learned anew for the datasets that were written since theirs were learned."""
+"""Limits learned again for the datasets that were written since theirs were learned."""
 
 from datetime import datetime, timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the pipeline does beside the stream: evaluations, ingestion gaps, and the daily clearing."""
+"""Periodic work of the pipeline beside the stream: evaluations, gaps, and daily cleaning."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -24,7 +24,7 @@ class Evaluations:
     """Decides when an evaluation is due.
 
     Facts changed, a deadline passed, or it is long since the last. What takes 4 s may come every
-    8 s: a small estate hears sooner than a large one.
+    8 s: a small estate is evaluated sooner than a large one.
 
     Attributes:
         changed: set by the stream when a batch landed.
@@ -51,14 +51,14 @@ class Evaluations:
         return age >= self._pause and (self.changed.is_set() or passed)
 
     def begun(self, now: datetime) -> None:
-        """An evaluation as of `now` begins: what lands from here on is for the next."""
+        """Begin an evaluation as of `now`: events that land from here on are for the next."""
         self.last = now
         self.changed.clear()
 
     def ended(self, seconds: float, deadline: datetime | None) -> None:
-        """The evaluation took so long, and knows when the next dataset will be late."""
+        """Record the evaluation's duration, and when the next dataset will be late."""
         pause = max(_LEAST_PAUSE, _SHARE * timedelta(seconds=seconds))
-        # The first one compiled what the others find: its duration tells nothing of theirs.
+        # The first one compiled what the others find: its duration is no estimate of theirs.
         self._pause = min(pause, self.at_most_every) if self._is_warm else _LEAST_PAUSE
         self._is_warm = True
         self.deadline = deadline

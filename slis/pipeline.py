@@ -1,4 +1,4 @@
-"""The pipeline role: the stream, and beside it what is periodic."""
+"""Pipeline role: the stream, and beside it the periodic work."""
 
 import time
 from collections.abc import Callable
@@ -219,7 +219,7 @@ class Pipeline:
         self._source.count_received(self._engine, self._clock)
 
     def _look_at_policy(self, _now: datetime) -> None:
-        # Each second, so that a changed file is in force soon whoever asks next.
+        # Each second, so that a changed file is soon in force everywhere.
         self._policy_notes(self._engine)
 
     def _add_partitions(self, now: datetime) -> None:

@@ -19,7 +19,7 @@ _SEEN = {"first_seen_at": least, "last_seen_at": greatest}
 
 
 class FoldedDataset(msgspec.Struct, frozen=True):
-    """A dataset of the catalog, and the one that it is by the policy; instants in microseconds."""
+    """Dataset of the catalog, and its dataset by the policy; instants in microseconds."""
 
     name: Name
     dataset: Name
@@ -28,12 +28,12 @@ class FoldedDataset(msgspec.Struct, frozen=True):
 
     @property
     def pair(self) -> Pair:
-        """As the policy's aliases have it."""
+        """Return the pair as the policy's aliases have it."""
         return key(*self.name), key(*self.dataset)
 
 
 def folded_datasets(connection: Connection, folding: Folding) -> dict[Pair, FoldedDataset]:
-    """Those that a fold takes, whether they were moved already or not.
+    """Return the datasets that a fold takes, whether they were moved already or not.
 
     Retired ones stay what they are: nothing of them is to come back under another name.
     """
@@ -69,7 +69,7 @@ def _begins(namespace: str, name: str) -> ColumnElement[bool]:
 
 
 def declare_folded(connection: Connection, folded: Iterable[FoldedDataset]) -> None:
-    """The datasets that these are now, and the names that they had, as the stream notes them."""
+    """Return the resulting datasets, and the names that they had, as the stream notes them."""
     found = list(folded)
     spans: dict[Name, list[FoldedDataset]] = {}
     for one in found:

@@ -1,4 +1,4 @@
-"""What the policy says of names: datasets that it declares, and which name is which dataset."""
+"""Names in the policy: datasets that it declares, and the dataset of each name."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -79,7 +79,7 @@ def renew_names(engine: Engine, policy: Policy, as_of: datetime) -> bool:
 
 
 def _changes(before: AbstractSet[Pair], now: AbstractSet[Pair]) -> dict[int, set[Pair]]:
-    """The pairs that come or go, by the key of the name: a name changes hands in one piece."""
+    """Yield the pairs that come or go, by the key of the name: a name changes hands as a whole."""
     changes: dict[int, set[Pair]] = {}
     for pair in before ^ now:
         changes.setdefault(pair[0], set()).add(pair)

@@ -13,7 +13,7 @@ SETTLING_MINUTES = 15
 
 
 def due_at(read_at: Column, landed_at: Column) -> Column:
-    """When a read counts: 15 minutes after its event time, or when it landed if that is later."""
+    """Return when a read counts: 15 minutes after its event time, or when it landed if later."""
     return F.greatest(read_at + F.expr(f"INTERVAL {SETTLING_MINUTES} MINUTES"), landed_at)
 
 
@@ -25,7 +25,7 @@ def provenance(
     *,
     horizon: datetime | None,
 ) -> DataFrame:
-    """Each read that is due by an instant, judged once: at the first instant that it is due by.
+    """Judge each read that is due by an instant once: at the first instant that it is due by.
 
     Args:
         reads: `sli_schemas.READS`, those not counted before the first instant. Reads of history
@@ -54,7 +54,7 @@ def provenance(
 
 
 def _counted(reads: DataFrame, instants: DataFrame) -> DataFrame:
-    """`reads` with the instant that counts each; those not due by the last instant are left out."""
+    """Return `reads` with the instant that counts each, without those not due by the last one."""
     previous = F.lag("as_of").over(Window.orderBy("as_of")).alias("previous_as_of")
     intervals = F.broadcast(instants.select("as_of", previous))
     due = due_at(F.col("read_at"), F.col("landed_at"))
@@ -64,7 +64,7 @@ def _counted(reads: DataFrame, instants: DataFrame) -> DataFrame:
 
 
 def _with_first_write(counted: DataFrame, writes: DataFrame) -> DataFrame:
-    """`counted` with `first_written_at`, as known when the read was counted.
+    """Return `counted` with `first_written_at`, as known when the read was counted.
 
     Reads and writes go in one sequence per dataset, by when they counted or were known: the first
     write known so far is a running minimum, and no read ever meets each write.
@@ -79,7 +79,7 @@ def _with_first_write(counted: DataFrame, writes: DataFrame) -> DataFrame:
 
 
 def provenance_tally(outcomes: DataFrame) -> DataFrame:
-    """Reads counted by each instant, per tier.
+    """Count the reads by each instant, per tier.
 
     Args:
         outcomes: `sli_schemas.READ_OUTCOMES`.

@@ -1,4 +1,4 @@
-"""What an evaluation found, into the catalog: all of it in one transaction, or nothing."""
+"""Storage of an evaluation's results in the catalog, in one transaction."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -43,11 +43,11 @@ class OvertakenError(Exception):
 
 
 class Found(msgspec.Struct, frozen=True):
-    """What an evaluation found, as rows of the frames that `sli_schemas` declares."""
+    """Results of an evaluation, as rows of the frames that `sli_schemas` declares."""
 
     tallies: list[Row]  # TALLIES of the per-dataset SLIs
     states: pa.Table  # STATES
-    held: pa.Table  # what the catalog said of the same before: `dataset_states.held_states`
+    held: pa.Table  # the states before: `dataset_states.held_states`
     reads: list[Row]  # READ_OUTCOMES
     lags: list[Row]  # LAGS
     datasets: int

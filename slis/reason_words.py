@@ -1,4 +1,4 @@
-"""What a reason goes by, in words: times, runs and names that whoever is called can look up."""
+"""Evidence of each reason in words: times, runs and names that on-call engineers can look up."""
 
 from functools import cache
 
@@ -12,7 +12,7 @@ from slis.wording import BY_EVENT_LOG, duration_text, instant_text, words
 
 @cache
 def note() -> Column:
-    """What people should know of a dataset that is not bad."""
+    """Return the note about a dataset that is not bad."""
     idle = words(
         "idle: its inputs have nothing newer than ", instant_text(F.col("inputs_written_at"))
     )
@@ -58,32 +58,32 @@ def _overdue() -> Column:
 
 
 def pipeline_lag() -> Column:
-    """Of the reason `pipeline_lag`."""
+    """Return the evidence of `pipeline_lag`."""
     return words(
         "events have landed late since before ", instant_text(F.col("judgement.bad_since"))
     )
 
 
 def ingestion_gap() -> Column:
-    """Of the reason `ingestion_gap`."""
+    """Return the evidence of `ingestion_gap`."""
     due = instant_text(F.col("judgement.bad_since"))
     return words("due ", due, ", while the collector was not listening; ", _last_write())
 
 
 def limit_failed() -> Column:
-    """Of the reason `limit_failed`."""
-    told = "its limit could not be learned from its writes: an error of Lineward; "
-    return words(told, _last_write())
+    """Return the evidence of `limit_failed`."""
+    problem = "its limit could not be learned from its writes: an error of Lineward; "
+    return words(problem, _last_write())
 
 
 def naming_mismatch() -> Column:
-    """Of the reason `naming_mismatch`."""
+    """Return the evidence of `naming_mismatch`."""
     written_at = instant_text(F.col("twin.written_at"))
     return words(_last_write(), "; ", _full_name("twin"), " was written ", written_at)
 
 
 def job_failed() -> Column:
-    """Of the reason `job_failed`."""
+    """Return the evidence of `job_failed`."""
     return words(_failure(), "; ", _last_write(), _overdue())
 
 
@@ -97,15 +97,15 @@ def _failure() -> Column:
     is_traceback = first.endswith(TRACEBACK) & (F.length(raised) > 0)
     error = F.when(is_traceback, of_traceback).otherwise(first)
     before = F.when(is_logged, ", ").otherwise(": ")
-    told = F.concat(before, F.substring(error, 1, ERROR_CHARACTERS))
+    shown = F.concat(before, F.substring(error, 1, ERROR_CHARACTERS))
     return words(
         *(FAILED_RUN, F.col("failed.run_id"), " failed ", failed_at),
-        F.when(F.length(error) > 0, told).otherwise(F.lit("")),
+        F.when(F.length(error) > 0, shown).otherwise(F.lit("")),
     )
 
 
 def lost_run() -> Column:
-    """Of the reason `lost_run`."""
+    """Return the evidence of `lost_run`."""
     started_at, usual = instant_text(F.col("started_at")), duration_text(F.col("duration_seconds"))
     return words(
         "a run started ", started_at, " and never ended; it usually takes ", usual, _overdue()
@@ -113,21 +113,26 @@ def lost_run() -> Column:
 
 
 def upstream_late() -> Column:
-    """Of the reason `upstream_late`."""
+    """Return the evidence of `upstream_late`."""
     since = instant_text(F.col("late_upstream.since"))
     return words(
-        "upstream ", _full_name("late_upstream"), " is late since ", since, "; ", _last_write()
+        "upstream ",
+        _full_name("late_upstream"),
+        " has been late since ",
+        since,
+        "; ",
+        _last_write(),
     )
 
 
 def lineage_missing() -> Column:
-    """Of the reason `lineage_missing`."""
-    return words(_last_write(), ", known from evidence alone: no event of it came")
+    """Return the evidence of `lineage_missing`."""
+    return words(_last_write(), ", known from evidence only: no events reported it")
 
 
 def unlistened() -> Column:
     """Return the evidence of `lineage_missing` where the job ran without the listener."""
-    return words(*(_last_write(), _submitted(), ": no event of it came"), _overdue())
+    return words(*(_last_write(), _submitted(), ": no events were received from it"), _overdue())
 
 
 def _submitted() -> Column:
@@ -135,21 +140,21 @@ def _submitted() -> Column:
 
 
 def silent() -> Column:
-    """Of the reason `silent`."""
+    """Return the evidence of `silent`."""
     ran = words("; its job ran ", instant_text(F.col("job_seen_at")), " and did not write it")
     written_at = F.col("write.written_at")
-    heard = (
+    since = (
         F.when(F.col("job_seen_at") > written_at, ran)
-        .when(F.col("app_seen_at") > written_at, words(_submitted(), "; no write of it came"))
-        .otherwise(F.lit("; nothing was heard of its job since"))
+        .when(F.col("app_seen_at") > written_at, words(_submitted(), "; no write was reported"))
+        .otherwise(F.lit("; no events of its job since"))
     )
-    return words(_last_write(), heard, _overdue())
+    return words(_last_write(), since, _overdue())
 
 
 def job_missing() -> Column:
-    """Of the reason `job_missing`."""
+    """Return the evidence of `job_missing`."""
     return words(
-        *(_last_write(), "; event logs that were read after it was due hold no run since"),
+        *(_last_write(), "; event logs read after the deadline contain no run since"),
         _overdue(),
     )
 
@@ -161,22 +166,22 @@ def not_submitted() -> Column:
 
 
 def never_reported() -> Column:
-    """Of the reason `never_reported`."""
+    """Return the evidence of `never_reported`."""
     read_at = words(", last read ", instant_text(F.col("read_at")))
     read = F.when(F.col("read_at").isNull(), F.lit("")).otherwise(read_at)
     created_at = words(", created ", instant_text(F.col("created_at")))
     created = F.when(F.col("created_at").isNull(), F.lit("")).otherwise(created_at)
-    job = words("; the job that is to write it", SUBMITTED, F.col("app_summary"))
+    job = words("; the job that should write it", SUBMITTED, F.col("app_summary"))
     submitted = F.when(F.col("app_summary").isNull(), F.lit("")).otherwise(job)
     return words("no write was ever reported", read, created, submitted, _overdue())
 
 
 def no_inputs() -> Column:
-    """Of the reason `no_inputs`."""
-    return words(_last_write(), ", which names no input, or too many to make edges of")
+    """Return the evidence of `no_inputs`."""
+    return words(_last_write(), ", which has no inputs, or too many to store as edges")
 
 
 def late() -> Column:
-    """Of the reason `late`."""
+    """Return the evidence of `late`."""
     started_at = instant_text(F.col("started_at"))
     return words("a run started ", started_at, " and has not ended; ", _last_write(), _overdue())

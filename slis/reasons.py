@@ -1,4 +1,4 @@
-"""Why a dataset is not good: the first reason that holds, with its evidence."""
+"""Reason why a dataset is not good: the first reason that holds, with its evidence."""
 
 from functools import cache
 
@@ -24,7 +24,7 @@ _KEYS = ["as_of", "dataset_key"]
 
 
 def reasons(judged: DataFrame, edges: DataFrame) -> DataFrame:
-    """Each judgement with its reason.
+    """Return each judgement with its reason.
 
     Args:
         judged: `sli_schemas.JUDGED`, of both per-dataset SLIs: late upstreams are looked up in it.
@@ -49,14 +49,14 @@ def reasons(judged: DataFrame, edges: DataFrame) -> DataFrame:
     )
 
 
-def _columns(reason: Column, told: Column) -> list[Column]:
+def _columns(reason: Column, evidence: Column) -> list[Column]:
     fields = ("sli", "state")
     figures = ("age_seconds", "limit_seconds", "limit_origin")
     return [
         *(F.col(name) for name in _KEYS),
         *(F.col(f"judgement.{name}").alias(name) for name in fields),
         reason.alias("reason"),
-        told.alias("evidence"),
+        evidence.alias("evidence"),
         *(F.col(f"judgement.{name}").alias(name) for name in figures),
     ]
 
@@ -87,15 +87,15 @@ def _late_upstreams(judged: DataFrame, edges: DataFrame) -> DataFrame:
 
 @cache
 def _first_that_holds() -> Column:
-    """A struct of reason and evidence. The order is the definition's: change it there first."""
+    """Build a struct of reason and evidence, in the order of `docs/slis.md`."""
     found = _reason("late", reason_words.late())
-    for holds, reason, told in reversed(_reasons()):
-        found = F.when(holds, _reason(reason, told)).otherwise(found)
+    for holds, reason, evidence in reversed(_reasons()):
+        found = F.when(holds, _reason(reason, evidence)).otherwise(found)
     return found
 
 
 def _reasons() -> list[tuple[Column, str, Column]]:
-    """(holds, reason, evidence), the first that holds first."""
+    """Return (holds, reason, evidence), the first that holds first."""
     is_absent = F.col("judgement.defect").isin(NEVER_WRITTEN, NO_WRITE, OVERDUE)
     is_quiet = is_absent & ~is_running()
     defect = F.col("judgement.defect")
@@ -118,8 +118,8 @@ def _reasons() -> list[tuple[Column, str, Column]]:
     ]
 
 
-def _reason(reason: str, told: Column) -> Column:
-    return F.struct(F.lit(reason).alias("reason"), told.alias("evidence"))
+def _reason(reason: str, evidence: Column) -> Column:
+    return F.struct(F.lit(reason).alias("reason"), evidence.alias("evidence"))
 
 
 def _has_no_limit() -> Column:
@@ -128,7 +128,7 @@ def _has_no_limit() -> Column:
 
 
 def _is_missing_from_logs() -> Column:
-    """The job left logs before, and what was read of all logs after the deadline has no more.
+    """Return whether logs, read after the deadline, lack a job that left logs before.
 
     Logs that were last read before it passed say nothing of a job that was not due yet.
     """

@@ -114,13 +114,13 @@ def _figures(row, hours: Hours, own_margin: float | None) -> str:  # type: ignor
         "latest" if is_periodic else "largest": row.largest,
         "fifth longest": row.recurring,
     }
-    told = ", ".join(
+    listed = ", ".join(
         f"{name} {_clock(value)}" for name, value in figures.items() if not pd.isna(value)
     )
     week = f", {paused} hours of the week left out" if paused else ""
     beyond = f"{_clock(row.limit)}{' after its hour' if is_periodic else ''}"
     rests = "a wide limit of its own" if row.cadence_class in WIDE else _tail(row, own_margin)
-    return f"{row.cadence_class}: {row.gaps} gaps, {told}{week}; late beyond {beyond} ({rests})"
+    return f"{row.cadence_class}: {row.gaps} gaps, {listed}{week}; late beyond {beyond} ({rests})"
 
 
 def _tail(row, own_margin: float | None) -> str:  # type: ignore[no-untyped-def]  # noqa: ANN001

@@ -1,4 +1,4 @@
-"""The folder of temporary files: what a killed role left there, its next start deletes."""
+"""Folder of temporary files: leftovers of a killed role are deleted at its next start."""
 
 import shutil
 import tempfile

@@ -80,6 +80,6 @@ def in_stream_pool(spark: SparkSession) -> None:
 
 
 def in_evaluation_pool(spark: SparkSession) -> None:
-    """What this thread has Spark do yields to the stream, and can be given up."""
+    """Let this thread's Spark jobs yield to the stream, and allow to cancel them."""
     spark.sparkContext.setLocalProperty(POOL, EVALUATION_POOL)
     spark.sparkContext.setJobGroup(EVALUATION_POOL, "evaluation")

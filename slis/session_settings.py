@@ -51,7 +51,7 @@ _DEFAULTS: Final = {
     # A batch folds to a few thousand rows: AQE's extra job a shuffle costs more than it spreads.
     "spark.sql.adaptive.enabled": "false",
     "spark.python.worker.reuse": "true",
-    # A worker gives up after 15 s unless told: on a machine out of breath that ends the stream.
+    # A worker gives up after 15 s by default: on a machine out of breath that ends the stream.
     "spark.python.authenticate.socketTimeout": "120s",
     # The listener bus keeps finished jobs for a UI that is off.
     "spark.ui.retainedJobs": "20",
@@ -59,11 +59,11 @@ _DEFAULTS: Final = {
     "spark.sql.ui.retainedExecutions": "5",
     # A batch holds few days: without this, its rows are sorted to write one day after the other.
     "spark.sql.maxConcurrentOutputFileWriters": "16",
-    # An evaluation has more generated classes than the 100 that are kept unless told: each would
+    # An evaluation has more generated classes than the 100 that are kept by default: each would
     # compile all of them again, and run code that the JIT has not seen before.
     "spark.sql.codegen.cache.maxEntries": "2000",
     # What is broadcast is small, but its time is that of all it is worked out from: on a machine
-    # that is busy with other work, learning takes more than the five minutes allowed unless told.
+    # that is busy with other work, learning takes more than the five minutes allowed by default.
     "spark.sql.broadcastTimeout": "3600",
     # What an evaluation caches it reads a few times within seconds: packing costs more.
     "spark.sql.inMemoryColumnarStorage.compressed": "false",

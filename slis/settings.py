@@ -1,4 +1,4 @@
-"""What an operator may set of the pipeline; every default is safe."""
+"""Settings of the pipeline; every default is safe."""
 
 from pathlib import Path
 from typing import Annotated
@@ -17,7 +17,7 @@ _Days = Annotated[int, Meta(ge=1, le=3_650)]
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the roles meet: `LINEWARD_` + field in capitals."""
+    """Places that roles share: `LINEWARD_` + field in capitals."""
 
     data_dir: Path = Path("lineward-data")
     policy: Path | None = None
@@ -32,22 +32,22 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def spool(self) -> Path:
-        """The collector's spool."""
+        """Return the path of the collector's spool."""
         return self.data_dir / "spool.db"
 
     @property
     def attempts(self) -> Path:
-        """How often the range of events that is tried now has failed."""
+        """Return the path of the file that counts failures of the current range of events."""
         return self.data_dir / "attempts.json"
 
     @property
     def lake(self) -> Lake:
-        """The raw events, as Parquet."""
+        """Return the folder of raw events, as Parquet."""
         return open_lake(self.data_dir, self.lake_settings)
 
     @property
     def control_lake(self) -> Lake:
-        """The lake of a control event, for as long as it is tried."""
+        """Return the folder of the lake of a control event, for as long as it is tried."""
         return Lake(LakeSettings(), self.data_dir / "lake-control")
 
     @property
@@ -85,7 +85,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def days(self) -> dict[str, int]:
-        """How long the catalog keeps what."""
+        """Return how long the catalog keeps its rows."""
         return {
             "event_days": self.event_days,
             "write_days": self.write_days,
@@ -95,7 +95,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def event_log_folders(self) -> tuple[str, ...]:
-        """Where Spark event logs are; none: lineage is judged by itself alone."""
+        """Return the folders of Spark event logs; none: lineage is judged by itself alone."""
         return tuple(folder for part in self.event_logs.split(",") if (folder := part.strip()))
 
 
@@ -111,7 +111,7 @@ def read_place() -> Place:
 
 
 def read() -> Settings:
-    """Settings of this process.
+    """Read the settings of this process.
 
     Raises:
         InvalidSettingError: an unknown variable, or a value out of range.

@@ -22,7 +22,7 @@ ACTIVITY = f"""
 # `job_seen_at`: the last start that evidence has of the job that wrote it; null: it has none.
 # `logs_read_at`: up to when all event logs were read, of every job; null: they never were.
 # `created_at`: when a run created what no run has read or written since; null of all else.
-# `app_*`: of the last SparkApplication of the job that is to write it, as Kubernetes has it.
+# `app_*`: of the last SparkApplication of the job that should write it, as Kubernetes has it.
 # `app_checked_at`: up to when no newer one came; null: that is not known, or it is running.
 DATASETS = """
     dataset_key bigint, namespace string, name string, first_seen_at timestamp,

@@ -1,4 +1,4 @@
-"""How many datasets are good, of how many, per SLI and tier."""
+"""Counts of good datasets, and of all, per SLI and tier."""
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F

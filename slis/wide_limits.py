@@ -23,7 +23,7 @@ _ENDED_FACTOR, _ENDED_SECONDS = 3.0, 14 * 86_400.0
 
 
 def wide_limit(gaps: Floats, trained: int) -> tuple[str, float] | None:
-    """Return a class and its limit; None where a tail tells more, or where too little is known.
+    """Return a class and its limit; None where a tail says more, or where too little is known.
 
     Args:
         gaps: that may teach, misses included, in order.

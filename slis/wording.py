@@ -1,4 +1,4 @@
-"""Instants, durations and names in the words of the evidence that people read."""
+"""Timestamps, durations and names in the words of the evidence that people read."""
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
@@ -26,7 +26,7 @@ def _amount(value: Column, unit: str) -> Column:
 
 
 def words(*parts: str | Column) -> Column:
-    """The parts as one text; a part that is null reads `unknown`."""
+    """Join the parts to one text; a part that is null reads `unknown`."""
     return F.concat(
         *(
             F.lit(part) if isinstance(part, str) else F.coalesce(part, F.lit("unknown"))
@@ -36,7 +36,7 @@ def words(*parts: str | Column) -> Column:
 
 
 def near_key(name: Column) -> Column:
-    """What two spellings of one dataset have alike: the last two parts, letters and digits only.
+    """Return what spellings of one dataset share: the last two parts, letters and digits only.
 
     `/lake/core.db/Orders`, `core.orders` and `core/orders` agree; `orders` alone says too little,
     and has none.

@@ -1,4 +1,4 @@
-"""What time counts for a dataset, as the policy says: its zone, days off, holidays, windows."""
+"""Time that counts for a dataset by the policy: its zone, days off, holidays, windows."""
 
 import hashlib
 from datetime import date, datetime, timedelta
@@ -36,7 +36,7 @@ _T = TypeVar("_T", int, float, datetime)
 
 
 class WorkingTime(msgspec.Struct, frozen=True):
-    """Of the datasets that have a calendar and suppressions in common.
+    """Working time of the datasets that have a calendar and suppressions in common.
 
     Attributes:
         time_zone: of the calendar, else of the policy.
@@ -50,7 +50,7 @@ class WorkingTime(msgspec.Struct, frozen=True):
     windows: tuple[tuple[int, int], ...] = ()
 
     def hours(self, wall: Floats) -> Hours:
-        """The hours of the week that count: neither off nor never used.
+        """Return the hours of the week that count: neither off nor never used.
 
         A calendar's days off are whole days. What is written hourly may have
         nights as well; a weekend needs no second explanation.
@@ -72,7 +72,7 @@ class WorkingTime(msgspec.Struct, frozen=True):
         return _joined(sorted(_whole_day(day) for day in self.holidays))
 
     def in_window(self, micros: Micros) -> Hours:
-        """Which instants lie in a suppression."""
+        """Return which instants lie in a suppression."""
         return self.out_of_windows(micros) > micros
 
     def spans_window(self, micros: Micros) -> Hours:
@@ -83,20 +83,20 @@ class WorkingTime(msgspec.Struct, frozen=True):
         return spans
 
     def out_of_windows(self, micros: Micros) -> Micros:
-        """The instants; of those in a suppression, its end."""
+        """Move instants in a suppression to its end; return all."""
         for start, end in self.windows:
             micros = np.where((micros >= start) & (micros < end), end, micros)
         return micros
 
     def after_windows(self, since: Micros, due: Micros) -> Micros:
-        """The deadlines, later by what of the time from `since` to them lies in suppressions."""
+        """Move the deadlines by the time from `since` to them that lies in suppressions."""
         for start, end in self.windows:
             is_between = (start < due) & (end > since)
             due = np.where(is_between, due + end - np.maximum(start, since), due)
         return due
 
     def due(self, at: Micros, working: Floats, hours: Hours, *, usual_gap: float) -> Micros:
-        """The instants by which so many working seconds have gone, of gaps that began at `at`.
+        """Return when so many working seconds have gone, for gaps that began at `at`.
 
         An hourly job runs each hour, though the clocks are changed: the later of both is due.
         """
@@ -114,21 +114,21 @@ class WorkingTime(msgspec.Struct, frozen=True):
 
 
 def plan_of(policy: Policy, calendar: str | None, suppressions: list[str]) -> str | None:
-    """What names the working time of a dataset; None where only the policy's zone counts.
+    """Return the name of a dataset's working time; None where only the policy's zone counts.
 
-    Another content gives another name: what was learned by the old one is then learned anew.
+    Another content gives another name: what was learned by the old one is then learned again.
     """
     if calendar is None and not suppressions:
         return None
-    told = [one for one in policy.calendars if one.name == calendar]
+    calendars = [one for one in policy.calendars if one.name == calendar]
     planned = [one for one in policy.suppressions if one.name in suppressions]
-    content = msgspec.json.encode([told, planned, policy.time_zone])
+    content = msgspec.json.encode([calendars, planned, policy.time_zone])
     digest = hashlib.sha256(content).hexdigest()[:_DIGITS]
     return _SEPARATOR.join([digest, calendar or "", *sorted(suppressions)])
 
 
 def working_time(policy: Policy, plan: str | None) -> WorkingTime:
-    """The working time that `plan_of` named."""
+    """Return the working time that `plan_of` named."""
     if plan is None:
         return WorkingTime(policy.time_zone)
     _, name, *planned = plan.split(_SEPARATOR)

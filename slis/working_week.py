@@ -37,7 +37,7 @@ def wall_seconds(micros: Micros, zone: str) -> Floats:
 
 
 def instant_micros(wall: Floats, zone: str) -> Micros:
-    """The instants of wall times; of an hour that comes twice, the second: nothing is due early."""
+    """Return the instants of wall times; the second of an hour that comes twice: none is early."""
     micros = np.round((np.atleast_1d(wall) - THURSDAY_SECONDS) * 1e6).astype(np.int64)
     local = pd.DatetimeIndex(micros.astype("datetime64[us]"))
     again = np.zeros(micros.size, dtype=np.bool_)
@@ -46,7 +46,7 @@ def instant_micros(wall: Floats, zone: str) -> Micros:
 
 
 def working_hours(wall: Floats) -> Hours:
-    """The hours of the week in which time counts.
+    """Return the hours of the week in which time counts.
 
     Off is what lies between two hours that are in use, once the usual gap has gone by since the
     first, if that is much longer than a usual gap: a weekend, or an hourly job's nights. It is as
@@ -79,7 +79,7 @@ def working_hours(wall: Floats) -> Hours:
 
 
 def _uses(wall: Floats, *, is_slow: bool) -> npt.NDArray[np.int64]:
-    """Writes in each hour of the week; of a slow cadence the neighbours' too.
+    """Count writes in each hour of the week; for a slow cadence the neighbours' too.
 
     A job that ends near the full hour uses now one and now the other.
     """
@@ -114,7 +114,7 @@ def working_seconds(wall: Floats, hours: Hours, pauses: Floats = NO_PAUSES) -> F
 
 
 def wall_at(working: Floats, hours: Hours, pauses: Floats = NO_PAUSES) -> Floats:
-    """The wall times by which so many seconds have gone: `working_seconds` reversed."""
+    """Return the wall times when so many seconds have gone: `working_seconds` reversed."""
     counted = np.atleast_1d(np.asarray(working, dtype=np.float64))
     if pauses.size:
         begin, end = _in_hours(pauses[:, 0], hours), _in_hours(pauses[:, 1], hours)

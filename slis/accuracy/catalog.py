@@ -1,4 +1,4 @@
-"""What accuracy reads of the catalog, and what it writes into it."""
+"""Catalog rows that accuracy reads and writes."""
 
 from datetime import datetime, timedelta
 
@@ -12,7 +12,7 @@ from slis import catalog_frames
 from slis.accuracy.checks import checks
 from slis.accuracy.kept import keep_checks
 from slis.accuracy.reported import EVIDENCE, WHOLE_OF
-from slis.accuracy.schemas import CHECKS, EVENT_LOG, LATEST, TOLD
+from slis.accuracy.schemas import CHECKS, EVENT_LOG, LATEST, SOURCES
 
 WINDOW = timedelta(days=30)
 _REPORTED = """
@@ -37,8 +37,8 @@ _CHECKS = """
     WHERE c.counted_at IS NULL OR c.checked_at >= {since}
 """
 _HOUR = hour_of("c.written_at")
-# What is told of one run alone, and never that it is right, stands until the job's next write had
-# as much time to be told of: by another root run, or in a later hour of the same.
+# A finding about one run, never that the run is right, stands until the job's next write had
+# as much time to be reported: by another root run, or in a later hour of the same.
 _LATEST = f"""
     SELECT c.downstream_key, c.root_run_id, u.namespace, u.name, c.outcome, c.oracle
     FROM edge_check c
@@ -58,13 +58,13 @@ _LATEST = f"""
 
 
 def compare(spark: SparkSession, engine: Engine, now: datetime) -> int:
-    """Compare the evidence that was not compared yet with what events told; how many edges."""
+    """Compare new evidence with the edges of events; return the number of edges."""
     with engine.connect() as connection:
         if connection.execute(text(f"{_DUE} LIMIT 1")).first() is None:
             return 0
     shown = EVIDENCE.format(applications=_DUE)
-    evidence = catalog_frames.frame(spark, engine, shown, TOLD)
-    reported = catalog_frames.frame(spark, engine, _REPORTED.format(due=_DUE), TOLD)
+    evidence = catalog_frames.frame(spark, engine, shown, SOURCES)
+    reported = catalog_frames.frame(spark, engine, _REPORTED.format(due=_DUE), SOURCES)
     found = catalog_frames.rows(checks(evidence, reported))
     with in_turn(engine) as connection:
         keep_checks(connection, [{**row, "oracle": EVENT_LOG} for row in found], to_micros(now))

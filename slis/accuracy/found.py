@@ -43,9 +43,9 @@ def accuracy_tally(checks: DataFrame, instants: DataFrame) -> DataFrame:
 
 
 def accuracy_states(latest: DataFrame, instants: DataFrame) -> DataFrame:
-    """Each dataset of which edges were checked: bad where one did not agree, else good.
+    """Return the state of each dataset with checked edges: bad where one was wrong, else good.
 
-    Told is an edge that is wrong before one that is missing, and of those what the event log has.
+    A wrong edge is named before a missing one, and of those, edges of the event log first.
 
     Args:
         latest: `accuracy.schemas.LATEST`.
@@ -55,9 +55,9 @@ def accuracy_states(latest: DataFrame, instants: DataFrame) -> DataFrame:
         `sli_schemas.STATES`.
     """
     full_name = words(F.col("namespace"), " ", F.col("name"))
-    told = F.struct(_rank(), full_name.alias("name"), "root_run_id", "oracle")
+    finding = F.struct(_rank(), full_name.alias("name"), "root_run_id", "oracle")
     found = latest.groupBy("downstream_key").agg(
-        *(_first(told, outcome).alias(outcome) for outcome in (EDGE_MISSING, EDGE_WRONG)),
+        *(_first(finding, outcome).alias(outcome) for outcome in (EDGE_MISSING, EDGE_WRONG)),
     )
     is_missing, is_wrong = (F.col(name).isNotNull() for name in (EDGE_MISSING, EDGE_WRONG))
     null = F.lit(None)
@@ -65,30 +65,30 @@ def accuracy_states(latest: DataFrame, instants: DataFrame) -> DataFrame:
         *("as_of", F.col("downstream_key").alias("dataset_key"), F.lit(ACCURACY.id).alias("sli")),
         F.when(is_missing | is_wrong, BAD).otherwise(GOOD).alias("state"),
         F.when(is_wrong, EDGE_WRONG).when(is_missing, EDGE_MISSING).alias("reason"),
-        _told(is_missing, is_wrong).alias("evidence"),
+        _evidence(is_missing, is_wrong).alias("evidence"),
         *(null.cast("double").alias(name) for name in ("age_seconds", "limit_seconds")),
         null.cast("string").alias("limit_origin"),
     )
 
 
-def _first(told: Column, outcome: str) -> Column:
-    return F.min(F.when(F.col("outcome") == outcome, told))
+def _first(finding: Column, outcome: str) -> Column:
+    return F.min(F.when(F.col("outcome") == outcome, finding))
 
 
 def _rank() -> Column:
-    """The oracles, the one that is told first before the others."""
+    """Return the oracles; the first is named before the others."""
     names = F.array(*(F.lit(oracle) for oracle in ORACLES))
     return F.array_position(names, F.col("oracle")).alias("rank")
 
 
-def _told(is_missing: Column, is_wrong: Column) -> Column:
+def _evidence(is_missing: Column, is_wrong: Column) -> Column:
     missing, wrong = F.col(EDGE_MISSING), F.col(EDGE_WRONG)
     wrong_words = words(
         *("run ", wrong["root_run_id"], ": its events name ", wrong["name"]),
         ", its event log does not",
     )
-    told = F.when(is_wrong, wrong_words)
+    evidence = F.when(is_wrong, wrong_words)
     for oracle, (before, after) in _WORDS.items():
         text = words("run ", missing["root_run_id"], f": {before} ", missing["name"], after)
-        told = told.when(is_missing & (missing["oracle"] == oracle), text)
-    return told
+        evidence = evidence.when(is_missing & (missing["oracle"] == oracle), text)
+    return evidence

@@ -1,4 +1,4 @@
-"""The checks that an oracle made, into `edge_check`."""
+"""Storage of an oracle's checks in `edge_check`."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from lineage.keys import key
 from slis.stream.parts import in_parts
 
 Check = Mapping[str, Any]
-"""A row of `accuracy.schemas.SAID`."""
+"""A row of `accuracy.schemas.FINDINGS`."""
 
 _VERSIONS = """
     SELECT r.root_run_id, max(r.producer) AS producer, max(r.adapter_version) AS adapter_version,
@@ -54,7 +54,7 @@ def _versions(connection: Connection, root_run_ids: Iterable[str]) -> dict[str, 
 
 
 def _version(run: Row[Any]) -> dict[str, Any]:
-    """What an edge is checked once for: the code that ran, and who reported it."""
+    """Return the key by which an edge is checked once: the code that ran, and the reporter."""
     texts = (run.producer, run.adapter_version, run.engine_version, run.code_version)
     return {
         "job_version": key(*(one or "" for one in texts)),

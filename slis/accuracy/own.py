@@ -8,23 +8,23 @@ from pyspark.sql import functions as F
 
 from slis.accuracy.checks import EDGE_MISSING, checks
 
-# Who tells both cannot prove itself right: where the two agree, nothing is said.
+# One reporter of both is no proof: where the two agree, there is no finding.
 _SAYS = f"outcome = '{EDGE_MISSING}'"
 _WRITE = ("root_run_id", "downstream_key")
 
 
-def own_checks(told: DataFrame, reported: DataFrame, whole: DataFrame) -> DataFrame:
-    """Each source that a run's facets name and its inputs do not; never one that is good.
+def own_checks(named: DataFrame, reported: DataFrame, whole: DataFrame) -> DataFrame:
+    """Return each source that a run's facets name and its inputs lack; never a good one.
 
     Args:
-        told: `accuracy.schemas.OWN_TOLD`.
-        reported: `accuracy.schemas.TOLD`, of the same root runs; `is_whole` has no meaning.
+        named: `accuracy.schemas.FACET_SOURCES`.
+        reported: `accuracy.schemas.SOURCES`, of the same root runs; `is_whole` has no meaning.
         whole: `accuracy.schemas.WHOLE`: the event log is believed there, and nobody else.
 
     Returns:
-        `accuracy.schemas.SAID`, each edge once. What a dataset is made of itself is left out.
+        `accuracy.schemas.FINDINGS`, each edge once. What a dataset is made of itself is left out.
     """
-    asked = told.join(whole, list(_WRITE), "left_anti").where("upstream_key <> downstream_key")
+    asked = named.join(whole, list(_WRITE), "left_anti").where("upstream_key <> downstream_key")
     keys = (*_WRITE, "upstream_key")
     one = asked.groupBy(*keys, "upstream_namespace", "upstream_name").agg(
         F.max("oracle").alias("oracle")
@@ -40,7 +40,7 @@ def _without_other_spellings(shown: DataFrame, reported: DataFrame) -> DataFrame
     Clients build column lineage apart from inputs: without the database (`users` for `data.users`),
     or in another case. An input in the same namespace whose name ends alike is the same dataset.
     """
-    told, known = shown.alias("t"), reported.alias("k")
+    named, known = shown.alias("t"), reported.alias("k")
     same_write = [F.col(f"t.{name}") == F.col(f"k.{name}") for name in _WRITE]
     is_other = F.col("t.upstream_key") != F.col("k.upstream_key")
     namespaces, names = (
@@ -50,7 +50,7 @@ def _without_other_spellings(shown: DataFrame, reported: DataFrame) -> DataFrame
     is_same = reduce(
         and_, [*same_write, is_other, namespaces[0] == namespaces[1], _ends_alike(*names)]
     )
-    return told.join(known, is_same, "left_anti")
+    return named.join(known, is_same, "left_anti")
 
 
 def _ends_alike(one: Column, other: Column) -> Column:

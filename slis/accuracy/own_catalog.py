@@ -1,4 +1,4 @@
-"""A run's own words, out of the catalog when they had time to be borne out, and into its checks."""
+"""Comparison of a run's own facets with its inputs, once these had time to come."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -14,7 +14,7 @@ from slis import catalog_frames
 from slis.accuracy.kept import keep_checks
 from slis.accuracy.own import own_checks
 from slis.accuracy.reported import REPORTED, whole_writes
-from slis.accuracy.schemas import OWN_TOLD, TOLD
+from slis.accuracy.schemas import FACET_SOURCES, SOURCES
 from slis.stream import staging
 from slis.stream.canonical import settle as settle_names
 from slis.stream.claims_catalog import unsettled
@@ -23,7 +23,7 @@ from slis.stream.spellings import folder_key_of
 from slis.stream.tell import OF_ALIAS
 
 _MOST = 20_000  # of a turn, the oldest first
-# Told before a while, by a run that has written since: its inputs had as long to come.
+# Reported before a while, by a run that has written since: its inputs had as long to come.
 _DUE = f"""
     SELECT t.root_run_id, t.downstream_key, t.upstream_key, t.oracle, t.upstream_namespace,
         t.upstream_name, dd.canonical_key AS downstream,
@@ -36,7 +36,7 @@ _DUE = f"""
             AND w.root_run_id = t.root_run_id AND w.landed_at <= {{settled}})
     ORDER BY t.seen_at, t.root_run_id, t.downstream_key, t.upstream_key LIMIT {_MOST}
 """  # noqa: S608 - a number of ours
-_TOLD = """
+_NAMED_BY_FACETS = """
     SELECT root_run_id, downstream, upstream, upstream_namespace, upstream_name, oracle
     FROM ({due}) AS due
 """
@@ -48,31 +48,33 @@ _DONE = """
 
 
 def hold_own_words(spark: SparkSession, engine: Engine, now: datetime, settle: timedelta) -> int:
-    """Hold what facets told, and inputs did not by now, against the edges; how many edges."""
+    """Compare sources of facets that inputs still lack with the edges; count the edges."""
     due = _DUE.format(settled=to_micros(now - settle))
     with engine.connect() as connection:
-        told = [dict(row) for row in connection.execute(text(due)).mappings()]
-    if not told:
+        due_edges = [dict(row) for row in connection.execute(text(due)).mappings()]
+    if not due_edges:
         return 0
     roots = _ROOTS.format(due=due)
     found = catalog_frames.rows(
         own_checks(
-            catalog_frames.frame(spark, engine, _TOLD.format(due=due), OWN_TOLD),
-            catalog_frames.frame(spark, engine, REPORTED.format(roots=roots), TOLD),
+            catalog_frames.frame(spark, engine, _NAMED_BY_FACETS.format(due=due), FACET_SOURCES),
+            catalog_frames.frame(spark, engine, REPORTED.format(roots=roots), SOURCES),
             whole_writes(spark, engine, roots),
         )
     )
     with in_turn(engine) as connection:
         keep_checks(connection, found, to_micros(now))
-        _name_upstreams(connection, told, {row["upstream_key"] for row in found}, to_micros(now))
-        connection.execute(text(_DONE), told)
+        _name_upstreams(
+            connection, due_edges, {row["upstream_key"] for row in found}, to_micros(now)
+        )
+        connection.execute(text(_DONE), due_edges)
     return len(found)
 
 
 def _name_upstreams(
-    connection: Connection, told: Iterable[dict[str, Any]], missing: set[int], at: int
+    connection: Connection, due_edges: Iterable[dict[str, Any]], missing: set[int], at: int
 ) -> None:
-    """Datasets that a facet alone names, and that are missed: people are told their names."""
+    """Store datasets that only a facet names and that are missed: people read their names."""
     rows = {
         (
             row["upstream"],
@@ -84,7 +86,7 @@ def _name_upstreams(
             at,
             at,
         )
-        for row in told
+        for row in due_edges
         if row["upstream"] in missing
         for namespace, name in [(row["upstream_namespace"], row["upstream_name"])]
         if row["upstream"] == key(namespace, name)

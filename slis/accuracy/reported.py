@@ -1,4 +1,4 @@
-"""What events told of root runs, and of which of their writes the event log has all."""
+"""Edges of root runs by events, and the writes that the event log has in full."""
 
 from pyspark.sql import DataFrame, SparkSession
 from sqlalchemy import Engine
@@ -23,7 +23,7 @@ EVIDENCE = """
     LEFT JOIN dataset rd ON rd.dataset_key = ri.dataset_key
     WHERE a.root_run_id IS NOT NULL AND a.application_id IN ({applications})
 """
-# `TOLD` of the root runs of a query, by what their runs read and wrote.
+# `SOURCES` of the root runs of a query, by what their runs read and wrote.
 REPORTED = """
     SELECT DISTINCT r.root_run_id, wd.canonical_key, rd.canonical_key, u.namespace, u.name, 1 = 1
     FROM run r JOIN run_io w ON w.run_key = r.run_key AND w.direction = 'write'

@@ -10,7 +10,7 @@ OWN_WORDS = (LINEAGE_FACET, COLUMN_LINEAGE)
 # What a root run read for a dataset that it wrote, as evidence or as events have it. An edge whose
 # upstream is null says only that the dataset was written. `is_whole`: what is not named was not
 # read.
-TOLD = """
+SOURCES = """
     root_run_id string, downstream_key bigint, upstream_key bigint, upstream_namespace string,
     upstream_name string, is_whole boolean
 """
@@ -41,7 +41,7 @@ LATEST = """
 """
 
 # What a run's own facets name and its inputs do not. `oracle`: lineage_facet | column_lineage.
-OWN_TOLD = """
+FACET_SOURCES = """
     root_run_id string, downstream_key bigint, upstream_key bigint, upstream_namespace string,
     upstream_name string, oracle string
 """
@@ -50,7 +50,7 @@ OWN_TOLD = """
 WHOLE = "root_run_id string, downstream_key bigint"
 
 # `CHECKED`, with the oracle that says so.
-SAID = """
+FINDINGS = """
     root_run_id string, downstream_key bigint, upstream_key bigint, outcome string, oracle string
 """
 
@@ -78,7 +78,7 @@ KNOWN = """
 LEADS = "upstream_key bigint, downstream_key bigint"
 
 # What the text of a run reads for what the run writes; and what is known of such runs.
-SQL_SOURCES = f"run_key bigint, {TOLD}"
+SQL_SOURCES = f"run_key bigint, {SOURCES}"
 SQL_RUNS = "run_key bigint, names_inputs boolean, is_history boolean"
 
 # A name that the text of a run reads for an output of that run.

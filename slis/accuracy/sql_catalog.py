@@ -14,7 +14,7 @@ from slis import catalog_frames
 from slis.accuracy.checks import checks
 from slis.accuracy.kept import keep_checks
 from slis.accuracy.reported import REPORTED, whole_writes
-from slis.accuracy.schemas import KNOWN, LEADS, SQL, SQL_RUNS, SQL_TEXT, TOLD, TOUCHED
+from slis.accuracy.schemas import KNOWN, LEADS, SOURCES, SQL, SQL_RUNS, SQL_TEXT, TOUCHED
 from slis.accuracy.sql_inputs import (
     select_runs_with_inputs,
     select_runs_without_inputs,
@@ -94,8 +94,8 @@ def hold_sql(spark: SparkSession, engine: Engine, now: datetime, settle: timedel
         return 0
     checked, inferred = _found(spark, engine, due)
     with in_turn(engine) as connection:
-        said = [{**row, "oracle": SQL_TEXT} for row in checked]
-        keep_checks(connection, said, to_micros(now))
+        checks = [{**row, "oracle": SQL_TEXT} for row in checked]
+        keep_checks(connection, checks, to_micros(now))
         if inferred:
             store_inputs(connection, inferred, to_micros(now))
         connection.execute(text(_DONE), ran)
@@ -129,7 +129,7 @@ def _found(spark: SparkSession, engine: Engine, due: str) -> tuple[list[Row], li
         counted = shown.join(whole, ["root_run_id", "downstream_key"], "left_anti").persist()
         try:
             runs = read(_RUNS.format(due=due), SQL_RUNS)
-            reported = read(REPORTED.format(roots=roots), TOLD)
+            reported = read(REPORTED.format(roots=roots), SOURCES)
             return (
                 catalog_frames.rows(checks(select_runs_with_inputs(counted, runs), reported)),
                 catalog_frames.rows(select_runs_without_inputs(counted, runs)),

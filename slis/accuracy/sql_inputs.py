@@ -38,7 +38,7 @@ def select_runs_with_inputs(shown: DataFrame, runs: DataFrame) -> DataFrame:
         runs: `accuracy.schemas.SQL_RUNS`, of the same runs.
 
     Returns:
-        `accuracy.schemas.TOLD`.
+        `accuracy.schemas.SOURCES`.
     """
     compared = runs.where("names_inputs AND NOT is_history")
     return shown.join(compared, "run_key", "left_semi").drop("run_key")
@@ -52,17 +52,17 @@ def store_inputs(connection: Connection, sources: Sequence[Row], landed_at: int)
         sources: `accuracy.schemas.SQL_SOURCES`. A run that names inputs by now keeps these.
         landed_at: of what is new, in microseconds.
     """
-    told = {
+    staged = {
         (
             *(row["run_key"], row["downstream_key"], row["upstream_key"], SQL_TEXT),
             *(row["upstream_namespace"], row["upstream_name"]),
         )
         for row in sources
     }
-    runs = {(run_key,) for run_key, *_ in told}
+    runs = {(run_key,) for run_key, *_ in staged}
     staging.create(connection)
     staging.fill(
-        connection, {"t_told": (_COLUMNS, list(told)), "s_run": (("run_key",), list(runs))}
+        connection, {"t_told": (_COLUMNS, list(staged)), "s_run": (("run_key",), list(runs))}
     )
     store_sources(connection, landed_at)
     derive_facts(connection, landed_at)

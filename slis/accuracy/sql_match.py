@@ -12,7 +12,7 @@ _ONE = (*_WRITE, "name")
 
 
 def mentioned(known: DataFrame, statements: DataFrame) -> DataFrame:
-    """Of `accuracy.schemas.KNOWN`, what a name of `accuracy.schemas.STATEMENTS` could mean."""
+    """Return the rows of `schemas.KNOWN` that a name of `schemas.STATEMENTS` could mean."""
     names = statements.select(F.explode(F.concat("reads", "writes")).alias("name"))
     lasts = names.select(_last("name").alias("last")).distinct()
     spelled = known.withColumn("last", _last(F.lower("spelled")))
@@ -35,7 +35,7 @@ def asked_names(statements: DataFrame, touched: DataFrame, known: DataFrame) -> 
 def sql_evidence(
     asked: DataFrame, touched: DataFrame, known: DataFrame, leads: DataFrame
 ) -> DataFrame:
-    """What the texts of runs read for what these wrote.
+    """Return the datasets that the texts of runs read for what these wrote.
 
     Args:
         asked: `accuracy.schemas.ASKED`.
@@ -66,7 +66,7 @@ def sql_evidence(
 
 
 def targets(statements: DataFrame, writes: DataFrame) -> DataFrame:
-    """The statements, each with the output that it wrote.
+    """Return the statements, each with the output that it wrote.
 
     That which the name of its target fits alone; where no statement of the run names a target,
     the run's only output.
@@ -94,13 +94,13 @@ def _only(name: str, alias: str) -> tuple[Column, Column]:
 
 
 def _named(touched: DataFrame, known: DataFrame) -> DataFrame:
-    """By every name: run_key, dataset_key, spelled (null: it has paths for names alone)."""
+    """Return every name: run_key, dataset_key, spelled (null: it has paths for names alone)."""
     names = known.select("dataset_key", "spelled")
     return touched.select("run_key", "dataset_key").distinct().join(names, "dataset_key", "left")
 
 
 def _fitting(asked: DataFrame, named: DataFrame, keys: list[str]) -> DataFrame:
-    """Each asked name with each dataset that has a name which fits."""
+    """Join each asked name with each dataset that has a fitting name."""
     left = asked.withColumn("last", _last("name"))
     right = named.withColumn("last", _last(F.lower("spelled")))
     return left.join(right, [*keys, "last"]).where(_fits(F.col("name"), F.col("spelled")))
@@ -111,7 +111,7 @@ def _last(name: Column | str) -> Column:
 
 
 def _fits(name: Column, spelled: Column) -> Column:
-    """One ends with the other, part by part; two parts or more where the text has as many."""
+    """Match where one name ends with the other, part by part, by two parts if the text has two."""
     asked, known = F.split(name, r"\."), F.split(F.lower(spelled), r"\.")
     parts = F.least(F.size(asked), F.size(known))
     ends = F.slice(asked, F.size(asked) - parts + 1, parts) == F.slice(
@@ -121,7 +121,7 @@ def _fits(name: Column, spelled: Column) -> Column:
 
 
 def _alone(fitting: DataFrame) -> DataFrame:
-    """Where one dataset fits and no other."""
+    """Keep names that fit exactly one dataset."""
     counted = fitting.groupBy(*_ONE).agg(*_only("dataset_key", "dataset_key"))
     return counted.where("found = 1").select(*_ONE, "dataset_key")
 
@@ -146,7 +146,7 @@ def _unread(asked: DataFrame, fitting: DataFrame, reads: DataFrame) -> DataFrame
 
 
 def _known_by(others: DataFrame, touched: DataFrame, known: DataFrame) -> DataFrame:
-    """The one dataset that each of the names means, near before far, if it holds data."""
+    """Return the one dataset that each name means, near before far, if it holds data."""
     own = touched.select("run_key", "dataset_key").join(known, "dataset_key")
     places = own.select("run_key", "namespace").union(touched.select("run_key", "namespace"))
     near = places.distinct().withColumn("is_near", F.lit(True))

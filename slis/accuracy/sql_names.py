@@ -1,4 +1,4 @@
-"""Which tables a SQL text reads and which it writes, statement by statement."""
+"""Tables that a SQL text reads and writes, statement by statement."""
 
 import logging
 from collections.abc import Iterable, Iterator
@@ -15,7 +15,7 @@ logging.getLogger("sqlglot").setLevel(logging.ERROR)
 
 
 class UnreadableSqlError(Exception):
-    """The text is no SQL of that dialect; the message has no part of the text's values."""
+    """Error: the text is not SQL of that dialect. The message contains no values of the text."""
 
 
 class Statement(NamedTuple):
@@ -26,7 +26,7 @@ class Statement(NamedTuple):
 
 
 def statements(text: str, dialect: str) -> list[Statement]:
-    """What each statement of the text reads and writes.
+    """Return the tables that each statement of the text reads and writes.
 
     Names of CTEs and subqueries are none of tables; a view that the text itself makes stands for
     what it reads. A statement of another kind says nothing, nor does one that makes or alters a
@@ -54,7 +54,7 @@ def _trees(text: str, dialect: str) -> Iterable[exp.Expr]:
 
 
 def _problem(error: Exception) -> str:
-    """Where it stopped; the text itself may hold what nobody is to read."""
+    """Return where parsing stopped, without the text itself: it may hold secrets."""
     where = getattr(error, "errors", None)
     if where and where[0].get("line"):
         return f"line {where[0]['line']}, column {where[0]['col']}: no SQL of its dialect"
@@ -63,13 +63,13 @@ def _problem(error: Exception) -> str:
 
 
 def _view(tree: exp.Expr) -> str | None:
-    """The name of a view, or of a cached table, that the statement makes."""
+    """Return the name of a view, or of a cached table, that the statement makes."""
     is_view = isinstance(tree, exp.Create) and str(tree.args.get("kind")).upper() == "VIEW"
     return _name(_target(tree)) if is_view or isinstance(tree, exp.Cache) else None
 
 
 def _writes(tree: exp.Expr) -> tuple[str, ...] | None:
-    """The table whose data the statement changes; empty for a query, None for all else."""
+    """Return the table whose data the statement changes; empty for a query, None for all else."""
     if isinstance(tree, exp.Query):
         return ()
     is_filled = isinstance(tree, exp.Create) and tree.expression is not None

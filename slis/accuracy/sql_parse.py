@@ -11,7 +11,7 @@ from slis.accuracy.sql_names import UnreadableSqlError, statements
 
 
 def parsed_sql(texts: DataFrame) -> DataFrame:
-    """The names in each text.
+    """Return the names in each text.
 
     Args:
         texts: `accuracy.schemas.SQL`.
@@ -40,6 +40,6 @@ def _read(text: str, dialect: str) -> dict[str, str | None]:
     except UnreadableSqlError as error:
         return {"names": None, "problem": str(error)}
     except Exception as error:  # noqa: BLE001 - a fault of the parser's; other texts must be read
-        told = f"{type(error).__name__}: could not be parsed"
-        return {"names": None, "problem": told}
+        problem = f"{type(error).__name__}: could not be parsed"
+        return {"names": None, "problem": problem}
     return {"names": msgspec.json.encode(found).decode(), "problem": None}

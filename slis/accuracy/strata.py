@@ -13,7 +13,7 @@ def strata(checks: DataFrame, *, objective: float) -> DataFrame:
     """Share of the checked edges that were right, with the bounds of its Wilson interval.
 
     The interval (Wilson 1927) holds for few checks and for shares near 1, where the usual one
-    does not. What a run's own words tell is left
+    does not. What a run's own facets name is left
     out. Bad when even its upper bound is below the objective, good when its lower one is not.
 
     Args:
@@ -40,7 +40,7 @@ def strata(checks: DataFrame, *, objective: float) -> DataFrame:
 
 
 def independent(checks: DataFrame) -> DataFrame:
-    """`CHECKS` by an oracle other than the run's own words.
+    """Return `CHECKS` by an oracle other than the run's own facets.
 
     Who can say bad alone makes no sample: the share of what is right would be none.
     """

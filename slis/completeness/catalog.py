@@ -1,4 +1,4 @@
-"""What the catalog holds of the fields that a policy requires: one row for each such dataset."""
+"""Required fields of datasets in the catalog: one row for each dataset with a requirement."""
 
 from collections.abc import Sequence
 
@@ -53,7 +53,7 @@ def required_nodes(spark: SparkSession, engine: Engine, policy: Policy) -> DataF
 
 
 def _chosen(requirements: Requirements) -> str:
-    """The condition on `dataset_policy` of what anything is required of."""
+    """Return the condition on `dataset_policy` for datasets with requirements."""
     conditions = [f"p.tier = '{tier}'" for tier in TIERS if requirements.of_tier(tier)]
     if requirements.regulated:
         conditions.append("p.is_regulated")
@@ -61,7 +61,7 @@ def _chosen(requirements: Requirements) -> str:
 
 
 def nodes_query(requirements: Requirements) -> str:
-    """The query of NODES; what nobody requires is not looked up, and is null.
+    """Return the query of NODES; fields that no tier requires are not read, and are null.
 
     Datasets that are alike are counted in the catalog: of 100,000, few rows are left for Spark.
     """
@@ -70,8 +70,8 @@ def nodes_query(requirements: Requirements) -> str:
     where = _WHERE.format(chosen=_chosen(requirements))
     looked_up = [f"{_looked_up(field)} AS has_{field}" for field in fields]
     lacks = " AND ".join(f"coalesce(has_{field}, 1 = 1)" for field in fields)
-    told = [f"has_{field}" if field in fields else "NULL" for field in _FIELDS]
-    columns = ["tier", "tier_origin", "is_regulated", "is_written", "is_reported", *told]
+    has_fields = [f"has_{field}" if field in fields else "NULL" for field in _FIELDS]
+    columns = ["tier", "tier_origin", "is_regulated", "is_written", "is_reported", *has_fields]
     places = ", ".join(str(place) for place in range(2, len(columns) + 3))
     return f"""
         SELECT count(*), CASE WHEN is_regulated AND NOT ({lacks}) THEN dataset_key END,
@@ -91,11 +91,11 @@ def _looked_up(field: str) -> str:
 
 
 def _runs(fields: Sequence[str], where: str) -> str:
-    """What the runs of each last write's root say, all of one root together."""
-    said = ", ".join(f"{_FIELDS[field]} AS {field}" for field in fields)
+    """Return the fields of the runs of each last write's root, all of one root together."""
+    reported = ", ".join(f"{_FIELDS[field]} AS {field}" for field in fields)
     return f"""
         LEFT JOIN (
-            SELECT root_run_id, {said} FROM run
+            SELECT root_run_id, {reported} FROM run
             WHERE root_run_id IN (SELECT a.last_write_root_run_id {_CHOSEN} {where})
             GROUP BY root_run_id
         ) AS r ON r.root_run_id = a.last_write_root_run_id

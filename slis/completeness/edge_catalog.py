@@ -1,4 +1,4 @@
-"""What the completeness of edges reads of the catalog and of the policy."""
+"""Catalog and policy rows for the completeness of edges."""
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F

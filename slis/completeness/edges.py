@@ -24,7 +24,7 @@ _SAME_WRITE_SECONDS = 60.0
 
 
 def edges(expected: DataFrame, instants: DataFrame, gaps: DataFrame) -> DataFrame:
-    """The edges that must be there at each instant, each judged.
+    """Judge the edges that must exist at each instant.
 
     Expected is what the policy or a JobEvent declares, what evidence shows, and what was in most
     of a job's last runs; that ends when the job has read something else for eight cycles.
@@ -63,7 +63,7 @@ def _own_cadence() -> Column:
 
 
 def _own_limit() -> Column:
-    """The limit of the dataset's writes, longer by as much as the edge is rarer than they are."""
+    """Return the limit of the dataset's writes, longer by as much as the edge is rarer."""
     rarer = F.greatest(F.lit(1.0), _own_cadence() / F.col("cadence_seconds"))
     learned = F.col("limit_seconds") * F.coalesce(rarer, F.lit(1.0))
     return F.when(
@@ -84,7 +84,7 @@ def _is_expected() -> Column:
 
 
 def _missed() -> Column:
-    """The first that holds; null for an edge that is reported as it should be."""
+    """Return the first defect that holds; null for an edge that is reported as expected."""
     reported = F.col("last_reported_at")
     age = seconds_between(F.coalesce(reported, "first_seen_at"), F.col("as_of"))
     is_waited_for = F.col("is_declared") & (F.col("runs") == 0) & (age <= F.col("own_limit"))
@@ -116,7 +116,7 @@ def _excused(judged: DataFrame, gaps: DataFrame) -> DataFrame:
 
 
 def _swallowed(gap: Column) -> Column:
-    """It may have been reported at any time of the second half of its limit."""
+    """Return when it may have been reported: any time of the second half of its limit."""
     due_at = plus_seconds(F.col("last_reported_at"), F.col("own_limit"))
     from_at = plus_seconds(F.col("last_reported_at"), F.col("own_limit") / 2)
     return (gap["started_at"] <= due_at) & (gap["ended_at"].isNull() | (gap["ended_at"] >= from_at))
@@ -180,13 +180,13 @@ def edge_states(judged: DataFrame, names: DataFrame) -> DataFrame:
         *("as_of", F.col("downstream_key").alias("dataset_key")),
         *(F.lit(EDGE_COMPLETENESS.id).alias("sli"), F.lit(BAD).alias("state")),
         F.when(is_stale, "edge_stale").otherwise("edge_missing").alias("reason"),
-        _told().alias("evidence"),
+        _evidence().alias("evidence"),
         *(null.cast("double").alias("age_seconds"), "limit_seconds"),
         null.cast("string").alias("limit_origin"),
     )
 
 
-def _told() -> Column:
+def _evidence() -> Column:
     edge = words("the edge from ", F.col("namespace"), " ", F.col("name"))
     by_job = F.when(F.col("job_name").isNull(), F.lit("")).otherwise(
         words(" by job ", F.col("job_name"))

@@ -1,4 +1,4 @@
-"""What an evaluation finds of the completeness of nodes."""
+"""Results of an evaluation of the completeness of nodes."""
 
 import msgspec
 import pyarrow as pa

@@ -17,13 +17,13 @@ METADATA_MISSING = "metadata_missing"
 
 
 def required_fields(requirements: Requirements) -> list[str]:
-    """Every field that some tier needs, each once, in the order of the policy."""
+    """Return every field that some tier needs, each once, in the order of the policy."""
     by_tier = [requirements.regulated, *(requirements.of_tier(tier) for tier in TIERS)]
     return list(dict.fromkeys(field for fields in by_tier for field in fields))
 
 
 def nodes(described: DataFrame, instants: DataFrame, requirements: Requirements) -> DataFrame:
-    """Each dataset against what its tier needs, and what its being regulated adds.
+    """Compare each dataset with the needs of its tier, and of being regulated.
 
     Fields of a run are those of the run that wrote the dataset last. A dataset that was never
     written has no such run, and they are in no total; where that write is known from evidence
@@ -66,7 +66,7 @@ def _is_required(field: str, requirements: Requirements) -> Column:
 
 
 def _is_known(field: str) -> Column:
-    """Whether it can be told that the field is there, or is not."""
+    """Return whether it is known that the field is there, or is not."""
     if field not in RUN_FIELDS:
         return F.lit(True)
     return F.col("is_written") & F.col("is_reported") & F.col(field).isNotNull()
@@ -77,14 +77,14 @@ def _is_hidden(field: str) -> Column:
 
 
 def _count(flags: dict[str, Column]) -> Column:
-    """How many hold, over all datasets of the row."""
+    """Count how many hold, over all datasets of the row."""
     zero = F.lit(0).cast("bigint")
     held = (F.coalesce(flag.cast("bigint"), zero) for flag in flags.values())
     return F.col("datasets") * reduce(add, held)
 
 
 def _names(flags: dict[str, Column]) -> Column:
-    """The names of those that hold."""
+    """Return the names of those that hold."""
     named = F.array(*(F.when(flag, F.lit(name)) for name, flag in flags.items()))
     return F.array_compact(named)
 

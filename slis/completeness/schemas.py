@@ -1,7 +1,7 @@
 """Frames of node completeness, as declared schemas."""
 
 # The datasets that something is required of: which fields are there. Those of the run that wrote it
-# last are null where nothing is known of that run. `is_reported`: its own events told of the write.
+# last are null where nothing is known of that run. `is_reported`: its own events report it.
 # `datasets` that are alike in all of this make one row; `dataset_key` is null but for a regulated
 # one that lacks something, which stands alone.
 NODES = """
@@ -20,7 +20,7 @@ NODES_JUDGED = """
 
 # An edge of what a job reads and writes, with what is known of the dataset that it writes.
 # `written_at`: its newest write; `limit_seconds`, `cadence_seconds`: of its writes, null while they
-# are learned; `writes`: how many are known. `last_reported_at`: null where no event told the edge.
+# are learned; `writes`: how many are known. `last_reported_at`: null where no event reports it.
 EXPECTED_EDGES = """
     upstream_key bigint, downstream_key bigint, job_name string, first_seen_at timestamp,
     last_seen_at timestamp, last_reported_at timestamp, runs bigint, is_declared boolean,

@@ -1,8 +1,8 @@
-"""How many rows an execution wrote, to the output that they went to, where no event tells.
+"""Rows that an execution wrote, by output, where no event reports them.
 
-A log tells rows by stage, and a stage belongs to an execution: a file's to the one whose plan names
+A log has rows by stage, and a stage belongs to an execution: a file's to the one whose plan names
 it, a JDBC table's to one that its command ran, a stream's to its micro-batch. Where they may have
-gone to one output or to another, nothing is said.
+gone to one output or to another, none are stored.
 """
 
 from sqlalchemy import Connection, text
@@ -18,7 +18,7 @@ _WROTE = """
         AND e.error_message IS NULL AND g.error_message IS NULL
     GROUP BY e.group_key, e.execution_key, e.outputs
 """
-# A sink is told of its micro-batch, which several executions have.
+# A sink knows its micro-batch, which several executions have.
 _SINKS = """
     SELECT DISTINCT e.group_key, io.execution_key AS owner_key, io.dataset_key
     FROM execution e JOIN execution_io io ON io.execution_key = e.stream_key
@@ -43,7 +43,7 @@ _COUNTED = f"""
     SELECT io.run_key, io.dataset_key, t_wrote.rows, t_wrote.bytes,
         row_number() OVER (PARTITION BY t_wrote.execution_key ORDER BY
             CASE WHEN e.execution_key = n.owner_key THEN 0 ELSE 1 END, io.run_key) AS place,
-        max(io.rows) OVER (PARTITION BY t_wrote.execution_key) AS told
+        max(io.rows) OVER (PARTITION BY t_wrote.execution_key) AS counted
     FROM ({_WROTE}) AS t_wrote
     JOIN ({_OUTPUTS}) AS o ON o.group_key = t_wrote.group_key
     JOIN ({_NAMED}) AS n ON n.group_key = t_wrote.group_key
@@ -58,7 +58,7 @@ COUNT = f"""
     UPDATE run_io SET evidence_rows = t_rows.rows, evidence_bytes = t_rows.bytes
     FROM (
         SELECT run_key, dataset_key, max(rows) AS rows, max(bytes) AS bytes
-        FROM ({_COUNTED}) AS t_counted WHERE place = 1 AND told IS NULL
+        FROM ({_COUNTED}) AS t_counted WHERE place = 1 AND counted IS NULL
         GROUP BY run_key, dataset_key
     ) AS t_rows
     WHERE run_io.run_key = t_rows.run_key AND run_io.dataset_key = t_rows.dataset_key
@@ -67,5 +67,5 @@ COUNT = f"""
 
 
 def count_rows(connection: Connection) -> None:
-    """`run_io.evidence_rows` of the groups in `staging.due`, beside what events told."""
+    """Store `run_io.evidence_rows` of the groups in `staging.due`, beside the rows of events."""
     connection.execute(text(COUNT))

@@ -1,4 +1,4 @@
-"""Files of logs into rows of what they tell, however few of the files can be read."""
+"""Rows from files of logs, even where only some of the files can be read."""
 
 from typing import Any
 from urllib.parse import unquote
@@ -37,8 +37,8 @@ def frames_of(spark: SparkSession, plain: dict[str, str]) -> tuple[Frames, dict[
             raise
         if len(plain) == 1:
             (path,) = plain.values()
-            said = " ".join(str(error).split())[:_MOST_PROBLEM_CHARACTERS]
-            return {name: [] for name in _NAMES}, {path: f"it cannot be read: {said}"}
+            problem = " ".join(str(error).split())[:_MOST_PROBLEM_CHARACTERS]
+            return {name: [] for name in _NAMES}, {path: f"it cannot be read: {problem}"}
     files = list(plain.items())
     half = len(files) // 2
     first, unread = frames_of(spark, dict(files[:half]))

@@ -3,7 +3,7 @@
 An execution is the run whose START has its start to the millisecond; where that START was lost, the
 run that ended with it, or ran its Spark job. What then is in the evidence alone goes where the
 events' facts are, marked as not reported: runs without any event, outputs and inputs that no event
-names, failures that the events call a success, ends that nobody told.
+names, failures that the events call a success, ends that no event reported.
 """
 
 from sqlalchemy import Connection, text
@@ -18,7 +18,7 @@ _MATCH_DAYS_MICROS = 8 * 86_400_000_000  # events later than that are nobody's
 
 
 def times(*, now: int, settle_micros: int, horizon: int) -> Given:
-    """What the statements are given, in microseconds.
+    """Return the parameters of the statements, in microseconds.
 
     Args:
         now: `landed_at` of what is found.

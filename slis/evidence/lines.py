@@ -1,6 +1,6 @@
-"""The events of Spark's logs that tell of applications, SQL executions, stages and micro-batches.
+"""Lines of Spark's logs about applications, SQL executions, stages and micro-batches.
 
-Most of a log is tasks: a line is told by its first characters, and what is not wanted is
+Most of a log is tasks: a line is known by its first characters, and what is not wanted is
 never parsed.
 """
 

@@ -37,7 +37,7 @@ class LogFile(msgspec.Struct, frozen=True):
 
 
 class Unpacked(msgspec.Struct, frozen=True):
-    """A plain copy of a compressed file."""
+    """Plain copy of a compressed file."""
 
     path: Path
     bytes: int
@@ -46,15 +46,15 @@ class Unpacked(msgspec.Struct, frozen=True):
 
 
 class FolderError(Exception):
-    """The folder of event logs cannot be read; the message names it."""
+    """Error: the folder of event logs cannot be read; the message names it."""
 
 
 class UnreadableError(Exception):
-    """A file cannot be opened; the message says why."""
+    """Error: a file cannot be opened; the message says why."""
 
 
 def find(spark: SparkSession, folder: str, *, since: datetime) -> Iterator[LogFile]:
-    """The files of every log in a folder that was written to since then.
+    """Return the files of every log in a folder that was written to since then.
 
     Raises:
         FolderError: there is no such folder, or it may not be read.
@@ -65,7 +65,7 @@ def find(spark: SparkSession, folder: str, *, since: datetime) -> Iterator[LogFi
         system = root.getFileSystem(spark._jsc.hadoopConfiguration())  # noqa: SLF001
         entries = list(system.listStatus(root))
     except FROM_JAVA as error:
-        raise FolderError(f"{folder}: {_told(error)}") from error
+        raise FolderError(f"{folder}: {_message(error)}") from error
     reader = jvm.org.apache.spark.deploy.history.EventLogFileReader
     for entry in entries:
         yield from _log(reader, system, entry, to_micros(since))
@@ -84,7 +84,7 @@ def _log(reader: Any, system: Any, entry: Any, since: int) -> list[LogFile]:  # 
         if modified_at < since:
             return []
         path = entry.getPath().toString()
-        problem = f"it cannot be listed: {_told(error)}"
+        problem = f"it cannot be listed: {_message(error)}"
         return [LogFile(path, path, UNREAD, modified_at, False, False, problem)]
 
 
@@ -112,11 +112,11 @@ def try_to_open(spark: SparkSession, path: str) -> None:
     try:
         system.open(source).close()
     except FROM_JAVA as error:
-        raise UnreadableError(f"it cannot be opened: {_told(error)}") from error
+        raise UnreadableError(f"it cannot be opened: {_message(error)}") from error
 
 
 def unpack(spark: SparkSession, path: str, scratch: Path, most: int) -> Unpacked:
-    """A plain copy of the first `most` bytes of a compressed file, or of what can be read of them.
+    """Copy the first `most` bytes of a compressed file, or all that can be read, uncompressed.
 
     Spark frames its blocks in ways of its own, so that only its own codecs read all of them.
 
@@ -129,14 +129,14 @@ def unpack(spark: SparkSession, path: str, scratch: Path, most: int) -> Unpacked
     try:
         stream = jvm.org.apache.spark.deploy.history.EventLogFileReader.openEventLog(source, system)
     except FROM_JAVA as error:
-        raise UnreadableError(f"it cannot be opened: {_told(error)}") from error
+        raise UnreadableError(f"it cannot be opened: {_message(error)}") from error
     target = jvm.java.io.FileOutputStream(str(plain))
     problem, is_cut = None, False
     try:
         jvm.org.apache.commons.io.IOUtils.copyLarge(stream, target, 0, most)
         is_cut = stream.read() >= 0
     except FROM_JAVA as error:
-        problem = f"the rest cannot be unpacked: {_told(error)}"
+        problem = f"the rest cannot be unpacked: {_message(error)}"
     finally:
         target.close()
         stream.close()
@@ -149,7 +149,7 @@ def _place(spark: SparkSession, path: str) -> tuple[Any, Any]:
     return source, source.getFileSystem(spark._jsc.hadoopConfiguration())  # noqa: SLF001
 
 
-def _told(error: Py4JJavaError | PySparkException) -> str:
-    """What Java said, without where in Java."""
-    said = str(error.java_exception.toString() if isinstance(error, Py4JJavaError) else error)
-    return " ".join(said.split())[:_MOST_PROBLEM_CHARACTERS]
+def _message(error: Py4JJavaError | PySparkException) -> str:
+    """Return Java's message, without its place in Java."""
+    message = str(error.java_exception.toString() if isinstance(error, Py4JJavaError) else error)
+    return " ".join(message.split())[:_MOST_PROBLEM_CHARACTERS]

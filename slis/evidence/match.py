@@ -1,4 +1,4 @@
-"""The run whose events told of an execution, found by application and time, to the millisecond."""
+"""Match of executions with the runs of events, by application and time, to the millisecond."""
 
 from typing import Any
 
@@ -20,12 +20,12 @@ _ROOTS = f"""
     WHERE application_id IN (
         SELECT application_id FROM execution WHERE run_key IS NULL AND started_at >= :since)
 """  # noqa: S608 - our own columns
-# {told}: what the run and the execution have in common.
+# {common}: what the run and the execution have in common.
 _MATCHED = f"""
     INSERT INTO t_match (execution_key, run_key, group_key)
     SELECT e.execution_key, min(r.run_key), e.group_key FROM execution e
     JOIN application a ON a.application_id = e.application_id
-    JOIN run r ON r.root_run_id = a.root_run_id AND {{told}}
+    JOIN run r ON r.root_run_id = a.root_run_id AND {{common}}
     WHERE e.run_key IS NULL AND e.started_at >= :since AND coalesce(r.evidence, '') <> 'alone'
         AND coalesce(r.job_type, '') <> 'APPLICATION'
         AND (r.application_id = {SPARK_ID.format(a="a")} OR r.parent_run_id = a.openlineage_run_id)
@@ -33,7 +33,7 @@ _MATCHED = f"""
         AND e.execution_key NOT IN (SELECT execution_key FROM t_match)
     GROUP BY e.execution_key, e.group_key
 """  # noqa: S608 - our own columns
-_TOLD = (
+_CONDITIONS = (
     "r.started_at = e.started_at",
     "r.started_at IS NULL AND (r.completed_at = e.ended_at OR r.failed_at = e.ended_at)",
     "r.started_at IS NULL AND r.spark_job_id = e.spark_job_id",
@@ -97,8 +97,8 @@ _FORGOTTEN = (
 def match(connection: Connection, given: Given) -> list[Row[Any]]:
     """Find the runs of executions; returns the writes of those that stood for them until now."""
     executed(connection, _ROOTS, given)
-    for told in _TOLD:
-        executed(connection, _MATCHED.format(told=told), given)
+    for common in _CONDITIONS:
+        executed(connection, _MATCHED.format(common=common), given)
     for statement in (_KEEP_MATCHES, _UNSETTLED):
         executed(connection, statement, given)
     executed(connection, CHANGED.format(which="run_key IN (SELECT run_key FROM t_match)"), given)

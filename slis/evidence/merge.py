@@ -1,4 +1,4 @@
-"""What the logs of a pass say, into the catalog's tables of evidence."""
+"""Merge of the logs of a pass into the catalog's tables of evidence."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from lineage.catalog import tables
 from lineage.catalog.upsert import Fold, both, fold_rows, greatest, newest
 from slis.evidence.logs import UNREAD, LogFile
 from slis.evidence.plans import TOPIC
-from slis.evidence.rows import Told
+from slis.evidence.rows import EvidenceRows
 from slis.stream import staging
 from slis.stream.canonical import settle
 from slis.stream.claims_catalog import unsettled
@@ -39,7 +39,7 @@ class Names:
         self._known: dict[tuple[str, str], int | None] = {}
 
     def __call__(self, kind: str, name: str) -> int | None:
-        """The one dataset that it can mean; None where none or several can."""
+        """Return the one dataset that it can mean; None where none or several can."""
         if (kind, name) not in self._known:
             self._known[kind, name] = self._find(kind, name)
         return self._known[kind, name]
@@ -53,27 +53,27 @@ class Names:
         return found[0] if len(found) == 1 else None
 
 
-def merge_told(connection: Connection, told: Told) -> None:
-    """Applications, executions and what they touched; repeats and any order give the same rows."""
+def merge_rows(connection: Connection, rows: EvidenceRows) -> None:
+    """Merge applications, executions and their inputs and outputs; repeats change nothing."""
     staging.create(connection)
-    rows = {
-        "s_name": (f"{_TEXTS_OF_NAMES} {_SEEN} {_FOLDER}".split(), list(told.spellings.names())),
+    names = {
+        "s_name": (f"{_TEXTS_OF_NAMES} {_SEEN} {_FOLDER}".split(), list(rows.spellings.names())),
         "s_alias": (
             f"alias_key dataset_key rule namespace name {_SEEN}".split(),
-            list(told.spellings.aliases()),
+            list(rows.spellings.aliases()),
         ),
     }
-    staging.fill(connection, rows)
+    staging.fill(connection, names)
     changed = unsettled(connection)
     merge_datasets(connection)
     settle(connection, changed)
-    _fold(connection, tables.application, told.applications)
-    unjudged = [{**row, "is_settled": False, "is_checked": False} for row in told.executions]
+    _fold(connection, tables.application, rows.applications)
+    unjudged = [{**row, "is_settled": False, "is_checked": False} for row in rows.executions]
     once = {"is_whole": both, "is_settled": both, "is_checked": both}
     _fold(connection, tables.execution, unjudged, once)
-    unique = {tuple(row.items()): row for row in told.io}
+    unique = {tuple(row.items()): row for row in rows.io}
     _fold(connection, tables.execution_io, list(unique.values()))
-    _fold(connection, tables.evidence_stage, told.stages)
+    _fold(connection, tables.evidence_stage, rows.stages)
 
 
 def _fold(
@@ -82,7 +82,7 @@ def _fold(
     rows: Sequence[dict[str, Any]],
     folds: Mapping[str, Fold] | None = None,
 ) -> None:
-    """Each column's greater value: a file says a thing of an execution once, or not at all."""
+    """Keep each column's greater value: a file has a fact of an execution once, or not at all."""
     if not rows:
         return
     keys = {column.name for column in table.primary_key}
@@ -97,7 +97,7 @@ def note_files(
     problems: Mapping[str, str],
     read_at: int,
 ) -> None:
-    """What was read of which file, so that it is read again when there is more."""
+    """Store how far each file was read, so that it is read again when there is more."""
     rows = [_noted(file, ids.get(file.path), problems.get(file.path), read_at) for file in files]
     fold_rows(connection, tables.evidence_file, rows)
 
@@ -105,7 +105,7 @@ def note_files(
 def note_unread(
     connection: Connection, files: Iterable[LogFile], problems: Mapping[str, str], at: int
 ) -> None:
-    """The files and logs that could not be read this time; those of the time before are none now.
+    """Store the files and logs that could not be read this time; earlier ones are removed.
 
     An application's id stays: other files of its log go by it.
     """

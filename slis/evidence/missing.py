@@ -1,4 +1,4 @@
-"""What the evidence has and the events lack, into the facts: marked as not reported."""
+"""Facts that the evidence has and events lack: marked as not reported."""
 
 from sqlalchemy import Connection
 
@@ -13,7 +13,7 @@ _GROUPS = """
 """
 _DUE = f"INSERT INTO t_due (group_key) {_GROUPS}"
 _ARE_DUE = "SELECT group_key FROM t_due"
-# News is in what was not settled yet: what is found anew, or matched anew, is unsettled by that.
+# News is in what was not settled yet: what is found or matched again is unsettled by that.
 _OPEN_ENDS = """
     SELECT e.execution_key FROM execution e JOIN run r ON r.run_key = e.run_key
     WHERE NOT e.is_settled AND e.ended_at BETWEEN :since AND :due AND e.started_at >= :since
@@ -129,7 +129,7 @@ def is_due(connection: Connection, given: Given) -> bool:
 
 
 def add_what_is_missing(connection: Connection, given: Given) -> None:
-    """Failures, ends, whole runs, inputs and outputs that no event told."""
+    """Store failures, ends, whole runs, inputs and outputs that no event reported."""
     groups = executed(connection, _DUE, given)
     news = """evidence = '{0}' AND run_key IN (
         SELECT e.run_key FROM execution e WHERE NOT e.is_settled AND e.started_at >= :since)"""

@@ -29,7 +29,7 @@ _WRITTEN = "internal.metrics.output."
 
 
 def applications(logged: DataFrame) -> DataFrame:
-    """`schemas.APPLICATIONS`: one row a file, of what it tells."""
+    """Return `schemas.APPLICATIONS`: one row a file."""
     conf = F.col("`Spark Properties`")
     at = instant_of("Timestamp")
     has_listener = F.coalesce(conf["spark.extraListeners"], F.lit("")).contains(_LISTENER)
@@ -44,13 +44,15 @@ def applications(logged: DataFrame) -> DataFrame:
         "namespace": conf["spark.openlineage.namespace"],
         "cut_after": conf["spark.sql.maxMetadataStringLength"].try_cast("bigint"),
     }
-    told = logged.groupBy("path").agg(*(F.max(value).alias(name) for name, value in found.items()))
+    applications = logged.groupBy("path").agg(
+        *(F.max(value).alias(name) for name, value in found.items())
+    )
     spark_id = F.col("spark_id")
     # The first attempt has the id alone, as applications have that are never tried again.
     own_id = F.when(F.col("attempt").isNull(), spark_id).otherwise(
         F.concat_ws("/", spark_id, "attempt")
     )
-    return told.select(
+    return applications.select(
         "path",
         shortened(own_id).alias("application_id"),
         shortened(F.when(F.col("attempt").isNotNull(), spark_id)).alias("attempt_of"),
@@ -73,8 +75,8 @@ def executions(logged: DataFrame) -> DataFrame:
         ),
         "reads_unnamed": reads_unnamed("physicalPlanDescription"),
     }
-    told = logged.where(is_start | _is(lines.EXECUTION_END))
-    return told.groupBy("path", F.col("executionId").alias("execution_id")).agg(
+    ends = logged.where(is_start | _is(lines.EXECUTION_END))
+    return ends.groupBy("path", F.col("executionId").alias("execution_id")).agg(
         *(F.max(value).alias(name) for name, value in found.items())
     )
 
@@ -101,7 +103,7 @@ def touched_by_streams(logged: DataFrame) -> DataFrame:
     """
     progress = logged.where(_is(lines.PROGRESS))
     folder, topic = F.col("folder"), F.explode("topics")
-    told = progress.select(
+    sources = progress.select(
         "path",
         F.lit(None).cast("bigint").alias("execution_id"),
         F.col("progress.runId").alias("stream_run_id"),
@@ -109,14 +111,14 @@ def touched_by_streams(logged: DataFrame) -> DataFrame:
         streamed("progress.sink.description").alias("folder"),
         streamed_topics("progress.sources").alias("topics"),
     )
-    written = _named_by(told, WRITE, FILE, folder, is_whole=True).where("location IS NOT NULL")
-    return written.union(_named_by(told, READ, TOPIC, topic, is_whole=False))
+    written = _named_by(sources, WRITE, FILE, folder, is_whole=True).where("location IS NOT NULL")
+    return written.union(_named_by(sources, READ, TOPIC, topic, is_whole=False))
 
 
 def _named_by(
-    told: DataFrame, direction: str, kind: str, location: Column, *, is_whole: bool
+    progress: DataFrame, direction: str, kind: str, location: Column, *, is_whole: bool
 ) -> DataFrame:
-    return told.select(
+    return progress.select(
         *("path", "execution_id", "stream_run_id", "stream_batch"),
         F.lit(direction).alias("direction"),
         F.lit(kind).alias("kind"),
@@ -142,7 +144,7 @@ def stages(logged: DataFrame) -> DataFrame:
     A count of zero Spark leaves out: a stage of no rows is none of these.
     """
     info = F.col("`Stage Info`")
-    told = logged.where(_is(lines.STAGE_SUBMITTED) | _is(lines.STAGE_COMPLETED))
+    submitted = logged.where(_is(lines.STAGE_SUBMITTED) | _is(lines.STAGE_COMPLETED))
     execution = F.col("Properties")["spark.sql.execution.id"].try_cast("bigint")
     keys = {"stage_id": info["Stage ID"], "attempt": info["Stage Attempt ID"]}
     found = {
@@ -152,7 +154,7 @@ def stages(logged: DataFrame) -> DataFrame:
         "bytes": _figure("bytesWritten"),
         "is_ended": _is(lines.STAGE_COMPLETED),
     }
-    stage = told.groupBy("path", *(key.alias(name) for name, key in keys.items())).agg(
+    stage = submitted.groupBy("path", *(key.alias(name) for name, key in keys.items())).agg(
         *(F.max(value).alias(name) for name, value in found.items())
     )
     is_open = F.col("execution_id").isNotNull() & ~F.col("is_ended")

@@ -1,4 +1,4 @@
-"""What a pass over the event logs came to, as a whole: how far its silence can be believed."""
+"""Result of a pass over the event logs as a whole: whether missing logs prove anything."""
 
 from sqlalchemy import Connection
 
@@ -13,11 +13,11 @@ def note_pass(connection: Connection, at: int, *, unlisted: int, is_whole: bool)
         connection: inside a transaction.
         at: what was written before it, and could be listed, was listed.
         unlisted: folders that could not be listed.
-        is_whole: all that was listed was read, too: what no log tells of did not happen.
+        is_whole: all that was listed was read, too: what no log reports did not happen.
     """
-    told = {EVIDENCE_UNLISTED: unlisted}
+    notes = {EVIDENCE_UNLISTED: unlisted}
     if not unlisted:
-        told[EVIDENCE_LISTED_AT] = at
+        notes[EVIDENCE_LISTED_AT] = at
     if not unlisted and is_whole:
-        told[EVIDENCE_READ_AT] = at
-    note(connection, told)
+        notes[EVIDENCE_READ_AT] = at
+    note(connection, notes)

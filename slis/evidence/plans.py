@@ -1,4 +1,4 @@
-"""What a physical plan, as Spark writes it into its event log, says was read and written.
+"""Reads and writes in a physical plan, as Spark writes it into its event log.
 
 The text has a paragraph for each operator (`EXPLAIN FORMATTED`). The plan is that of the start of
 the execution: adaptive execution may skip what turns out empty, and never adds a source.
@@ -24,7 +24,7 @@ _SAVED = r"SaveIntoDataSourceCommand[^\n]*\nArguments: [^\n]*"
 _TABLE_WRITE = _SAVED + r"[\[ ]dbtable=([^,\]\n]+)"
 _TOPIC_READ = r"(?:KafkaV2\[Subscribe\[|KafkaRelation\(strategy=Subscribe\[)([^\]\n]+)\]"
 _TOPIC_WRITE = _SAVED + r"kafka010[^\n]*[\[ ]topic=([^,\]\n]+)"
-# Rows that come out of code: what that read, the plan does not tell.
+# Rows that come out of code: the plan does not show what that read.
 _OPAQUE = r"Scan ExistingRDD|LogicalRDD|MapPartitions|RDDScan"
 _DELTA_LOG = r"/_delta_log(?:/|$)"
 _OUTPUT_PATH = _SAVED + r"[\[ ]path=([a-z][a-z0-9+.-]*:/[^,\]\n]+)"
@@ -42,7 +42,7 @@ _GLOB = r"/[^/]*[*?{\[].*$"
 
 @cache
 def touched(plan: str) -> Column:
-    """What a plan names: an array of (direction, kind, location, is_whole)."""
+    """Return what a plan names: an array of (direction, kind, location, is_whole)."""
     text = F.col(plan)
     lists = F.regexp_extract_all(text, F.lit(_LOCATIONS), F.lit(1))
     is_whole = ~F.exists(lists, _is_cut) & ~text.rlike(_OPAQUE)
@@ -59,7 +59,7 @@ def touched(plan: str) -> Column:
 
 
 def streamed(description: str) -> Column:
-    """The folder that a file sink or source names; null for any other."""
+    """Return the folder that a file sink or source names; null for any other."""
     folder = F.regexp_extract(description, _FILE_STREAM, 1)
     return F.nullif(F.regexp_replace(folder, _GLOB, ""), F.lit(""))
 
@@ -70,7 +70,7 @@ def reads_unnamed(plan: str) -> Column:
 
 
 def streamed_topics(sources: str) -> Column:
-    """The topics that Kafka sources had read up to: an array, whichever way they were subscribed.
+    """Return the topics that Kafka sources had read up to: an array, for every way to subscribe.
 
     Args:
         sources: of a stream's progress; the offsets are by topic and partition.
@@ -103,7 +103,7 @@ def _is_data(path: Column) -> Column:
 
 
 def _paths(paths: Column) -> Column:
-    """The whole ones; a path may hold a comma, so that a list is cut where a scheme follows."""
+    """Return the whole ones; a path may hold a comma, so a list is cut where a scheme follows."""
     parts = F.split(F.regexp_replace(paths, r"\]$", ""), _PATH_START)
     named = F.filter(parts, lambda part: part != "")
     whole = F.when(_is_cut(paths), F.slice(named, 1, F.greatest(F.size(named) - 1, F.lit(0))))

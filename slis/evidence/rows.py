@@ -1,4 +1,4 @@
-"""What the logs of a pass say, as rows of the catalog.
+"""Rows of the catalog from the logs of a pass.
 
 This runs in the driver: of a log's millions of tasks, Spark left the executions and their names.
 """
@@ -23,7 +23,7 @@ Row = dict[str, Any]
 Resolve = Callable[[str, str], int | None]
 
 
-class Told(msgspec.Struct):
+class EvidenceRows(msgspec.Struct):
     """Rows of `application`, `execution`, `execution_io` and `evidence_stage`, and their names."""
 
     applications: list[Row] = []
@@ -34,17 +34,17 @@ class Told(msgspec.Struct):
 
 
 def execution_key(application_id: str, execution_id: int) -> int:
-    """Of an execution, in `execution`."""
+    """Return the key of an execution, in `execution`."""
     return key(application_id, str(execution_id))
 
 
 def stream_key(application_id: str, run_id: str, batch: int) -> int:
-    """Of a stream's micro-batch, in `execution.stream_key`."""
+    """Return the key of a stream's micro-batch, in `execution.stream_key`."""
     return key(application_id, run_id, str(batch))
 
 
 def stage_key(application_id: str, stage: int, attempt: int) -> int:
-    """Of one attempt of a stage, in `evidence_stage`."""
+    """Return the key of one attempt of a stage, in `evidence_stage`."""
     return key(application_id, "stage", str(stage), str(attempt))
 
 
@@ -53,8 +53,8 @@ def told(
     ids: Mapping[str, str],
     resolve: Resolve,
     folding: Folding = NO_FOLDS,
-) -> Told:
-    """Rows of what the logs say.
+) -> EvidenceRows:
+    """Return the rows of the logs' contents.
 
     Args:
         frames: rows of `schemas.APPLICATIONS` as `applications`, of EXECUTIONS as `executions`, of
@@ -66,7 +66,7 @@ def told(
         folding: the policy's.
     """
     applications = list(_applications(frames["applications"], ids))
-    found = Told(applications=applications, spellings=Spellings(folding))
+    found = EvidenceRows(applications=applications, spellings=Spellings(folding))
     touched = [row for row in frames["touched"] if row["path"] in ids]
     opaque = {
         execution_key(ids[row["path"]], row["execution_id"])

@@ -1,4 +1,4 @@
-"""One pass over the event logs: what changed is read, and brought together with the events."""
+"""One pass over the event logs: changed logs are read, and matched with the events."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -19,20 +19,20 @@ from slis.evidence.join import join, times
 from slis.evidence.logs import UNREAD, FolderError, LogFile, find
 from slis.evidence.missing import is_due
 from slis.evidence.passes import note_pass
-from slis.evidence.rows import Told, told
+from slis.evidence.rows import EvidenceRows, told
 from slis.evidence.taken import Taken, emptied, take
 from slis.horizon import horizon
 from slis.noted import note, noted_number
 from slis.stream.merge import cursor
 
-_SINCE = timedelta(days=8)  # older logs tell of what no event will be matched with
+_SINCE = timedelta(days=8)  # older logs match no event
 _NOWHERE = -1  # what was just found was not joined with any event
 _HALF = "{} lines end in the middle: the file was cut, or is being written"
 _KNOWN_LOGS = "SELECT log, max(application_id) AS application_id FROM evidence_file GROUP BY log"
 
 
 class Scanned(msgspec.Struct, frozen=True):
-    """What a pass came to."""
+    """Result of a pass."""
 
     files: int
     bytes: int
@@ -44,7 +44,7 @@ class Scanned(msgspec.Struct, frozen=True):
 
 
 class _Look(msgspec.Struct):
-    """What a look at the folders gave."""
+    """Listing of the folders."""
 
     changed: list[LogFile] = []  # in the order in which they are to be read
     broken: list[LogFile] = []  # what of the folders could not be listed
@@ -99,7 +99,7 @@ def scan(  # noqa: PLR0913 - the last three by name
 
 
 def _join(engine: Engine, now: datetime, settle: timedelta) -> int:
-    """Runs that changed. Without news there are none, and the catalog's lock is not taken."""
+    """Match runs that changed. Without changed logs, the catalog is not locked."""
     with engine.connect() as connection:
         since = horizon(connection)
         given = times(
@@ -126,7 +126,7 @@ def _look(spark: SparkSession, engine: Engine, folders: Sequence[str], now: date
             for file in find(spark, folder, since=now - _SINCE):
                 if file.problem:
                     look.broken.append(file)
-                # Logs only grow: one of as many bytes as before says what it said.
+                # Logs only grow: one of as many bytes as before is unchanged.
                 elif known.get(file.path) != file.bytes:
                     look.changed.append(file)
         except FolderError as error:
@@ -137,7 +137,7 @@ def _look(spark: SparkSession, engine: Engine, folders: Sequence[str], now: date
 
 
 def _read(spark: SparkSession, engine: Engine, taken: Taken, now: datetime, policy: Policy) -> int:
-    """Executions that the files tell of; those that turn out unreadable are moved to `unread`."""
+    """Return the executions in the files; unreadable files are moved to `unread`."""
     if not taken.files:
         return 0
     frames, unread = frames_of(spark, taken.plain)
@@ -148,12 +148,12 @@ def _read(spark: SparkSession, engine: Engine, taken: Taken, now: datetime, poli
     # Names are looked up before the lock is taken: among many datasets that takes a while.
     with engine.connect() as connection:
         ids = _application_ids(connection, taken.files, frames)
-        found: Told = told(frames, ids, merge.Names(connection), folding(policy))
+        found: EvidenceRows = told(frames, ids, merge.Names(connection), folding(policy))
     for file in taken.files:
         if file.path not in ids:
             taken.problems.setdefault(file.path, "no line of it names the application")
     with in_turn(engine) as connection:
-        merge.merge_told(connection, found)
+        merge.merge_rows(connection, found)
         note(connection, {EVIDENCE_JOINED_TO: _NOWHERE})
         merge.note_files(connection, taken.files, ids, taken.problems, to_micros(now))
     return len(found.executions)
@@ -163,7 +163,7 @@ def _application_ids(
     connection: Connection, files: Sequence[LogFile], frames: Frames
 ) -> dict[str, str]:
     """Application id by file: a rolling log names it in its first file."""
-    told_now = {row["path"]: row["application_id"] for row in frames["applications"]}
+    known_now = {row["path"]: row["application_id"] for row in frames["applications"]}
     logs = {row.log: row.application_id for row in connection.execute(text(_KNOWN_LOGS))}
-    logs |= {file.log: id_ for file in files if (id_ := told_now.get(file.path))}
+    logs |= {file.log: id_ for file in files if (id_ := known_now.get(file.path))}
     return {file.path: id_ for file in files if (id_ := logs.get(file.log))}

@@ -26,7 +26,7 @@ APPLICATIONS = """
     namespace string, cut_after bigint
 """
 
-# One row per SQL execution and file that tells of it: start and end may be in two files.
+# One row per SQL execution and file that names it: start and end may be in two files.
 # `reads_unnamed`: its plan has a source that it does not name; null where the start is not here.
 EXECUTIONS = """
     path string, execution_id bigint, root_execution_id bigint, stream_run_id string,
@@ -45,7 +45,7 @@ TOUCHED = """
 # Spark's jobs and the executions that they ran for.
 JOBS = "path string, execution_id bigint, spark_job_id bigint"
 
-# One attempt of a stage, as one file tells it: that wrote rows out, or has not ended in that file.
+# One attempt of a stage, as one file has it: that wrote rows out, or has not ended in that file.
 # Null `execution_id`: it was submitted in a file before.
 STAGES = """
     path string, stage_id bigint, attempt bigint, execution_id bigint, at timestamp, rows bigint,

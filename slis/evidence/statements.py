@@ -14,7 +14,7 @@ IN_ATTEMPT = f"""
     AND NOT EXISTS (SELECT 1 FROM application n WHERE n.attempt_of = {SPARK_ID}
         AND n.started_at > coalesce({{a}}.started_at, 0) AND n.started_at <= r.first_event_at)
 """  # noqa: S608 - our own columns
-# Runs whose facts are to be derived anew.
+# Runs whose facts are to be derived again.
 CHANGED = "INSERT INTO s_run (run_key) SELECT run_key FROM run WHERE {which}"
 
 

@@ -1,4 +1,4 @@
-"""What one pass takes of the logs that changed: opened, unpacked, and no more than it has room for.
+"""Changed logs that one pass reads: opened, unpacked, and within its room.
 
 The oldest first: a rolling log names its application in its first file, and without that name the
 others say nothing. What does not fit is the next pass's.
@@ -20,7 +20,7 @@ _TOO_LARGE = "it unpacks to more than {} bytes: what comes after them is left ou
 
 
 class Taken(msgspec.Struct):
-    """The files of a pass, and where to read each."""
+    """Files of a pass, and where to read each."""
 
     files: list[LogFile] = []
     plain: dict[str, str] = {}  # path in the log's folder by path of a plain file
@@ -31,7 +31,7 @@ class Taken(msgspec.Struct):
 
 @contextmanager
 def emptied(scratch: Path) -> Iterator[Path]:
-    """A folder for this pass alone; what one that was killed left in it is gone."""
+    """Create a folder for this pass; delete what a killed pass left in it."""
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir(parents=True)
     try:

@@ -15,7 +15,7 @@ MOST_PATTERNS = 20
 
 
 def growth(names: DataFrame, instants: DataFrame) -> DataFrame:
-    """New datasets of the hour before, by the pattern of their names.
+    """Count new datasets of the hour before, by the pattern of their names.
 
     Args:
         names: NEW_NAMES, one row a dataset.

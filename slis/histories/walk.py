@@ -18,7 +18,7 @@ from slis.working_week import Micros
 NEVER = np.iinfo(np.int64).max
 TIMES: cadence.WorkingTimes = {None: WorkingTime()}
 _DAY = 86_400 * MICROS
-# A dataset with so many writes a day is learned anew each six hours. The product does it each 15
+# A dataset with so many writes a day is learned again each six hours. The product does it each 15
 # minutes, for the same limits: of 500 gaps a few more are known.
 _OFTEN, _FAST_RELEARN = 8, _DAY // 4
 # The pool of the estate, made of the newest profile of each dataset written in half a year.
@@ -77,7 +77,7 @@ def _writes(spark: SparkSession, histories: Sequence[History]) -> DataFrame:
     at = np.concatenate([one.written_at for one in histories])
     facts = pd.DataFrame({"dataset_key": np.concatenate(keys), "micros": at})
     frame = spark.createDataFrame(facts, "dataset_key bigint, micros bigint")
-    told = {
+    known = {
         "dataset_key": F.col("dataset_key"),
         "written_at": F.timestamp_micros("micros"),
         "landed_at": F.timestamp_micros("micros"),
@@ -86,14 +86,14 @@ def _writes(spark: SparkSession, histories: Sequence[History]) -> DataFrame:
     fields = spark.createDataFrame([], WRITES).schema.fields
     return frame.repartition(2, "dataset_key").select(
         *(
-            told.get(field.name, F.lit(None)).cast(field.dataType).alias(field.name)
+            known.get(field.name, F.lit(None)).cast(field.dataType).alias(field.name)
             for field in fields
         )
     )
 
 
 def learning_times(at: Micros) -> list[int]:
-    """Return after which writes limits are learned anew."""
+    """Return after which writes limits are learned again."""
     times: list[int] = []
     for place, instant in enumerate(at.tolist()):
         is_often = place >= _OFTEN and instant - at[place - _OFTEN] < _DAY

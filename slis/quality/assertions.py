@@ -15,7 +15,7 @@ def failed_assertions(tested: DataFrame, instants: DataFrame) -> DataFrame:
     """Datasets of which a test failed, and has not passed since.
 
     A failure stands until the same assertion passes, or for 7 days without another result: a test
-    that nobody runs any more says nothing of now. Warnings are told, and make nothing bad.
+    that nobody runs any more says nothing of now. Warnings are shown, and make nothing bad.
 
     Args:
         tested: `quality.schemas.ASSERTIONS`.
@@ -29,18 +29,18 @@ def failed_assertions(tested: DataFrame, instants: DataFrame) -> DataFrame:
     is_failing = passed_at.isNull() | (failed_at >= passed_at)
     stands = failed_at > F.col("as_of") - F.expr(f"INTERVAL {STANDS_DAYS} DAYS")
     is_grave = F.coalesce(F.col("severity"), F.lit("")) != _WARNING
-    told = F.struct(failed_at.alias("at"), _told().alias("words"))
+    failed = F.struct(failed_at.alias("at"), _failure_text().alias("words"))
     return (
         tested.where(is_failing & is_grave)
         .join(F.broadcast(instants), (failed_at <= F.col("as_of")) & stands)
         .groupBy("as_of", "dataset_key")
-        .agg(F.sort_array(F.collect_list(told), asc=False).alias("told"))
+        .agg(F.sort_array(F.collect_list(failed), asc=False).alias("failed"))
         .select("as_of", "dataset_key", F.lit(ASSERTION_FAILED).alias("reason"), _evidence())
     )
 
 
-def _told() -> Column:
-    """`unique of id (ids are unique) failed 2026-…: expected 0, got 3`."""
+def _failure_text() -> Column:
+    """Return `unique of id (ids are unique) failed 2026-…: expected 0, got 3`."""
     column = F.when(F.col("column_name") != "", words(" of ", F.col("column_name")))
     name = F.when(
         (F.col("name") != "") & (F.col("name") != F.col("assertion")),
@@ -57,7 +57,7 @@ def _told() -> Column:
 
 
 def _evidence() -> Column:
-    shown = F.array_join(F.slice("told.words", 1, _MOST_NAMED), "; ")
-    more = F.size("told") - _MOST_NAMED
+    shown = F.array_join(F.slice("failed.words", 1, _MOST_NAMED), "; ")
+    more = F.size("failed") - _MOST_NAMED
     others = F.when(more > 0, words("; and ", more.cast("string"), " more"))
     return F.concat(shown, F.coalesce(others, F.lit(""))).alias("evidence")

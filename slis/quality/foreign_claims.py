@@ -11,11 +11,11 @@ _MOST_NAMED = 5
 _MOST_CHARACTERS = 200  # of a name, which somebody else chose
 
 
-def foreign_claims(refused: DataFrame, instants: DataFrame) -> DataFrame:
-    """Return the datasets with a refused claim; each stands for 7 days after it was last made.
+def foreign_claims(rejected: DataFrame, instants: DataFrame) -> DataFrame:
+    """Return the datasets with a rejected claim; each stands for 7 days after it was last made.
 
     Args:
-        refused: `quality.schemas.REFUSED_CLAIMS`.
+        rejected: `quality.schemas.REJECTED_CLAIMS`.
         instants: `sli_schemas.INSTANTS`.
 
     Returns:
@@ -24,7 +24,7 @@ def foreign_claims(refused: DataFrame, instants: DataFrame) -> DataFrame:
     seen_at = F.col("landed_at")
     stands = seen_at > F.col("as_of") - F.expr(f"INTERVAL {STANDS_DAYS} DAYS")
     other = words(_cut("namespace"), " ", _cut("name"))
-    said = (
+    claim = (
         F.when(F.col("rule") == "symlink", words("is another name of ", other))
         .when(F.col("rule") == "rename", words("was renamed to ", other))
         .when(F.col("rule").isin("tier", "owner"), _attribute())
@@ -34,13 +34,13 @@ def foreign_claims(refused: DataFrame, instants: DataFrame) -> DataFrame:
     job = F.when(F.col("job_name").isNotNull(), words("job ", _cut("job_name"), " of "))
     of = F.coalesce(job, F.lit(""))
     by = by.otherwise(words(of, "job namespace ", _cut("job_namespace")))
-    one = words(by, " reports that the dataset ", said, ", last ", instant_text(seen_at))
+    one = words(by, " reports that the dataset ", claim, ", last ", instant_text(seen_at))
     listed = F.array_sort(F.collect_list(one))
     more = F.size("claims") - _MOST_NAMED
     others = F.when(more > 0, words("; and ", more.cast("string"), " more")).otherwise(F.lit(""))
     named = F.array_join(F.slice("claims", 1, _MOST_NAMED), "; ")
     return (
-        refused.join(F.broadcast(instants), (seen_at <= F.col("as_of")) & stands)
+        rejected.join(F.broadcast(instants), (seen_at <= F.col("as_of")) & stands)
         .groupBy("as_of", "dataset_key")
         .agg(listed.alias("claims"))
         .select(

@@ -1,4 +1,4 @@
-"""What an evaluation finds of the content of datasets."""
+"""Results of an evaluation of the content of datasets."""
 
 from datetime import timedelta
 from functools import reduce
@@ -20,7 +20,7 @@ from slis.quality import assertions, foreign_claims, schema_mismatch, unexpected
 from slis.quality.assertions import failed_assertions
 from slis.quality.defects import defect_states
 from slis.quality.schema_mismatch import schema_mismatches
-from slis.quality.schemas import ASSERTIONS, NEW_SOURCES, REFUSED_CLAIMS, VERSIONED_WRITES
+from slis.quality.schemas import ASSERTIONS, NEW_SOURCES, REJECTED_CLAIMS, VERSIONED_WRITES
 from slis.quality.unexpected_source import unexpected_sources
 
 _DAY = timedelta(days=1)
@@ -121,13 +121,13 @@ def defects_found(
     sources = _SOURCES.format(since=_since(at, unexpected_source.STANDS_DAYS), declared=declared)
     fresh = catalog_frames.read(engine, sources, NEW_SOURCES)
     claimed = catalog_frames.read(
-        engine, _CLAIMED.format(since=_since(at, foreign_claims.STANDS_DAYS)), REFUSED_CLAIMS
+        engine, _CLAIMED.format(since=_since(at, foreign_claims.STANDS_DAYS)), REJECTED_CLAIMS
     )
     parts = (
         (tested, ASSERTIONS, failed_assertions),
         (written, VERSIONED_WRITES, schema_mismatches),
         (fresh, NEW_SOURCES, unexpected_sources),
-        (claimed, REFUSED_CLAIMS, foreign_claims.foreign_claims),
+        (claimed, REJECTED_CLAIMS, foreign_claims.foreign_claims),
     )
     # Planning takes as long for an empty kind of defect.
     defects = [

@@ -44,14 +44,14 @@ def schema_mismatches(writes: DataFrame, instants: DataFrame) -> DataFrame:
     changes = placed.where(F.col("schema_key") != F.col("old_schema_key"))
     newest = Window.partitionBy(*_BY_JOB).orderBy(F.desc("written_at"), F.desc("root_run_id"))
     last = changes.select("*", F.row_number().over(newest).alias("place")).where("place = 1")
-    told = F.struct("written_at", _evidence().alias("words"))
+    mismatch = F.struct("written_at", _evidence().alias("words"))
     return (
         last.where(_is_mismatch())
         .groupBy("as_of", "dataset_key")
-        .agg(F.max(told).alias("told"))
+        .agg(F.max(mismatch).alias("mismatch"))
         .select(
             *("as_of", "dataset_key", F.lit(SCHEMA_MISMATCH).alias("reason")),
-            F.col("told.words").alias("evidence"),
+            F.col("mismatch.words").alias("evidence"),
         )
     )
 
@@ -77,7 +77,7 @@ def _evidence() -> Column:
 
 
 def _difference(old: Column, new: Column) -> Column:
-    """`added a (int); removed b; c string is now bigint`; of nested fields, `fields differ`."""
+    """Return `added a (int); removed b; c string is now bigint`; nested fields: `fields differ`."""
 
     def absent(fields: Column, field: Column) -> Column:
         return ~F.exists(fields, lambda other: other["name"] == field["name"])

@@ -1,4 +1,4 @@
-"""Frames of what is told of datasets' content, as declared schemas."""
+"""Declared schemas of frames about datasets' content."""
 
 # Assertions that failed when they were tested last, within the days that a failure stands.
 ASSERTIONS = """
@@ -22,7 +22,7 @@ NEW_SOURCES = """
 
 # Claims about a dataset that have no effect: `namespace` and `name` are of the other dataset. Of
 # the rules `tier` and `owner`, `name` is what is claimed and `namespace` what is in force.
-REFUSED_CLAIMS = """
+REJECTED_CLAIMS = """
     dataset_key bigint, rule string, job_namespace string, job_name string, namespace string,
     name string, landed_at timestamp
 """

@@ -7,7 +7,7 @@ from slis.wording import instant_text, words
 
 UNEXPECTED_SOURCE = "unexpected_source"
 STANDS_DAYS = 7
-# Of a dataset that is new itself, nothing can be said to be new.
+# Of a dataset that is new itself, nothing counts as new.
 LEAST_WRITES = 8
 _MOST_NAMED = 5
 
@@ -15,7 +15,7 @@ _MOST_NAMED = 5
 def unexpected_sources(fresh: DataFrame, instants: DataFrame) -> DataFrame:
     """Return the datasets with an input that is new.
 
-    It stands for 7 days from its first sight: whoever is called declares it, or stops it.
+    It stands for 7 days from its first sight: the on-call engineer declares it, or stops it.
 
     Args:
         fresh: `quality.schemas.NEW_SOURCES`.

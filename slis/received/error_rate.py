@@ -1,4 +1,4 @@
-"""M9 error rate: of the events received, how many were neither refused nor failed?
+"""M9 error rate: of the events received, how many were neither rejected nor failed?
 
 Counts of rows, by SQL: a Spark job for a handful of sums would cost more than all that it adds.
 What was counted is remembered by position, in the transaction that adds it: neither a restart nor
@@ -20,7 +20,7 @@ from lineage.clock import Clock
 from lineage.states import ALL_TIERS, ERROR_RATE
 from slis.counters import epoch
 from slis.hours import Amounts, add_to_hours
-from slis.received.rejected import HISTORY, HOUR_MICROS, Refusals, refusals_since
+from slis.received.rejected import HISTORY, HOUR_MICROS, Rejections, rejections_since
 
 _SPOOL, _REJECTED = "spool", "rejected"
 _ACCEPTED = """
@@ -59,19 +59,19 @@ def count_received(engine: Engine, spool: Path, clock: Clock) -> bool:
     """Count what was received since the last call; whether there was anything.
 
     While the spool cannot be read nothing is counted, not even what landed: without what was
-    refused the rate would look better than it is. It is counted later.
+    rejected the rate would look better than it is. It is counted later.
     """
     with engine.connect() as connection:
         at = _positions(connection)
-    refused = refusals_since(spool, at.get(_REJECTED, 0), clock)
-    return refused is not None and _count(engine, at, refused, clock)
+    rejected = rejections_since(spool, at.get(_REJECTED, 0), clock)
+    return rejected is not None and _count(engine, at, rejected, clock)
 
 
 def count_landed(engine: Engine, clock: Clock) -> bool:
     """Count what landed since the last call, where rejected bodies are counted with their batch."""
     with engine.connect() as connection:
         at = _positions(connection)
-    return _count(engine, at, Refusals(at.get(_REJECTED, 0), []), clock)
+    return _count(engine, at, Rejections(at.get(_REJECTED, 0), []), clock)
 
 
 def add_failures(connection: Connection, stage: str, counts: Counts, now: datetime) -> None:
@@ -91,9 +91,9 @@ def add_failures(connection: Connection, stage: str, counts: Counts, now: dateti
     _add(connection, Counted(Counter(bad), bad, causes, 0, 0), now)
 
 
-def _count(engine: Engine, at: dict[str, int], refused: Refusals, clock: Clock) -> bool:
+def _count(engine: Engine, at: dict[str, int], rejected: Rejections, clock: Clock) -> bool:
     with engine.connect() as connection:
-        found = _counted(connection, at.get(_SPOOL, 0), refused)
+        found = _counted(connection, at.get(_SPOOL, 0), rejected)
     moved = {_SPOOL: found.last_seq, _REJECTED: found.last_rejected}
     if all(at.get(source, 0) == position for source, position in moved.items()):
         return False
@@ -111,7 +111,7 @@ def _positions(connection: Connection) -> dict[str, int]:
     return {source: position for source, position in rows}  # noqa: C416 - rows of two
 
 
-def _counted(connection: Connection, after: int, refused: Refusals) -> Counted:
+def _counted(connection: Connection, after: int, rejected: Rejections) -> Counted:
     accepted = connection.execute(text(_ACCEPTED), {"hour": HOUR_MICROS, "after": after}).all()
     last = max((int(row[2]) for row in accepted), default=after)
     given = {"hour": HOUR_MICROS, "after": after, "last": last}
@@ -119,14 +119,14 @@ def _counted(connection: Connection, after: int, refused: Refusals) -> Counted:
     total = Counter({int(hour): int(events) for hour, events, _ in accepted if events})
     bad: Counter[int] = Counter()
     causes: Counter[Cause] = Counter()
-    for stage, rows in (("pipeline", failed), ("collector", refused.counts)):
+    for stage, rows in (("pipeline", failed), ("collector", rejected.counts)):
         for hour, cause, origin, count in rows:
             causes[stage, cause, origin] += count
             if origin != HISTORY:
                 bad[hour] += count
-                # What landed is among the accepted; what was refused never was.
+                # What landed is among the accepted; what was rejected never was.
                 total[hour] += count if stage == "collector" else 0
-    return Counted(total, bad, causes, last, refused.last)
+    return Counted(total, bad, causes, last, rejected.last)
 
 
 def _add(connection: Connection, found: Counted, now: datetime) -> None:

@@ -1,6 +1,6 @@
-"""What the collector refused since it was last looked at, by its spool.
+"""Bodies that the collector rejected since the last look, by its spool.
 
-Ids of refused bodies are given once and without a hole, so what was pruned before it was seen is
+Ids of rejected bodies are given once and without a hole, so what was pruned before it was seen is
 known by number, if no longer by cause.
 """
 
@@ -27,8 +27,8 @@ _SINCE = f"""
 """  # noqa: S608 - words of ours
 
 
-class Refusals(msgspec.Struct, frozen=True):
-    """Bodies refused up to id `last`.
+class Rejections(msgspec.Struct, frozen=True):
+    """Bodies rejected up to id `last`.
 
     Attributes:
         last: the newest id that the spool has given.
@@ -39,17 +39,17 @@ class Refusals(msgspec.Struct, frozen=True):
     counts: list[tuple[int, str, str, int]]
 
 
-def refusals_since(spool: Path, after: int, clock: Clock) -> Refusals | None:
-    """What was refused behind id `after`; None while the spool cannot tell.
+def rejections_since(spool: Path, after: int, clock: Clock) -> Rejections | None:
+    """Return what was rejected behind id `after`; None while the spool is not ready.
 
-    A spool that has given fewer ids than `after` is an older copy: what it refused is counted from
+    A spool that has given fewer ids than `after` is an older copy: what it rejected is counted from
     its own end on.
     """
     if not spool.exists():
         return None
     try:
         with closing(open_spool(spool)) as connection:
-            connection.execute("BEGIN")  # one moment: the collector refuses and prunes meanwhile
+            connection.execute("BEGIN")  # one moment: the collector rejects and prunes meanwhile
             last = int(connection.execute(_LAST).fetchone()[0])
             given = {"after": after, "last": last, "hour": HOUR_MICROS}
             counts = connection.execute(_SINCE, given).fetchall()
@@ -60,4 +60,4 @@ def refusals_since(spool: Path, after: int, clock: Clock) -> Refusals | None:
     if unseen > 0:
         hour = to_micros(clock()) // HOUR_MICROS * HOUR_MICROS
         counts.append((hour, PRUNED, LIVE, unseen))
-    return Refusals(last, counts)
+    return Rejections(last, counts)

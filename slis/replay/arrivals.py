@@ -1,7 +1,7 @@
-"""What a slab's events told, each known from when it arrived: facts for instants of the past.
+"""Events of a slab as facts, each known from when it arrived, for instants of the past.
 
 All of a slab lands in the catalog at once, at its end. An instant within it must not know what had
-not arrived: so each fact is known from when the event that tells it was received.
+not arrived: so each fact is known from when the event that reports it was received.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -45,8 +45,8 @@ ACTIVITY: Final = pa.schema(
 )
 """`sli_schemas.ACTIVITY`, in Arrow."""
 
-# Runs that a slab may tell of: one that began before it may end in it. `Arrivals.runs` knows.
-MAY_BE_TOLD: Final = "(r.landed_at = :landed_at OR r.last_event_at >= :since)"
+# Runs that a slab may report: one that began before it may end in it. `Arrivals.runs` knows.
+MAY_BE_REPORTED: Final = "(r.landed_at = :landed_at OR r.last_event_at >= :since)"
 _SINCE: Final = 86_400 * 1_000_000  # µs before a slab: a clock that is behind by hours says so
 
 _HOUR: Final = 3_600_000_000  # µs: a root run writes a dataset once an hour
@@ -69,7 +69,7 @@ _RUNS = f"""
         io.last_event_at
     FROM run r JOIN run_io io ON io.run_key = r.run_key
     JOIN dataset d ON d.dataset_key = io.dataset_key
-    WHERE {MAY_BE_TOLD}
+    WHERE {MAY_BE_REPORTED}
 """  # noqa: S608 - our own words
 
 
@@ -99,7 +99,7 @@ class _Output(msgspec.Struct):
     namespace: str = ""
 
 
-class _Told(msgspec.Struct):
+class _Event(msgspec.Struct):
     eventType: str  # noqa: N815 - as above
     eventTime: datetime  # noqa: N815 - as above
     run: _OfRun
@@ -108,18 +108,18 @@ class _Told(msgspec.Struct):
 
 _Wrote = tuple[int, int, frozenset[int]]
 _CANONICAL = text("SELECT dataset_key, canonical_key FROM dataset")
-_decode = msgspec.json.Decoder(_Told).decode
+_decode = msgspec.json.Decoder(_Event).decode
 
 
 class Slab(msgspec.Struct, frozen=True):
-    """From when to when, µs. It is merged at its end, which no other slab has."""
+    """Range of time of a slab, µs. It is merged at its end, which no other slab has."""
 
     starts_at: int
     ends_at: int
 
 
 class Arrivals:
-    """When what was told arrived, µs.
+    """Arrival time of each fact, µs.
 
     Attributes:
         of_event: by run id and type of event, the first of them.
@@ -129,24 +129,24 @@ class Arrivals:
     """
 
     def __init__(self, events: Iterable[tuple[int, bytes]]) -> None:
-        """Read what `events`, as (received_at, body), tell."""
+        """Read the contents of `events`, as (received_at, body)."""
         self.of_event: dict[tuple[str, str], int] = {}
         self.of_write: dict[tuple[str, int], list[_Wrote]] = {}
         self.of_run: dict[str, int] = {}
         for received_at, body in events:
-            told = _decode(body)
-            self.of_run[told.run.runId] = received_at
-            self.of_event.setdefault((told.run.runId, told.eventType), received_at)
-            if told.eventType == "COMPLETE" and told.outputs:
-                parent = told.run.facets.parent
-                root = told.run.runId if parent is None else parent.root.run.runId
-                time = to_micros(told.eventTime)
-                keys = frozenset(_key_of(each) for each in told.outputs)
+            event = _decode(body)
+            self.of_run[event.run.runId] = received_at
+            self.of_event.setdefault((event.run.runId, event.eventType), received_at)
+            if event.eventType == "COMPLETE" and event.outputs:
+                parent = event.run.facets.parent
+                root = event.run.runId if parent is None else parent.root.run.runId
+                time = to_micros(event.eventTime)
+                keys = frozenset(_key_of(each) for each in event.outputs)
                 wrote = received_at, time, keys
                 self.of_write.setdefault((root, time // _HOUR), []).append(wrote)
 
     def runs(self, connection: Connection, query: str, slab: Slab) -> list[dict[str, Any]]:
-        """Rows of runs that events of the slab told of; `query` asks for `MAY_BE_TOLD`."""
+        """Return rows of runs that events of the slab reported; see `MAY_BE_REPORTED`."""
         given = {"landed_at": slab.ends_at, "since": slab.starts_at - _SINCE}
         found = connection.execute(text(query), given).mappings()
         return [dict(row) for row in found if row["run_id"] in self.of_run]
@@ -172,8 +172,8 @@ def arrived(engine: Engine, slab: Slab, arrivals: Arrivals) -> pa.Table:
         arrivals: when its events came.
     """
     with engine.connect() as connection:
-        told = connection.execute(text(_WRITES), {"landed_at": slab.ends_at}).mappings()
-        writes = [dict(row) for row in told]
+        written = connection.execute(text(_WRITES), {"landed_at": slab.ends_at}).mappings()
+        writes = [dict(row) for row in written]
         canonical = {row[0]: row[1] for row in connection.execute(_CANONICAL)}
         runs = arrivals.runs(connection, _RUNS, slab)
     found = (each for row in writes for each in _write_rows(row, arrivals, canonical))
@@ -185,10 +185,10 @@ def _table(rows: Iterable[dict[str, object]]) -> pa.Table:
 
 
 def _stood_row(row: Mapping[str, Any], at: int) -> dict[str, object]:
-    told: dict[str, object] = {"dataset_key": row["dataset_key"], "visible_at": at}
-    told |= {"read_at": row["last_read_at"], "started_at": row["last_started_at"]}
+    fact: dict[str, object] = {"dataset_key": row["dataset_key"], "visible_at": at}
+    fact |= {"read_at": row["last_read_at"], "started_at": row["last_started_at"]}
     if row["last_written_at"] is not None:
-        told["write"] = _write(
+        fact["write"] = _write(
             row["last_written_at"],
             row["last_write_root_run_id"],
             (row["last_job_namespace"], row["last_job_name"]),
@@ -196,19 +196,19 @@ def _stood_row(row: Mapping[str, Any], at: int) -> dict[str, object]:
         )
     if row["last_failed_at"] is not None:
         failed = row["last_failed_at"], row["last_failed_run_id"], row["last_failure"]
-        told["failed"] = dict(zip(("failed_at", "run_id", "told"), failed, strict=True))
-    return told
+        fact["failed"] = dict(zip(("failed_at", "run_id", "told"), failed, strict=True))
+    return fact
 
 
 def _write(at: int, root: str, job: tuple[str, str], flags: Iterable[object]) -> dict[str, object]:
     names = ("names_input", "is_reported", "is_streaming")
-    said = dict(zip(names, map(bool, flags), strict=True))
+    marks = dict(zip(names, map(bool, flags), strict=True))
     return {
         "written_at": at,
         "root_run_id": root,
         "job_namespace": job[0],
         "job_name": job[1],
-    } | said
+    } | marks
 
 
 def _write_rows(
@@ -241,7 +241,7 @@ def _list_completes(
 
 
 def _run_rows(row: Mapping[str, Any], arrivals: Arrivals) -> Iterable[dict[str, object]]:
-    """Of a run that reads: when it did. Of one that writes: that it began, and that it failed."""
+    """Return the facts of a run: its read, or the start and the failure of a writer."""
     own = {"dataset_key": row["dataset_key"]}
     run_id = row["run_id"]
 

@@ -20,7 +20,7 @@ from slis.reasons import reasons
 from slis.sli_schemas import INSTANTS
 from slis.wording import near_key
 
-MINUTE: Final = 60_000_000  # µs; coarser grids would miss what a hold of 30 s tells apart
+MINUTE: Final = 60_000_000  # µs; coarser grids would miss what a hold of 30 s separates
 CHANGES: Final = """
     as_of timestamp, dataset_key bigint, sli string, state string, reason string, evidence string,
     limit_seconds double, limit_origin string
@@ -55,13 +55,13 @@ def instants(spark: SparkSession, starts_at: int, ends_at: int) -> DataFrame:
 
 
 def changes(given: Given, grid: DataFrame) -> pa.Table:
-    """`CHANGES` within a slab; its first instant tells every state of what is ever unwell in it.
+    """Return `CHANGES` within a slab; its first instant has every state of datasets ever unwell.
 
     Of a dataset that is well throughout, the first instant at which it is good: lineage that was
-    there is told from lineage that never was.
+    there is reported from lineage that never was.
     """
     # What follows is asked of what was found, not of the plan that found it: Spark would analyse
-    # that plan anew for each time it is named, which are minutes.
+    # that plan again for each time it is named, which are minutes.
     swept = _swept(_judged(given, given.datasets, grid)).localCheckpoint()
     unwell = swept.where("is_unwell").select("dataset_key").distinct()
     near = _with_near(given, unwell).localCheckpoint()
@@ -80,12 +80,12 @@ def _judged(given: Given, datasets: DataFrame, grid: DataFrame) -> DataFrame:
     if given.pauses is None:
         return _judged_with(given, datasets, grid, None)
     streams = given.activity.where("write.is_streaming").select("dataset_key").distinct()
-    told = datasets.join(
+    paused = datasets.join(
         F.broadcast(streams.withColumn("wrote_stream", F.lit(True))), "dataset_key", "left"
     )
     has_own = F.col("declared_limit_seconds").isNotNull() | F.col("is_streaming")
     is_paused = F.col("plan").isNotNull() & (has_own | F.col("wrote_stream").isNotNull())
-    keys = told.where(is_paused).select("dataset_key")
+    keys = paused.where(is_paused).select("dataset_key")
     asked = datasets.join(F.broadcast(_with_inputs(keys, given)), "dataset_key", "left_semi")
     plain = _judged_with(given, datasets, grid, None)
     paused = _judged_with(given, asked, grid, given.pauses)
@@ -95,7 +95,7 @@ def _judged(given: Given, datasets: DataFrame, grid: DataFrame) -> DataFrame:
 
 
 def _with_inputs(keys: DataFrame, given: Given) -> DataFrame:
-    """These datasets, and what streams among them read: whether one is idle is told by that."""
+    """Return these datasets, and what streams among them read: this decides which are idle."""
     into = given.into_streams.join(
         F.broadcast(keys.withColumnRenamed("dataset_key", "downstream_key")), "downstream_key"
     )
@@ -112,7 +112,7 @@ def _judged_with(
 
 
 def _swept(judged: DataFrame) -> DataFrame:
-    """One row a dataset and SLI: whether it is unwell at any instant, and when first good."""
+    """Return one row a dataset and SLI: whether it is ever unwell, and when first good."""
     state = F.col("judgement.state")
     return judged.groupBy("dataset_key", F.col("judgement.sli").alias("sli")).agg(
         F.max(state.isin(BAD, UNKNOWN)).alias("is_unwell"),
@@ -121,7 +121,7 @@ def _swept(judged: DataFrame) -> DataFrame:
 
 
 def _with_near(given: Given, unwell: DataFrame) -> DataFrame:
-    """The datasets that are unwell, what is named like them, what their streams read: no more."""
+    """Return the unwell datasets, those with similar names, and those that their streams read."""
     datasets = given.datasets
     named = datasets.withColumn("near", near_key(F.col("name")))
     asked = named.join(F.broadcast(unwell), "dataset_key").select("near").distinct()
@@ -132,13 +132,13 @@ def _with_near(given: Given, unwell: DataFrame) -> DataFrame:
 
 def _asked(given: Given, datasets: DataFrame, grid: DataFrame) -> DataFrame:
     judged = _judged(given, datasets, grid).localCheckpoint()
-    told = reasons(judged, given.expected)
+    explained = reasons(judged, given.expected)
     before = F.lag(F.struct("state", "reason")).over(
         Window.partitionBy("dataset_key", "sli").orderBy("as_of")
     )
     # A reason may be null on both sides, which is no change.
     is_new = before.isNull() | ~before.eqNullSafe(F.struct("state", "reason"))
-    changed = told.withColumn("is_new", is_new).where("is_new")
+    changed = explained.withColumn("is_new", is_new).where("is_new")
     return changed.select(*(F.col(name) for name in _names()))
 
 

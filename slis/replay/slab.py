@@ -1,4 +1,4 @@
-"""One slab after the other: merged by the stream's own code, judged, learned from."""
+"""Replay of one slab after the other: merged by the stream's own code, judged, learned from."""
 
 import time
 from datetime import datetime, timedelta
@@ -18,7 +18,7 @@ from slis.learning import learn
 from slis.policy_names import renew_names
 from slis.quality.found import defects_found
 from slis.replay import grid
-from slis.replay.arrivals import MAY_BE_TOLD, Arrivals, Slab, arrived, stood
+from slis.replay.arrivals import MAY_BE_REPORTED, Arrivals, Slab, arrived, stood
 from slis.retirement import retire_unused
 from slis.settings import Place, Settings
 from slis.sli_schemas import ACTIVITY, EDGES
@@ -31,9 +31,9 @@ _DAY, _AHEAD = timedelta(days=1), timedelta(days=15)
 _EXPECTED = f"""
     SELECT DISTINCT upstream_key, downstream_key FROM edge WHERE runs >= {MIN_RUNS}
 """  # noqa: S608 - a number of ours
-# Of the catalog at the end of a slab, whole; of runs those that it told of, and that write.
+# Of the catalog at the end of a slab, whole; of runs those that it reported, and that write.
 STANDING: Final = ("dataset", "dataset_policy", "dataset_limit", "edge", "ingestion_gap")
-_WRITING = f"""{MAY_BE_TOLD} AND EXISTS (
+_WRITING = f"""{MAY_BE_REPORTED} AND EXISTS (
     SELECT 1 FROM run_io o WHERE o.run_key = r.run_key AND o.direction = 'write')
 """  # noqa: S608 - our own words, as below
 _RUNS = f"SELECT r.* FROM run r WHERE {_WRITING}"  # noqa: S608
@@ -43,7 +43,7 @@ _RUN_IO = f"""
 
 
 class Judged(msgspec.Struct, frozen=True):
-    """What a slab came to.
+    """Result of a slab.
 
     Attributes:
         changes: `grid.CHANGES`, by instant.
@@ -72,7 +72,7 @@ class _Laps:
 
 
 class Replay:
-    """A catalog of its own, and a clock that stands at the end of the slab in hand."""
+    """Catalog of its own, and a clock that stands at the end of the current slab."""
 
     def __init__(self, spark: SparkSession, engine: Engine, place: Place, policy: Policy) -> None:
         self._spark = spark
@@ -82,7 +82,7 @@ class Replay:
         self._now = self._began = from_micros(0)
 
     def begin(self, at: int) -> None:
-        """What the policy names is there from then on, µs."""
+        """Create what the policy names, from then on, µs."""
         self._began = from_micros(at)
         renew_names(self._engine, self._policy, self._began)
 
@@ -117,16 +117,16 @@ class Replay:
 
     def _tables(self, slab: Slab, arrivals: Arrivals) -> dict[str, pa.Table]:
         with self._engine.connect() as connection:
-            told = {name: _rows(connection, f"SELECT * FROM {name}") for name in STANDING}  # noqa: S608 - names of ours
-            told["run"] = [
+            rows = {name: _rows(connection, f"SELECT * FROM {name}") for name in STANDING}  # noqa: S608 - names of ours
+            rows["run"] = [
                 row | {"visible_at": arrivals.of_run[row["run_id"]]}
                 for row in arrivals.runs(connection, _RUNS, slab)
             ]
-            told["run_io"] = [
+            rows["run_io"] = [
                 {name: value for name, value in row.items() if name != "run_id"}
                 for row in arrivals.runs(connection, _RUN_IO, slab)
             ]
-        return {name: pa.Table.from_pylist(rows) for name, rows in told.items()}
+        return {name: pa.Table.from_pylist(rows) for name, rows in rows.items()}
 
     def _land(self, ends_at: int) -> None:
         self._now = from_micros(ends_at)
@@ -161,7 +161,7 @@ class Replay:
         return pa.concat_tables([judged, *(each.cast(judged.schema) for each in content)])
 
     def _of_content(self, at: Position, minutes: DataFrame) -> list[pa.Table]:
-        """The first instant of each defect, and the first without it."""
+        """Return the first instant of each defect, and the first without it."""
         found = defects_found(self._spark, self._engine, self._policy, at, minutes)
         last = to_micros(at.as_of) - grid.MINUTE
         return [_edges_of(each, from_micros(last)) for each in found]
@@ -176,7 +176,7 @@ def _no_changes() -> pa.Table:
 
 
 def _edges_of(states: pa.Table, last: datetime) -> pa.Table:
-    """`CHANGES` of states that are told at each instant at which they hold, and at no other."""
+    """Return `CHANGES` of states that have a row at each instant at which they hold."""
     rows: dict[tuple[int, str | None], list[dict[str, object]]] = {}
     for row in states.sort_by([("as_of", "ascending")]).to_pylist():
         rows.setdefault((row["dataset_key"], row["reason"]), []).append(row)

@@ -20,7 +20,7 @@ def writes(spark: SparkSession, folder: Path, simulated: Simulated) -> DataFrame
     instants = pa.array(simulated.written_at, pa.timestamp("us", tz="UTC"))
     table = pa.table({"dataset_key": simulated.dataset, "written_at": instants})
     pq.write_table(table, path, row_group_size=_ROWS)
-    told = {
+    known = {
         "dataset_key": F.col("dataset_key"),
         "written_at": F.col("written_at"),
         "landed_at": F.col("written_at"),
@@ -28,7 +28,7 @@ def writes(spark: SparkSession, folder: Path, simulated: Simulated) -> DataFrame
     }
 
     def column(name: str) -> Column:
-        return told.get(name, F.lit(None))
+        return known.get(name, F.lit(None))
 
     schema: StructType = StructType.fromDDL(WRITES)  # type: ignore[assignment]
     return spark.read.parquet(str(path)).select(
@@ -37,5 +37,5 @@ def writes(spark: SparkSession, folder: Path, simulated: Simulated) -> DataFrame
 
 
 def planned(frame: DataFrame, plan: str | None) -> DataFrame:
-    """The writes, of datasets with that working time."""
+    """Return the writes of datasets with that working time."""
     return frame.withColumn("plan", F.lit(plan).cast("string"))

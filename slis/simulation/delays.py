@@ -1,4 +1,4 @@
-"""How late a scheduled job's write is, as a distribution that is drawn from and known exactly."""
+"""Delay of a scheduled job's write, as a distribution that is sampled and known exactly."""
 
 import math
 
@@ -31,7 +31,7 @@ class Delays(msgspec.Struct, frozen=True):
     most: Floats
 
     def drawn(self, chance: np.random.Generator, cycles: int) -> Floats:
-        """One delay for each cycle: shape (datasets, cycles)."""
+        """Draw one delay for each cycle: shape (datasets, cycles)."""
         shape = (self.usual.size, cycles)
         run = self.usual[:, None] * np.exp(self.spread[:, None] * chance.standard_normal(shape))
         stalled = chance.random(shape) < self.stall_rate[:, None]
@@ -42,13 +42,13 @@ class Delays(msgspec.Struct, frozen=True):
         return drawn
 
     def _retries(self, uniform: Floats) -> Floats:
-        """How many retries: k or more with `retry_rate` to the power of k."""
+        """Draw the number of retries: k or more with `retry_rate` to the power of k."""
         counts = (uniform < self.retry_rate[:, None] ** k for k in range(1, _MOST_RETRIES + 1))
         total: Floats = np.sum([count.astype(float) for count in counts], axis=0)
         return total
 
     def exceeded(self, seconds: Floats) -> Floats:
-        """The probability of a delay beyond `seconds`, of each dataset."""
+        """Return the probability of a delay beyond `seconds`, for each dataset."""
         total = np.zeros_like(seconds)
         for tries in range(_MOST_RETRIES + 1):
             ends = 0.0 if tries == _MOST_RETRIES else self.retry_rate ** (tries + 1)
@@ -68,7 +68,7 @@ class Delays(msgspec.Struct, frozen=True):
         return exceeds
 
     def quantile(self, rarity: Floats) -> Floats:
-        """The delay that is exceeded with probability `rarity`."""
+        """Return the delay that is exceeded with probability `rarity`."""
         low, high = np.zeros_like(self.most), self.most.copy()
         for _ in range(_BISECTIONS):
             middle = (low + high) / 2

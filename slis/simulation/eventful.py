@@ -60,7 +60,7 @@ def _within(chance: np.random.Generator, shape: tuple[int, ...]) -> tuple[Floats
 
 
 def _rare_pause(shape: Micros, mean: Floats) -> Floats:
-    """The pause of which the bursts of 1,000 weeks have one that is longer, in seconds."""
+    """Return the pause that the bursts of 1,000 weeks exceed once, in seconds."""
     rarity = ALPHA_PER_WEEK * mean / WEEK_SECONDS
     low, high = np.zeros_like(mean), 60 * mean
     for _ in range(_BISECTIONS):
@@ -100,7 +100,7 @@ def _judged(  # noqa: PLR0913, PLR0917 - one simulation's arrays
 
 
 def _first_pauses(rows: Micros, slow: Flags, is_pause: Flags) -> Flags:
-    """Of a rate that fell: the last pause before, and the first after, which may be chance."""
+    """Return the pauses around a rate that fell: the last before, and the first after."""
     places = np.flatnonzero(is_pause)
     begins = np.append(slow[places][1:] & ~slow[places][:-1], False)
     begins &= np.append(rows[places][1:] == rows[places][:-1], False)

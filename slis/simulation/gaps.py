@@ -1,4 +1,4 @@
-"""What a simulation gives: facts to learn from, and gaps to be judged by."""
+"""Result of a simulation: facts to learn from, and gaps to be judged by."""
 
 import msgspec
 import numpy as np
@@ -8,8 +8,8 @@ from lineage.clock import to_micros
 from slis.simulation.wall_clock import DAYS, Floats, Micros, day_of
 
 # What lies in a gap: nothing, an outage (it must be found), a cadence that grew slower, which
-# nobody who does not know can tell from an outage, or a failure that was mended before long.
-USUAL, SILENCE, CHANGE, MENDED = 0, 1, 2, 3
+# no observer can distinguish from an outage, or from a failure that was fixed soon.
+USUAL, SILENCE, CHANGE, FIXED = 0, 1, 2, 3
 # Days after the first: what is learned by then, limits of old datasets are learned from.
 FIRST_WATCHED = 60
 
@@ -46,13 +46,13 @@ class Simulated(msgspec.Struct, frozen=True):
     last_day: float = DAYS - 1.0
 
     def watched(self) -> Flags:
-        """Which gaps rules are judged on."""
+        """Return which gaps rules are judged on."""
         first, last = (to_micros(day_of(day)) for day in (self.first_day, self.last_day))
         return (self.gaps.started_at >= first) & (self.gaps.started_at < last)
 
 
 def silenced(dataset: Micros, at: Micros, begin: Floats, end: Floats) -> tuple[Flags, Flags]:
-    """Which writes survive the outages, and for each survivor whether one follows it.
+    """Return which writes survive the outages, and for each survivor whether one follows it.
 
     Args:
         dataset: of each write, in order.
@@ -69,5 +69,5 @@ def silenced(dataset: Micros, at: Micros, begin: Floats, end: Floats) -> tuple[F
 
 
 def flattened(present: Flags) -> Micros:
-    """The row of each value that is there."""
+    """Return the row of each value that exists."""
     return np.nonzero(present)[0].astype(np.int64)

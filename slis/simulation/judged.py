@@ -1,4 +1,4 @@
-"""How three rules judge the gaps of a simulation: ours, a z-score, a multiple of the median.
+"""Judgement of a simulation's gaps by three rules: ours, a z-score, a multiple of the median.
 
 Each gives, for each gap, the instant from which it calls the next write late.
 """
@@ -36,7 +36,7 @@ TIMES = {
 def learned(
     spark: SparkSession, folder: Path, simulated: Simulated, days: Sequence[float]
 ) -> Micros:
-    """By the product's learned limits; by the product's own rule where it is a stream.
+    """Judge by the product's learned limits, and a stream by the product's own rule for streams.
 
     Limits are learned by one job, as of the beginnings of days: in production they are learned
     after each write. Each gap is judged by the limit of the last instant before it began, or of one
@@ -83,7 +83,7 @@ def limited(
 def by_profile(
     simulated: Simulated, rows: pd.DataFrame, instants: Micros
 ) -> Iterator[tuple[Any, Micros]]:
-    """Each row of limits with the gaps that it judges."""
+    """Join each row of limits with the gaps that it judges."""
     gaps = simulated.gaps
     begun = np.searchsorted(instants, gaps.started_at, side="right")
     # An instant inside the gap, before a day is over, knows all that was known as it began.

@@ -1,4 +1,4 @@
-"""Two rules that others use, on the same gaps: a z-score by day, a multiple of the median gap."""
+"""Two common rules, on the same gaps: a z-score by day, a multiple of the median gap."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ NEVER = np.iinfo(np.int64).max
 
 
 def of_median(simulated: Simulated) -> Micros:
-    """When each gap is longer than three times the median of the 60 days before it."""
+    """Return when each gap is longer than three times the median of the 60 days before it."""
     gaps, count = simulated.gaps, int(simulated.dataset.max()) + 1
     started = simulated.written_at[:-1]
     length = np.diff(simulated.written_at)
@@ -43,10 +43,10 @@ def _medians(dataset: Micros, length: Micros, count: int) -> Floats:
 
 
 class DailyScores:
-    """The z-score of each day's largest gap among the 14 days that end with it.
+    """Z-score of each day's largest gap among the 14 days that end with it.
 
     The tested day is in its own training, as Elementary's `freshness_anomalies` has it unless it is
-    told otherwise: among n values none is further than (n - 1) / sqrt(n) deviations.
+    set otherwise: among n values none is further than (n - 1) / sqrt(n) deviations.
     """
 
     def __init__(self, simulated: Simulated) -> None:
@@ -72,7 +72,7 @@ class DailyScores:
         return values[:, :DAYS]
 
     def found(self) -> Micros:
-        """When each outage is an anomaly, at the end of a day; the other gaps' `NEVER`."""
+        """Return when each outage is an anomaly, at the end of a day; the other gaps' `NEVER`."""
         gaps = self._gaps
         due = np.full(gaps.dataset.size, NEVER)
         places = np.flatnonzero(gaps.kind == SILENCE)
@@ -99,17 +99,17 @@ class DailyScores:
 
     def _explained(self) -> np.ndarray:
         gaps = self._gaps
-        told = np.zeros(self._values.shape, dtype=np.bool_)
+        is_anomaly = np.zeros(self._values.shape, dtype=np.bool_)
         other = gaps.kind != USUAL
         begin = (gaps.started_at[other] - self._first) // _DAY_MICROS
         end = (gaps.ended_at[other] - self._first) // _DAY_MICROS
         for dataset, first, last in zip(gaps.dataset[other], begin, end, strict=True):
-            told[dataset, max(0, first) : last + 1] = True
-        return told
+            is_anomaly[dataset, max(0, first) : last + 1] = True
+        return is_anomaly
 
 
 def _z_score(window: Floats) -> Floats:
-    """Of the last of each column."""
+    """Return the z-score of the last of each column."""
     deviation = window.std(axis=0, ddof=1)
     usual = np.where(deviation > 0, deviation, 1.0)
     return np.where(deviation > 0, (window[-1] - window.mean(axis=0)) / usual, 0.0)

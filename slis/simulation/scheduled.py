@@ -38,7 +38,7 @@ _WHOLE_GAPS = 3
 
 
 class Outages(msgspec.Struct, frozen=True):
-    """How many a dataset has, each in a span of days of its own from the first on."""
+    """Number of changes a dataset has, each in a span of days of its own from the first on."""
 
     count: int = 3
     first_day: float = 30.0
@@ -46,7 +46,7 @@ class Outages(msgspec.Struct, frozen=True):
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """What a class's schedulers were told: a slot each cycle, until the cadence changes."""
+    """Settings of a class's schedulers: a slot each cycle, until the cadence changes."""
 
     name: str
     cycle_seconds: float
@@ -68,7 +68,7 @@ class Slots(msgspec.Struct, frozen=True):
 
 
 def daily(chance: np.random.Generator, count: int) -> Simulated:
-    """Each day at a time of its own, taking minutes to hours."""
+    """Simulate daily jobs, each at a time of its own, that take minutes to hours."""
     plan = Plan("daily", DAY_SECONDS, delays_of(chance, count, 40 * MINUTE, DAY_SECONDS))
     return scheduled(chance, plan)
 
@@ -81,13 +81,13 @@ def weekday(chance: np.random.Generator, count: int) -> Simulated:
 
 
 def hourly(chance: np.random.Generator, count: int) -> Simulated:
-    """Each hour."""
+    """Simulate hourly jobs."""
     plan = Plan("hourly", 3_600.0, delays_of(chance, count, 3 * MINUTE, 3_600.0))
     return scheduled(chance, plan)
 
 
 def delays_of(chance: np.random.Generator, count: int, usual: float, cycle: float) -> Delays:
-    """Of so many datasets that take about `usual` seconds of each `cycle`."""
+    """Draw that many datasets that take about `usual` seconds of each `cycle`."""
 
     def between(low: float, high: float) -> Floats:
         return chance.uniform(low, high, count)
@@ -135,14 +135,14 @@ def scheduled(chance: np.random.Generator, plan: Plan) -> Simulated:
 
 
 def _instants(wall: Floats, plan: Plan) -> Micros:
-    """Of a daily job, the wall's; an hourly one runs each hour, however the clocks are changed."""
+    """Return slots: a daily job follows the wall clock; an hourly one runs each hour."""
     if plan.cycle_seconds >= DAY_SECONDS:
         return instants(wall)
     return instants(np.zeros(1)) + np.round(wall * 1e6).astype(np.int64)
 
 
 def _judged(chance: np.random.Generator, plan: Plan, slots: Slots) -> Simulated:
-    """With outages, and when the oracle calls each gap late: the next slot and its delay's tail."""
+    """Add outages, and when the oracle calls each gap late: the next slot and its delay's tail."""
     begin, end = outages(chance, plan.delays.usual.size, plan.cycle_seconds, plan.outages)
     due = np.append(slots.planned[1:], 0)
     oracle = due + (np.append(_tails(plan, slots)[1:], 0) * 1e6).astype(np.int64)
@@ -162,7 +162,7 @@ def _judged(chance: np.random.Generator, plan: Plan, slots: Slots) -> Simulated:
 
 
 def _tails(plan: Plan, slots: Slots) -> Floats:
-    """The delay of each slot's write of which 1,000 weeks have one that is longer, in seconds."""
+    """Return the delay of each slot's write that 1,000 weeks exceed once, in seconds."""
     usual = WEEK_SECONDS / plan.cycle_seconds * (_WEEKEND / 7 if plan.is_weekday else 1)
     tails = np.zeros(slots.dataset.size)
     for every in (_FASTER, _USUAL, _SLOWER):

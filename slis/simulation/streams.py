@@ -14,7 +14,7 @@ _BISECTIONS = 60
 
 
 def streaming(chance: np.random.Generator, count: int) -> Simulated:
-    """Commits throughout; one to four times a week a stall, lognormal, of 13 to 14 minutes.
+    """Simulate commits with stalls of 13 to 14 minutes, lognormal, one to four times a week.
 
     A catalog keeps the last commit of each hour as a write, and the very last one as the newest.
     """
@@ -43,7 +43,7 @@ def streaming(chance: np.random.Generator, count: int) -> Simulated:
 
 
 def _put_outages(chance: np.random.Generator, begin: Floats, length: Floats, kind: Micros) -> None:
-    """Three of the stalls of each stream, after the first month, never end by themselves."""
+    """Let three of the stalls of each stream, after the first month, never end by themselves."""
     last = (begin < (DAYS - 3) * DAY_SECONDS).sum(axis=1)
     first = (begin < 30 * DAY_SECONDS).sum(axis=1)
     for stream, (low, high) in enumerate(zip(first, last, strict=True)):
@@ -54,7 +54,7 @@ def _put_outages(chance: np.random.Generator, begin: Floats, length: Floats, kin
 
 
 def _rare_stall(weekly: Floats, usual: Floats, spread: Floats) -> Floats:
-    """The stall of which there is one that is longer in 1,000 weeks."""
+    """Return the stall that 1,000 weeks exceed once."""
     low, high = np.zeros_like(usual), np.full_like(usual, DAY_SECONDS)
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
@@ -66,7 +66,7 @@ def _rare_stall(weekly: Floats, usual: Floats, spread: Floats) -> Floats:
 
 
 def _hourly(gaps: Gaps, count: int) -> tuple[Micros, Micros]:
-    """The last commit of each hour that has one."""
+    """Return the last commit of each hour that has one."""
     span = int(_HOUR * 1e6)
     hours = instants(np.zeros(1)) + np.arange(1, DAYS * 24) * span
     dataset = np.repeat(np.arange(count), hours.size)

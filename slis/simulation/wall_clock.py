@@ -33,7 +33,7 @@ def instants(wall: Floats) -> Micros:
 
 
 def day_of(number: float) -> datetime:
-    """The instant that many days after the first midnight."""
+    """Return the instant that many days after the first midnight."""
     micros = int(instants(np.array([number * DAY_SECONDS]))[0])
     return datetime.fromtimestamp(micros / 1e6, UTC)
 

@@ -2,13 +2,13 @@
 
 No class is by itself here, since what a limit takes of the pool is the matter: in an estate that
 was connected last week the tail of a daily dataset is that of hourly ones. Half of the datasets
-have had a failure that was mended before long: one late write, of the few that are known.
+have had a failure that was fixed before long: one late write, of the few that are known.
 """
 
 import numpy as np
 
 from lineage.clock import to_micros
-from slis.simulation.gaps import MENDED, SILENCE, Gaps, Simulated
+from slis.simulation.gaps import FIXED, SILENCE, Gaps, Simulated
 from slis.simulation.scheduled import MINUTE, Outages, Plan, delays_of, scheduled
 from slis.simulation.wall_clock import DAY_SECONDS, Micros, day_of
 
@@ -24,7 +24,7 @@ _PLACE = (0.5, 0.95)
 
 
 def young(chance: np.random.Generator, count: int) -> Simulated:
-    """So many datasets, a third of each cycle, of whose writes the first 40 days are known."""
+    """Simulate that many datasets, a third of each cycle, with writes of the first 40 days."""
     parts = []
     for size, (cycle, usual) in zip(_thirds(count), _CYCLES, strict=True):
         delays = delays_of(chance, size, usual, cycle)
@@ -40,14 +40,14 @@ def _thirds(count: int) -> list[int]:
 def _with_failures(
     chance: np.random.Generator, simulated: Simulated, cycle_seconds: float
 ) -> Simulated:
-    """A write of every second dataset comes later; the slots after it are as they were."""
+    """Delay a write of every second dataset; the slots after it are unchanged."""
     gaps = simulated.gaps
     chosen = _chosen(chance, gaps)
     late = chance.uniform(*_LATE, chosen.size) * cycle_seconds * 1e6
     started, ended, kind = gaps.started_at.copy(), gaps.ended_at.copy(), gaps.kind.copy()
     ended[chosen] += late.astype(np.int64)
     started[chosen + 1] = ended[chosen]
-    kind[chosen] = MENDED
+    kind[chosen] = FIXED
     # The gap of a dataset is the write of its place, but for the last write of those before it.
     written = simulated.written_at.copy()
     written[chosen + gaps.dataset[chosen] + 1] = ended[chosen]
@@ -60,7 +60,7 @@ def _with_failures(
 
 
 def _chosen(chance: np.random.Generator, gaps: Gaps) -> Micros:
-    """The places of the gaps that end late: in the second half of those before the outage."""
+    """Return the places of the gaps that end late: the second half before the outage."""
     silent = np.flatnonzero(gaps.kind == SILENCE)
     first = np.searchsorted(gaps.dataset, gaps.dataset[silent])
     places = first + ((silent - first) * chance.uniform(*_PLACE, silent.size)).astype(np.int64)
@@ -69,7 +69,7 @@ def _chosen(chance: np.random.Generator, gaps: Gaps) -> Micros:
 
 
 def _joined(parts: list[Simulated], sizes: list[int]) -> Simulated:
-    """All of them as one class; what came after the last day is left out."""
+    """Return all of them as one class; writes after the last day are left out."""
     last = to_micros(day_of(LAST_DAY))
     keys = np.cumsum([0, *sizes[:-1]])
     written = np.concatenate([part.written_at for part in parts])

@@ -1,4 +1,4 @@
-"""One row a dataset of what happened to it last.
+"""Latest activity of each dataset: one row a dataset.
 
 What an evaluation reads instead of all writes and reads.
 """
@@ -82,7 +82,7 @@ _OWN_DROPS = f"""
         AND {leaf_job("name", "q")} = {leaf_job("name")})
 """  # noqa: S608 - our own columns
 # A drop counts if a job namespace that is known to write the dataset says so, and all others that
-# write it have said so too. Where no event of a writer came, there is nobody to ask. A declared
+# write it have claimed it too. Where no event of a writer came, there is nobody to ask. A declared
 # dataset is dropped by a job that wrote it alone. An event without a run drops nothing.
 _JUDGE_DROPS = f"""
     UPDATE dataset_claim SET is_refused = (
@@ -153,6 +153,6 @@ def derive_activity(connection: Connection) -> None:
 
 
 def renew_last_write(connection: Connection, touched: str) -> None:
-    """The newest write of the datasets that `touched` selects, and whether a DROP came after it."""
+    """Return the newest write of the `touched` datasets, and whether a DROP came after it."""
     for statement in (_LAST_WRITE, _JUDGE_DROPS, _DROPPED, _BACK, _RETIRE):
         connection.execute(text(statement.format(touched=touched)))

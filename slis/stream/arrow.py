@@ -15,7 +15,7 @@ _NUL, _SUBSTITUTE = "\x00", "\ufffd"
 
 
 def plain(table: pa.Table) -> pa.Table:
-    """The table with instants as whole microseconds.
+    """Return the table with instants as whole microseconds.
 
     Flags as 0 and 1, and texts that every database can hold.
     """
@@ -34,7 +34,7 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def records(table: pa.Table) -> Iterator[dict[str, Any]]:
-    """One dict per row; nested values as Arrow gives them (a map is a list of pairs)."""
+    """Yield one dict per row; nested values as Arrow gives them (a map is a list of pairs)."""
     given = plain(table)
     size = given.nbytes // max(given.num_rows, 1)
     for piece in given.to_batches(max_chunksize=max(1, _PIECE_BYTES // max(size, 1))):
@@ -42,7 +42,7 @@ def records(table: pa.Table) -> Iterator[dict[str, Any]]:
 
 
 def clean(text: str | None) -> str | None:
-    """The text as every database can hold it."""
+    """Return the text in a form that every database can hold."""
     return text.replace(_NUL, _SUBSTITUTE) if text else text
 
 

@@ -1,4 +1,4 @@
-"""What tests of a dataset found: the `dataQualityAssertions` facet, and its rows in the catalog."""
+"""Test results of a dataset: the `dataQualityAssertions` facet, and its rows in the catalog."""
 
 from functools import lru_cache
 
@@ -15,7 +15,7 @@ _LONGEST = 200
 _KEY_BYTES = 800  # three of these are one key
 _CACHED = 4_096
 
-# Texts are empty where it is not told.
+# Texts are empty where it is unknown.
 RESULT = ("assertion", "column_name", "name", "is_success", "severity", "expected", "actual")
 Result = tuple[str, str, str, int, str, str, str]
 
@@ -40,7 +40,7 @@ class _Assertion(msgspec.Struct, frozen=True):
 
 @lru_cache(_CACHED)
 def assertions_of(raw: str) -> tuple[Result, ...]:
-    """The results in the facet's list (raw JSON); nothing of a list that is none.
+    """Yield the results in the facet's list (raw JSON); nothing where it is not a list.
 
     One assertion that is not as the specification says is left out, the others are taken.
     """
@@ -53,14 +53,14 @@ def assertions_of(raw: str) -> tuple[Result, ...]:
 
 def _result(raw: msgspec.Raw) -> Result | None:
     try:
-        told = msgspec.json.decode(raw, type=_Assertion, strict=False)
+        result = msgspec.json.decode(raw, type=_Assertion, strict=False)
     except (msgspec.DecodeError, RecursionError):
         return None
-    names = (told.assertion, told.column, told.name)
-    values = (told.severity, told.expected, told.actual)
+    names = (result.assertion, result.column, result.name)
+    values = (result.severity, result.expected, result.actual)
     assertion, column, name = (key_text(one or "", _KEY_BYTES) for one in names)
     severity, expected, actual = (_cut(one) for one in values)
-    return assertion, column, name, int(told.success), severity.lower(), expected, actual
+    return assertion, column, name, int(result.success), severity.lower(), expected, actual
 
 
 def _cut(value: str | None) -> str:
@@ -86,7 +86,7 @@ _FAILED = f"""
 
 
 def merge_assertions(connection: Connection) -> None:
-    """When each assertion passed last, and when and how it failed last."""
+    """Return when each assertion passed last, and when and how it failed last."""
     if connection.execute(text("SELECT 1 FROM s_assertion LIMIT 1")).first() is None:
         return
     table = tables.dataset_assertion

@@ -1,4 +1,4 @@
-"""How often a range of events failed, in a file that outlives the process.
+"""Count of failures of a range of events, in a file that outlives the process.
 
 It is written before each try: a range that ends the process counts as one that failed. After two
 failures a range is halved, until the one event that fails is alone.
@@ -23,7 +23,7 @@ _VMSTAT = Path("/proc/vmstat")
 
 
 class Attempt(msgspec.Struct, frozen=True):
-    """What is known of the range that was tried last.
+    """State of the range that was tried last.
 
     Attributes:
         after_seq: the range begins behind this event.
@@ -62,7 +62,7 @@ class Attempt(msgspec.Struct, frozen=True):
 
 
 class Attempts:
-    """The tries of one pipeline."""
+    """Tries of one pipeline."""
 
     def __init__(self, path: Path, source: str = "") -> None:
         """Read what the process before left; a try that it did not end has failed.
@@ -176,7 +176,7 @@ def _halved(attempt: Attempt) -> Attempt:
 
 
 def _kills() -> int:
-    """Processes that the kernel has ended for want of memory since it started."""
+    """Count processes that the kernel has ended for want of memory since it started."""
     try:
         lines = _VMSTAT.read_text().splitlines()
     except OSError:

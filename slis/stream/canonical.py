@@ -1,6 +1,6 @@
-"""Which of the names that symlinks and the policy tie together is the dataset.
+"""Choice of the dataset among the names that symlinks and the policy tie together.
 
-Links are few and seldom new: only a new one, or a dataset that a link waited for, has its
+Links are few and rarely new: only a new one, or a dataset that a link waited for, has its
 component worked out again.
 """
 
@@ -37,8 +37,8 @@ def canonical_keys(
     """
     links = list(links)
     overrules = {link.alias_key: link.dataset_key for link in links if link.rule == POLICY}
-    told = [(link.dataset_key, link.alias_key) for link in links if link.rule != POLICY]
-    led_by = canonical(told, names, overrules)
+    linked = [(link.dataset_key, link.alias_key) for link in links if link.rule != POLICY]
+    led_by = canonical(linked, names, overrules)
     found: dict[int, int] = {}
     for lead in {led_by.get(key, key) for key in names}:
         members = {key for key in names if led_by.get(key, key) == lead}
@@ -54,10 +54,10 @@ def canonical_keys(
 
 def _chosen(links: list[Link], names: dict[int, Name], declared: AbstractSet[int]) -> int:
     former = {link.alias_key for link in links if link.rule == RENAME}
-    told = {link.dataset_key for link in links if link.rule == SYMLINK}
+    linked = {link.dataset_key for link in links if link.rule == SYMLINK}
     renamed_to = {link.dataset_key for link in links if link.rule == RENAME}
     ruled = {link.dataset_key for link in links if link.rule == POLICY}
-    ranked = (ruled, declared, told - former, renamed_to - former, told, set(names))
+    ranked = (ruled, declared, linked - former, renamed_to - former, linked, set(names))
     candidates = next(known for wanted in ranked if (known := wanted & names.keys()))
     return min(candidates, key=lambda key: (names[key], key))
 
@@ -66,7 +66,7 @@ def settle(connection: Connection, changed: set[int]) -> None:
     """Work out the components of these datasets, and which claims about them hold.
 
     And move what is known of a dataset that has a new canonical key. One that is no longer part of
-    another starts anew: what was told of both cannot be told apart.
+    another starts again: facts of both cannot be separated.
     """
     settled: set[int] = set()
     while changed:

@@ -1,4 +1,4 @@
-"""Which claims about names hold: what others say never moves a dataset that somebody writes.
+"""Claims about names that hold: claims of others never move a dataset that somebody writes.
 
 Anybody who may send events may name a symlink, a former name or a drop. So a claim of a name that
 is written holds only if every job namespace that writes one of the names says so, and a claim of a
@@ -21,7 +21,7 @@ _NOBODY: frozenset[str] = frozenset()
 class Link(NamedTuple):
     """`alias_key` is another name of a dataset (symlink), was its name (rename), or is it (policy).
 
-    A policy's link to itself keeps the name apart, whatever else is said of it.
+    A policy's link to itself keeps the name apart, whatever else is claimed of it.
     """
 
     alias_key: int

@@ -19,7 +19,7 @@ _BY = "substr(r.root_job_namespace, 1, 200)"
 _NO_DATA = f"('{DROP.upper()}', '{RENAME.upper()}')"
 TIER, OWNER = "tier", "owner"
 _LINKS = f"('{SYMLINK}', '{RENAME}')"
-_SAID = f"""
+_DROP_CLAIMS = f"""
     SELECT l.alias_key, l.dataset_key, l.rule, coalesce({_BY}, '') AS job_namespace,
         l.namespace, l.name, coalesce(io.first_event_at, l.first_seen_at) AS first_seen_at,
         coalesce(io.last_event_at, l.last_seen_at) AS last_seen_at
@@ -49,7 +49,7 @@ _CLAIMS = f"""
         max(name) AS name, min(first_seen_at) AS first_seen_at, max(last_seen_at) AS last_seen_at,
         :landed_at AS landed_at, :landed_at AS last_landed_at,
         rule = '{DROP}' AND job_namespace = '' AS is_refused
-    FROM ({{said}}) AS said GROUP BY alias_key, dataset_key, rule, job_namespace
+    FROM ({{claimed}}) AS claims GROUP BY alias_key, dataset_key, rule, job_namespace
 """  # noqa: S608 - our own columns
 _ATTRIBUTES = f"""
     SELECT s.dataset_key, s.kind, s.value, coalesce({_BY}, '') AS job_namespace,
@@ -73,12 +73,13 @@ _WRITTEN = f"""
     GROUP BY n.dataset_key, {_BY}
 """  # noqa: S608 - our own columns
 _UNSETTLED = f"""
-    SELECT s.dataset_key FROM ({_SAID}) AS s WHERE NOT EXISTS (
+    SELECT s.dataset_key FROM ({_DROP_CLAIMS}) AS s WHERE NOT EXISTS (
         SELECT 1 FROM dataset_claim c WHERE c.alias_key = s.alias_key
         AND c.dataset_key = s.dataset_key AND c.rule = s.rule
         AND c.job_namespace = s.job_namespace)
     UNION
-    SELECT s.dataset_key FROM ({_SAID}) AS s JOIN dataset_claim c ON c.alias_key = s.alias_key
+    SELECT s.dataset_key FROM ({_DROP_CLAIMS}) AS s
+    JOIN dataset_claim c ON c.alias_key = s.alias_key
         AND c.dataset_key = s.dataset_key AND c.rule = s.rule
         AND c.job_namespace = s.job_namespace AND c.last_seen_at < s.last_seen_at
     WHERE s.rule = '{RENAME}' AND EXISTS (SELECT 1 FROM dataset_claim o WHERE o.rule = '{RENAME}'
@@ -134,7 +135,7 @@ def merge_claims(connection: Connection, landed_at: int) -> None:
     """Merge who writes which name, and what is claimed of names."""
     given = {"landed_at": landed_at}
     upsert(connection, tables.dataset_producer, _WRITTEN, {"landed_at": least}, given=given)
-    _merge(connection, _SAID, landed_at)
+    _merge(connection, _DROP_CLAIMS, landed_at)
     upsert(connection, tables.dataset_alias, _SEEN_AGAIN, _SEEN, keeps="namespace name")
 
 
@@ -150,15 +151,15 @@ def merge_attributes(connection: Connection, landed_at: int) -> None:
 
 
 def merge_drops(connection: Connection, landed_at: int) -> None:
-    """Merge who said that a dataset was dropped; after runs and what they wrote."""
+    """Merge claims that a dataset was dropped; after runs and what they wrote."""
     _merge(connection, _DROPS, landed_at)
 
 
-def _merge(connection: Connection, said: str, landed_at: int) -> None:
+def _merge(connection: Connection, claimed: str, landed_at: int) -> None:
     upsert(
         connection,
         tables.dataset_claim,
-        _CLAIMS.format(said=said),
+        _CLAIMS.format(claimed=claimed),
         {**_SEEN, "landed_at": least, "last_landed_at": greatest},
         keeps="namespace name is_refused",
         given={"landed_at": landed_at},
@@ -206,12 +207,12 @@ _DECLARED = "SELECT dataset_key FROM dataset WHERE is_declared AND dataset_key I
 
 def keep_holding(connection: Connection, claimed: Iterable[Link], holds: AbstractSet[Link]) -> None:
     """Write which links hold: those are in `dataset_alias`, and answers go by them."""
-    rows = [{**link._asdict(), "refused": link not in holds} for link in claimed]
+    rows = [{**link._asdict(), "rejected": link not in holds} for link in claimed]
     if not rows:
         return
     connection.execute(text(_MARK), rows)
-    if refused := [row for row in rows if row["refused"]]:
-        connection.execute(text(_UNLINK), refused)
+    if rejected := [row for row in rows if row["rejected"]]:
+        connection.execute(text(_UNLINK), rejected)
     held = in_parts(connection, _HELD, {link.alias_key for link in holds})
     named = [dict(row._mapping) for row in held]  # noqa: SLF001 - its public name
     fold_rows(connection, tables.dataset_alias, named, _SEEN)
@@ -224,7 +225,7 @@ def unlink(connection: Connection, links: Iterable[Link]) -> None:
 
 
 _THIS = "alias_key = :alias_key AND dataset_key = :dataset_key AND rule = :rule"
-_MARK = f"UPDATE dataset_claim SET is_refused = :refused WHERE {_THIS}"  # noqa: S608
+_MARK = f"UPDATE dataset_claim SET is_refused = :rejected WHERE {_THIS}"  # noqa: S608
 _UNLINK = f"DELETE FROM dataset_alias WHERE {_THIS}"  # noqa: S608
 _HELD = f"""
     SELECT alias_key, dataset_key, rule, max(namespace) AS namespace, max(name) AS name,

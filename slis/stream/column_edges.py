@@ -76,8 +76,8 @@ def _cut(text: str | None, most: int) -> str | None:
 
 
 def _stored(found: list[_Transformation]) -> str | None:
-    said = [one for one in found if one != _Transformation()]
-    return msgspec.json.encode(said).decode() if said else None
+    known = [one for one in found if one != _Transformation()]
+    return msgspec.json.encode(known).decode() if known else None
 
 
 # The upstream may be known by its column alone, and then is its own canonical dataset.

@@ -1,4 +1,4 @@
-"""An event that is known to land, against which one that fails is held."""
+"""Control event that is known to land, to compare with one that fails."""
 
 from datetime import datetime, timedelta
 

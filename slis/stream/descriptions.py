@@ -64,10 +64,10 @@ class Descriptions:
             self.texts.append((DATASET, dataset_key, described, at))
         if fields := _of_fields(one.field_descriptions):
             self.texts.append((FIELDS, dataset_key, fields, at))
-        said = one.spelling_key, one.facets_key
+        keys = one.spelling_key, one.facets_key
         for tag in [*one.tags, *_of_model(one.model_tags)]:
             if tag and tag.key:
-                self._note_tag(tag, dataset_key, at, said)
+                self._note_tag(tag, dataset_key, at, keys)
 
     def note_jobs(self, jobs: Iterable[DescribedJob]) -> None:
         """Add descriptions and tags of jobs."""
@@ -92,7 +92,7 @@ class Descriptions:
             ),
         }
 
-    def _note_tag(self, tag: DatasetTag, dataset_key: int, at: int, said: tuple[int, int]) -> None:
+    def _note_tag(self, tag: DatasetTag, dataset_key: int, at: int, keys: tuple[int, int]) -> None:
         words = key_text(str(tag.key)), key_text(redact_value(str(tag.key), tag.value or ""))
         source = _word(tag.source)
         if tag.field:  # a tag of one column says nothing of its dataset
@@ -100,7 +100,7 @@ class Descriptions:
             row = (dataset_key, key(field, *words), field, *words, source, at)
             self.field_tags.append(row)
         else:
-            self.tags.append((dataset_key, *words, source, at, *said))
+            self.tags.append((dataset_key, *words, source, at, *keys))
 
 
 @lru_cache(_CACHED)
@@ -171,7 +171,7 @@ _TEXTS = """
                 ORDER BY s.last_seen_at DESC, s.text DESC) AS place
         FROM s_description s LEFT JOIN dataset d ON d.dataset_key = s.subject_key
             AND s.subject IN ('dataset', 'fields')
-    ) AS said WHERE place = 1
+    ) AS described WHERE place = 1
 """
 _TAGS = """
     SELECT d.canonical_key AS dataset_key, s.tag, s.value, max(s.source) AS source,

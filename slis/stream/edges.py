@@ -59,7 +59,7 @@ def _by_inputs(is_reported: Callable[[Any], ColumnElement[bool]]) -> Fold:
     """Return the fold of `origin`: null as soon as a run names the edge by its inputs.
 
     Args:
-        is_reported: says of a row whether an event tells the edge.
+        is_reported: whether an event reports the edge, by row.
     """
 
     def fold(kept: Any, given: Any) -> ColumnElement[Any]:  # noqa: ANN401 - columns

@@ -1,4 +1,4 @@
-"""Tells failures that an event causes from those that pass without it: disk, catalog, machine."""
+"""Distinction of failures that an event causes from those of the disk, catalog or machine."""
 
 import errno
 import re
@@ -62,7 +62,7 @@ def is_of_machine(error: BaseException) -> bool:
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """The error, and those that it came from; SQLAlchemy keeps the driver's in `orig`."""
+    """Yield the error, and those that it came from; SQLAlchemy keeps the driver's in `orig`."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))
@@ -121,5 +121,5 @@ def reason(error: BaseException) -> str:
     lines = [line.strip(": \t") for line in str(error).strip().splitlines()]
     lines = [line for line in lines if line and not line.startswith(_PY4J)]
     of_machine = next((line for line in lines if _OF_MACHINE.search(line)), None)
-    said = of_machine or next(iter(lines), "")
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+    message = of_machine or next(iter(lines), "")
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__

@@ -38,8 +38,8 @@ _BELONGS: Final = text("UPDATE dataset SET canonical_key = :own WHERE dataset_ke
 def join_files(connection: Connection, changed: Iterable[int]) -> None:
     """Join or part the files among these datasets, and the files in these datasets.
 
-    What is known of a file moves to the folder. A file that is parted starts anew: what was
-    reported of both cannot be told apart.
+    What is known of a file moves to the folder. A file that is separated starts again: what was
+    reported of both cannot be separated.
     """
     own: dict[int, int] = {}
     joined: dict[int, int] = {}

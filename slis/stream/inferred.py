@@ -48,7 +48,7 @@ _OUTDATED = text(f"""
 """)  # noqa: S608 - our own tables
 _LEAF_JOB = f"{leaf_job('namespace')} AS job_namespace, {leaf_job('name')} AS job_name"
 # The edges that the root run has by this run's inferred inputs; `seen_at`: when another run of the
-# root told the edge last, by inferred inputs too.
+# root reported the edge last, by inferred inputs too.
 _EDGES = text(f"""
     SELECT e.upstream_key, e.downstream_key, e.job_key, e.root_run_id, w.seen_at
     FROM (
@@ -89,7 +89,7 @@ _SET_SEEN = text("""
 """)
 # Sources that facets named in an earlier batch, of runs of this batch that named inputs then. The
 # run reads what it writes, and nothing else: an output that came later shows that.
-_TOLD_BEFORE = text(f"""
+_REPORTED_BEFORE = text(f"""
     SELECT s.run_key AS run, e.root_run_id AS root, e.downstream_key AS downstream,
         e.upstream_key AS upstream, e.oracle, e.upstream_namespace AS namespace,
         e.upstream_name AS name
@@ -149,7 +149,7 @@ def store_sources(connection: Connection, landed_at: int) -> None:
     Remove the inferred inputs of each run of the batch that names inputs by now, and their edges.
     Such sources are in `staging.told` again, to be compared with these inputs.
     """
-    _take_back_told(connection)
+    _take_back_reported(connection)
     for run in stage_micro_batches(connection):
         _retract(connection, run.run_key, run.root_run_id)
     upsert(
@@ -169,11 +169,11 @@ def _is_any_inferred(connection: Connection) -> bool:
     return connection.execute(_ANY).first() is not None
 
 
-def _take_back_told(connection: Connection) -> None:
+def _take_back_reported(connection: Connection) -> None:
     """Put sources back into `staging.told` that were stored as missing inputs of the runs."""
-    told = [dict(row) for row in connection.execute(_TOLD_BEFORE).mappings()]
-    for statement in _TAKE_BACK if told else ():
-        connection.execute(statement, told)
+    rows = [dict(row) for row in connection.execute(_REPORTED_BEFORE).mappings()]
+    for statement in _TAKE_BACK if rows else ():
+        connection.execute(statement, rows)
 
 
 def _retract(connection: Connection, run: int, root: str) -> None:

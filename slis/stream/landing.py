@@ -35,7 +35,7 @@ _VANISHED = "the process of the pipeline ended each time that it landed this eve
 
 
 class WaitError(Exception):
-    """A batch failed, and not by its events: it is tried again until it lands."""
+    """Error: a batch failed, and not by its events: it is tried again until it lands."""
 
 
 class SparkGoneError(Exception):
@@ -169,10 +169,10 @@ class Landing:
             if code is None:
                 raise WaitError(reason(error)) from error
         else:
-            told = reason(error) if code is None else f"Spark ended with exit code {code}"
-            attempt = _waiting(partial(self._attempts.failed, told))
+            cause = reason(error) if code is None else f"Spark ended with exit code {code}"
+            attempt = _waiting(partial(self._attempts.failed, cause))
             if code is None and attempt.is_alone:
-                self._set_aside(portion, told)
+                self._set_aside(portion, cause)
         if code is not None:
             raise SparkGoneError(describe_jvm_exit(code)) from error
 

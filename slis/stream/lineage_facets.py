@@ -1,4 +1,4 @@
-"""What `lineage` facets name: the datasets that feed a dataset, read from the raw JSON.
+"""Sources in `lineage` facets: the datasets that feed a dataset, read from the raw JSON.
 
 Of jobs, which are named there too, nothing is taken: an edge is between datasets. This runs in the
 driver, once for each distinct facet of a batch.
@@ -18,7 +18,7 @@ _MOST_NAMES = 10_000  # of one facet
 
 @lru_cache(_CACHED_TEXTS)
 def sources_of(facet: str) -> tuple[Name, ...] | None:
-    """The datasets that a dataset's own facet names; None where it says nothing of its sources.
+    """Return the datasets that a dataset's own facet names; None where it names no sources.
 
     An empty answer says that it has none among datasets.
     """
@@ -27,7 +27,7 @@ def sources_of(facet: str) -> tuple[Name, ...] | None:
 
 @lru_cache(_CACHED_TEXTS)
 def sources_by_target(facet: str) -> dict[Name, tuple[Name, ...]]:
-    """The datasets that feed each dataset that a job's facet has an entry for."""
+    """Return the datasets that feed each dataset that a job's facet has an entry for."""
     found: dict[Name, dict[Name, None]] = {}
     entries = _read(facet).get("entries")
     for entry in entries if isinstance(entries, list) else ():
@@ -47,7 +47,7 @@ def _read(text: str) -> dict[str, Any]:
 
 
 def _sources(entry: dict[str, Any]) -> tuple[Name, ...] | None:
-    """Of the entity and of its fields, each once."""
+    """Yield the sources of the entity and of its fields, each once."""
     inputs, fields = entry.get("inputs"), entry.get("fields")
     if not isinstance(inputs, list) and not isinstance(fields, dict):
         return None
@@ -64,7 +64,7 @@ def _inputs(entry: dict[str, Any]) -> Iterator[object]:
 
 
 def _dataset(one: object) -> Name | None:
-    """The name of an entity of type DATASET."""
+    """Return the name of an entity of type DATASET."""
     if not isinstance(one, dict) or str(one.get("type")).upper() != "DATASET":
         return None
     namespace, name = one.get("namespace"), one.get("name")

@@ -129,7 +129,7 @@ def move_to_new_roots(connection: Connection) -> None:
 
 
 def _rename_job(connection: Connection, given: dict[str, Any]) -> None:
-    """Give what the run wrote and read the job's new name; its edges are derived anew."""
+    """Give what the run wrote and read the job's new name; its edges are derived again."""
     for statement in (*_DROP_EDGES, _RENAME_READS):
         connection.execute(statement, given)
     for dataset in connection.execute(_WRITTEN_NAMES, given).all():

@@ -15,7 +15,7 @@ _LEAST_BYTES = 1 << 18  # below, what each merge costs by itself would be most o
 
 
 class Pace:
-    """The size of the next batch, at most that of the settings."""
+    """Size of the next batch, at most that of the settings."""
 
     def __init__(self, bounds: Bounds) -> None:
         """Begin small: nothing is known of the events yet."""

@@ -85,7 +85,7 @@ _MOVED: tuple[tuple[Table, str, dict[str, Fold]], ...] = (
         },
     ),
 )
-# An evaluation works these out anew under the key that is left.
+# An evaluation computes these again under the key that is left.
 _UNRANKED = f"""
     UPDATE dataset SET state_rank = {NOT_JUDGED}, tier_rank = {NO_TIER} WHERE dataset_key = :old
 """  # noqa: S608 - constants
@@ -124,7 +124,7 @@ def find_known(connection: Connection, keys: Iterable[int]) -> set[int]:
 
 
 def move(connection: Connection, old: Sequence[int], new: int) -> None:
-    """All that is known of the datasets `old` is known of `new` from here on."""
+    """Merge all facts of the datasets `old` into those of `new`."""
     # First, while each has few rows: those of `new` may be very many.
     _rename_jobs(connection, old, new)
     keys = [{"old": one, "new": new} for one in old]
@@ -135,7 +135,7 @@ def move(connection: Connection, old: Sequence[int], new: int) -> None:
 
 @cache
 def _statements(dialect: Dialect) -> tuple[TextClause, ...]:
-    """What moves one dataset, by `old` and `new`."""
+    """Return the statements that move one dataset, by `old` and `new`."""
     dropped = (f"DELETE FROM {table.name} WHERE dataset_key = :old" for table in _DROPPED)  # noqa: S608
     return (
         text("UPDATE dataset SET canonical_key = :new WHERE canonical_key = :old"),
@@ -159,7 +159,7 @@ def _moving(
 
 
 def _rename_jobs(connection: Connection, old: Sequence[int], new: int) -> None:
-    """A job's key holds the name of the dataset that it writes."""
+    """Rename keys of jobs: a job's key holds the name of the dataset that it writes."""
     name = connection.execute(
         text("SELECT namespace, name FROM dataset WHERE dataset_key = :new"), {"new": new}
     ).one()
@@ -185,7 +185,7 @@ _JOBS = text("""
 
 @cache
 def _renaming(dialect: Dialect) -> tuple[TextClause, ...]:
-    """What gives a job of one dataset another key, by `dataset`, `wrong` and `right`."""
+    """Return the statements that change a job's key, by `dataset`, `wrong` and `right`."""
     where = "WHERE downstream_key = :dataset AND job_key = :wrong"
     seen_in_run = ", ".join(["upstream_key", "downstream_key", "root_run_id", *_SEEN_IN_RUN])
     edge = ", ".join(["upstream_key", "downstream_key", *_JOB, *_EDGE])

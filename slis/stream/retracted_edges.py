@@ -39,7 +39,7 @@ _RENEW = tuple(
 
 
 def remove_edges(connection: Connection, edges: Sequence[Mapping[str, Any]]) -> None:
-    """Remove these edges of root runs; an edge that nothing else tells is gone.
+    """Remove these edges of root runs; an edge that nothing else reports is gone.
 
     Args:
         connection: inside a transaction.

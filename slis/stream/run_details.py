@@ -1,4 +1,4 @@
-"""Which code a run ran, and with what settings: kept where it is known to hold no secret.
+"""Code and settings of a run, stored where they are known to hold no secret.
 
 Producers send whole configurations. What is kept is what a list names, cut to a bound: a value that
 is not kept cannot leak. This runs in the driver, once for each distinct text of a batch.
@@ -132,8 +132,8 @@ def parameters_of(parameters: str | None, environment: str | None) -> str | None
         environment: object of the `environment-properties` facet, raw JSON.
     """
     own = [pair for pair in _listed(parameters or "[]", "key", "name") if _is_harmless(pair[0])]
-    told = dict(_pairs(environment or "{}"))
-    ids = [(name, told[key]) for key, name in _DATABRICKS.items() if key in told]
+    values = dict(_pairs(environment or "{}"))
+    ids = [(name, values[key]) for key, name in _DATABRICKS.items() if key in values]
     return _kept([*ids, *own])
 
 

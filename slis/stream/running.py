@@ -1,4 +1,4 @@
-"""The stream for as long as the role runs: a thread that lands what waits, and looks again."""
+"""Stream thread, for as long as the role runs: lands waiting events, and looks again."""
 
 import time
 from threading import Event, Thread
@@ -19,11 +19,11 @@ _LONG_BATCH_SECONDS = 600.0
 
 
 class PipelineStoppedError(Exception):
-    """The stream cannot go on by itself; the message says what, where and what to do."""
+    """Error: the stream cannot go on by itself; the message says what, where and what to do."""
 
 
 class Running:
-    """A thread that lands batches until it is stopped, or cannot go on."""
+    """Thread that lands batches until it is stopped, or cannot go on."""
 
     def __init__(self, landing: Landing, poll_seconds: float) -> None:
         """Land nothing yet.
@@ -55,7 +55,7 @@ class Running:
             raise self._error
         since = self._step_since
         if since is not None and time.monotonic() - since >= _LONG_BATCH_SECONDS:
-            # Not ended: on a starved machine it would be taken anew each time, and never land.
+            # Not ended: on a starved machine it would be taken again each time, and never land.
             minutes = (time.monotonic() - since) / 60
             HEALTH.fail(_PART, f"a batch has run for {minutes:.0f} min without an end")
 
@@ -75,7 +75,7 @@ class Running:
         began = self._step_since = time.monotonic()
         try:
             has_landed = self._landing.step()
-        except Exception as error:  # noqa: BLE001 - the edge of a thread: told, or tried again
+        except Exception as error:  # noqa: BLE001 - the edge of a thread: reported, or tried again
             return self._pause_after(error)
         finally:
             self._step_since = None

@@ -36,7 +36,7 @@ _END = (1 << 63) - 1
 
 
 class Bounds(msgspec.Struct, frozen=True):
-    """How much one batch may hold; a single event always fits.
+    """Limits of one batch; a single event always fits.
 
     Attributes:
         rows: events, at most.
@@ -53,12 +53,12 @@ class Bounds(msgspec.Struct, frozen=True):
 
 
 def open_spool(path: Path | str) -> sqlite3.Connection:
-    """A connection that can only read; the collector is the one writer."""
+    """Open a read-only connection; the collector is the one writer."""
     return sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True, timeout=10)
 
 
 def last_seq_of(spool: sqlite3.Connection) -> int:
-    """The last `seq` that the spool gave out, even where its row is pruned."""
+    """Return the last `seq` that the spool gave out, even where its row is pruned."""
     row = spool.execute("SELECT seq FROM sqlite_sequence WHERE name = 'event'").fetchone()
     return 0 if row is None else int(row[0])
 

@@ -1,4 +1,4 @@
-"""The spellings of a batch, each folded once to the dataset that it names.
+"""Spellings of a batch, each folded once to the dataset that it names.
 
 A cache outlives the batch, since an estate names the same datasets again and again.
 """
@@ -25,7 +25,7 @@ _CACHED_SPELLINGS = 65_536
 
 
 class Spelling(msgspec.Struct, frozen=True):
-    """A name as it was sent, and the dataset that it is folded to."""
+    """Name as it was sent, and the dataset that it is folded to."""
 
     namespace: str
     name: str
@@ -40,7 +40,7 @@ class Spelling(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=_CACHED_SPELLINGS)
 def spelled(namespace: str, name: str, folding: Folding) -> Spelling:
-    """What this spelling names; remembered for these folds of the policy, and no others."""
+    """Return the dataset of this spelling, cached for these folds of the policy only."""
     folded = fold(namespace, name)
     taken = folding.dataset(folded.namespace, folded.name)
     dataset = _bounded(*(taken or (folded.namespace, folded.name)))
@@ -76,7 +76,7 @@ def _bounded(namespace: str, name: str) -> tuple[str, str]:
 
 
 class Spellings:
-    """The spellings of one batch, and when each was seen."""
+    """Spellings of one batch, and when each was seen."""
 
     def __init__(self, folding: Folding = NO_FOLDS) -> None:
         """None yet; `folding`: the policy's, in force for the batch."""
@@ -94,11 +94,11 @@ class Spellings:
         return spelling
 
     def spelled(self, namespace: str, name: str) -> Spelling:
-        """What this spelling names, without noting it."""
+        """Return the dataset of this spelling, without noting it."""
         return spelled(*_bounded(namespace, name), self._folding)
 
     def __iter__(self) -> Iterator[Spelling]:
-        """Every spelling that was noted."""
+        """Return every spelling that was noted."""
         return iter(self._seen)
 
     def names(self) -> Iterator[tuple[Any, ...]]:

@@ -1,4 +1,4 @@
-"""The SQL that runs ran, each distinct text once."""
+"""SQL texts of runs, each distinct text once."""
 
 from collections.abc import Collection, Sequence
 from typing import Any

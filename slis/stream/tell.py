@@ -1,4 +1,4 @@
-"""What a run's own facets name and its inputs do not: kept, since inputs may come later."""
+"""Sources in a run's own facets that its inputs lack: stored, since inputs may come later."""
 
 from sqlalchemy import Connection, text
 
@@ -48,14 +48,14 @@ _DISAGREES = f"""
 
 
 def collect_sources(connection: Connection) -> None:
-    """Put what facets of the batch's runs name as sources into `staging.told`."""
+    """Put the sources in facets of the batch's runs into `staging.told`."""
     connection.execute(_SOURCES)
 
 
 def keep_what_disagrees(connection: Connection, landed_at: int) -> None:
-    """`edge_told`: sources that a facet of a run names, which the run is not known to read.
+    """Store in `edge_told` sources that a facet of a run names, and its known inputs lack.
 
-    What history loads tell is of no use here: nobody mends a run of the past.
+    History loads are skipped: nobody fixes a run of the past.
     """
     upsert(
         connection,

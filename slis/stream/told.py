@@ -1,4 +1,4 @@
-"""Edges that facets tell: of jobs, what they declare; of runs, what is held against their inputs.
+"""Edges of facets: of jobs, declared ones; of runs, to be compared with their inputs.
 
 This runs in the driver, over the distinct facets of a batch, as `unfold` does.
 """
@@ -21,7 +21,7 @@ _SEEN = "first_seen_at last_seen_at"
 
 
 class ToldEdges:
-    """Rows by staging table."""
+    """Rows of facet edges by staging table."""
 
     def __init__(self, spellings: Spellings) -> None:
         """Note spellings in those of the batch."""
@@ -52,19 +52,19 @@ class ToldEdges:
     def note_facets(self, one: Described, dataset: Spelling, seen: Seen) -> None:
         """Add what a dataset's facets name as its sources."""
         keys = one.spelling_key, one.facets_key
-        self._tell(keys, dataset, set(_sources_of_columns(one.columns)), COLUMN_LINEAGE)
+        self._add(keys, dataset, set(_sources_of_columns(one.columns)), COLUMN_LINEAGE)
         sources = sources_of(one.lineage) if one.lineage else None
         if sources is None:
             return
         self._sources[keys] = sources
         for name in sources:
             self._spellings.note(*name, seen, is_dataset=False)
-        self._tell(keys, dataset, sources, LINEAGE_FACET)
+        self._add(keys, dataset, sources, LINEAGE_FACET)
         if one.is_declared:
             # It says what feeds it, and no job.
             self._declare(keys[0], sources, (dataset.dataset_namespace, ""), seen)
 
-    def _tell(
+    def _add(
         self, keys: tuple[int, int], dataset: Spelling, sources: Iterable[Name], oracle: str
     ) -> None:
         spelled = self._spellings.spelled
@@ -94,7 +94,7 @@ class ToldEdges:
     ) -> None:
         """Add what JobEvents list; after all facets were noted.
 
-        A facet that tells what an output is made of stands for the product of all inputs with it.
+        A facet that names the inputs of an output stands for the product of all inputs with it.
         """
         by_key = {key(s.namespace, s.name): s.dataset_key for s in self._spellings}
         for job, edges in declared:

@@ -1,4 +1,4 @@
-"""What the runs of a batch contribute now, by canonical dataset."""
+"""Contributions of a batch's runs, by canonical dataset."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -89,7 +89,7 @@ _COLUMNS = (
 
 
 def touch(connection: Connection) -> None:
-    """What the batch's runs contribute now (`staging.touched`).
+    """Select what the batch's runs contribute now (`staging.touched`).
 
     Their streams' hours, and the jobs that they are of.
     """

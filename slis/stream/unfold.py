@@ -65,7 +65,7 @@ class Unfolded:
             ),
             "s_facets": (
                 f"{_OF_FACETS} {span}",
-                [(*told, *seen) for told, seen in self.facets.values()],
+                [(*facet, *seen) for facet, seen in self.facets.values()],
             ),
             "s_link": (
                 f"alias_key dataset_key rule namespace name {span} spelling_key facets_key",
@@ -92,10 +92,10 @@ class Unfolded:
         seen = Seen(one.first_seen_at, one.last_seen_at)
         dataset = self.spellings.note(one.namespace, one.name, seen, is_dataset=True)
         self._keep_facets(one, dataset, seen)
-        told = assertions_of(one.assertions) if one.assertions else ()
-        self.assertions.update((dataset.dataset_key, seen.last, *result) for result in told)
+        results = assertions_of(one.assertions) if one.assertions else ()
+        self.assertions.update((dataset.dataset_key, seen.last, *result) for result in results)
         self.links += self._links(one, dataset, seen)
-        said = one.spelling_key, one.facets_key
+        keys = one.spelling_key, one.facets_key
         self.owners += [
             (
                 "dataset",
@@ -103,7 +103,7 @@ class Unfolded:
                 key_text(owner.name),
                 clean(owner.type),
                 seen.last,
-                *said,
+                *keys,
             )
             for owner in one.owners
             if owner and owner.name
@@ -115,12 +115,12 @@ class Unfolded:
     def _keep_facets(self, one: Described, dataset: Spelling, seen: Seen) -> None:
         """Keep one row for the same facets, whatever was tested beside them."""
         keys = one.spelling_key, one.facets_key
-        told = (
+        row = (
             *(*keys, dataset.dataset_key, one.lifecycle, one.version),
             *(clean(one.checksum), one.schema_key, one.fields),
         )
-        _, before = self.facets.get(keys, (told, seen))
-        self.facets[keys] = (told, before | seen)
+        _, before = self.facets.get(keys, (row, seen))
+        self.facets[keys] = (row, before | seen)
 
     def _links(self, one: Described, dataset: Spelling, seen: Seen) -> Iterator[Row]:
         named = [("symlink", identifier) for identifier in one.identifiers]
@@ -145,11 +145,11 @@ class Unfolded:
                 if source and source.namespace and source.name and source.field:
                     named = source.namespace, source.name
                     upstream = self.spellings.note(*named, seen, is_dataset=False)
-                    told = transformations_of(text_of(source.transformations))
+                    changes = transformations_of(text_of(source.transformations))
                     yield (
                         *(upstream.dataset_key, key_text(source.field)),
                         *(dataset.dataset_key, key_text(field)),
-                        *(told or of_whole_field(lineage), *seen),
+                        *(changes or of_whole_field(lineage), *seen),
                     )
 
 

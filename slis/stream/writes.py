@@ -115,7 +115,7 @@ _STREAMS_WITH_INPUT = f"""
 
 
 # Writes whose run no longer counts as a write, and writes whose run has completed again since. A
-# run that changes a schema was counted only if it had completed before it said so.
+# run that changes a schema was counted only if it had completed before it reported it.
 _REVOKED = f"""
     SELECT w.dataset_key, w.root_run_id, w.bucket, w.written_at, w.landed_at FROM (
         SELECT dataset_key, root_run_id, {write_bucket("completed_at")} AS bucket FROM t_touched

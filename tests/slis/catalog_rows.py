@@ -26,7 +26,7 @@ class CatalogRows:
             connection.execute(insert(table), row)
 
     def dataset(self, name: str, *, writes: int = 0, **activity: datetime | str | bool) -> int:
-        """A dataset, and what happened to it last."""
+        """Add a dataset, and its latest activity."""
         at = key(_NAMESPACE, name)
         start = to_micros(self.start)
         self._insert(
@@ -38,19 +38,19 @@ class CatalogRows:
             first_seen_at=start,
             last_seen_at=start,
         )
-        told = {
+        fields = {
             field: to_micros(value) if isinstance(value, datetime) else value
             for field, value in activity.items()
         }
         self._insert(
-            tables.dataset_activity, dataset_key=at, writes=writes, learned_writes=0, **told
+            tables.dataset_activity, dataset_key=at, writes=writes, learned_writes=0, **fields
         )
         return at
 
     def written(self, at: int, when: datetime, landed: datetime | None = None, **row: Any) -> None:  # noqa: ANN401
-        """A reported batch write, and that it is the newest."""
+        """Add a reported batch write as the newest one."""
         landed = landed or when
-        told = {"names_input": True, "is_reported": True, "is_streaming": False, **row}
+        fields = {"names_input": True, "is_reported": True, "is_streaming": False, **row}
         self._insert(
             tables.dataset_write,
             dataset_key=at,
@@ -62,7 +62,7 @@ class CatalogRows:
             written_at=to_micros(when),
             landed_at=to_micros(landed),
             is_history=False,
-            **told,
+            **fields,
         )
         activity = tables.dataset_activity
         newest = activity.c.last_written_at.is_(None) | (
@@ -83,12 +83,12 @@ class CatalogRows:
                     last_write_root_run_id=f"run-{when:%dT%H%M%S}",
                     last_job_namespace="jobs",
                     last_job_name="job",
-                    **{f"last_write_{name}": value for name, value in told.items()},
+                    **{f"last_write_{name}": value for name, value in fields.items()},
                 )
             )
 
     def read(self, at: int, when: datetime, **row: Any) -> None:  # noqa: ANN401
-        """A reported read that landed at once."""
+        """Add a reported read that landed at once."""
         self._insert(
             tables.dataset_read,
             **{
@@ -107,7 +107,7 @@ class CatalogRows:
         )
 
     def edge(self, upstream: int, downstream: int, when: datetime, **row: Any) -> None:  # noqa: ANN401
-        """An edge that was reported in eight runs, the last one then."""
+        """Add an edge that was reported in eight runs, the last one then."""
         self._insert(
             tables.edge,
             **{
@@ -135,7 +135,7 @@ class CatalogRows:
         run: str = "r1",
         written: datetime | None = None,
     ) -> None:
-        """An edge that was compared with what an oracle says, once it was written."""
+        """Add an edge that was compared with an oracle, once it was written."""
         self._insert(
             tables.edge_check,
             upstream_key=upstream,
@@ -153,7 +153,7 @@ class CatalogRows:
         )
 
     def event(self, when: datetime, lag_seconds: float, *, is_history: bool = False) -> None:
-        """A batch of one event that landed that long after it happened."""
+        """Add a batch of one event that landed that long after it happened."""
         self.seq += 1
         landed = to_micros(when + timedelta(seconds=lag_seconds))
         self._insert(
@@ -178,7 +178,7 @@ class CatalogRows:
         )
 
     def failed(self, at: int, when: datetime) -> None:
-        """A run that was to write the dataset began, and failed then."""
+        """Add a run that was to write the dataset began, and failed then."""
         name, now = f"failed-{when:%dT%H%M%S}", to_micros(when)
         seen = {"first_event_at": now, "last_event_at": now, "landed_at": now}
         job = {"job_namespace": "jobs", "job_name": "job"}
@@ -189,7 +189,7 @@ class CatalogRows:
         self._insert(tables.run_io, run_key=key(name), **io, **seen, is_reported=True)
 
     def rows(self, table: Any) -> list[dict[str, Any]]:  # noqa: ANN401
-        """All rows of a table, in the order of its key."""
+        """Return all rows of a table, in the order of its key."""
         query = table.select().order_by(*table.primary_key)
         with self.engine.connect() as connection:
             return [dict(row) for row in connection.execute(query).mappings()]

@@ -1,4 +1,4 @@
-"""What lists are sorted by, held against the states and tiers that it is said of."""
+"""Ranks that lists are sorted by, compared with the states and tiers behind them."""
 
 from sqlalchemy import Connection, select
 
@@ -11,15 +11,15 @@ _STATE = tables.dataset_state.c
 
 
 def ranked(connection: Connection) -> Ranked:
-    """As they stand beside the names."""
+    """Return the ranks as they stand beside the names."""
     table = tables.dataset.c
     rows = connection.execute(select(table.dataset_key, table.state_rank, table.tier_rank))
     return {key: (of_state, of_tier) for key, of_state, of_tier in rows}
 
 
 def ranks_due(connection: Connection) -> Ranked:
-    """As states and tiers have it, for the few datasets of a test."""
-    graves = gravest(connection)
+    """Return the ranks by states and tiers, for the few datasets of a test."""
+    graves = most_severe(connection)
     table = tables.dataset_policy.c
     tiers = connection.execute(select(table.dataset_key, table.tier))
     ranks = {key: TIER_RANKS[tier] for key, tier in tiers}
@@ -27,14 +27,14 @@ def ranks_due(connection: Connection) -> Ranked:
     return {key: (graves.get(key, NOT_JUDGED), ranks.get(key, NO_TIER)) for key in keys}
 
 
-def gravest(connection: Connection) -> dict[int, int]:
-    """The rank of the gravest state of each dataset that has any."""
+def most_severe(connection: Connection) -> dict[int, int]:
+    """Return the rank of the most severe state of each dataset that has any."""
     rows = connection.execute(select(_STATE.dataset_key, _STATE.state))
     ranks = sorted(((WORST_FIRST.index(state), key) for key, state in rows), reverse=True)
     return {key: rank for rank, key in ranks}
 
 
 def marked(connection: Connection) -> dict[int, int]:
-    """The same of the states that are marked as such."""
+    """Return the same of the states that are marked as such."""
     rows = connection.execute(select(_STATE.dataset_key, _STATE.state).where(_STATE.is_worst))
     return {key: WORST_FIRST.index(state) for key, state in rows}

@@ -41,17 +41,17 @@ _WRITE = {
 
 
 def day(number: float, hour: float = 0, minute: float = 0) -> datetime:
-    """That hour of the day so many days after 1 November 2026."""
+    """Return that hour of the day so many days after 1 November 2026."""
     return DAY_ZERO + timedelta(days=number, hours=hour, minutes=minute)
 
 
 def naive(instant: datetime) -> datetime:
-    """As Spark's rows hold it, in a session in UTC."""
+    """Convert a time to its form in Spark's rows, in a session in UTC."""
     return instant.astimezone(UTC).replace(tzinfo=None)
 
 
 def frame(spark: SparkSession, schema: str, rows: list[dict[str, Any]]) -> DataFrame:
-    """A frame of the schema; a column that a row does not name is null."""
+    """Return a frame of the schema; a column that a row does not name is null."""
     names = StructType.fromDDL(schema).names
     return spark.createDataFrame([tuple(row.get(name) for name in names) for row in rows], schema)
 
@@ -62,14 +62,14 @@ def instants(spark: SparkSession, *times: datetime) -> DataFrame:
 
 
 def datasets(spark: SparkSession, *rows: dict[str, Any]) -> DataFrame:
-    """Critical datasets, seen since day zero, that nothing else is said of."""
+    """Return critical datasets, seen since day zero, without further facts."""
     return frame(
         spark, DATASETS, [{**_DATASET, "name": f"d.t{row['dataset_key']}", **row} for row in rows]
     )
 
 
 def writes(spark: SparkSession, *rows: dict[str, Any]) -> DataFrame:
-    """Reported batch writes that name an input and landed at once."""
+    """Return reported batch writes that name an input and landed at once."""
     return frame(spark, WRITES, [_write(row) for row in rows])
 
 
@@ -79,7 +79,7 @@ def _write(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def reads(spark: SparkSession, *rows: dict[str, Any]) -> DataFrame:
-    """Reported reads that landed at once."""
+    """Return reported reads that landed at once."""
     base = {"bucket": 0, "is_reported": True, "is_history": False}
     named = [
         {**base, "landed_at": row["read_at"], "root_run_id": f"r{row['read_at']:%dT%H%M}", **row}

@@ -26,9 +26,9 @@ _GAPS = st.one_of(
 _HISTORIES = st.lists(st.tuples(_GAPS, st.integers(1, 12), st.booleans()), min_size=1, max_size=5)
 
 
-def _history(key, told):
-    """Writes at the ends of these gaps, the last one at day 0."""
-    each = [(gap, is_streaming) for gap, times, is_streaming in told for _ in range(times)]
+def _history(key, gaps):
+    """Return writes at the ends of these gaps, the last one at day 0."""
+    each = [(gap, is_streaming) for gap, times, is_streaming in gaps for _ in range(times)]
     before, rows = 0.0, []
     for gap, is_streaming in reversed(each):
         at = day(0) - timedelta(seconds=before)
@@ -38,7 +38,7 @@ def _history(key, told):
 
 
 def _switched(key, old, new, count=4):
-    """A job of one cadence that has just been put on another: a schedule without scores."""
+    """Return a job that has just moved to another cadence: a schedule without scores."""
     return _history(key, [(old, 20, False), (new, count, False)])
 
 
@@ -63,7 +63,7 @@ def test_a_first_schedule_of_an_estate_gets_a_limit_without_a_pool(spark, old, n
 @given(st.lists(_HISTORIES, min_size=1, max_size=25))
 def test_any_estate_gets_limits_without_an_error(spark, estate):
     """Each dataset has a limit above zero, or is learning; our own code fails on none."""
-    rows = [row for key, told in enumerate(estate) for row in _history(key, told)]
+    rows = [row for key, gaps in enumerate(estate) for row in _history(key, gaps)]
 
     limits = learned_limits(writes(spark, *rows), gaps(spark), as_of=day(0, 1)).collect()
 
@@ -123,6 +123,6 @@ def test_a_dataset_that_fails_is_unknown_and_the_others_are_evaluated(
     }
     assert states[well]["state"] == "good"
     assert (states[broken]["state"], states[broken]["reason"]) == ("unknown", "limit_failed")
-    told = limits[broken]["explanation"]
-    assert told.startswith(f"the limit could not be learned: {error} in ")
-    assert "secret" not in told.lower()
+    gaps = limits[broken]["explanation"]
+    assert gaps.startswith(f"the limit could not be learned: {error} in ")
+    assert "secret" not in gaps.lower()

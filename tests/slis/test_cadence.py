@@ -18,7 +18,7 @@ DAY = 24 * HOUR
 
 
 def _every(key, seconds, count, start=0, **row):  # noqa: ANN003
-    """Writes that far apart, each up to 2 % off, in a pattern that repeats."""
+    """Return writes that far apart, each up to 2 % off, in a pattern that repeats."""
     offs = [0.02 * seconds * np.sin(number) for number in range(count)]
     at = [day(start) + timedelta(seconds=seconds * n + off) for n, off in enumerate(offs)]
     return [{"dataset_key": key, "written_at": time, **row} for time in at]
@@ -152,17 +152,17 @@ def test_gaps_of_our_own_backfills_and_reruns_teach_nothing(spark):
     assert [(rows[key].gaps, rows[key].cadence_seconds) for key in (2, 3)] == [(10, DAY)] * 2
 
 
-@pytest.mark.parametrize("is_told", [True, False])
-def test_a_job_that_flapped_for_a_day_is_no_slower_one(spark, is_told):
+@pytest.mark.parametrize("is_reported", [True, False])
+def test_a_job_that_flapped_for_a_day_is_no_slower_one(spark, is_reported):
     """Hourly for ten days, then two runs of three fail; untold, it would be of every third hour."""
     well = [day(0, hour + hour % 7 / 100) for hour in range(240)]
     flapping = [day(10, hour + hour % 7 / 100) for hour in range(24)]
     frame = writes(spark, *({"dataset_key": 1, "written_at": at} for at in well + flapping[2::3]))
-    failed = [(1, at) for hour, at in enumerate(flapping) if hour % 3 < 2 and is_told]
+    failed = [(1, at) for hour, at in enumerate(flapping) if hour % 3 < 2 and is_reported]
 
     [row] = learned_limits(frame, gaps(spark), failures(spark, *failed), as_of=day(11)).collect()
 
-    assert (row.limit_seconds < 2 * HOUR) is is_told
+    assert (row.limit_seconds < 2 * HOUR) is is_reported
 
 
 def _meant(number):

@@ -1,4 +1,4 @@
-"""What one dataset's writes tell: schedules by their phase, bursts by their pauses."""
+"""Profile of one dataset's writes: schedules by their phase, bursts by their pauses."""
 
 import numpy as np
 import pytest
@@ -118,7 +118,7 @@ def test_the_deviation_of_irregular_gaps_errs_less_than_the_plain_one():
     assert np.square(ours - right).mean() < 0.9 * np.square(plain - right).mean()
 
 
-def test_nothing_is_said_of_a_single_write():
+def test_a_single_write_has_no_profile():
     """No gap, no figures."""
     cadence = _cadence(np.array([5.0]))
 

@@ -1,4 +1,4 @@
-"""Which gaps train, in which hours time counts."""
+"""Training gaps, and the hours in which time counts."""
 
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo

@@ -17,7 +17,7 @@ ROW = (datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC), -7, True, False)
 
 @pytest.fixture
 def filled(catalog: Engine) -> Engine:
-    """A catalog with one event of 1970."""
+    """Create a catalog with one event of 1970."""
     row = {"event_time": 1_000_000, "event_key": -7, "landed_at": 2, "last_seq": 1}
     flags = {"is_streaming": True, "is_history": False, "is_skewed": False}
     with writing(catalog) as connection:

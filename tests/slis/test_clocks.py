@@ -1,4 +1,4 @@
-"""The pipeline under a clock that jumps: nothing stops, and nothing is good for longer."""
+"""Pipeline under a clock that jumps: nothing stops, and nothing is good for longer."""
 
 from datetime import timedelta
 from unittest.mock import Mock
@@ -45,8 +45,8 @@ def test_evaluation_goes_on_when_the_clock_is_right_again(spark, embedded, jump)
         evaluate(spark, embedded, POLICY, day(1, 12, 0.4))
         evaluate(spark, embedded, POLICY, day(1, 12, 0.8))
 
-    told = [row["as_of"] for row in rows.rows(tables.evaluation)]
-    assert sorted(told) == [to_micros(day(1, 12, minute)) for minute in (0, 0.4, 0.8)]
+    judged_at = [row["as_of"] for row in rows.rows(tables.evaluation)]
+    assert sorted(judged_at) == [to_micros(day(1, 12, minute)) for minute in (0, 0.4, 0.8)]
     assert len([one for one in logged if one["event"] == "clock_was_ahead"]) == 1
     assert _state(rows)["state"] == "good"
     assert _state(rows)["since"] <= to_micros(day(1, 12, 1))

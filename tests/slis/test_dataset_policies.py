@@ -1,4 +1,4 @@
-"""When tiers and owners are worked out anew."""
+"""Recomputation of tiers and owners: when it happens."""
 
 import pytest
 from sqlalchemy import insert, select, update

@@ -1,4 +1,4 @@
-"""Which of a dataset's states is shown first: marked as they change, for all who list and count."""
+"""State of a dataset that is shown first: marked at each change, for all lists and counts."""
 
 import pyarrow as pa
 import pytest
@@ -11,8 +11,8 @@ from slis.dataset_states import StateChanges, change_states, held_states, state_
 
 def _state(sli: str, state: str, since: int = 1, dataset: int = 7) -> dict[str, object]:
     names = ("reason", "evidence", "limit_seconds", "limit_origin", "age_seconds")
-    told = {"dataset_key": dataset, "sli": sli, "state": state, "since": since}
-    return {**told, **dict.fromkeys(names)}
+    own = {"dataset_key": dataset, "sli": sli, "state": state, "since": since}
+    return {**own, **dict.fromkeys(names)}
 
 
 def _change(catalog: Engine, *rows: dict[str, object], gone: tuple[str, ...] = ()) -> list[str]:
@@ -34,8 +34,8 @@ def _change(catalog: Engine, *rows: dict[str, object], gone: tuple[str, ...] = (
         ([("M1", "good", 1), ("M2", "good", 9)], "M2"),
     ],
 )
-def test_the_gravest_state_is_marked_and_of_the_good_ones_the_youngest(catalog, states, worst):
-    """By severity, then by the SLI's number; since the youngest good one, all are good."""
+def test_the_most_severe_state_is_marked_and_of_the_good_ones_the_youngest(catalog, states, worst):
+    """Sort by severity, then by the SLI's number; show the youngest good one."""
     assert _change(catalog, *(_state(*state) for state in states)) == [worst]
 
 
@@ -63,7 +63,7 @@ def _judged(*states: tuple[str, str]) -> pa.Table:
 
 @pytest.mark.usefixtures("spark")  # which parses the names of types
 def test_what_was_good_once_is_known_to_have_been(catalog, at):
-    """A gap that was there from the beginning is told from lineage that stopped."""
+    """A gap that was there from the beginning is distinguished from lineage that stopped."""
     seen = []
     for hour, (coverage, freshness) in enumerate(
         [("bad", "learning"), ("bad", "good"), ("bad", "bad"), ("bad", "unknown")]

@@ -1,4 +1,4 @@
-"""The turn in which edges are judged: what it counts, and what it leaves to the evaluations."""
+"""Judging of edges: its counts, and what it leaves to the evaluations."""
 
 from datetime import timedelta
 
@@ -68,8 +68,10 @@ def test_edges_count_in_seconds_and_stay_known_until_that_is_old(spark, estate):
     assert _now(estate) == {("M3b", "critical"): (1, 2)}
     assert _counters(estate) == {"M3b": (60, 120)}
     assert _states(estate)["M3b"] == ("bad", "edge_missing", True)
-    (told,) = (row["evidence"] for row in estate.rows(tables.dataset_state) if row["sli"] == "M3b")
-    assert told == "the edge from shop rates is declared, and was never reported"
+    (evidence,) = (
+        row["evidence"] for row in estate.rows(tables.dataset_state) if row["sli"] == "M3b"
+    )
+    assert evidence == "the edge from shop rates is declared, and was never reported"
 
     evaluate(spark, estate.engine, POLICY, NOON + 2 * MINUTE)
 
@@ -83,7 +85,7 @@ def test_edges_count_in_seconds_and_stay_known_until_that_is_old(spark, estate):
 
 @pytest.mark.postgres_nightly
 def test_each_check_counts_once_and_stands_for_thirty_days(spark, estate):
-    """In the counter once, however many turns there are; among those that stand until it is old."""
+    """Count once, however many turns there are; keep it until it is old."""
     core = estate.keys["core.orders"]
     estate.check(estate.keys["raw"], core, NOON, "good")
     estate.check(estate.keys["rates"], core, NOON, "edge_wrong")
@@ -105,7 +107,7 @@ def test_each_check_counts_once_and_stands_for_thirty_days(spark, estate):
 
 @pytest.mark.postgres_nightly
 def test_of_runs_compared_at_once_the_one_that_wrote_last_counts(spark, estate):
-    """The first look at eight days of logs: what was mended since is not bad until the next run."""
+    """The first look at eight days of logs: what was fixed since is not bad until the next run."""
     core, raw = estate.keys["core.orders"], estate.keys["raw"]
     estate.check(raw, core, NOON, "edge_wrong", run="old", written=NOON - timedelta(days=7))
     estate.check(raw, core, NOON, "good", run="new", written=NOON - timedelta(days=1))

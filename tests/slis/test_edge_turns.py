@@ -1,4 +1,4 @@
-"""A turn reads the event logs and judges edges, whatever becomes of the logs."""
+"""Turns that read the event logs and judge edges, whatever becomes of the logs."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -23,7 +23,7 @@ MINUTE = timedelta(minutes=1)
 
 @pytest.fixture
 def judged(monkeypatch):
-    """The instants at which edges were judged."""
+    """Return the instants at which edges were judged."""
     instants: list = []
 
     def judge(_spark, _engine, _policy, now, *, settle, backlog_since) -> None:  # noqa: ARG001
@@ -35,8 +35,8 @@ def judged(monkeypatch):
 
 @pytest.fixture
 def turns(spark, embedded, tmp_path, monkeypatch):
-    """Makes turns over a new catalog, after a first evaluation: `turns(folders)`."""
-    # The thread is the tests' own: what it was told would hold for all tests that follow.
+    """Make turns over a new catalog, after a first evaluation: `turns(folders)`."""
+    # The thread is the tests' own: its settings would hold for all tests that follow.
     monkeypatch.setattr(edge_turns, "in_evaluation_pool", lambda _spark: None)
 
     def make(folders: str, policy: Path | None = None) -> EdgeTurns:
@@ -54,12 +54,12 @@ def test_logs_are_read_and_edges_judged_though_one_folder_cannot_be_listed(turns
     """It is an error in the log of the pipeline, by name."""
     log(tmp_path / "logs" / "app-1", "orders")
 
-    with capture_logs() as told:
+    with capture_logs() as logged:
         turns(f"file:/there/is/none, file:{tmp_path}/logs").take(NOON + MINUTE)
 
     assert rows(turns.engine, "SELECT count(*) FROM execution") == [(1,)]
     assert judged == [NOON + MINUTE]
-    (error,) = [one for one in told if one["log_level"] == "error"]
+    (error,) = [one for one in logged if one["log_level"] == "error"]
     assert error["event"] == "event_logs_unlisted"
     assert error["problem"].startswith("file:/there/is/none: ")
 
@@ -77,7 +77,7 @@ def test_what_a_killed_pass_left_is_gone_though_no_logs_are_read_any_more(turns,
 
 
 def test_what_logs_name_is_folded_by_the_policy(turns, tmp_path, judged):
-    """As the stream folds it: a log and its events speak of one dataset."""
+    """Fold it as the stream does: a log and its events name one dataset."""
     log(tmp_path / "logs" / "app-1", "run_7")
     policy = tmp_path / "lineward.yaml"
     policy.write_text("folds: [{match: 's3://lake/run_{n}', dataset: s3://lake/run}]")

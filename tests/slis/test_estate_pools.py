@@ -32,7 +32,7 @@ def profiles(spark):
 
 
 def test_a_pool_is_of_every_dataset_and_of_each_its_newest_scores(spark, profiles):
-    """Add the stored scores of other datasets; a dataset learned anew replaces its own."""
+    """Add the stored scores of other datasets; a dataset learned again replaces its own."""
     stored = [DatasetScores(1, "regular", [99.0]), DatasetScores(2, "periodic", [5.0, 6.0])]
 
     estate = estate_scores(profiles, scores_frame(spark, stored))

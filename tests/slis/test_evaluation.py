@@ -231,7 +231,7 @@ def test_an_evaluation_that_was_overtaken_writes_nothing(spark, catalog, monkeyp
 
 
 def test_a_retired_dataset_is_in_no_total(spark, catalog):
-    """By request, or after 90 days without a sign of it, with a note in the audit log."""
+    """Remove it by request, or after 90 days without a sign, with a note in the audit log."""
     rows = CatalogRows(catalog, day(0))
     asked = rows.dataset("asked", last_read_at=day(0))
     rows.dataset("old", last_read_at=day(0))
@@ -278,7 +278,7 @@ def test_limits_are_learned_in_the_evaluation_that_finds_new_writes(spark, catal
 
 @pytest.mark.postgres_nightly(_SAME_SQL)
 def test_a_restored_catalog_counts_on_under_its_new_epoch(spark, catalog):
-    """Whoever restores takes the epoch away; the old one's counters stay as they were."""
+    """Remove the epoch after a restore; the old one's counters stay as they were."""
     rows = CatalogRows(catalog, day(0))
     rows.event(day(1, 11), 2)
     evaluate(spark, catalog, Policy(), day(1, 12))

@@ -1,4 +1,4 @@
-"""What an evaluation reads of the catalog is what a fold over the facts would have come to."""
+"""Input of an evaluation: the catalog's rows equal a fold over the facts."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -47,8 +47,8 @@ def test_a_job_is_seen_in_the_logs_of_its_own_namespace(spark, catalog):
         ("core.rates", "ours", "rates"),
         ("core.other", "ours", "other"),
     ):
-        told = {"last_job_namespace": namespace, "last_job_name": job}
-        rows.dataset(name, writes=1, last_written_at=NOON - timedelta(days=2), **told)
+        last = {"last_job_namespace": namespace, "last_job_name": job}
+        rows.dataset(name, writes=1, last_written_at=NOON - timedelta(days=2), **last)
     hours = {
         ("orders", "ours"): 30,
         ("orders", "theirs"): 1,
@@ -100,13 +100,13 @@ def test_a_dataset_has_the_last_application_of_its_job(spark, catalog):
     ):
         named = {"last_job_namespace": "ours", "last_job_name": job}
         rows.dataset(name, writes=1, last_written_at=_YESTERDAY, **named)
-    job = {"last_job_namespace": "ours", "last_job_name": "moved"}
+    last = {"last_job_namespace": "ours", "last_job_name": "moved"}
     root = {"last_write_root_run_id": shop.run_row()["root_run_id"]}
-    rows.dataset("h", writes=1, last_written_at=_YESTERDAY, **job, **root)
+    rows.dataset("h", writes=1, last_written_at=_YESTERDAY, **last, **root)
     ended = {"completed_at": to_micros(_YESTERDAY), "failed_at": None, "application_id": "spark-x"}
     before = NOON - timedelta(days=1, hours=1)
-    job = {"last_job_namespace": "ours", "last_job_name": "late"}
-    rows.dataset("f", writes=1, last_written_at=before, **job)
+    last = {"last_job_namespace": "ours", "last_job_name": "late"}
+    rows.dataset("f", writes=1, last_written_at=before, **last)
     never = rows.dataset("e")
     watch = {"resource": APPLICATIONS, "complete_until": to_micros(NOON)}
     with writing(catalog) as connection:

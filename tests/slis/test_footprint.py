@@ -1,4 +1,4 @@
-"""What the benchmarks say of a process is what the kernel says of it."""
+"""Memory figures of the benchmarks, compared with the kernel's."""
 
 import subprocess
 import sys

@@ -27,7 +27,7 @@ def test_a_class_that_was_asked_for_once_is_not_looked_up_again(spark):
 
 
 def test_a_session_that_is_opened_again_remembers_the_same_classes(spark, tmp_path: Path):
-    """Check that nothing is wrapped a second time: each bench opens the session anew."""
+    """Check that nothing is wrapped a second time: each bench opens the session again."""
     before = dict(vars(spark._jvm))  # noqa: SLF001 - as above
     again = open_session(warehouse=tmp_path)
 

@@ -1,4 +1,4 @@
-"""What limits are learned from, read from a catalog."""
+"""Facts that limits are learned from, read from a catalog."""
 
 from datetime import timedelta
 
@@ -16,8 +16,8 @@ from tests.slis.sli_frames import day
 
 
 @pytest.mark.postgres_nightly(but="False")
-@pytest.mark.parametrize("is_told", [True, False])
-def test_failed_runs_of_its_own_keep_a_flapping_job_from_a_slower_cadence(spark, catalog, is_told):
+@pytest.mark.parametrize("is_own", [True, False])
+def test_failed_runs_of_its_own_keep_a_flapping_job_from_a_slower_cadence(spark, catalog, is_own):
     """Two runs of three failed for a day: it is hourly as before, by its failures alone."""
     rows = CatalogRows(catalog, day(0))
     at, other = rows.dataset("mart.hourly"), rows.dataset("mart.other")
@@ -26,12 +26,12 @@ def test_failed_runs_of_its_own_keep_a_flapping_job_from_a_slower_cadence(spark,
         if hour < 72 or hour % 3 == 2:
             rows.written(at, when)
         else:
-            rows.failed(at if is_told else other, when)
+            rows.failed(at if is_own else other, when)
 
     evaluate(spark, catalog, Policy(), day(4))
 
     [limit] = rows.rows(tables.dataset_limit)
-    assert (limit["cadence_seconds"] < 2 * 3_600) is is_told
+    assert (limit["cadence_seconds"] < 2 * 3_600) is is_own
 
 
 _BY_APPLICATION = """

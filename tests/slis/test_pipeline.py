@@ -1,4 +1,4 @@
-"""The pipeline role around its stream."""
+"""Pipeline role around its stream."""
 
 import sqlite3
 import tempfile
@@ -35,7 +35,7 @@ from tests.slis.stream.spools import rows, run_event, spool
 
 @pytest.fixture
 def place(tmp_path):
-    """A data folder with a spool of two events, received a minute apart."""
+    """Create a data folder with a spool of two events, received a minute apart."""
     with closing(sqlite3.connect(tmp_path / "spool.db")) as spool, spool:
         spool.execute(SPOOL_TABLE)
         spool.executemany(
@@ -48,7 +48,7 @@ def place(tmp_path):
 
 @pytest.fixture
 def engine(embedded):
-    """The catalog in that folder."""
+    """Open the catalog in that folder."""
     return embedded
 
 
@@ -158,7 +158,7 @@ def test_the_first_evaluation_waits_for_the_first_batch(place, engine, at):
 
 
 def test_a_turn_that_the_end_cuts_short_is_no_failure(at):
-    """The end cancels what Spark does for it: that is told in one line, without a trace."""
+    """Cancel the evaluation at the end: one line is logged, without a trace."""
     begun, ended = Event(), Event()
 
     def work(_now):

@@ -1,4 +1,4 @@
-"""What the policy says holds for a dataset whatever it is called, and whatever facets say."""
+"""Policy rules that hold for a dataset under any name, over all facets."""
 
 import pytest
 

@@ -19,7 +19,7 @@ def test_each_read_counts_once_at_its_due_instant_against_earlier_writes(spark):
         {"dataset_key": 1, "read_at": day(1, 9), "root_run_id": "old", "is_history": True},
         {"dataset_key": 3, "read_at": day(0, 9), "root_run_id": "early"},
     )
-    told = writes(
+    written = writes(
         spark,
         {"dataset_key": 1, "written_at": day(1, 8), "landed_at": day(1, 9, 10)},
         {"dataset_key": 2, "written_at": day(1, 9, 1)},
@@ -27,7 +27,7 @@ def test_each_read_counts_once_at_its_due_instant_against_earlier_writes(spark):
     )
     grid = instants(spark, *(day(1, 9, minute) for minute in (0, 14, 15, 30, 50, 60)))
 
-    outcomes = provenance(seen, told, described, grid, horizon=day(1))
+    outcomes = provenance(seen, written, described, grid, horizon=day(1))
 
     rows = outcomes.select("as_of", "dataset_key", "root_run_id", "outcome").collect()
     assert {tuple(row) for row in rows} == {

@@ -1,4 +1,4 @@
-"""The order in which datasets are listed, against the states and tiers that it is made of."""
+"""Order in which datasets are listed, compared with their states and tiers."""
 
 import pyarrow as pa
 import pytest
@@ -31,7 +31,7 @@ datasets:
 
 @pytest.fixture
 def estate(catalog: Engine) -> Engine:
-    """Five datasets that nothing was said of yet."""
+    """Create five datasets without a state yet."""
     names = ("core.orders", "core.rates", "mart.daily", "raw.orders", "raw.rates")
     seen = {"namespace": "s3://shop", "first_seen_at": 1, "last_seen_at": 1}
     rows = [
@@ -70,8 +70,8 @@ def test_what_nobody_judged_is_unknown_and_by_name(estate):
     ]
 
 
-def test_the_gravest_come_first_and_of_these_the_highest_tier(estate):
-    """By the gravest of their states, whatever the others are."""
+def test_the_most_severe_come_first_and_of_these_the_highest_tier(estate):
+    """Sort by the most severe of their states, whatever the others are."""
     dataset_policies.renew(estate, parse(POLICY))
     _judge(estate, (0, "M1", "good"), (1, "M1", "bad"), (1, "M2", "good"), (2, "M2", "learning"))
     _judge(estate, (3, "M1", "good"), (3, "M2", "bad"))
@@ -99,7 +99,7 @@ def test_it_moves_with_states_and_tiers(estate):
 
 @pytest.mark.postgres_always
 def test_a_name_that_turns_out_to_be_another_s_is_not_listed_and_forgets(estate):
-    """What was known of it is worked out anew under the key that is left."""
+    """Compute known facts again under the key that is left."""
     dataset_policies.renew(estate, parse(POLICY))
     _judge(estate, (0, "M1", "bad"))
     with writing(estate) as connection:
@@ -114,7 +114,7 @@ def test_a_name_that_turns_out_to_be_another_s_is_not_listed_and_forgets(estate)
 
 
 def test_what_came_since_the_policy_was_resolved_counts_as_what_nobody_declared(estate):
-    """In lists as in impacts and in metrics: whoever asks for that tier finds it."""
+    """List them in lists, impacts and metrics by that tier."""
     dataset_policies.renew(estate, parse(POLICY))
     seen = {"namespace": "s3://shop", "first_seen_at": 2, "last_seen_at": 2}
     came = {"dataset_key": 9, "canonical_key": 9, "name": "core.late", **seen}
@@ -144,11 +144,11 @@ class Explained:
         self.plans: list[str] = []
 
     def alike(self, column, pattern):
-        """As the database puts it."""
+        """Return the plan in the database's words."""
         return self._reader.alike(column, pattern)
 
     def rows(self, sql, values):
-        """The answer."""
+        """Return the result."""
         plan = self._reader.rows(f"EXPLAIN QUERY PLAN {sql}", values)
         self.plans.append(", ".join(row[3] for row in plan))
         return self._reader.rows(sql, values)

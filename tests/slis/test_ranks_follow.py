@@ -12,11 +12,11 @@ from lineage.states import STATES, TIERS
 from slis import dataset_policies
 from slis.dataset_states import StateChanges, change_states
 from slis.stream.rekey import move
-from tests.slis.ranked import gravest, marked, ranked, ranks_due
+from tests.slis.ranked import marked, most_severe, ranked, ranks_due
 from tests.suite.examples import examples
 
 _KEYS = range(5)
-_UNTOLD = dict.fromkeys(("reason", "evidence", "limit_seconds", "limit_origin", "age_seconds"))
+_EMPTY = dict.fromkeys(("reason", "evidence", "limit_seconds", "limit_origin", "age_seconds"))
 _PAIRS = st.tuples(st.sampled_from(_KEYS), st.sampled_from(("M1", "M2", "M4")))
 _JUDGED = st.dictionaries(_PAIRS, st.none() | st.sampled_from(STATES), min_size=1, max_size=6)
 _DECLARED = st.dictionaries(st.sampled_from(_KEYS), st.sampled_from(TIERS), min_size=1)
@@ -38,9 +38,9 @@ def _emptied(catalog: Engine) -> None:
 
 
 def _judge(connection: Connection, found: dict[tuple[int, str], str | None]) -> None:
-    """Each of these states; none: the dataset has no state of that SLI any more."""
+    """Set each of these states; None: the dataset has no state of that SLI any more."""
     rows = [
-        {"dataset_key": key, "sli": sli, "state": state, "since": 1, **_UNTOLD}
+        {"dataset_key": key, "sli": sli, "state": state, "since": 1, **_EMPTY}
         for (key, sli), state in found.items()
         if state
     ]
@@ -48,16 +48,16 @@ def _judge(connection: Connection, found: dict[tuple[int, str], str | None]) -> 
     change_states(connection, StateChanges(rows=pa.Table.from_pylist(rows), gone=gone))
 
 
-def _do(catalog: Engine, what: str, told) -> None:
+def _do(catalog: Engine, what: str, argument) -> None:
     if what == "declared":
-        lines = (f"{{match: n/d{key}, tier: {tier}}}" for key, tier in told.items())
+        lines = (f"{{match: n/d{key}, tier: {tier}}}" for key, tier in argument.items())
         dataset_policies.renew(catalog, parse(f"datasets: [{', '.join(lines)}]"))
         return
     with in_turn(catalog) as connection:
         if what == "judged":
-            _judge(connection, told)
+            _judge(connection, argument)
         else:
-            move(connection, told[1:], told[0])
+            move(connection, argument[1:], argument[0])
 
 
 @settings(max_examples=examples(80), suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -65,8 +65,8 @@ def _do(catalog: Engine, what: str, told) -> None:
 def test_ranks_follow_whatever_is_judged_declared_or_folded(catalog, done):
     """After each step, also where a dataset is judged that was folded into another meanwhile."""
     _emptied(catalog)
-    for what, told in done:
-        _do(catalog, what, told)
+    for what, argument in done:
+        _do(catalog, what, argument)
         with catalog.connect() as connection:
             assert ranked(connection) == ranks_due(connection)
-            assert marked(connection) == gravest(connection)
+            assert marked(connection) == most_severe(connection)

@@ -1,4 +1,4 @@
-"""Each dataset that is not good has the first reason that holds, in words."""
+"""Reasons: each dataset that is not good has the first one that holds, in words."""
 
 from typing import Any, NamedTuple
 
@@ -81,7 +81,7 @@ _EACH_REASON = Scene(
 )
 
 
-def test_each_reason_that_can_be_told_now_is_told_with_its_evidence(without_gaps):
+def test_each_reason_is_shown_with_its_evidence(without_gaps):
     """Give the first reason that holds: one dataset a reason, all overdue."""
     states = _of(without_gaps, _EACH_REASON)
 
@@ -100,14 +100,14 @@ def test_each_reason_that_can_be_told_now_is_told_with_its_evidence(without_gaps
         ),
         (3, "M2"): (
             "upstream_late",
-            f"upstream shop d.t4 is late since 2026-11-10 01:00:00 UTC; {written}",
+            f"upstream shop d.t4 has been late since 2026-11-10 01:00:00 UTC; {written}",
         ),
-        (4, "M2"): ("silent", f"{written}; nothing was heard of its job since{limits}"),
+        (4, "M2"): ("silent", f"{written}; no events of its job since{limits}"),
         (5, "M1"): (
             "lineage_missing",
-            f"{written}, known from evidence alone: no event of it came",
+            f"{written}, known from evidence only: no events reported it",
         ),
-        (5, "M2"): ("silent", f"{written}; nothing was heard of its job since{limits}"),
+        (5, "M2"): ("silent", f"{written}; no events of its job since{limits}"),
         (6, "M1"): (
             "never_reported",
             "no write was ever reported, last read 2026-11-10 00:00:00 UTC",
@@ -120,8 +120,8 @@ def test_each_reason_that_can_be_told_now_is_told_with_its_evidence(without_gaps
             "never_reported",
             "no write was ever reported, created 2026-11-10 00:00:00 UTC",
         ),
-        (7, "M1"): ("no_inputs", f"{written}, which names no input, or too many to make edges of"),
-        (7, "M2"): ("silent", f"{written}; nothing was heard of its job since{limits}"),
+        (7, "M1"): ("no_inputs", f"{written}, which has no inputs, or too many to store as edges"),
+        (7, "M2"): ("silent", f"{written}; no events of its job since{limits}"),
         (8, "M2"): (
             "late",
             f"a run started 2026-11-10 23:45:00 UTC and has not ended; {written}{limits}",
@@ -260,14 +260,14 @@ def test_what_our_own_gaps_explain_says_so_before_any_other_reason(spark, withou
     silence = "ingestion", day(9, 17), day(9, 19)
     with_silence = _states(spark, _FAILED_IN_A_GAP, silent=[silence])
 
-    def told(states):
+    def shown(states):
         found = _of(states, _FAILED_IN_A_GAP)
         return {key: (row.state, row.reason) for key, row in found.items()}
 
     well = {(61, "M1"): ("good", None), (62, "M1"): ("good", None), (62, "M2"): ("learning", None)}
-    assert told(without_gaps) == {(61, "M2"): ("bad", "job_failed"), **well}
-    assert told(with_lag) == {(61, "M2"): ("unknown", "pipeline_lag"), **well}
-    assert told(with_silence) == {(61, "M2"): ("unknown", "ingestion_gap"), **well}
+    assert shown(without_gaps) == {(61, "M2"): ("bad", "job_failed"), **well}
+    assert shown(with_lag) == {(61, "M2"): ("unknown", "pipeline_lag"), **well}
+    assert shown(with_silence) == {(61, "M2"): ("unknown", "ingestion_gap"), **well}
 
 
 _READ_ONLY = Scene(
@@ -317,7 +317,7 @@ def test_evidence_names_what_events_leave_out(without_gaps):
         81: ("job_failed", f"{failure}; {written}{limits}"),
         82: (
             "job_missing",
-            f"{written}; event logs that were read after it was due hold no run since{limits}",
+            f"{written}; event logs read after the deadline contain no run since{limits}",
         ),
         83: (
             "silent",
@@ -337,7 +337,7 @@ _LOGS_READ_ONCE = Scene(
 )
 
 
-def test_logs_that_were_last_read_before_the_deadline_do_not_tell_that_a_job_is_missing(
+def test_logs_that_were_last_read_before_the_deadline_do_not_show_that_a_job_is_missing(
     without_gaps,
 ):
     """The folder's key expired, or reading was switched off: whether the job ran is unknown."""
@@ -368,21 +368,21 @@ _APPLICATIONS = Scene(
 
 
 def test_spark_applications_say_whether_the_job_ran_and_reports(without_gaps):
-    """Tell a job without the listener from one that was not submitted; trust no watch with gaps."""
+    """Distinguish a job without the listener from one that was not submitted."""
     states = _of(without_gaps, _APPLICATIONS)
 
     written = "last written 2026-11-09 00:00:00 UTC by run run-8 of job"
     limits = "; limit 1 d (declared)"
     none_since = "Kubernetes, watched since then, has no newer SparkApplication of its job"
-    submitted = f"the job that is to write it was submitted {_SUMMARY}"
+    submitted = f"the job that should write it was submitted {_SUMMARY}"
     found = {key: (row.reason, row.evidence) for (key, sli), row in states.items() if sli == "M2"}
     assert found[101] == (
         "lineage_missing",
-        f"{written}; its job was submitted {_SUMMARY}: no event of it came{limits}",
+        f"{written}; its job was submitted {_SUMMARY}: no events were received from it{limits}",
     )
     assert found[102] == (
         "silent",
-        f"{written}; its job was submitted {_SUMMARY}; no write of it came{limits}",
+        f"{written}; its job was submitted {_SUMMARY}; no write was reported{limits}",
     )
     assert found[103] == (
         "job_missing",

@@ -1,4 +1,4 @@
-"""The quality of learned limits, in the short form of `lineward bench freshness`."""
+"""Quality of learned limits, in the short form of `lineward bench freshness`."""
 
 from collections import defaultdict
 
@@ -10,7 +10,7 @@ from slis.bench_freshness import LEARNED, MEDIAN, Z_SCORE
 from slis.simulation import judged
 from slis.simulation.delays import Delays
 from slis.simulation.eventful import bursty
-from slis.simulation.gaps import MENDED, SILENCE, USUAL
+from slis.simulation.gaps import FIXED, SILENCE, USUAL
 from slis.simulation.scheduled import daily, hourly, weekday
 from slis.simulation.streams import streaming
 from slis.simulation.wall_clock import day_of
@@ -21,7 +21,7 @@ COUNT = 12
 
 @pytest.fixture(scope="module")
 def figures(spark, tmp_path_factory):
-    """By rule, then by class: 72 datasets; 17 weeks of those that are old are judged."""
+    """Return the results by rule, then by class: 72 datasets, 17 weeks of the old ones."""
     by_rule = defaultdict(dict)
     folder = tmp_path_factory.mktemp("simulation")
     for row in bench_freshness.figures(spark, folder, seed=1, count=COUNT):
@@ -54,20 +54,20 @@ def test_limits_of_young_datasets_find_outages_a_cycle_late_at_most(figures):
 def test_the_late_writes_of_young_datasets_are_before_their_outages():
     """One at most a dataset, a quarter of a cycle beyond the usual or more; then writes go on."""
     gaps = young(np.random.default_rng(2), 36).gaps
-    mended, silent = (np.flatnonzero(gaps.kind == kind) for kind in (MENDED, SILENCE))
+    fixed, silent = (np.flatnonzero(gaps.kind == kind) for kind in (FIXED, SILENCE))
 
-    assert 10 < mended.size < 26
-    assert np.unique(gaps.dataset[mended]).size == mended.size
+    assert 10 < fixed.size < 26
+    assert np.unique(gaps.dataset[fixed]).size == fixed.size
     last = {gaps.dataset[place]: place for place in silent}
-    assert all(place < last[gaps.dataset[place]] for place in mended)
+    assert all(place < last[gaps.dataset[place]] for place in fixed)
     length = gaps.ended_at - gaps.started_at
-    usual = np.array([np.median(length[gaps.dataset == gaps.dataset[one]]) for one in mended])
-    assert (length[mended] > 1.1 * usual).all()
+    usual = np.array([np.median(length[gaps.dataset == gaps.dataset[one]]) for one in fixed])
+    assert (length[fixed] > 1.1 * usual).all()
     assert (length > 0).all()
 
 
 def test_a_rule_that_trains_on_the_gap_under_test_finds_hardly_any(figures):
-    """The mutant: a day that is in its own mean and deviation is seldom an anomaly of them."""
+    """The mutant: a day that is in its own mean and deviation is rarely an anomaly of them."""
     assert max(row.found_near for row in figures[Z_SCORE].values()) < 0.5
     assert figures[MEDIAN]["daily"].delay_of_oracles > 2
 
@@ -88,7 +88,7 @@ def test_no_limit_knows_the_gap_that_it_judges(spark, tmp_path):
 
 
 @pytest.mark.parametrize("simulate", [daily, weekday, hourly, streaming, bursty])
-def test_the_oracle_is_seldom_wrong_and_finds_every_outage_that_lasts(simulate):
+def test_the_oracle_is_rarely_wrong_and_finds_every_outage_that_lasts(simulate):
     """It knows the distribution: about one false alarm in 1,000 weeks, of 60 datasets none to 6."""
     simulated = simulate(np.random.default_rng(5), 60)
     gaps = simulated.gaps

@@ -31,7 +31,7 @@ def test_a_month_that_was_missed_does_not_widen_the_limit():
 
 
 def test_a_new_cadence_keeps_a_limit_and_a_few_gaps_have_a_wide_one():
-    """Know eight gaps of any cadence, or three; a tail tells more where it is known."""
+    """Know eight gaps of any cadence, or three; a tail says more where it is known."""
     changed = np.array([1.0] * 8 + [3.0] * 3) * DAY
 
     assert wide_limit(changed, 3) == (CHANGING, 3.5 * DAY)

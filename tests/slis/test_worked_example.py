@@ -1,4 +1,4 @@
-"""The worked example of the definitions: three daily jobs, and a day without one's listener."""
+"""Worked example of the definitions: three daily jobs, and a day without one's listener."""
 
 from pyspark.sql import functions as F
 
@@ -88,8 +88,8 @@ def _facts(spark, numbers):
 
 def test_the_worked_example_holds_for_coverage_and_freshness(spark):
     """M1: critical 1/3, important 1/1; M2: no sample, seven gaps, all learning."""
-    told, seen = _facts(spark, DAYS)
-    facts = known(activity(told, seen), _datasets(spark), instants(spark, NIGHT))
+    written, seen = _facts(spark, DAYS)
+    facts = known(activity(written, seen), _datasets(spark), instants(spark, NIGHT))
     judged = datasets_judged(facts, edges(spark), gaps(spark))
 
     found = tallies(judged, facts).drop("as_of").collect()
@@ -104,7 +104,7 @@ def test_the_worked_example_holds_for_coverage_and_freshness(spark):
     states = reasons(
         judged, edges(spark, (ORDERS, RAW), (RAW, CORE), (COUNTRIES, CORE), (CORE, MART))
     )
-    assert {tuple(row) for row in states.where("sli = 'M1'").select(*_TOLD).collect()} == {
+    assert {tuple(row) for row in states.where("sli = 'M1'").select(*_COLUMNS).collect()} == {
         (RAW, "good", None, None),
         (
             CORE,
@@ -112,7 +112,7 @@ def test_the_worked_example_holds_for_coverage_and_freshness(spark):
             "lineage_missing",
             (
                 "last written 2026-11-08 02:10:00 UTC by run clean-8 of clean, "
-                "known from evidence alone: no event of it came"
+                "known from evidence only: no events reported it"
             ),
         ),
         (
@@ -125,7 +125,7 @@ def test_the_worked_example_holds_for_coverage_and_freshness(spark):
     }
 
 
-_TOLD = ("dataset_key", "state", "reason", "evidence")
+_COLUMNS = ("dataset_key", "state", "reason", "evidence")
 
 
 def test_the_worked_example_holds_for_the_completeness_of_edges(spark):
@@ -164,10 +164,10 @@ def test_the_worked_example_holds_for_the_completeness_of_edges(spark):
 
 def test_the_worked_example_holds_for_missing_provenance(spark):
     """M5: 1 of 4 reads a day has no origin, day 8 included: reads known from evidence count."""
-    told, seen = _facts(spark, DAYS)
+    written, seen = _facts(spark, DAYS)
     nights = instants(spark, *(day(number, 12) for number in DAYS))
 
-    outcomes = provenance(seen, told, _datasets(spark), nights, horizon=day(0))
+    outcomes = provenance(seen, written, _datasets(spark), nights, horizon=day(0))
 
     per_day = (
         provenance_tally(outcomes)
@@ -182,11 +182,11 @@ def test_the_worked_example_holds_for_missing_provenance(spark):
 
 def test_one_instant_gives_the_rows_of_that_instant_in_a_grid(spark):
     """A whole day on a grid and a single evaluation are one code: the same rows."""
-    told, seen = _facts(spark, DAYS)
+    written, seen = _facts(spark, DAYS)
     grid = [day(7, 0, minute) for minute in range(0, 24 * 60, 30)]
 
     def judged(*times):  # noqa: ANN002
-        facts = known(activity(told, seen), _datasets(spark), instants(spark, *times))
+        facts = known(activity(written, seen), _datasets(spark), instants(spark, *times))
         return reasons(datasets_judged(facts, edges(spark), gaps(spark)), edges(spark))
 
     at_once = judged(*grid).collect()

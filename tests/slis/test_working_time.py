@@ -1,4 +1,4 @@
-"""What time counts: calendars, holidays, planned windows, and weeks in which the clocks change."""
+"""Time that counts: calendars, holidays, planned windows, and weeks of clock changes."""
 
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -97,7 +97,7 @@ def test_two_windows_at_once_are_one():
     assert due.tolist() == [start + 14 * 3_600_000_000 + 1]
 
 
-def test_time_off_is_told_in_instants_and_joined():
+def test_time_off_is_given_in_instants_and_joined():
     """A holiday before a weekend is one pause of three days, by the calendar's clock."""
     first, last = datetime(2026, 12, 23, tzinfo=UTC), datetime(2026, 12, 29, tzinfo=UTC)
 

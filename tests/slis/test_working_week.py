@@ -1,4 +1,4 @@
-"""The hours of the week in which a dataset is written, learned from when it was."""
+"""Hours of the week in which a dataset is written, learned from its writes."""
 
 import numpy as np
 

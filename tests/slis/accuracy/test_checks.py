@@ -1,16 +1,16 @@
-"""M4: the edges that events told, against those of the event log; and what the counts are worth."""
+"""M4: edges of events compared with those of the event log; and the worth of the counts."""
 
 import pytest
 
 from slis.accuracy import checks as module
 from slis.accuracy.checks import checks
 from slis.accuracy.found import accuracy_states, accuracy_tally
-from slis.accuracy.schemas import CHECKS, LATEST, TOLD
+from slis.accuracy.schemas import CHECKS, LATEST, SOURCES
 from slis.accuracy.strata import strata
 from tests.slis.sli_frames import day, frame, instants
 
 
-def _told(spark, *rows: tuple, is_whole=True):
+def _edges(spark, *rows: tuple, is_whole=True):
     """Rows of (downstream, upstream name or None) of one run."""
     named = [
         {
@@ -23,7 +23,7 @@ def _told(spark, *rows: tuple, is_whole=True):
         }
         for downstream, name in rows
     ]
-    return frame(spark, TOLD, named)
+    return frame(spark, SOURCES, named)
 
 
 def _outcomes(found, *names: str):
@@ -32,9 +32,9 @@ def _outcomes(found, *names: str):
 
 
 def test_an_edge_agrees_is_missing_or_is_wrong(spark):
-    """One of each; a write that the log does not have is not checked."""
-    evidence = _told(spark, (1, "/in/a"), (1, "/in/b"))
-    reported = _told(spark, (1, "/in/a"), (1, "/in/c"), (2, "/in/c"))
+    """Check one of each; a write that the log does not have is not checked."""
+    evidence = _edges(spark, (1, "/in/a"), (1, "/in/b"))
+    reported = _edges(spark, (1, "/in/a"), (1, "/in/c"), (2, "/in/c"))
 
     assert _outcomes(checks(evidence, reported), "/in/a", "/in/b", "/in/c") == {
         (1, "/in/a"): "good",
@@ -45,16 +45,16 @@ def test_an_edge_agrees_is_missing_or_is_wrong(spark):
 
 def test_a_list_that_is_not_whole_proves_no_reported_edge_wrong(spark):
     """It may have been read all the same."""
-    evidence = _told(spark, (1, "/in/a"), (1, None), is_whole=False)
+    evidence = _edges(spark, (1, "/in/a"), (1, None), is_whole=False)
 
-    found = checks(evidence, _told(spark, (1, "/in/a"), (1, "/in/c")))
+    found = checks(evidence, _edges(spark, (1, "/in/a"), (1, "/in/c")))
 
     assert _outcomes(found, "/in/a", "/in/c") == {(1, "/in/a"): "good"}
 
 
 def test_a_folder_agrees_with_a_file_in_it_and_with_no_neighbour(spark):
     """The listener names the folder of a file; `/in` is not the folder of `/in2/a`."""
-    found = checks(_told(spark, (1, "/in/a"), (1, "/in2/a")), _told(spark, (1, "/in")))
+    found = checks(_edges(spark, (1, "/in/a"), (1, "/in2/a")), _edges(spark, (1, "/in")))
 
     assert _outcomes(found, "/in/a", "/in2/a", "/in") == {
         (1, "/in/a"): "good",
@@ -74,7 +74,7 @@ def test_taking_names_for_one_another_by_their_beginning_alone_would_hide_an_err
         ),
     )
 
-    found = checks(_told(spark, (1, "/in2/a")), _told(spark, (1, "/in")))
+    found = checks(_edges(spark, (1, "/in2/a")), _edges(spark, (1, "/in")))
 
     assert _outcomes(found, "/in2/a") == {(1, "/in2/a"): "good"}
 
@@ -91,7 +91,7 @@ def _checked(good, bad, **row: str):
     [(3, 0, "unknown"), (300, 1, "good"), (200, 0, "good"), (90, 10, "bad")],
 )
 def test_few_checks_say_nothing_and_many_say_good_or_bad(spark, good, bad, state):
-    """By the bounds of the interval against an objective of 98 %: three of three prove nothing."""
+    """Use the bounds of the interval against an objective of 98 %: three of three prove nothing."""
     (found,) = strata(frame(spark, CHECKS, _checked(good, bad)), objective=0.98).collect()
 
     assert (found.good, found.total, found.state) == (good, good + bad, state)
@@ -105,7 +105,7 @@ def test_the_bounds_are_those_of_wilson(spark):
 
 
 def test_each_version_of_a_listener_is_judged_for_itself(spark):
-    """One that is right does not hide one that is wrong; nobody checked, no row."""
+    """Name the wrong one beside a right one; without a check there is no row."""
     rows = _checked(400, 0) + _checked(50, 50, adapter_version="2")
     rows += _checked(0, 100, oracle="column_lineage")  # says bad alone: no sample
 
@@ -131,7 +131,7 @@ def test_checks_are_counted_by_tier_and_none_give_no_sample(spark):
 
 
 def test_a_dataset_is_bad_while_its_last_compared_run_has_an_edge_that_does_not_agree(spark):
-    """The wrong edge is told before the missing one; a dataset whose edges agree is good."""
+    """Name the wrong edge before the missing one; a dataset whose edges agree is good."""
     base = {"root_run_id": "r1", "namespace": "file", "oracle": "event_log"}
     latest = [
         {**base, "downstream_key": 1, "name": "/a", "outcome": "edge_missing"},

@@ -1,4 +1,4 @@
-"""How long a check of a run's own words stands."""
+"""Lifetime of a check of a run's own facets."""
 
 import pytest
 from sqlalchemy import insert, text
@@ -30,8 +30,8 @@ def _check(hour):
     """Return a check of the root run `a`, of what it wrote by 10 past the hour."""
     key = {"upstream_key": 2, "downstream_key": 1, "job_key": 1, "job_version": 1}
     run = {"root_run_id": "a", "producer": "p", "adapter_version": "1"}
-    said = {"outcome": "edge_missing", "oracle": "sql", "written_at": hour * HOUR + 10 * _MINUTE}
-    return {**key, **run, **said, "first_checked_at": 1, "checked_at": 1}
+    outcome = {"outcome": "edge_missing", "oracle": "sql", "written_at": hour * HOUR + 10 * _MINUTE}
+    return {**key, **run, **outcome, "first_checked_at": 1, "checked_at": 1}
 
 
 @pytest.mark.parametrize(

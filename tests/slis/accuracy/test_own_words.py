@@ -13,7 +13,7 @@ from slis.accuracy import own as module
 from slis.accuracy.catalog import compare
 from slis.accuracy.own import own_checks
 from slis.accuracy.own_catalog import hold_own_words
-from slis.accuracy.schemas import OWN_TOLD, TOLD, WHOLE
+from slis.accuracy.schemas import FACET_SOURCES, SOURCES, WHOLE
 from slis.edge_evaluation import evaluate_edges
 from slis.evaluation import evaluate
 from tests.slis.sli_frames import frame
@@ -33,43 +33,43 @@ def _edge(downstream: int, upstream: int, **row: str):
     }
 
 
-def _said(spark, told, reported, whole=()):
+def _findings(spark, named, reported, whole=()):
     found = own_checks(
-        frame(spark, OWN_TOLD, told),
-        frame(spark, TOLD, [{**row, "is_whole": True} for row in reported]),
+        frame(spark, FACET_SOURCES, named),
+        frame(spark, SOURCES, [{**row, "is_whole": True} for row in reported]),
         frame(spark, WHOLE, [{"root_run_id": "r1", "downstream_key": one} for one in whole]),
     ).collect()
     return sorted((r.downstream_key, r.upstream_key, r.outcome, r.oracle) for r in found)
 
 
 def test_an_edge_that_facets_name_and_inputs_do_not_is_missing_and_none_is_good(spark):
-    """Of two that name it the facet of its kind is told; one that agrees says nothing."""
-    told = [
+    """Name the facet of its kind where two name it; report nothing where one agrees."""
+    named = [
         _edge(1, 11, oracle="column_lineage"),
         _edge(1, 12, oracle="column_lineage"),
         _edge(1, 12, oracle="lineage_facet"),
         _edge(1, 1, oracle="column_lineage"),
     ]
 
-    assert _said(spark, told, [_edge(1, 11)]) == [(1, 12, "edge_missing", "lineage_facet")]
+    assert _findings(spark, named, [_edge(1, 11)]) == [(1, 12, "edge_missing", "lineage_facet")]
 
 
 def test_who_names_a_thing_twice_would_prove_itself_right(spark, monkeypatch):
     """The mutant of the test above: what agrees is counted as well."""
     monkeypatch.setattr(module, "_SAYS", "true")
-    told = [_edge(1, 11, oracle="column_lineage")]
+    named = [_edge(1, 11, oracle="column_lineage")]
 
-    assert _said(spark, told, [_edge(1, 11)]) == [(1, 11, "good", "column_lineage")]
+    assert _findings(spark, named, [_edge(1, 11)]) == [(1, 11, "good", "column_lineage")]
 
 
 def test_a_file_agrees_with_its_folder_and_a_whole_event_log_is_believed_alone(spark):
     """The listener names the folder of a file; of the write 2, nobody else is asked."""
-    told = [
+    named = [
         _edge(1, 11, upstream_name="/in/a/f", oracle="column_lineage"),
         _edge(2, 11, oracle="column_lineage"),
     ]
 
-    assert _said(spark, told, [_edge(1, 12, upstream_name="/in/a")], whole=[2]) == []
+    assert _findings(spark, named, [_edge(1, 12, upstream_name="/in/a")], whole=[2]) == []
 
 
 def test_another_spelling_of_an_input_is_that_input(spark):
@@ -85,8 +85,8 @@ def test_another_spelling_of_an_input_is_that_input(spark):
         _edge(2, 16, upstream_namespace="pg", upstream_name="users"),
     ]
 
-    told = [{**edge, "oracle": "column_lineage"} for edge in named]
-    found = _said(spark, told, [_edge(1, 11, **inputs)])
+    named = [{**edge, "oracle": "column_lineage"} for edge in named]
+    found = _findings(spark, named, [_edge(1, 11, **inputs)])
 
     assert [row[:2] for row in found] == [(1, 13), (1, 14), (1, 15), (2, 16)]
 
@@ -140,8 +140,8 @@ def test_inputs_that_come_in_time_agree_and_others_make_the_dataset_bad_until_th
     assert _turn(spark, catalog, at(12, 4)) == 0
     assert _turn(spark, catalog, at(12, 5)) == 1
     assert _checks(catalog) == [("b", "t", "edge_missing", "column_lineage", "r1")]
-    told = "run r1: its column lineage names n b, its inputs do not"
-    assert _m4(catalog) == [("bad", "edge_missing", told)]
+    named = "run r1: its column lineage names n b, its inputs do not"
+    assert _m4(catalog) == [("bad", "edge_missing", named)]
     assert _turn(spark, catalog, at(12, 6)) == 0
 
     lander.land(run_event("COMPLETE", at(10), run="r2", inputs=["a"], outputs=["t"]))
@@ -152,8 +152,8 @@ def test_inputs_that_come_in_time_agree_and_others_make_the_dataset_bad_until_th
 
 
 @pytest.mark.postgres_nightly
-def test_what_is_told_of_a_run_that_has_not_written_waits(spark, catalog, lander, at):
-    """A run may take hours: its START tells, its COMPLETE writes."""
+def test_a_run_that_has_not_written_is_not_compared_yet(spark, catalog, lander, at):
+    """Wait: a run may take hours from its START with the facet to its COMPLETE with the write."""
     lander.land(run_event("START", at(8), outputs=[("t", _columns("b"))]))
 
     assert hold_own_words(spark, catalog, at(13), SETTLE) == 0
@@ -163,7 +163,7 @@ def test_what_is_told_of_a_run_that_has_not_written_waits(spark, catalog, lander
     assert hold_own_words(spark, catalog, at(13), SETTLE) == 1
 
 
-def test_the_event_log_takes_back_what_others_said_of_a_write_that_it_has_whole(
+def test_the_event_log_takes_back_findings_of_others_about_a_write_that_it_has_whole(
     spark, catalog, lander, at
 ):
     """It came late: what it does not have was not read, whatever the facets say."""
@@ -178,7 +178,7 @@ def test_the_event_log_takes_back_what_others_said_of_a_write_that_it_has_whole(
 
 
 def _log(catalog, when):
-    """An application's log: one execution that read `a` and wrote `t`, whole and settled."""
+    """Write an application's log: one execution that read `a` and wrote `t`, whole and settled."""
     execution = {
         "execution_key": 1,
         "group_key": 1,

@@ -1,4 +1,4 @@
-"""M4 by SQL: what the names of a text mean, and when nothing is said of them."""
+"""M4 by SQL: the datasets of a text's names, and names without a finding."""
 
 from typing import NamedTuple
 
@@ -33,7 +33,7 @@ _KNOWN = [
 
 
 class Run(NamedTuple):
-    """What its text and its events name, and what its text says then."""
+    """Return what its text and its events name, and the finding."""
 
     reads: tuple[str, ...]
     found: frozenset[tuple[int, int]]
@@ -93,7 +93,7 @@ def _found(spark, runs):
 
 
 def test_a_name_means_one_dataset_and_silence_is_preferred_to_a_false_alarm(spark):
-    """What the run reads, else one near it, else any; nothing of what may be another thing."""
+    """Prefer what the run reads, then one near it, then any; skip ambiguous names."""
     runs = {**_MEANT, **_SILENT}
 
     assert _found(spark, runs) == {name: run.found for name, run in runs.items()}

@@ -1,4 +1,4 @@
-"""What a SQL text reads and writes, statement by statement."""
+"""Tables that a SQL text reads and writes, statement by statement."""
 
 import pytest
 
@@ -41,7 +41,9 @@ _OWN_VIEWS = """
         (_OWN_VIEWS, ["a.b"], ["c.t"]),
     ],
 )
-def test_tables_are_told_from_ctes_subqueries_columns_paths_and_own_views(text, reads, writes):
+def test_tables_are_distinguished_from_ctes_subqueries_columns_paths_and_own_views(
+    text, reads, writes
+):
     """Names in lower case, as many parts as written."""
     assert _of(text) == [(reads, writes)]
 
@@ -60,7 +62,7 @@ def test_a_statement_of_another_kind_says_nothing(text):
 
 
 @pytest.mark.parametrize(
-    ("text", "dialect", "told"),
+    ("text", "dialect", "message"),
     [
         ("SELECT FROM WHERE 'secret'", "spark", "line 1, column"),
         ("SELECT 1", "klingon", "klingon"),
@@ -68,9 +70,9 @@ def test_a_statement_of_another_kind_says_nothing(text):
         ("SELECT " + "(" * 5_000, "spark", "pars"),
     ],
 )
-def test_a_text_that_is_no_sql_is_told_without_its_values(text, dialect, told):
+def test_invalid_sql_is_reported_without_its_values(text, dialect, message):
     """Its literals may hold what nobody is to read."""
-    with pytest.raises(UnreadableSqlError, match=told) as raised:
+    with pytest.raises(UnreadableSqlError, match=message) as raised:
         statements(text, dialect)
 
     assert "secret" not in str(raised.value)

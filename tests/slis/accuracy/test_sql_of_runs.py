@@ -74,16 +74,16 @@ def test_a_table_that_the_sql_reads_and_the_events_do_not_name_is_missing(
     assert _asked(catalog, "SELECT count(*) FROM sql_run") == [(0,)]
 
     evaluate_edges(spark, catalog, DEFAULT, at(12, 6), settle=SETTLE)
-    told = "run {run}: its SQL reads n raw.b, its events do not name it"
+    evidence = "run {run}: its SQL reads n raw.b, its events do not name it"
     query = "SELECT state, reason, evidence FROM dataset_state WHERE sli = 'M4' ORDER BY 3"
     assert _asked(catalog, query) == [
-        ("bad", "edge_missing", told.format(run=run)) for run in ("r1", "r2")
+        ("bad", "edge_missing", evidence.format(run=run)) for run in ("r1", "r2")
     ]
 
 
 @pytest.mark.postgres_nightly
 def test_each_distinct_text_is_kept_once_until_it_is_parsed(spark, catalog, lander, at):
-    """By text and dialect, whatever else is in the facet; its text goes when it was parsed."""
+    """Parse once by text and dialect, whatever else is in the facet; then drop the text."""
     lander.land(
         _ran("COMPLETE", at(8), run="r1"),
         _ran("COMPLETE", at(8), run="r2", facet={"_producer": "another"}),

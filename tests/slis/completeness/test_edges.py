@@ -53,7 +53,7 @@ def test_an_edge_that_is_not_reported_within_its_own_limit_has_aged(spark):
     assert _tallies(judged) == [("critical", 2, 3, 0)]
 
 
-def test_what_evidence_has_and_no_event_told_is_missing_at_once(spark):
+def test_edges_known_from_evidence_only_are_missing_at_once(spark):
     """Never reported at all; or not by the run that evidence saw since."""
     judged = _judged(
         spark,
@@ -99,7 +99,7 @@ def test_an_edge_of_few_runs_or_of_long_ago_is_not_expected(spark):
 
 
 def test_an_edge_that_fell_due_while_we_did_not_listen_is_unknown(spark):
-    """In no total: it may have been reported to nobody."""
+    """Leave it out of every total: it may have been reported to nobody."""
     silent = [("ingestion", day(10, 20), day(11, 10))]
     judged = _judged(spark, day(11, 12), {}, silent=silent)
 
@@ -156,7 +156,7 @@ def test_a_dataset_names_its_missing_edge_and_how_many_more_there_are(spark):
     )
 
 
-def test_what_was_never_told_is_named_before_what_is_told_no_more(spark):
+def test_never_reported_edges_are_named_before_stale_ones(spark):
     """A dataset that lacks both kinds lacks an edge; the stale one is among the more."""
     stale = {"last_seen_at": day(8), "last_reported_at": day(8), "downstream_key": 7}
     judged = _judged(spark, day(10, 12), stale, {"last_reported_at": None, "downstream_key": 7})

@@ -100,7 +100,7 @@ def test_a_tier_is_counted_by_itself_and_a_regulated_dataset_only_as_regulated(s
     assert node_states(judged).collect() == []
 
 
-def test_a_run_that_nobody_heard_of_would_count_as_complete_without_the_rule(spark, monkeypatch):
+def test_a_run_without_events_would_count_as_complete_without_the_rule(spark, monkeypatch):
     """The guarantee, taken away: every field of a run is then held to be known."""
     monkeypatch.setattr(module, "_is_known", lambda _field: module.F.expr("true"))
     judged = _judged(spark, _REGULATED, [{"dataset_key": 1, "is_reported": False}])

@@ -26,10 +26,10 @@ POLICY = Policy(datasets=(_RULE,), requirements=Requirements(regulated=_ALL))
 def _run(when):
     at = to_micros(when)
     named = dict.fromkeys(("job_namespace", "job_name", "root_job_namespace", "root_job_name"), "j")
-    told = {"job_version": "1", "code_version": "c", "engine_version": "4", "application_id": "a"}
+    fields = {"job_version": "1", "code_version": "c", "engine_version": "4", "application_id": "a"}
     return {
         **named,
-        **told,
+        **fields,
         "run_key": 1,
         "run_id": "r",
         "root_run_id": f"run-{when:%dT%H%M%S}",
@@ -56,7 +56,7 @@ def _fill(catalog):
 
 
 def test_every_field_is_looked_up(spark, catalog):
-    """Of the regulated dataset alone, on either database."""
+    """Read the regulated dataset alone, on either database."""
     _fill(catalog)
     dataset_policies.renew(catalog, POLICY)
 

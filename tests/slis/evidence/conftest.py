@@ -5,5 +5,5 @@ from tests.slis.evidence.logged import Logged
 
 @pytest.fixture
 def logged(spark, embedded, tmp_path):
-    """A catalog and a folder of event logs, both empty."""
+    """Create an empty catalog and an empty folder of event logs."""
     return Logged(spark, embedded, tmp_path)

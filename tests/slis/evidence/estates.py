@@ -1,4 +1,4 @@
-"""A catalog that is told by events and by evidence of one application, row by row."""
+"""Catalog filled by events and by evidence of one application, row by row."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -15,14 +15,14 @@ APPLICATION = {"spark_applicationDetails": {"applicationId": "app-1"}}
 
 
 class Estate:
-    """A catalog, told by events and by evidence of one application."""
+    """Catalog, filled by events and by evidence of one application."""
 
     def __init__(self, catalog, folder) -> None:
         self.catalog = catalog
         self._lander = Lander(catalog, folder, NOON)
 
     def land(self, *events: dict) -> None:
-        """A batch of these."""
+        """Land a batch of these."""
         self._lander.land(*events)
 
     def log(self, *executions: dict, touched=(), stages=(), jobs=(), of=None) -> None:
@@ -42,7 +42,7 @@ class Estate:
         }
         with writing(self.catalog) as connection:
             names = merge.Names(connection)
-            merge.merge_told(connection, told(frames, {"log": of["application_id"]}, names))
+            merge.merge_rows(connection, told(frames, {"log": of["application_id"]}, names))
 
     def join(self, *, minutes: float = 10) -> int:
         """Bring together what there is, so long after noon."""
@@ -51,12 +51,12 @@ class Estate:
             return join(connection, times(now=now, settle_micros=_SETTLE, horizon=0))
 
     def rows(self, query):
-        """What the catalog answers."""
+        """Query the catalog."""
         return rows(self.catalog, query)
 
 
 def application(attempt=1, *, after=0.0):
-    """A row of `schemas.APPLICATIONS`: it has a listener."""
+    """Return a row of `schemas.APPLICATIONS`: it has a listener."""
     is_first = attempt == 1
     return {
         "path": "log",
@@ -73,21 +73,21 @@ def application(attempt=1, *, after=0.0):
 
 
 def execution(number=0, *, after=0.0, lasts=1.0, **more: object):
-    """A row of `schemas.EXECUTIONS`; `lasts` null: it has not ended."""
+    """Return a row of `schemas.EXECUTIONS`; `lasts` null: it has not ended."""
     started = to_micros(later(NOON, after))
     ended = None if lasts is None else started + int(lasts * 1e6)
     return {"execution_id": number, "started_at": started, "ended_at": ended, **more}
 
 
 def write(number=0, name="out"):
-    """A row of `schemas.TOUCHED`: an execution's plan names this output."""
+    """Return a row of `schemas.TOUCHED`: an execution's plan names this output."""
     return {"execution_id": number, "direction": "write", "location": f"n/{name}"}
 
 
 def stage(number=0, rows=None, *, execution_id=None):
-    """A row of `schemas.STAGES`; `rows` null: it was submitted, and has not ended."""
-    told_bytes = None if rows is None else rows * 10
-    figures = {"at": to_micros(NOON), "rows": rows, "bytes": told_bytes}
+    """Return a row of `schemas.STAGES`; `rows` null: it was submitted, and has not ended."""
+    row_bytes = None if rows is None else rows * 10
+    figures = {"at": to_micros(NOON), "rows": rows, "bytes": row_bytes}
     return {
         "path": "log",
         "stage_id": number,
@@ -99,5 +99,5 @@ def stage(number=0, rows=None, *, execution_id=None):
 
 def event(kind, after, **more: object):
     """Return an event of the run `r1`, which writes `out`, unless another is given."""
-    told_ = {"facets": APPLICATION, "root": ("root", "shop"), "run": "r1", **more}
-    return run_event(kind, later(NOON, after), job="shop.save", outputs=["out"], **told_)
+    fields = {"facets": APPLICATION, "root": ("root", "shop"), "run": "r1", **more}
+    return run_event(kind, later(NOON, after), job="shop.save", outputs=["out"], **fields)

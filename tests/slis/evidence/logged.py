@@ -1,4 +1,4 @@
-"""A catalog, and event logs that passes read into it, a minute apart."""
+"""Catalog, and event logs that passes read into it, a minute apart."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -13,7 +13,7 @@ _WRITTEN = """
 
 
 class Logged:
-    """A catalog, and the folder of logs that it is told of."""
+    """Catalog, and the folder of logs that it reads."""
 
     def __init__(self, spark, catalog, folder) -> None:
         self.spark, self.catalog = spark, catalog
@@ -23,18 +23,18 @@ class Logged:
         self.began = self.now = datetime.now(UTC)
 
     def scan(self, *others: str):
-        """A pass, a minute after the one before, over the folder and others."""
+        """Run a pass, a minute after the one before, over the folder and others."""
         self.now += timedelta(minutes=1)
         folders = [*others, f"file:{self.logs}"]
         given = {"settle": timedelta(minutes=5), "scratch": self.scratch}
         return scan.scan(self.spark, self.catalog, folders, self.now, **given)
 
     def written(self):
-        """Names of the datasets that the logs told of."""
+        """Return the names of the datasets in the logs."""
         return [name for (name,) in rows(self.catalog, _WRITTEN)]
 
     def last(self, name):
-        """The number of the last pass that noted this; null: none did."""
+        """Return the number of the last pass that noted this; None: none did."""
         with self.catalog.connect() as connection:
             at = noted_number(connection, name)
         return None if at is None else (from_micros(at) - self.began) // timedelta(minutes=1)

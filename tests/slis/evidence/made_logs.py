@@ -23,7 +23,7 @@ Arguments: s3a://lake/{output}, false, Parquet, [path=s3a://lake], Overwrite, [i
 def lines_of(
     application: str, *outputs: str, ago_millis: int = _HOUR_MILLIS, attempt: int | None = None
 ) -> str:
-    """The log of an application that wrote these so long ago, one execution each."""
+    """Write the log of an application that wrote these so long ago, one execution each."""
     began = time.time_ns() // 1_000_000 - ago_millis
     started = {"App Name": application, "App ID": application, "Timestamp": began}
     if attempt is not None:
@@ -41,14 +41,14 @@ def lines_of(
 
 
 def log(path: Path, *outputs: str, ago_millis: int = _HOUR_MILLIS) -> Path:
-    """A log of one file, named after its application."""
+    """Write a log of one file, named after its application."""
     path.parent.mkdir(exist_ok=True)
     path.write_text(lines_of(path.stem, *outputs, ago_millis=ago_millis))
     return path
 
 
 def rolling_log(folder: Path, application: str, *outputs: str) -> Path:
-    """A log that rolls, of one file so far."""
+    """Write a log that rolls, of one file so far."""
     path = folder / f"eventlog_v2_{application}"
     path.mkdir(parents=True, exist_ok=True)
     (path / f"events_1_{application}").write_text(lines_of(application, *outputs))
@@ -57,7 +57,7 @@ def rolling_log(folder: Path, application: str, *outputs: str) -> Path:
 
 
 def pack(spark: SparkSession, path: Path, codec: str = "zstd") -> Path:
-    """A packed copy beside it, as Spark packs it: its codecs have no Python."""
+    """Write a packed copy beside it, as Spark packs it: its codecs have no Python."""
     jvm: Any = spark._jvm  # noqa: SLF001
     packed = path.with_name(f"{path.name}.{codec}")
     codecs = jvm.org.apache.spark.io.CompressionCodec

@@ -1,4 +1,4 @@
-"""To which output the rows go that an execution wrote, and where nobody can say so."""
+"""Output that an execution's rows went to, and executions without a known output."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def estate(catalog, tmp_path):
 
 @pytest.mark.postgres_nightly
 def test_rows_are_of_the_output_that_the_plan_names(estate):
-    """Its stages together: one was tried again for what the first did not finish."""
+    """Add its stages together: one was tried again for what the first did not finish."""
     stages = [stage(0, 5, execution_id=0), stage(1, 6, execution_id=0)]
     estate.log(execution(), touched=[write()], stages=stages)
 
@@ -44,7 +44,7 @@ def test_what_a_command_runs_writes_the_output_of_the_command(estate):
 
 @pytest.mark.postgres_nightly(_SAME_SQL)
 def test_a_micro_batch_wrote_to_its_sink(estate):
-    """Which its progress names, and no plan."""
+    """Use the output in its progress, where no plan has one."""
     stages = [stage(0, 5, execution_id=0)]
     estate.log(execution(**_BATCH), touched=[_SINK], stages=stages)
 
@@ -54,7 +54,7 @@ def test_a_micro_batch_wrote_to_its_sink(estate):
 
 
 def _two_tables(estate):
-    """Of a batch with two commands, whose rows an execution beside them has."""
+    """Split a batch with two commands, whose rows an execution beside them has."""
     inner = execution(1, after=0.1, lasts=0.5, root_execution_id=0)
     other = execution(2, after=0.6, lasts=0.2, root_execution_id=0)
     touched = [write(1), write(2, "more")]
@@ -72,7 +72,7 @@ def test_rows_that_may_be_of_either_output_are_of_none(estate):
 
 @pytest.mark.postgres_nightly(_SAME_SQL)
 def test_without_that_rule_both_outputs_would_have_the_rows_of_one(estate, monkeypatch):
-    """The mutant of the test before."""
+    """Run the mutant of the test before."""
     mutant = counted.COUNT.replace("o.outputs = 1", "o.outputs > 0")
     monkeypatch.setattr(counted, "COUNT", mutant.replace("place = 1", "place > 0"))
 
@@ -109,7 +109,7 @@ def test_what_failed_has_written_nothing_that_is_known(estate, failed):
 
 
 @pytest.mark.postgres_nightly(_SAME_SQL)
-def test_a_stage_that_two_passes_tell_of_is_one(estate):
+def test_a_stage_in_two_passes_is_one(estate):
     """Submitted in one file, ended in the next; the next is read again while it grows."""
     estate.log(execution(lasts=None), touched=[write()], stages=[stage(0, execution_id=0)])
     for _ in range(2):
@@ -121,16 +121,16 @@ def test_a_stage_that_two_passes_tell_of_is_one(estate):
 
 
 @pytest.mark.parametrize("first", ["event", "evidence"])
-def test_what_an_event_tells_is_beside_what_the_log_tells(estate, first):
-    """Each in its own column, whichever came first; where the event tells, none is asked for."""
-    told = [event("START", 0), event("COMPLETE", 1, rows_written=3)]
+def test_rows_of_events_and_of_logs_have_separate_columns(estate, first):
+    """Store each in its own column, in any order; with rows of events, count none."""
+    events = [event("START", 0), event("COMPLETE", 1, rows_written=3)]
     if first == "event":
-        estate.land(*told)
+        estate.land(*events)
     estate.log(execution(), touched=[write()], stages=[stage(0, 5, execution_id=0)])
     estate.join()
     if first == "evidence":
         assert estate.rows(_ROWS) == [("out", None, 5, 50)]
-        estate.land(*told)
+        estate.land(*events)
         estate.join(minutes=11)
 
     assert estate.rows(_ROWS) == [("out", 3, None, None)]

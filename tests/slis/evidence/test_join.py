@@ -33,7 +33,7 @@ def estate(catalog, tmp_path):
 
 
 def test_a_failure_that_its_events_call_a_success_takes_the_write_back(estate):
-    """At once: nothing that may still come makes it a success."""
+    """Fail at once: nothing that may still come makes it a success."""
     estate.land(event("START", 0), event("COMPLETE", 1))
     assert estate.rows(_WRITES) == [("out", True, "root")]
 
@@ -71,7 +71,7 @@ def test_each_attempt_of_an_application_has_its_own_runs(estate, order):
 
 
 @pytest.mark.postgres_nightly(_SAME_SQL)
-def test_attempts_below_one_root_run_are_told_apart_by_time(estate):
+def test_attempts_below_one_root_run_are_separated_by_time(estate):
     """Match runs whose START was lost: both attempts run their first Spark job, as number 0."""
     job = {"facets": {**APPLICATION, "spark_jobDetails": {"jobId": 0}}}
     estate.land(event("FAIL", 0.9, **job), event("COMPLETE", 60.9, run="r2", **job))
@@ -89,7 +89,7 @@ def test_attempts_below_one_root_run_are_told_apart_by_time(estate):
 
 
 @pytest.mark.postgres_nightly(_SAME_SQL)
-def test_an_attempt_that_no_event_told_of_is_a_run_of_its_own(estate):
+def test_an_attempt_without_events_is_a_run_of_its_own(estate):
     """Know the second attempt from its log alone; the first one has its events."""
     estate.land(event("START", 0), event("FAIL", 1))
     estate.log(execution(error_message="executor lost"))
@@ -127,7 +127,7 @@ def test_a_run_is_known_by_its_end_where_its_start_was_lost(estate):
     assert estate.rows(_WRITES) == []
 
 
-def test_an_end_that_nobody_told_is_evidence_until_it_is_told(estate):
+def test_an_end_without_an_event_is_evidence_until_the_event(estate):
     """The write is known, and not reported; the late COMPLETE makes it so."""
     estate.land(event("START", 0))
     estate.log(execution())
@@ -144,7 +144,7 @@ def test_an_end_that_nobody_told_is_evidence_until_it_is_told(estate):
 
 
 def test_what_no_event_names_stands_in_the_run_of_its_execution(estate):
-    """A second output, and the input of both."""
+    """Add a second output, and the input of both."""
     estate.land(event("START", 0), event("COMPLETE", 1))
     read = {**write(name="in"), "direction": "read"}
     estate.log(execution(), touched=[write(), write(name="more"), read])
@@ -175,8 +175,8 @@ def test_an_execution_that_has_not_ended_or_settled_says_nothing_yet(estate):
 
 @pytest.mark.postgres_nightly(_SAME_SQL)
 def test_without_the_join_by_time_a_failure_would_stay_a_success(estate, monkeypatch):
-    """The mutant of the first test."""
-    monkeypatch.setattr(match, "_TOLD", ())
+    """Run the mutant of the first test."""
+    monkeypatch.setattr(match, "_CONDITIONS", ())
     estate.land(event("START", 0), event("COMPLETE", 1))
 
     estate.log(execution(error_message="no"))
@@ -186,7 +186,7 @@ def test_without_the_join_by_time_a_failure_would_stay_a_success(estate, monkeyp
 
 
 def test_evidence_goes_when_it_is_old(estate, tmp_path):
-    """With its lists; what is younger stays."""
+    """Delete it with its lists; what is younger stays."""
     stages = [stage(0, 5, execution_id=0), stage(1, 5, execution_id=1)]
     touched = [write(), write(1)]
     estate.log(execution(), execution(1, after=86_400), touched=touched, stages=stages)

@@ -1,4 +1,4 @@
-"""Which lines of a log are whole."""
+"""Lines of a log that are whole."""
 
 import pytest
 

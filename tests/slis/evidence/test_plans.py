@@ -1,4 +1,4 @@
-"""What the text of a plan says was read and written; what is cut or hidden proves presence only."""
+"""Reads and writes in the text of a plan; cut or hidden parts prove presence only."""
 
 import pytest
 from pyspark.sql import functions as F
@@ -60,7 +60,7 @@ def test_what_is_written_is_named_by_the_command(spark):
 
 
 def test_rows_that_come_out_of_code_prove_no_absence(spark):
-    """What the code read, the plan does not tell."""
+    """Return nothing for reads by code: the plan does not show them."""
     plan = (
         "(1) Scan ExistingRDD [codegen id : 1]\n(2) Execute InsertIntoHadoopFsRelationCommand\n"
         "Arguments: file:/out/t, false, Parquet\n"
@@ -85,8 +85,13 @@ def test_deltas_own_log_is_no_source(spark):
 
 def test_a_streams_folder_is_named_without_its_pattern(spark):
     """File sinks and sources; a sink that is code or memory has no folder."""
-    told = ["FileSink[file:/out/s]", "FileStreamSource[s3a://in/x/*.csv]", "ForeachBatchSink", None]
-    frame = spark.createDataFrame([(one,) for one in told], "description string")
+    described = [
+        "FileSink[file:/out/s]",
+        "FileStreamSource[s3a://in/x/*.csv]",
+        "ForeachBatchSink",
+        None,
+    ]
+    frame = spark.createDataFrame([(one,) for one in described], "description string")
 
     found = [row[0] for row in frame.select(streamed("description")).collect()]
 

@@ -1,4 +1,4 @@
-"""What is asked each minute, or at each scrape, does not walk through what is kept for months."""
+"""Query plans of each minute's or scrape's queries: none reads months of rows."""
 
 import pytest
 from sqlalchemy import text
@@ -36,7 +36,7 @@ _OTHERS = {
     "rows": counted.COUNT,
     "settled": missing._SETTLED,  # noqa: SLF001
     "roots": match._ROOTS,  # noqa: SLF001
-    **{told: match._MATCHED.format(told=told) for told in match._TOLD},  # noqa: SLF001
+    **{common: match._MATCHED.format(common=common) for common in match._CONDITIONS},  # noqa: SLF001
 }
 
 
@@ -53,7 +53,7 @@ def _scanned(connection, query):
 
 
 def test_no_query_reads_a_table_whole(connection):
-    """What is due, open, failed or of a name is found by an index."""
+    """Find due, open, failed and named rows by an index."""
     found = {name: _scanned(connection, query) for name, query in (_QUERIES | _OTHERS).items()}
 
     assert found == {name: [] for name in _QUERIES | _OTHERS}

@@ -1,4 +1,4 @@
-"""What logs say, as rows of the catalog: keys, names, and what is left out."""
+"""Rows of the catalog from logs: keys, names, and what is left out."""
 
 import pytest
 
@@ -56,7 +56,7 @@ def test_what_a_file_of_no_known_application_says_is_left_out():
 
 
 def test_a_hidden_name_is_kept_where_it_can_mean_one_dataset_only():
-    """And its execution proves no absence, found or not."""
+    """Prove no absence by its execution, found or not."""
     base = {"path": "log", "execution_id": 7, "stream_run_id": None, "stream_batch": None}
     touched = [
         {**base, "direction": "read", "kind": "table", "location": name, "is_whole": True}

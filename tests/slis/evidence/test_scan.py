@@ -1,4 +1,4 @@
-"""A pass over event logs: one that is broken stops no other, and how much is read is bounded."""
+"""Pass over event logs: a broken one stops no other, and the amount read is bounded."""
 
 import os
 
@@ -43,11 +43,11 @@ def test_attempts_of_one_application_have_their_own_executions(logged):
     logged.scan()
 
     assert logged.written() == ["orders", "rates"]
-    told = """
+    query = """
         SELECT e.application_id, e.execution_id, a.attempt_of FROM execution e
         JOIN application a ON a.application_id = e.application_id ORDER BY 1
     """
-    assert rows(logged.catalog, told) == [("app-1", 0, None), ("app-1/2", 0, "app-1")]
+    assert rows(logged.catalog, query) == [("app-1", 0, None), ("app-1/2", 0, "app-1")]
 
 
 @pytest.mark.parametrize(
@@ -106,8 +106,8 @@ def test_what_is_wrong_with_spark_is_not_taken_for_a_broken_file(logged, monkeyp
 
 
 @pytest.mark.parametrize("folder", ["file:/there/is/none", "nosuchscheme://bucket/logs"])
-def test_a_folder_that_cannot_be_listed_stops_no_other_and_is_told(logged, folder):
-    """Its key expired: the others are read, but that they hold no run tells of no job."""
+def test_a_folder_that_cannot_be_listed_stops_no_other_and_is_reported(logged, folder):
+    """Read the other folders after one's key expired, without concluding that a job is missing."""
     log(logged.logs / "app-1", "orders")
     logged.scan()
     log(logged.logs / "app-2", "rates")
@@ -137,7 +137,7 @@ def test_a_log_that_has_grown_by_nothing_is_not_read_again(logged):
 
 
 def test_what_a_pass_unpacks_is_bounded_and_the_rest_is_the_next_one_s(logged, monkeypatch):
-    """The oldest first, and nothing is left behind: not by a pass that was killed, either."""
+    """Read the oldest first, and leave nothing behind, also after a pass that was killed."""
     for number, name in ((1, "orders"), (2, "rates")):
         path = log(logged.logs / f"app-{number}", name)
         packed = pack(logged.spark, path)

@@ -1,4 +1,4 @@
-"""A pass joins evidence and events where there is news, and makes up for a join that was cut."""
+"""Joins of evidence and events: where something is new, and after a join that was cut."""
 
 from datetime import timedelta
 
@@ -14,7 +14,7 @@ from tests.slis.stream.spools import rows
 
 @pytest.fixture
 def joins(logged, monkeypatch):
-    """The passes that joined evidence and events, each by its minute."""
+    """Return the passes that joined evidence and events, each by its minute."""
     made: list[int] = []
 
     def join(connection, given) -> int:
@@ -45,7 +45,7 @@ def test_without_news_nothing_is_joined_and_no_lock_is_taken_for_it(logged, join
     assert joins == [1, 3, 5]
 
 
-def test_time_alone_makes_what_no_event_told_known(logged, joins):
+def test_time_alone_makes_unreported_writes_known(logged, joins):
     """Its events may still come for five minutes; then it is a run of its own."""
     log(logged.logs / "app-1", "orders", ago_millis=0)
     for _ in range(8):

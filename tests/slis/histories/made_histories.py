@@ -16,9 +16,9 @@ def write_folder(folder, histories):
         histories: (name, repository, class_seen, seconds, {start: (label, class)}).
     """
     labels = []
-    for name, _, _, seconds, told in histories:
+    for name, _, _, seconds, labelled in histories:
         (folder / f"{name}.csv").write_text("".join(f"{second}\n" for second in seconds))
-        labels += [(f"{name}.csv", start, *label) for start, label in told.items()]
+        labels += [(f"{name}.csv", start, *label) for start, label in labelled.items()]
     index = [(f"{name}.csv.csv", repository, seen) for name, repository, seen, *_ in histories]
     _write(folder / "index.csv", _INDEX, index)
     _write(folder / "labels.csv", _LABELS, labels)

@@ -15,13 +15,13 @@ MICROS = 1_000_000
 def histories(tmp_path):
     """Return one daily history with a lost week, a late write and an unclear gap."""
     seconds = daily(60, without=range(40, 47), late=[30])
-    told = {
+    labelled = {
         seconds[39]: ("outage", "daily"),
         seconds[29]: ("late", "daily"),
         seconds[20]: ("unclear", "manual"),
     }
     seen = "daily (40 gaps); manual (12 gaps)"
-    return read_histories(write_folder(tmp_path, [("a", "org/one", seen, seconds, told)]))
+    return read_histories(write_folder(tmp_path, [("a", "org/one", seen, seconds, labelled)]))
 
 
 def test_a_folder_gives_each_gap_its_label_and_its_nearest_class(histories):

@@ -56,7 +56,7 @@ def test_compaction_leaves_each_event_once(writer):
 
 
 def test_small_compacted_folders_are_compacted_again():
-    """Compacted hourly, a lake would else have thousands of folders; each is rewritten seldom."""
+    """Compacted hourly, a lake would else have thousands of folders; each is rarely rewritten."""
     lake: list[Folder] = []
     rewritten = 0
     for first in range(1, 201, 2):

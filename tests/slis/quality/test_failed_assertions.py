@@ -20,8 +20,8 @@ def _found(spark, *rows: dict[str, Any], at=None):
     return [row.evidence for row in found.collect()]
 
 
-def test_a_failed_assertion_is_told_by_name_column_and_figures(spark):
-    """Whoever is called can look the test up."""
+def test_a_failed_assertion_is_shown_by_name_column_and_figures(spark):
+    """Let the on-call engineer look the test up."""
     assert _found(spark, {"name": "ids are unique"}) == [
         "unique of id (ids are unique) failed 2026-11-02 09:00:00 UTC: expected 0, got 3"
     ]

@@ -28,22 +28,22 @@ def _write(number, schema, code="v1", dataset=1, job="job"):
 
 
 def _found(spark, *writes: dict[str, Any], at=None):
-    told = frame(spark, VERSIONED_WRITES, list(writes))
+    written = frame(spark, VERSIONED_WRITES, list(writes))
     return [
         (row.dataset_key, row.evidence)
-        for row in schema_mismatches(told, instants(spark, at or day(4, 1))).collect()
+        for row in schema_mismatches(written, instants(spark, at or day(4, 1))).collect()
     ]
 
 
-def test_a_new_schema_of_the_old_code_is_told_with_what_changed(spark):
+def test_a_new_schema_of_the_old_code_is_shown_with_what_changed(spark):
     """Fields added, removed and of another type; when, by which run, of which version."""
     found = _found(spark, _write(1, _OLD), _write(2, _NEW), _write(3, _NEW))
 
-    told = (
+    written = (
         "schema changed 2026-11-03 00:00:00 UTC by run r2 of job, whose code version stayed v1: "
         "added email (string); removed at; id was int and is bigint"
     )
-    assert found == [(1, told)]
+    assert found == [(1, written)]
 
 
 def test_a_new_schema_of_new_code_is_as_it_should_be(spark):

@@ -1,4 +1,4 @@
-"""What a regulated dataset is made of, and nobody said or saw before."""
+"""New inputs of a regulated dataset that nobody declared or saw before."""
 
 from typing import Any
 
@@ -17,8 +17,8 @@ def _found(spark, *rows: dict[str, Any], at=None):
     return {row.dataset_key: row.evidence for row in found.collect()}
 
 
-def test_a_new_input_is_told_with_the_job_and_since_when(spark):
-    """Whoever is called declares it, or stops it."""
+def test_a_new_input_is_shown_with_the_job_and_since_when(spark):
+    """Let the on-call engineer declare it, or stop it."""
     assert _found(spark, {}, {"name": "raw.agents"}) == {
         1: "made of shop raw.agents by job clean, first seen 2026-11-10 00:00:00 UTC; "
         "shop raw.cards by job clean, first seen 2026-11-10 00:00:00 UTC, which nobody declared"
@@ -31,7 +31,7 @@ def test_a_dataset_that_is_new_itself_has_no_new_input(spark):
 
 
 def test_it_stands_for_a_week_and_nothing_new_gives_no_row(spark):
-    """From its first sight on, not before."""
+    """Report it from its first sight on, not before."""
     assert set(_found(spark, {}, at=day(15, 23))) == {1}
     assert _found(spark, {}, at=day(16, 1)) == {}
     assert _found(spark, {}, at=day(8)) == {}

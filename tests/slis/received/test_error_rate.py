@@ -27,13 +27,13 @@ _CAUSES = "SELECT stage, cause, origin, events FROM error_count ORDER BY 1, 2, 3
 
 
 class Estate:
-    """A spool and a catalog: what is refused in the one, and landed in the other."""
+    """Spool with rejected events, and catalog with landed ones."""
 
     def __init__(self, spool: Path, catalog: Engine) -> None:
         self.spool, self.catalog, self.seq = spool, catalog, 0
 
-    def refuse(self, *reasons: str, origin: str = "http") -> None:
-        """Keep refused bodies, one for each reason."""
+    def reject(self, *reasons: str, origin: str = "http") -> None:
+        """Store rejected bodies, one for each reason."""
         with closing(sqlite3.connect(self.spool)) as spool, spool:
             spool.executemany(
                 "INSERT INTO rejected (received_at, origin, reason, detail, body, body_bytes)"
@@ -42,7 +42,7 @@ class Estate:
             )
 
     def prune(self) -> None:
-        """Forget every refused body, as the collector does with the oldest."""
+        """Forget every rejected body, as the collector does with the oldest."""
         with closing(sqlite3.connect(self.spool)) as spool, spool:
             spool.execute("DELETE FROM rejected")
 
@@ -64,28 +64,28 @@ class Estate:
                 connection.execute(insert(tables.pipeline_error), errors)
 
     def count(self) -> bool:
-        """What the pipeline does every few seconds."""
+        """Count as the pipeline does every few seconds."""
         return count_received(self.catalog, self.spool, lambda: NOW)
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        """What the catalog answers."""
+        """Query the catalog."""
         with self.catalog.connect() as connection:
             return [tuple(row) for row in connection.execute(text(sql))]
 
 
 @pytest.fixture
 def estate(tmp_path: Path, catalog: Engine) -> Estate:
-    """An empty spool, and an empty catalog of either kind."""
+    """Create an empty spool, and an empty catalog of either kind."""
     with closing(sqlite3.connect(tmp_path / "spool.db")) as spool, spool:
         spool.executescript(SCHEMA)
     return Estate(tmp_path / "spool.db", catalog)
 
 
 @pytest.mark.postgres_always
-def test_refused_and_failed_events_are_bad_and_told_by_cause(estate):
-    """Ten landed, of which one failed, and two refused: 9 of 12 are good."""
+def test_rejected_and_failed_events_are_bad_and_counted_by_cause(estate):
+    """Land ten, of which one failed, and reject two: 9 of 12 are good."""
     estate.land(10, "core_unreadable")
-    estate.refuse("not_json", "depth")
+    estate.reject("not_json", "depth")
 
     assert estate.count()
 
@@ -108,9 +108,9 @@ def test_nothing_received_is_no_sample(estate):
 
 
 def test_a_spool_that_cannot_be_read_counts_nothing_until_it_can(estate):
-    """Without what was refused the rate is not known; what landed meanwhile is counted later."""
+    """Leave the rate unknown without the rejected events; count landed ones later."""
     estate.land(10)
-    estate.refuse("depth")
+    estate.reject("depth")
     away = estate.spool.with_name("away.db")
     estate.spool.rename(away)
 
@@ -123,9 +123,9 @@ def test_a_spool_that_cannot_be_read_counts_nothing_until_it_can(estate):
 
 
 @pytest.mark.parametrize("origin", origins.OF_HISTORY)
-def test_refused_history_burns_no_budget(estate, origin):
+def test_rejected_history_burns_no_budget(estate, origin):
     """Whatever loads it: a file, or another Marquez."""
-    estate.refuse("depth", "not_json", origin=origin)
+    estate.reject("depth", "not_json", origin=origin)
     estate.land(5)
     estate.count()
 
@@ -136,7 +136,7 @@ def test_refused_history_burns_no_budget(estate, origin):
 def test_history_loads_are_counted_apart(estate):
     """A backfill of a thousand broken lines pages nobody."""
     estate.land(10, "partly_unreadable", history=10)
-    estate.refuse("depth", origin="history")
+    estate.reject("depth", origin="history")
 
     assert estate.count()
 
@@ -148,9 +148,9 @@ def test_history_loads_are_counted_apart(estate):
 
 
 def test_a_second_look_counts_nothing_twice(estate):
-    """Counted again, and by a process that starts anew: only what is new is added."""
+    """Count again, also in a new process: only what is new is added."""
     estate.land(10, "core_unreadable")
-    estate.refuse("depth")
+    estate.reject("depth")
     estate.count()
     before = estate.rows(_COUNTER), estate.rows(_HOURS), estate.rows(_CAUSES)
 
@@ -175,11 +175,11 @@ def test_without_its_positions_it_would_count_twice(estate, monkeypatch):
 
 def test_what_was_pruned_before_it_was_seen_is_bad_without_its_cause(estate):
     """Ids have no holes: a flood that the collector forgot is known by number."""
-    estate.refuse("depth")
+    estate.reject("depth")
     estate.count()
-    estate.refuse("depth", "depth", "not_json")
+    estate.reject("depth", "depth", "not_json")
     estate.prune()
-    estate.refuse("not_json")
+    estate.reject("not_json")
 
     estate.count()
 
@@ -195,7 +195,7 @@ def test_what_was_pruned_before_it_was_seen_is_bad_without_its_cause(estate):
 def test_pruning_what_was_counted_takes_nothing_back(estate):
     """Rows go, in the spool and in the catalog; the counters stay."""
     estate.land(10, "core_unreadable")
-    estate.refuse("depth")
+    estate.reject("depth")
     estate.count()
     estate.prune()
     with writing(estate.catalog) as connection:
@@ -206,14 +206,14 @@ def test_pruning_what_was_counted_takes_nothing_back(estate):
 
 
 def test_an_older_copy_of_the_spool_is_counted_from_its_end_on(estate):
-    """It numbers anew from where it stood: nothing of it is counted again."""
-    estate.refuse("depth", "depth", "depth")
+    """Number again from where it stood: nothing of it is counted again."""
+    estate.reject("depth", "depth", "depth")
     estate.count()
     with closing(sqlite3.connect(estate.spool)) as spool, spool:
         spool.execute("DELETE FROM rejected WHERE id = 3")
         spool.execute("UPDATE sqlite_sequence SET seq = 2 WHERE name = 'rejected'")
     estate.count()
-    estate.refuse("not_json")
+    estate.reject("not_json")
 
     estate.count()
 
@@ -224,14 +224,14 @@ def test_an_older_copy_of_the_spool_is_counted_from_its_end_on(estate):
 def test_two_pipelines_add_one_count(estate, monkeypatch):
     """The one that comes second finds the positions moved, and adds nothing."""
     estate.land(10)
-    looked = error_rate.refusals_since
+    looked = error_rate.rejections_since
 
     def overtaken(*arguments: Any) -> Any:  # noqa: ANN401 - as the original
-        monkeypatch.setattr(error_rate, "refusals_since", looked)
+        monkeypatch.setattr(error_rate, "rejections_since", looked)
         estate.count()
         return looked(*arguments)
 
-    monkeypatch.setattr(error_rate, "refusals_since", overtaken)
+    monkeypatch.setattr(error_rate, "rejections_since", overtaken)
     estate.count()
 
     assert estate.rows(_COUNTER) == [("all", "default", 10.0, 10.0, 0.0)]

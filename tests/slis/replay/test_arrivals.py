@@ -19,10 +19,10 @@ ROOT, RUN = "root-1", "run-1"
 
 def event(kind, received_at, *, run=RUN, root=ROOT, outputs=(), time=None):  # noqa: PLR0913 - by name
     facets = {} if root is None else {"parent": {"root": {"run": {"runId": root}}}}
-    told = {"eventType": kind, "run": {"runId": run, "facets": facets}}
-    told["eventTime"] = from_micros(time or received_at).isoformat()
+    reported = {"eventType": kind, "run": {"runId": run, "facets": facets}}
+    reported["eventTime"] = from_micros(time or received_at).isoformat()
     return received_at, json.dumps(
-        told | {"outputs": [{"name": each} for each in outputs]}
+        reported | {"outputs": [{"name": each} for each in outputs]}
     ).encode()
 
 
@@ -56,7 +56,7 @@ def written(catalog):
 
 @pytest.mark.postgres_nightly
 def test_a_write_is_known_from_its_complete_on(written):
-    """Not from when all of the slab landed, nor from the time that its producer gives."""
+    """Know it neither from the slab's end nor from the time that its producer gives."""
     arrivals = Arrivals(
         [event("START", 400_000_100), event("COMPLETE", 520_000_000, outputs=["orders"])]
     )
@@ -72,7 +72,7 @@ def test_a_write_is_known_from_its_complete_on(written):
 
 
 @pytest.mark.postgres_nightly
-def test_each_write_of_an_hour_is_known_when_it_was_told(written):
+def test_each_write_of_an_hour_is_known_when_it_was_reported(written):
     """Write twice within an hour, and once more by a clock that is behind.
 
     A write to another dataset of the application is left out.
@@ -94,8 +94,8 @@ def test_each_write_of_an_hour_is_known_when_it_was_told(written):
 
     facts = arrived(written, SLAB, arrivals).to_pylist()
 
-    told = [(row["visible_at"], row["write"]["written_at"]) for row in facts if row["write"]]
-    assert told == [
+    reported = [(row["visible_at"], row["write"]["written_at"]) for row in facts if row["write"]]
+    assert reported == [
         (from_micros(300_000_000), from_micros(300_000_000)),
         (from_micros(490_000_000), from_micros(490_000_000)),
         (from_micros(500_000_000 + hours), from_micros(500_000_000)),
@@ -141,7 +141,7 @@ def test_a_night_whose_write_is_followed_by_another_is_no_backfill(written):
     assert roots == {ROOT, "root-2"}
 
 
-def test_the_complete_of_the_last_run_of_a_root_tells_the_write():
+def test_the_complete_of_the_last_run_of_a_root_reports_the_write():
     """Complete a CTAS by the last of its three runs.
 
     An application that writes on for hours has a write in each.
@@ -164,7 +164,7 @@ def test_the_complete_of_the_last_run_of_a_root_tells_the_write():
 
 def test_what_stood_before_is_known_from_the_beginning_on(catalog):
     """One row a dataset, with its newest write and failure."""
-    said = {
+    fields = {
         "last_written_at": 3,
         "last_write_root_run_id": "r",
         "last_job_namespace": "shop",
@@ -176,7 +176,7 @@ def test_what_stood_before_is_known_from_the_beginning_on(catalog):
         "last_failed_run_id": "f",
     }
     with writing(catalog) as connection:
-        row = {"dataset_key": 1, "writes": 1, "learned_writes": 0, **said}
+        row = {"dataset_key": 1, "writes": 1, "learned_writes": 0, **fields}
         connection.execute(insert(tables.dataset_activity), row)
 
     (fact,) = stood(catalog, 77).to_pylist()

@@ -1,4 +1,4 @@
-"""A slab judged instant by instant, kept as what changes."""
+"""Slab judged instant by instant, kept as changes."""
 
 from datetime import timedelta
 from itertools import groupby
@@ -19,7 +19,7 @@ START, END = day(10, 8), day(10, 10)
 
 @pytest.fixture
 def given(spark):
-    """A source that is late from 9 on, what is made of it, a renaming, one that comes back."""
+    """Build a late source from 9 on, its downstream, a renaming, and one that comes back."""
     limit = {"declared_limit_seconds": 25 * HOUR, "duration_seconds": 600.0}
     described = [{"dataset_key": each, **limit} for each in (RAW, CORE, WELL, BACK, UNSEEN)]
     described[-1] |= {"declared_limit_seconds": None}
@@ -62,13 +62,13 @@ def _found(table):
 
 
 def _by_oracle(given, minutes):
-    """Every instant of everything by the product's functions, then what differs from before."""
+    """Judge every instant by the product's functions, then keep what differs from before."""
     facts = known(given.activity, given.datasets, minutes)
     judged = datasets_judged(facts, given.into_streams, given.gaps, given.pauses)
     rows = reasons(judged, given.expected).toArrow().to_pylist()
     rows.sort(key=lambda row: (row["dataset_key"], row["sli"], row["as_of"]))
     unwell = {row["dataset_key"] for row in rows if row["state"] in {"bad", "unknown"}}
-    told = []
+    found = []
     for (key, sli), own in groupby(rows, key=lambda row: (row["dataset_key"], row["sli"])):
         states = [(row["as_of"], row["state"], row["reason"]) for row in own]
         if key in unwell | {NEW_NAME}:
@@ -76,8 +76,8 @@ def _by_oracle(given, minutes):
             new = [now for now, old in zip(states, before, strict=False) if now[1:] != old[1:]]
         else:
             new = [each for each in states if each[1] == "good"][:1]
-        told += [(key, sli, *each) for each in new]
-    return told
+        found += [(key, sli, *each) for each in new]
+    return found
 
 
 def test_changes_are_those_of_judging_everything_at_every_instant(spark, given):
@@ -94,7 +94,7 @@ def test_changes_are_those_of_judging_everything_at_every_instant(spark, given):
 
 
 def test_every_minute_is_an_instant(spark):
-    """From the beginning on, and not the end."""
+    """Suppress from the beginning on, and not at the end."""
     found = grid.instants(spark, to_micros(START), to_micros(END)).toArrow()["as_of"].to_pylist()
 
     assert len(found) == 120

@@ -7,7 +7,7 @@ from spools import Event, run_event
 
 DROP = {"lifecycleStateChange": {"lifecycleStateChange": "DROP"}}
 RETIRED = "SELECT name FROM dataset WHERE retired_at IS NOT NULL ORDER BY 1"
-REFUSED = "SELECT rule, job_namespace, name FROM dataset_claim WHERE is_refused ORDER BY 1, 2, 3"
+REJECTED = "SELECT rule, job_namespace, name FROM dataset_claim WHERE is_refused ORDER BY 1, 2, 3"
 
 
 def mine(case: str) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""What the tests of the stream share."""
+"""Fixtures that the tests of the stream share."""
 
 import sys
 from collections.abc import Callable

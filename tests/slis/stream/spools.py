@@ -39,7 +39,7 @@ WRITES = """
 
 
 def kind_of(event: Event) -> str:
-    """As the collector tells them apart."""
+    """Identify bodies as the collector does."""
     if "run" in event:
         return "run"
     return "job" if "job" in event else "dataset"
@@ -98,7 +98,7 @@ def work_off(
 
 
 def rows(catalog: Engine, sql: str) -> list[tuple[Any, ...]]:
-    """What the catalog answers, flags as booleans of either database."""
+    """Query the catalog, flags as booleans of either database."""
     with catalog.connect() as connection:
         return [tuple(row) for row in connection.execute(text(sql))]
 
@@ -165,7 +165,7 @@ def run_event(  # noqa: PLR0913 - by name, each with a default
 
 
 def later(at: datetime, seconds: float) -> datetime:
-    """That instant, so many seconds on."""
+    """Return that instant, so many seconds on."""
     return at + timedelta(seconds=seconds)
 
 
@@ -217,7 +217,7 @@ class Lander:
         self.batch_id = 0
 
     def land(self, *events: Event | bytes, origin: str = "http") -> Landed:
-        """One batch of these events."""
+        """Land one batch of these events."""
         before, last = self.seq, self.seq + len(events)
         batch = table(events, self.now, after_seq=before, origin=origin)
         landed = self.batches.land(batch, SpoolRange("checkpoint-1", self.batch_id, before, last))

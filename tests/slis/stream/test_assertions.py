@@ -1,4 +1,4 @@
-"""What tests of datasets found, from the facet into the catalog."""
+"""Test results of datasets, from the facet into the catalog."""
 
 import json
 from typing import Any
@@ -70,8 +70,8 @@ def test_what_is_no_assertion_is_left_out(raw):
 
 def test_one_odd_assertion_does_not_hide_the_others():
     """The list is read one by one, and to a bound."""
-    told = [{"success": "maybe"}, *({"assertion": f"a{n}", "success": True} for n in range(300))]
+    raw = [{"success": "maybe"}, *({"assertion": f"a{n}", "success": True} for n in range(300))]
 
-    found = assertions_of(json.dumps(told))
+    found = assertions_of(json.dumps(raw))
 
     assert [result[0] for result in found] == [f"a{n}" for n in range(199)]

@@ -12,12 +12,12 @@ GIVEN = Bounds(rows=100, size=1_000)
 
 @pytest.fixture
 def path(tmp_path):
-    """Where tries are noted."""
+    """Return the file of tries."""
     return tmp_path / "attempts.json"
 
 
 def _batch(tries, at, events):
-    """The range that the bounds leave of `events` that wait behind `at`."""
+    """Return the range that the bounds leave of `events` that wait behind `at`."""
     bounds = tries.bounds(at, GIVEN)
     last_seq = min(at + min(bounds.rows, events - at), bounds.until)
     return at, last_seq, last_seq - at
@@ -49,7 +49,7 @@ def _raise(tries):
 
 @pytest.mark.parametrize("odd", [[1], [64], [37, 38], [100], [1, 50, 100], list(range(20, 31))])
 def test_exactly_the_events_that_fail_are_found(path, odd):
-    """By halves: each event costs two tries a halving, and the others land."""
+    """Halve the range: each event costs two tries a halving, and the others land."""
     alone, count = _search(path, 100, odd, _raise)
 
     assert alone == odd
@@ -93,7 +93,7 @@ def test_a_process_that_ended_for_want_of_memory_on_the_machine_counts_as_none(p
     assert not Attempts(path).begin(0, 1, 1).is_alone
 
 
-def test_a_file_that_cannot_be_read_is_begun_anew(path):
+def test_a_file_that_cannot_be_read_is_started_again(path):
     """Half a file, or another's: no reason to land nothing."""
     path.write_bytes(b'{"after_seq": 7')
 
@@ -109,7 +109,7 @@ def test_a_try_is_noted_before_it_is_made(path):
 
 
 def test_tries_of_another_log_say_nothing(path):
-    """Begin anew where the pipeline reads another topic, and go on where it is the same one."""
+    """Begin again where the pipeline reads another topic, and go on where it is the same one."""
     Attempts(path, "b/first").begin(3, 9, 6, {5: 100})
 
     assert Attempts(path, "b/second").bounds(3, GIVEN) == GIVEN

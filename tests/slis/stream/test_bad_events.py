@@ -1,4 +1,4 @@
-"""One event that fails is set aside; all others land, once each."""
+"""Events that fail: each is set aside alone; all others land, once each."""
 
 from unittest.mock import Mock
 
@@ -22,15 +22,15 @@ _SET_ASIDE = "SELECT spool_seq, error FROM event_set_aside ORDER BY 1"
 
 
 class Odd(Exception):  # noqa: N818 - read as a word
-    """What an odd event fails by."""
+    """Error of an odd event."""
 
 
 class Killed(BaseException):
-    """The end of a process, as far as a test can have it."""
+    """End of a process, as far as a test can have it."""
 
 
 class Failing:
-    """In place of `staged_rows`: batches that hold one of these runs fail by this error."""
+    """Stand-in for `staged_rows`: batches that hold one of these runs fail by this error."""
 
     def __init__(self) -> None:
         self.runs: set[str] = set()
@@ -49,7 +49,7 @@ class Failing:
 
 @pytest.fixture
 def odd(monkeypatch):
-    """Makes events of the given runs fail."""
+    """Make events of the given runs fail."""
     failing = Failing()
     monkeypatch.setattr(batch, "staged_rows", failing)
     return failing
@@ -70,7 +70,7 @@ def landing(catalog, tmp_path, at):
 
 
 def _work_off(landing):
-    """As the thread does: a failure is tried again; return how many there were."""
+    """Try as the thread does, again after a failure; return how many there were."""
     failures = 0
     while True:
         try:
@@ -104,7 +104,7 @@ def test_the_events_that_fail_are_set_aside_and_the_others_land(
 
 
 def test_a_set_aside_event_is_stored_with_what_its_body_says(landing, catalog, odd):
-    """So that people find its sender without the lake."""
+    """Let people find its sender without the lake."""
     odd.runs.add("r03")
 
     _work_off(landing)
@@ -137,9 +137,9 @@ def test_where_every_event_fails_none_is_set_aside(landing, catalog, odd):
     """A control event fails as well: it is our own fault, or the machine's, and is waited for."""
     odd.__class__ = Always
 
-    told = [_told(landing) for _ in range(10)]
+    errors = [_tried(landing) for _ in range(10)]
 
-    assert told.count("a control event fails as well: Odd: always") >= 2
+    assert errors.count("a control event fails as well: Odd: always") >= 2
     assert rows(catalog, "SELECT count(*) FROM event_set_aside") == [(0,)]
     assert rows(catalog, "SELECT count(*) FROM batch") == [(0,)]
 
@@ -152,7 +152,7 @@ class Always(Failing):
         raise Odd("always")
 
 
-def _told(landing):
+def _tried(landing):
     try:
         landing.step()
     except (Odd, WaitError) as error:
@@ -215,7 +215,7 @@ def test_an_event_that_ends_the_process_is_set_aside_by_a_later_one(
 
 
 @pytest.mark.postgres_nightly
-def test_what_was_set_aside_and_not_committed_is_tried_anew(landing, catalog, odd, monkeypatch):
+def test_what_was_set_aside_and_not_committed_is_tried_again(landing, catalog, odd, monkeypatch):
     """Killed between the lake and the catalog: the same event is set aside, once."""
     odd.runs.add("r01")
     works = set_asides.record_batch

@@ -36,17 +36,17 @@ def test_a_claim_is_one_ticket_of_a_declared_dataset_and_none_of_optional_ones(
 
     evaluate(spark, catalog, policy, at(12, 1))
 
-    refused = "SELECT count(*) FROM dataset_claim WHERE is_refused AND name LIKE 'x%'"
-    assert rows(catalog, refused) == [(3,)]
+    rejected = "SELECT count(*) FROM dataset_claim WHERE is_refused AND name LIKE 'x%'"
+    assert rows(catalog, rejected) == [(3,)]
     states = """
         SELECT d.name, s.reason, s.evidence FROM dataset_state s
         JOIN dataset d ON d.dataset_key = s.dataset_key WHERE s.sli = 'facts'
     """
     [(dataset, reason, evidence)] = rows(catalog, states)
     assert (dataset, reason) == ("mart/revenue", "foreign_claim")
-    said = "job namespace evil reports that the dataset"
-    assert f"{said} is another name of s3://evil b, last " in evidence
-    assert f"{said} was renamed to s3://evil b, last " in evidence
+    claim = "job namespace evil reports that the dataset"
+    assert f"{claim} is another name of s3://evil b, last " in evidence
+    assert f"{claim} was renamed to s3://evil b, last " in evidence
     assert evidence.endswith("; the claim has no effect")
 
 
@@ -145,7 +145,7 @@ def test_each_claim_that_contradicts_the_policy_is_a_ticket(spark, lander, catal
 
     found = _tickets(spark, catalog, policy, at(12, 1))
 
-    said = "job job of job namespace evil"
+    claim = "job job of job namespace evil"
     assert {case: _end(text) for case, text in found.items()} == {
         "owned_tier_by_other": (
             f"job etl of job namespace evil {_HAS} tier critical and not important"
@@ -153,8 +153,8 @@ def test_each_claim_that_contradicts_the_policy_is_a_ticket(spark, lander, catal
         "owned_tier_by_own": (
             f"job etl of job namespace shop {_HAS} tier optional and not important"
         ),
-        "owned_owner": f"{said} {_HAS} owner mallory and not shop",
-        "unowned_owner": f"{said} {_HAS} owner mallory and not nobody",
+        "owned_owner": f"{claim} {_HAS} owner mallory and not shop",
+        "unowned_owner": f"{claim} {_HAS} owner mallory and not nobody",
         "owned_name_by_reader": (
             "job namespace evil reports that the dataset is another name of s3://maint x"
         ),
@@ -182,10 +182,10 @@ def test_tier_and_owner_are_one_ticket_until_the_policy_settles_them_or_seven_da
         """
     )
 
-    [said] = _tickets(spark, catalog, policy, at(12, 1)).values()
+    [claim] = _tickets(spark, catalog, policy, at(12, 1)).values()
 
-    assert "has the owner mallory and not shop" in said
-    assert "has the tier critical and not important" in said
+    assert "has the owner mallory and not shop" in claim
+    assert "has the tier critical and not important" in claim
     assert _tickets(spark, catalog, policy, at(12, 1) + timedelta(days=8)) == {}
     assert _tickets(spark, catalog, settled, at(12, 1)) == {}
     assert [*_tickets(spark, catalog, policy, at(12, 1))] == [case]
@@ -193,15 +193,15 @@ def test_tier_and_owner_are_one_ticket_until_the_policy_settles_them_or_seven_da
 
 def test_an_owner_of_an_undeclared_dataset_is_its_own_writers_to_name(spark, lander, catalog, at):
     """`aaa` would come first; an event without a run is that of a catalog of tables."""
-    said = {
+    claim = {
         "own": _reads(at(9), "shop", "own", owner_facet("aaa")),
         "other": _reads(at(9), "evil", "other", owner_facet("aaa")),
         "no_run": [without_run(at(9), *mine("no_run"), owner_facet("aaa"))],
     }
     lander.land(
-        *(event(at(8), "shop", *mine(case)) for case in said),
-        *(event(at(8, 30), "shop", *mine(case), owner_facet("team-b")) for case in said),
-        *(one for events in said.values() for one in events),
+        *(event(at(8), "shop", *mine(case)) for case in claim),
+        *(event(at(8, 30), "shop", *mine(case), owner_facet("team-b")) for case in claim),
+        *(one for events in claim.values() for one in events),
     )
 
     assert _tickets(spark, catalog, DEFAULT, at(12, 1)) == {}

@@ -1,7 +1,7 @@
-"""What others claim of a dataset's names: it moves, retires and hides nothing of the dataset."""
+"""Claims of others about a dataset's names: none moves, retires or hides anything of it."""
 
 import pytest
-from claim_events import DROP, REFUSED, RETIRED, event, mine, rename_from, symlink, without_run
+from claim_events import DROP, REJECTED, RETIRED, event, mine, rename_from, symlink, without_run
 from spools import CANONICAL, WRITES, rows
 
 from lineage.policy import parse
@@ -114,8 +114,8 @@ def _retired(catalog, cases):
     return [names[name] for (name,) in rows(catalog, RETIRED) if name in names]
 
 
-def _refused(catalog, *names):  # noqa: ANN002
-    return [row for row in rows(catalog, REFUSED) if row[2] in names]
+def _rejected(catalog, *names):  # noqa: ANN002
+    return [row for row in rows(catalog, REJECTED) if row[2] in names]
 
 
 def _symlinks(catalog, *names):  # noqa: ANN002
@@ -137,13 +137,13 @@ def test_claims_of_somebody_else_move_nothing(attacked, at, case):
         (name, f"shop-{name}-{at(8).isoformat()}"),
         (name, f"shop-{name}-{at(9).isoformat()}"),
     ]
-    assert _refused(attacked, name) == [
+    assert _rejected(attacked, name) == [
         *[("rename", "evil", name)] * 2,
         *[("symlink", "evil", name)] * 3,
     ]
 
 
-def test_a_claim_made_by_a_writer_of_one_side_only_is_refused(attacked):
+def test_a_claim_made_by_a_writer_of_one_side_only_is_rejected(attacked):
     """Writing the dataset once gives nobody a right over it."""
     names = {"b_sided", "mart/sided"}
 
@@ -156,7 +156,7 @@ def test_a_claim_made_by_a_writer_of_one_side_only_is_refused(attacked):
 def test_a_dataset_is_dropped_by_the_job_that_writes_it_alone(attacked):
     """Reject also a job of the writer's own namespace: many jobs share one."""
     assert _retired(attacked, _DROPPED) == ["declared_own", "own"]
-    assert _refused(attacked, *(mine(case)[1] for case in _DROPPED)) == [
+    assert _rejected(attacked, *(mine(case)[1] for case in _DROPPED)) == [
         ("drop", "evil", "mart/declared_evil"),
         ("drop", "evil", "mart/declared_evil_other_job"),
         ("drop", "evil", "mart/evil"),
@@ -170,7 +170,7 @@ def test_a_drop_without_a_run_retires_nothing_and_is_listed(attacked):
     names = [mine(case)[1] for case in _NOT_DROPPED]
 
     assert _retired(attacked, _NOT_DROPPED) == []
-    assert _refused(attacked, *names) == [("drop", "", name) for name in sorted(names)]
+    assert _rejected(attacked, *names) == [("drop", "", name) for name in sorted(names)]
 
 
 @pytest.mark.postgres_nightly
@@ -179,7 +179,7 @@ def test_only_a_writer_gives_a_dataset_a_free_name(attacked):
     names = [name for _, name in _FREE.values()]
 
     assert _symlinks(attacked, *names) == []
-    found = [(rule, name) for rule, _, name in _refused(attacked, *names)]
+    found = [(rule, name) for rule, _, name in _rejected(attacked, *names)]
     assert sorted(found) == [("symlink", name) for name in sorted(names)]
 
 
@@ -189,7 +189,7 @@ def test_a_free_name_of_a_dataset_gets_no_further_name_by_others(attacked):
     tables = [_table(case)[1] for case in _FURTHER]
 
     assert {(name, name) for _, name in _FURTHER.values()} <= {*rows(attacked, CANONICAL)}
-    assert _refused(attacked, *tables) == [("symlink", "evil", name) for name in sorted(tables)]
+    assert _rejected(attacked, *tables) == [("symlink", "evil", name) for name in sorted(tables)]
 
 
 @pytest.mark.postgres_nightly

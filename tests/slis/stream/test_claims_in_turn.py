@@ -1,7 +1,7 @@
 """Claims that come one after the other: which names are one dataset, and which are dropped."""
 
 import pytest
-from claim_events import DROP, REFUSED, RETIRED, event, mine, rename_from, symlink, without_run
+from claim_events import DROP, REJECTED, RETIRED, event, mine, rename_from, symlink, without_run
 from spools import CANONICAL, rows
 
 from lineage.policy import DEFAULT, parse
@@ -142,20 +142,20 @@ def test_the_policy_still_joins_what_no_event_may(lander, catalog, at):
 @pytest.mark.postgres_nightly
 @pytest.mark.parametrize("policy", [DEFAULT, _DECLARED], ids=["undeclared", "declared"])
 def test_a_drop_without_a_run_of_a_dataset_that_nobody_writes(lander, catalog, at, policy):
-    """Before and after somebody has written it."""
+    """Claim before and after somebody has written it."""
     renew_names(catalog, policy, at(7))
     lander.land(event(at(8), "shop", *_MINE, side="inputs"))
     for hour in (9, 10):
         lander.land(without_run(at(hour), *_MINE, DROP))
         assert rows(catalog, RETIRED) == []
-        assert rows(catalog, REFUSED) == [("drop", "", "mart/revenue")]
+        assert rows(catalog, REJECTED) == [("drop", "", "mart/revenue")]
         lander.land(event(at(8, 30), "shop", *_MINE))
 
 
 def _paths():
     """Return how `s3://evil` and a declared dataset that nobody writes get a name in common.
 
-    Each path is a list of events: the name, its side, and the other name that it is said to have.
+    Each path is a list of events: the name, its side, and the other name that is claimed for it.
     """
     cases = ("direct", "reverse", "shared", "shared_mine_first", "chain", "chain_reverse")
     stolen, own, free, other = (

@@ -9,7 +9,7 @@ def _paired(inputs: str, outputs: str) -> list[tuple[str, str]]:
 
 
 def test_a_topic_is_made_of_the_table_that_it_is_called_after():
-    """Compare the last parts; the schema tells two tables of one name apart."""
+    """Compare the last parts; the schema distinguishes two tables of one name."""
     assert _paired("db.a.orders db.b.orders db.a.Users", "shop.b.orders shop.a.users") == [
         ("db.b.orders", "shop.b.orders"),
         ("db.a.Users", "shop.a.users"),
@@ -24,5 +24,5 @@ def test_a_topic_whose_schema_is_left_out_is_made_of_all_tables_of_its_name():
 
 
 def test_a_topic_of_another_name_may_be_made_of_every_table():
-    """Routing may rename topics: without a like name nothing tells the tables apart."""
+    """Keep tables unmatched without a like name: routing may rename topics."""
     assert _paired("db.a.x db.a.y", "events") == [("db.a.x", "events"), ("db.a.y", "events")]

@@ -135,7 +135,7 @@ def test_a_stranger_s_rename_brings_no_name_back(lander, catalog, at):
 
 
 def test_partitions_are_one_dataset_and_leave_one_alias(lander, catalog, at):
-    """A year of daily paths is one dataset; the newest partition is told with its write."""
+    """Fold a year of daily paths into one dataset; keep the newest partition with its write."""
     days = ("2026-11-19", "2026-11-20")
     lander.land(
         *(run_event("COMPLETE", at(8), run=day, outputs=[f"/wh/t/dt={day}"]) for day in days)

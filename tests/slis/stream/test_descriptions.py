@@ -57,7 +57,7 @@ def test_the_newest_description_stays_in_any_order_of_batches(lander, catalog, a
     assert json.loads(columns) == {"id": "the key"}
     assert of_job == ("job", "Loads people")
 
-    # The name turns out to be an alias: what was said of it holds for the dataset.
+    # The name turns out to be an alias: its description holds for the dataset.
     lander.land(run_event("COMPLETE", at(11), run="r4", outputs=[("/wh/t", symlink("db.t"))]))
     assert rows(catalog, _DESCRIBED) == [("/wh/t",)]
 
@@ -102,8 +102,8 @@ def test_malformed_tags_are_left_out(raw, stored):
     """Store the same list as the same text in any order, without secrets."""
     found = json.loads(stored_tags(raw) or "null")
 
-    told = found and " ".join(f"{one['key']}={one.get('value', '')}" for one in found)
-    assert told == stored
+    shown = found and " ".join(f"{one['key']}={one.get('value', '')}" for one in found)
+    assert shown == stored
 
 
 def test_the_value_of_a_tag_that_is_named_like_a_secret_is_replaced():

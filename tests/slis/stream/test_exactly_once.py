@@ -38,7 +38,7 @@ _OF_THE_LAKE = ("lake_folder", "role_epoch")
 
 
 def contents(catalog, *, but=("batch",)):
-    """Every row of the catalog, without the instants of landing."""
+    """Return every row of the catalog, without the instants of landing."""
     found = {}
     with catalog.connect() as connection:
         for table in metadata.sorted_tables:
@@ -70,7 +70,7 @@ def triple(at, number):
 
 
 def test_a_repeated_event_is_counted_once(lander, catalog, at):
-    """A sender that serialises anew sends other bytes.
+    """Send other bytes, as a sender does that serialises again.
 
     The identity is run, type, time, job and datasets.
     """
@@ -84,12 +84,12 @@ def test_a_repeated_event_is_counted_once(lander, catalog, at):
     assert rows(catalog, "SELECT count(*) FROM event") == [(1,)]
 
 
-def test_without_the_fold_on_conflict_a_repeat_is_refused(lander, at, monkeypatch):
+def test_without_the_fold_on_conflict_a_repeat_fails(lander, at, monkeypatch):
     """A mutant: it is the upserts that make repeats harmless."""
     forgetful = lambda insert, _keys, _changes: insert  # noqa: E731 - a line of the mutant
     monkeypatch.setattr(upsert, "_folding", forgetful)
-    built_anew = upsert._built.__wrapped__  # noqa: SLF001 - and kept for no other test
-    monkeypatch.setattr(upsert, "_built", built_anew)
+    build_again = upsert._built.__wrapped__  # noqa: SLF001 - and kept for no other test
+    monkeypatch.setattr(upsert, "_built", build_again)
     event = run_event("COMPLETE", at(8), outputs=["out"])
     lander.land(event)
 
@@ -129,7 +129,7 @@ def test_a_range_that_does_not_follow_stops_with_what_to_do(lander, catalog, at,
 
 
 def test_batches_continue_where_the_catalog_ends(catalog, tmp_path, at):
-    """Nothing else is kept: a second pipeline, or one started anew, neither skips nor doubles."""
+    """Nothing else is kept: a second pipeline, or one started again, neither skips nor doubles."""
     events = [event for number in range(4) for event in triple(at, number)]
     spool(tmp_path / "spool.db", events[:7], received_at=at(12))
     work_off(catalog, tmp_path, at(12), max_rows=4)

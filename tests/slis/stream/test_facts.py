@@ -20,7 +20,7 @@ def micros(*parts: int) -> int:
     )
 
 
-TOLD = {
+TIMES = {
     "2026-11-21T02:03:29.94Z": micros(2026, 11, 21, 2, 3, 29, 940_000),
     "2026-11-21T02:03:29z": micros(2026, 11, 21, 2, 3, 29),
     "2026-11-21T02:03:29.123456789Z": micros(2026, 11, 21, 2, 3, 29, 123_456),
@@ -49,7 +49,7 @@ TOLD = {
 
 def test_an_instant_is_read_whatever_its_spelling():
     """1 to 9 fraction digits, Z and offsets; without a zone UTC; what is no instant is None."""
-    assert {text: parse_time(text) for text in TOLD} == TOLD
+    assert {text: parse_time(text) for text in TIMES} == TIMES
 
 
 _INSTANTS = st.datetimes(
@@ -59,12 +59,12 @@ _INSTANTS = st.datetimes(
 )
 
 
-@given(told=_INSTANTS)
-def test_an_instant_is_read_as_python_reads_it(told):
-    """Any microsecond, at any offset of whole minutes."""
-    expected = (told - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
+@given(instant=_INSTANTS)
+def test_an_instant_is_read_as_python_reads_it(instant):
+    """Read any microsecond, at any offset of whole minutes."""
+    expected = (instant - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
 
-    assert parse_time(told.isoformat()) == expected
+    assert parse_time(instant.isoformat()) == expected
 
 
 def facts_of(events, received_at):
@@ -74,7 +74,7 @@ def facts_of(events, received_at):
 
 def test_a_run_fact_folds_the_events_of_one_run(at):
     """Earliest and latest START, latest COMPLETE and FAIL; the job is the application."""
-    [(said, times)] = facts_of(
+    [(run, times)] = facts_of(
         [
             run_event("COMPLETE", at(10), root=("a1", "shop")),
             run_event("START", at(8), root=("a1", "shop")),
@@ -85,7 +85,7 @@ def test_a_run_fact_folds_the_events_of_one_run(at):
         at(12),
     ).runs
 
-    assert (said.run_key, *said.jobs[:3]) == (key("r1", "j", "shop"), "a1", "j", "shop")
+    assert (run.run_key, *run.jobs[:3]) == (key("r1", "j", "shop"), "a1", "j", "shop")
     found = times.started_at, times.last_start_at, times.completed_at, times.last_fail_at
     assert found == tuple(to_micros(at(hour)) for hour in (8, 9.5, 10, 9.75))
 

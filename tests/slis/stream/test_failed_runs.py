@@ -64,7 +64,7 @@ def test_a_failure_of_before_is_known_again_when_the_end_comes_late(lander, cata
 @pytest.mark.parametrize(
     "event",
     [("RUNNING", 9, "SQL_JOB"), ("START", 8.1, "RDD_JOB")],
-    ids=["heard of after the end", "RDD"],
+    ids=["reported after the end", "RDD"],
 )
 def test_other_runs_that_did_not_end_are_not_failed(lander, catalog, at, event):
     """Leave out RDD jobs, which never end, and runs with events after their root's end."""

@@ -1,4 +1,4 @@
-"""Whose fault a failure is: of the events, or of disk, catalog and machine."""
+"""Cause of a failure: the events, or disk, catalog and machine."""
 
 import errno
 import sqlite3
@@ -66,7 +66,7 @@ def test_a_failure_that_passes_is_of_the_machine(error):
 
 @pytest.mark.parametrize("error", OF_EVENTS, ids=repr)
 def test_any_other_is_of_the_events(error):
-    """Their range is halved."""
+    """Halve their range."""
     assert not is_of_machine(error)
 
 

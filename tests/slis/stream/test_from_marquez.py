@@ -1,4 +1,4 @@
-"""What a Marquez gives back is the event that it got."""
+"""Events that a Marquez gives back: the same as it got."""
 
 import json
 
@@ -10,7 +10,7 @@ from tests.fakes.marquez import FakeMarquez
 
 
 def _returned(event):
-    """As pulled: other keys, in another order, and then in one order again."""
+    """Return the event as pulled: other keys, in another order, and then in one order again."""
     fake = FakeMarquez(seed=1)
     fake.store([event])
     answer = json.loads(fake.events("limit=1").body)
@@ -55,7 +55,7 @@ _OTHERS = (
 )
 
 
-def test_the_puller_and_the_pipeline_tell_events_apart_alike(at):
+def test_the_puller_and_the_pipeline_identify_events_alike(at):
     """What one drops as known, the other would fold; what one keeps apart, the other does too."""
     event = run_event("COMPLETE", at(8), inputs=["a", "b"], outputs=["out"])
     bodies = [json.dumps(event | change).encode() for change in ({}, *_SAME, *_OTHERS)]

@@ -1,4 +1,4 @@
-"""The collector's silences reach the catalog."""
+"""Gaps of the collector, and how they reach the catalog."""
 
 import sqlite3
 from contextlib import closing
@@ -13,24 +13,26 @@ SECOND = 1_000_000
 
 @pytest.fixture
 def beating(tmp_path):
-    """A spool whose collector last beat at second 100; `beating(second)` beats again."""
+    """Create a spool with a last heartbeat at second 100; `beating(second)` writes another."""
     path = tmp_path / "spool.db"
     with closing(sqlite3.connect(path)) as spool, spool:
         spool.execute("CREATE TABLE heartbeat (id INTEGER PRIMARY KEY, beat_at INTEGER NOT NULL)")
         spool.execute("CREATE TABLE gap (started_at INTEGER PRIMARY KEY, ended_at INTEGER)")
 
-    def beat(second, gap=None):
+    def heartbeat(second, gap=None):
         with closing(sqlite3.connect(path)) as spool, spool:
             spool.execute("REPLACE INTO heartbeat VALUES (1, ?)", (second * SECOND,))
             if gap:
                 spool.execute("INSERT INTO gap VALUES (?, ?)", [part * SECOND for part in gap])
 
-    beat(100)
-    beat.path = path
-    return beat
+    heartbeat(100)
+    heartbeat.path = path
+    return heartbeat
 
 
-def test_a_silence_is_a_gap_from_its_fourth_second_and_ends_with_the_next_beat(beating, catalog):
+def test_a_silence_is_a_gap_from_its_fourth_second_and_ends_with_the_next_heartbeat(
+    beating, catalog
+):
     """Open while it lasts, closed by what the collector writes when it is back."""
     gaps = "SELECT started_at, ended_at FROM ingestion_gap"
     assert not copy_gaps(beating.path, catalog, 103 * SECOND)
@@ -45,7 +47,7 @@ def test_a_silence_is_a_gap_from_its_fourth_second_and_ends_with_the_next_beat(b
 
 
 def test_a_silence_that_the_collector_does_not_call_a_gap_is_forgotten(beating, catalog):
-    """A stalled disk held up one beat: no event was refused in that time."""
+    """Delay one heartbeat by a stalled disk: no event was rejected in that time."""
     copy_gaps(beating.path, catalog, 104 * SECOND)
     beating(105)
 
@@ -55,7 +57,7 @@ def test_a_silence_that_the_collector_does_not_call_a_gap_is_forgotten(beating, 
 
 @pytest.mark.postgres_nightly
 def test_a_heartbeat_ahead_of_the_clock_is_no_heartbeat_of_now(beating, catalog):
-    """What a clock that was wrong left behind is a silence until the collector beats again."""
+    """What a clock that was wrong left behind is a silence until the collector's next heartbeat."""
     beating(107)
     assert not copy_gaps(beating.path, catalog, 104 * SECOND)
 

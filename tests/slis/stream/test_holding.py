@@ -19,7 +19,7 @@ def _links(names):
 
 
 def _claims(names, by):
-    """As events make them: none is by nobody, some landed in one batch."""
+    """Make datasets as events do: each by somebody, some landed in one batch."""
     claim = st.builds(
         Claim, st.sets(st.sampled_from(by), min_size=1).map(frozenset), st.integers(0, 5)
     )

@@ -44,7 +44,7 @@ def _of(event, parent, root):
 
 def test_each_client_s_job_is_the_one_that_people_know(at):
     """Return root job and leaf job; the leaf job is null if both are one."""
-    told = {
+    events = {
         "dbt's model": _event(at(8), "db.shop.orders", "DBT", "MODEL", root=("r", "dbt-run-shop")),
         "dbt's run": _event(at(8), "dbt-run-shop", "DBT"),
         "Airflow's task": _event(at(8), "shop_daily.load", "AIRFLOW", "TASK", root=_DAG),
@@ -62,7 +62,7 @@ def test_each_client_s_job_is_the_one_that_people_know(at):
         ),
     }
 
-    found = {name: read(event, at(12)).jobs for name, event in told.items()}
+    found = {name: read(event, at(12)).jobs for name, event in events.items()}
 
     assert {name: (jobs.root_job_name, jobs.leaf_job_name) for name, jobs in found.items()} == {
         "dbt's model": ("dbt-run-shop", "db.shop.orders"),
@@ -81,9 +81,9 @@ def test_each_client_s_job_is_the_one_that_people_know(at):
 
 def test_a_run_s_key_does_not_depend_on_its_parent_facet(at):
     """Clients that send the facet with START only still have one run."""
-    told = [_event(at(8), "dag.load", "AIRFLOW", "TASK", root=root) for root in (_DAG, None)]
+    events = [_event(at(8), "dag.load", "AIRFLOW", "TASK", root=root) for root in (_DAG, None)]
 
-    keys = {read(event, at(12)).run.run_key for event in told}
+    keys = {read(event, at(12)).run.run_key for event in events}
 
     assert len(keys) == 1
 

@@ -185,7 +185,7 @@ def _events(at, alphabet: str) -> Iterator[dict[str, Any]]:
 
 
 def _longest(catalog, table: str, column: str) -> int:
-    """The most bytes that a row has in the column."""
+    """Return the most bytes that a row has in the column."""
     given = metadata.tables[table].c[column]
     with catalog.connect() as connection:
         return max(
@@ -194,7 +194,7 @@ def _longest(catalog, table: str, column: str) -> int:
 
 
 def test_every_indexed_text_is_known_to_be_of_events_or_of_others():
-    """Whoever adds an index says here whether an event can fill it."""
+    """Declare of each index whether an event can fill it."""
     indexed = {table.name: found for table in metadata.tables.values() if (found := _texts(table))}
     unbounded = {name: found for name, found in indexed.items() if name not in _OF_OTHERS}
     words = {

@@ -29,9 +29,9 @@ def ran(at):
     """Return START and COMPLETE of a run of the application `a1`, at these minutes past eight."""
 
     def make(run, first, last):
-        told = {"root": "a1", "integration": "SPARK", **run}
+        fields = {"root": "a1", "integration": "SPARK", **run}
         times = (("START", first), ("COMPLETE", last))
-        return [staged_run(at(8, minute), kind=kind, **told) for kind, minute in times]
+        return [staged_run(at(8, minute), kind=kind, **fields) for kind, minute in times]
 
     return make
 
@@ -83,7 +83,7 @@ def test_a_micro_batch_without_an_end_gives_no_inputs(embedded, ran):
 
 
 def test_of_overlapping_queries_only_the_inputs_of_all_are_certain(embedded, ran):
-    """Take back the input that another query of the application, told of later, does not read."""
+    """Take back the input that another query of the application, reported later, does not read."""
     own, other = (_STREAM | {"inputs": ["topic", name], "run": name} for name in ("own", "other"))
     merge_staged(embedded, [*ran(own, 1, 5), *ran(_WRITE, 2, 4)], ran(other, 0, 6))
 
@@ -93,8 +93,8 @@ def test_of_overlapping_queries_only_the_inputs_of_all_are_certain(embedded, ran
 
 def test_inputs_that_the_write_names_replace_those_of_its_stream(embedded, at, ran):
     """Keep what the run itself says, and nothing of the stream's inputs as a disagreement."""
-    told = {"run": "w", "root": "a1", "integration": "SPARK", "processing": "BATCH"}
-    named = staged_run(at(8, 3), kind="RUNNING", inputs=["other"], **told)
+    fields = {"run": "w", "root": "a1", "integration": "SPARK", "processing": "BATCH"}
+    named = staged_run(at(8, 3), kind="RUNNING", inputs=["other"], **fields)
     merge_staged(embedded, [*ran(_STREAM, 1, 5), *ran(_WRITE, 2, 4)], [named])
 
     assert rows(embedded, _EDGES) == [("other", "table", None, 1)]

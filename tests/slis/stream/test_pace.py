@@ -1,4 +1,4 @@
-"""The size of a batch follows how long others wait for the catalog meanwhile."""
+"""Size of a batch, which follows how long others wait for the catalog meanwhile."""
 
 import errno
 from unittest.mock import Mock

@@ -16,7 +16,7 @@ from slis.stream import spellings
 
 _FOLDS = parse("folds: [{match: 'n/run_{n}', dataset: n/run}]")
 _FOLD_ALIASES = "SELECT name FROM dataset_alias WHERE rule = 'fold' ORDER BY 1"
-# All that is told of datasets by their names: what a test compares, whatever came first.
+# All facts of datasets by their names: what a test compares, in whatever order they came.
 _FACTS = (
     WRITES,
     """SELECT d.name, r.root_run_id, r.job_name FROM dataset_read r
@@ -42,7 +42,7 @@ _FACTS = (
 
 @pytest.fixture
 def lakes(tmp_path: Path) -> Iterator[list[Engine]]:
-    """Two catalogs, to compare."""
+    """Create two catalogs, to compare."""
     engines = []
     for name in ("one", "other"):
         (tmp_path / name).mkdir()
@@ -90,7 +90,7 @@ def test_new_names_are_the_folded_dataset_with_the_names_kept(lander, catalog, a
 
 
 def test_what_was_known_of_the_old_names_moves(lander, catalog, at):
-    """With writes, reads and edges, and later events go on from there."""
+    """Move it with writes, reads and edges; later events go on from there."""
     lander.land(*_nights(at, (1, 2)))
 
     assert renew_names(catalog, _FOLDS, at(3))
@@ -109,14 +109,14 @@ def test_what_was_known_of_the_old_names_moves(lander, catalog, at):
     assert rows(catalog, _FOLD_ALIASES) == [("run_1",), ("run_2",), ("run_3",)]
 
 
-def test_a_fold_told_late_gives_what_one_told_early_gives(lakes, at, tmp_path):
+def test_a_late_fold_gives_the_same_as_an_early_one(lakes, at, tmp_path):
     """The catalog does not depend on when the policy learned of it."""
     early, late = lakes
     first, then = list(_nights(at, (1, 2, 3))), list(_nights(at, (4,)))
-    told = Lander(early, tmp_path / "one", at(12))
-    told.policy = _FOLDS
-    told.land(*first)
-    told.land(*then)
+    folded = Lander(early, tmp_path / "one", at(12))
+    folded.policy = _FOLDS
+    folded.land(*first)
+    folded.land(*then)
     untold = Lander(late, tmp_path / "other", at(12))
     untold.land(*first)
     renew_names(late, _FOLDS, at(3))
@@ -178,7 +178,7 @@ def test_a_folded_partition_and_a_folded_symlink_lead_to_the_dataset(lander, cat
 
 @pytest.mark.postgres_nightly
 def test_a_fold_taken_out_of_the_policy_is_none(lander, catalog, at):
-    """New events of a name are its own; what was told of all stays with the dataset."""
+    """New events of a name are its own; what was reported of all stays with the dataset."""
     lander.land(*_nights(at, (1,)))
     renew_names(catalog, _FOLDS, at(2))
     assert renew_names(catalog, DEFAULT, at(3))
@@ -218,7 +218,7 @@ def test_without_a_fold_the_names_are_not_looked_at(catalog, at, monkeypatch):
 def test_a_policy_that_changes_while_the_stream_runs_holds_from_the_next_batch(
     lander, catalog, at, tmp_path
 ):
-    """Names seen before are folded anew: by the file as it is, in the stream's own memory."""
+    """Names seen before are folded again: by the file as it is, in the stream's own memory."""
     path = tmp_path / "lineward.yaml"
     path.write_text("{}")
     file = PolicyFile(path, settle_seconds=0)

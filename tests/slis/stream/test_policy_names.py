@@ -1,4 +1,4 @@
-"""What the policy says of names, over what was reported, before and after."""
+"""Names in the policy, over reported ones, before and after these come."""
 
 import pytest
 from spools import CANONICAL, WRITES, rows, run_event, symlink
@@ -35,7 +35,7 @@ def test_an_alias_moves_what_was_known_of_the_name(catalog, write, at):
     assert rows(catalog, WRITES) == [("orders", "r1"), ("orders", "r2"), ("orders", "r3")]
 
 
-def test_said_again_it_changes_nothing(catalog, write, at):
+def test_repeated_it_changes_nothing(catalog, write, at):
     write("copy", "r1", 8)
     assert renew_names(catalog, _JOINED, at(10))
     assert not renew_names(catalog, _JOINED, at(11))
@@ -83,8 +83,8 @@ def test_without_the_policy_the_symlink_would_join_them(catalog, write):
     assert rows(catalog, CANONICAL) == [("copy", "orders"), ("orders", "orders")]
 
 
-def test_what_is_put_apart_later_starts_anew(catalog, write, at):
-    """What was told of both cannot be told apart: it stays where it is."""
+def test_names_separated_later_start_again(catalog, write, at):
+    """Leave facts of both where they are: they cannot be separated."""
     write("copy", "r1", 8)
     write("orders", "r2", 9, _SYMLINK)
     renew_names(catalog, _APART, at(10))

@@ -16,7 +16,7 @@ _PARTLY = (
 )
 
 
-def _told(event):
+def _summary(event):
     names = [dataset and (dataset.namespace, dataset.name) for dataset in event.datasets]
     return (event.problem, event.detail), names, event.run.engine
 
@@ -49,7 +49,7 @@ def test_a_part_of_another_type_is_left_out_and_the_rest_is_read(at, path, value
         place = place[step]
     place[path[-1]] = value
 
-    assert _told(read(event, at(12))) == (problem, names, "spark")
+    assert _summary(read(event, at(12))) == (problem, names, "spark")
 
 
 def test_bytes_that_are_no_text_are_replaced(at):
@@ -143,5 +143,5 @@ def test_the_facts_of_a_task_are_those_of_the_driver(at, tmp_path):
     assert decoded.facts.events == whole.events
     assert decoded.facts.described == whole.described
     assert decoded.facts.run_io == whole.run_io
-    assert {said.run_key for said, _ in decoded.facts.runs} == {whole.runs[0][0].run_key}
+    assert {run.run_key for run, _ in decoded.facts.runs} == {whole.runs[0][0].run_key}
     assert sum(file.events for file in decoded.files) == len(events)

@@ -1,4 +1,4 @@
-"""What real producers sent, through the whole stream, and what came out of each application."""
+"""Events of real producers, through the whole stream, and the result of each application."""
 
 import json
 
@@ -21,7 +21,7 @@ _EDGES = """
 
 
 def of_application(catalog, query):
-    """The rows of the query by their first column."""
+    """Return the rows of the query by their first column."""
     found = {}
     for job, *rest in rows(catalog, query):
         found.setdefault(job, []).append(tuple(rest))
@@ -30,7 +30,7 @@ def of_application(catalog, query):
 
 @pytest.fixture(scope="module")
 def listener(shared, tmp_path_factory, at):
-    """A catalog of the 165 events that ten small jobs sent by the listener of Spark 4.3."""
+    """Create a catalog of the 165 events that ten small jobs sent by the listener of Spark 4.3."""
     folder = tmp_path_factory.mktemp("listener")
     files = sorted((shared / "events/spark-4.3-listener").glob("*.jsonl"))
     events = [json.loads(line)["body"] for file in files for line in file.open()]

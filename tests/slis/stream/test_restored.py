@@ -1,4 +1,4 @@
-"""A restored or a new catalog: the lake gives what the spool has deleted, each event once."""
+"""Restored or new catalog: the lake gives what the spool has deleted, each event once."""
 
 import shutil
 from unittest.mock import Mock
@@ -18,7 +18,7 @@ from tests.slis.lake.lakes import read_seqs, visible, writer_of
 
 _RUNS = 4
 _LAST = 3 * _RUNS
-# Landed anew they count in no SLI, so that `event` differs in one flag.
+# Landed again they count in no SLI, so that `event` differs in one flag.
 _COMPARED_APART = ("batch", "event")
 
 
@@ -46,7 +46,7 @@ def catalogs(empty_catalog, tmp_path):
 
 @pytest.fixture
 def worked_off(catalog, tmp_path, at):
-    """A data folder of four batches of three events, and its catalog."""
+    """Create a data folder of four batches of three events, and its catalog."""
     events = [event for number in range(_RUNS) for event in triple(at, number)]
     spool(tmp_path / "spool.db", events, received_at=at(12))
     work_off(catalog, tmp_path, at(12), max_rows=3)
@@ -131,10 +131,10 @@ def test_what_neither_has_is_named_and_the_rest_lands(  # noqa: PLR0913, PLR0917
     with capture_logs() as logged:
         work_off(again, worked_off, at(12))
 
-    told = [
+    named = [
         (one["first_seq"], one["last_seq"]) for one in logged if one["event"] == "events_missing"
     ]
-    assert told == missing
+    assert named == missing
     gone = {seq for first, last in missing for seq in range(first, last + 1)}
     assert seqs(again, worked_off) == [seq for seq in range(1, _LAST + 1) if seq not in gone]
     landed = rows(again, "SELECT count(*) FROM event")
@@ -163,7 +163,7 @@ def test_an_event_that_fails_alone_stops_no_restore(worked_off, restored, at, mo
     works = batch.staged_rows
 
     def fail(facts, folds, *, are_history):
-        if any(said.run_id == "r2" for said, _ in facts.runs):
+        if any(run.run_id == "r2" for run, _ in facts.runs):
             raise ValueError("r2 fails")
         return works(facts, folds, are_history=are_history)
 

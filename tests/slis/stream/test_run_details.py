@@ -1,4 +1,4 @@
-"""What a run says of its code, its settings and the versions of what it touched."""
+"""Details of a run: its code, its settings, and the versions of its datasets."""
 
 import json
 
@@ -42,7 +42,7 @@ def _event(kind, at, outputs):
 
 
 @pytest.mark.postgres_nightly(_SAME_SQL)
-def test_a_run_tells_its_code_its_engine_and_its_settings(lander, catalog, at):
+def test_a_run_reports_its_code_its_engine_and_its_settings(lander, catalog, at):
     """Whatever event named them; nothing of it that may hold a credential."""
     lander.land(run_event("START", at(8)), _event("COMPLETE", at(9), ["t"]))
 
@@ -60,8 +60,8 @@ def test_airflow_announces_how_many_tries_are_left(lander, catalog, at):
     """Older releases count the next try where a task failed; what is no number announces none."""
 
     def task(kind, hour, run, retries, number):
-        told = {"task": {"retries": retries}, "taskInstance": {"try_number": number}}
-        return run_event(kind, at(hour), run=run, facets={"airflow": told})
+        values = {"task": {"retries": retries}, "taskInstance": {"try_number": number}}
+        return run_event(kind, at(hour), run=run, facets={"airflow": values})
 
     lander.land(
         *(task("START", 8, "first", 2, 1), task("FAIL", 9, "first", 2, 2)),
@@ -108,15 +108,17 @@ _CHECKSUMS = {
 
 
 def test_a_checksum_is_kept_where_a_producer_gives_one(lander, catalog, at):
-    """Of what was read too: by run, and once for the dataset."""
+    """Store versions of inputs too: by run, and once for the dataset."""
     inputs = [(name, facets) for name, (facets, _) in _CHECKSUMS.items()]
     lander.land(run_event("COMPLETE", at(9), inputs=inputs))
 
     of_runs = "SELECT d.name, io.checksum FROM run_io io JOIN dataset d USING (dataset_key)"
-    assert dict(rows(catalog, of_runs)) == {name: told for name, (_, told) in _CHECKSUMS.items()}
+    assert dict(rows(catalog, of_runs)) == {
+        name: values for name, (_, values) in _CHECKSUMS.items()
+    }
     kept = "SELECT d.name, c.checksum FROM dataset_checksum c JOIN dataset d USING (dataset_key)"
     assert dict(rows(catalog, kept)) == {
-        name: told for name, (_, told) in _CHECKSUMS.items() if told
+        name: values for name, (_, values) in _CHECKSUMS.items() if values
     }
 
 
@@ -124,8 +126,8 @@ def test_a_checksum_is_kept_where_a_producer_gives_one(lander, catalog, at):
 def test_which_run_read_which_version_is_known(lander, catalog, at):
     """Two runs, two versions of one table."""
     for hour, version in ((8, "1"), (9, "2")):
-        told = {"version": {"datasetVersion": version}}
-        lander.land(run_event("COMPLETE", at(hour), run=f"r{version}", inputs=[("t", told)]))
+        values = {"version": {"datasetVersion": version}}
+        lander.land(run_event("COMPLETE", at(hour), run=f"r{version}", inputs=[("t", values)]))
 
     found = "SELECT r.run_id, io.dataset_version FROM run_io io JOIN run r USING (run_key)"
     assert rows(catalog, f"{found} ORDER BY 1") == [("r1", "1"), ("r2", "2")]
@@ -156,12 +158,12 @@ def test_a_parameter_is_kept_by_the_last_word_of_its_key(key, is_kept):
 
 def test_a_longer_list_of_keys_would_let_a_secret_through(monkeypatch):
     """The list is the guarantee: with one that takes all, the password is kept."""
-    told = json.dumps([{"key": "password_of_the_mutant", "value": "hunter2"}])
-    assert parameters_of(told, None) is None
+    values = json.dumps([{"key": "password_of_the_mutant", "value": "hunter2"}])
+    assert parameters_of(values, None) is None
     monkeypatch.setattr(run_details, "_is_harmless", lambda _key: True)
     run_details.parameters_of.cache_clear()
 
-    kept = parameters_of(told, None)
+    kept = parameters_of(values, None)
     run_details.parameters_of.cache_clear()
 
     assert "hunter2" in kept
@@ -169,16 +171,16 @@ def test_a_longer_list_of_keys_would_let_a_secret_through(monkeypatch):
 
 def test_settings_are_bounded():
     """4 kB as a whole, 200 characters a value."""
-    told = [{"key": f"p{number:03}.date", "value": "x" * 999} for number in range(100)]
+    values = [{"key": f"p{number:03}.date", "value": "x" * 999} for number in range(100)]
 
-    kept = parameters_of(json.dumps(told), None)
+    kept = parameters_of(json.dumps(values), None)
 
     assert len(kept) <= run_details._LONGEST_TEXT  # noqa: SLF001 - the bound itself
     assert set(map(len, json.loads(kept).values())) == {200}
 
 
 @pytest.mark.parametrize("text", ["[", "5", '"x"', "[5]", "null", '[{"key": 5}]', "[" * 5_000])
-def test_odd_texts_tell_nothing(text):
+def test_odd_texts_are_ignored(text):
     """A facet of another shape is no error: the run is known all the same."""
     found = spark_conf_of(text), parameters_of(text, text), job_version_of(text)
 

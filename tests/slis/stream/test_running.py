@@ -1,4 +1,4 @@
-"""The thread that lands batches goes on by itself, or says why it cannot."""
+"""Stream thread: it goes on by itself, or reports why it cannot."""
 
 import subprocess
 import sys
@@ -68,7 +68,7 @@ def _ended_by(stream):
 
 
 def test_a_range_that_does_not_follow_ends_the_stream_at_once(run):
-    """In the words of the batch: no repetition can help."""
+    """Report in the words of the batch: no repetition can help."""
     stream = run([RangeMismatchError("batch 1 holds others\nat x"), True])
 
     assert _ended_by(stream) == "batch 1 holds others"
@@ -92,7 +92,7 @@ def test_failures_that_pass_are_waited_for_without_end(run):
     """Twenty in a row, each of the disk, end nothing: the batch behind them lands."""
     stream = run([WaitError("No space left on device")] * 20 + [True])
 
-    assert stream._landing.is_done.wait(60)  # noqa: SLF001 - what the steps tell
+    assert stream._landing.is_done.wait(60)  # noqa: SLF001 - set by the steps
     stream.look()
 
 
@@ -104,7 +104,7 @@ def test_failures_of_events_end_nothing_either(run):
     stream.look()
 
 
-def test_events_land_while_the_stream_runs_and_when_it_is_started_anew(embedded, tmp_path, at):
+def test_events_land_while_the_stream_runs_and_when_it_is_started_again(embedded, tmp_path, at):
     """Events from before and after are in the catalog once each."""
     place = Place(data_dir=tmp_path)
 
@@ -147,25 +147,27 @@ def test_events_land_on_a_machine_that_is_busy_with_other_work(embedded, tmp_pat
 
 @pytest.fixture
 def failures(monkeypatch):
-    """What this role reports to fail, by part."""
+    """Return the failures that this role reports, by part."""
     health = Health()
     monkeypatch.setattr(running, "HEALTH", health)
     return lambda: {each.part: each.error for each in health.failures()}
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "message"),
     [
         (WaitError("No space left on device"), "No space left on device"),
         (WaitError("the catalog does not answer"), "the catalog does not answer"),
         (ValueError("an odd event\nat x"), "ValueError: an odd event"),
     ],
 )
-def test_a_stream_that_fails_is_shown_as_failing_until_a_step_succeeds(run, failures, error, said):
+def test_a_stream_that_fails_is_shown_as_failing_until_a_step_succeeds(
+    run, failures, error, message
+):
     """Whether the machine failed or an event: the role reports its last error."""
     gate = Event()
     run([error, gate.wait])
-    until(lambda: failures() == {"stream": said})
+    until(lambda: failures() == {"stream": message})
 
     gate.set()
 
@@ -173,7 +175,7 @@ def test_a_stream_that_fails_is_shown_as_failing_until_a_step_succeeds(run, fail
 
 
 def test_a_batch_that_does_not_end_is_reported_and_goes_on(failures, monkeypatch):
-    """A worker of it stands still, or the machine is starved: nobody can tell which."""
+    """Fail where a worker stands still, or the machine is starved: nobody knows which."""
     monkeypatch.setattr(running, "_LONG_BATCH_SECONDS", 0.0)
     stream = Running(Steps([]), poll_seconds=0.01)
     stream._step_since = time.monotonic()  # noqa: SLF001 - a batch is in flight

@@ -106,7 +106,7 @@ def test_runs_without_datasets_are_kept_and_touch_nothing(lander, catalog, at):
 @pytest.mark.postgres_nightly(but="RDD_JOB-False")
 @pytest.mark.parametrize(("job_type", "waited_for"), [("SQL_JOB", True), ("RDD_JOB", False)])
 def test_an_rdd_job_that_started_is_not_waited_for(lander, catalog, at, job_type, waited_for):
-    """The listener tells of its start alone: it would be lost for ever."""
+    """Lose a run of which the listener reports the start alone."""
     lander.land(run_event("START", at(8), run="r1", job_type=job_type, outputs=["t"]))
 
     started = rows(catalog, "SELECT last_started_at IS NOT NULL FROM dataset_activity")
@@ -128,8 +128,15 @@ def test_a_run_id_that_two_jobs_use_is_two_runs(lander, catalog, at):
 def test_tasks_with_one_run_id_and_job_are_one_run_that_fails_with_any(lander, catalog, at):
     """Call the table not written: no event says which of the mapped tasks failed, or wrote what."""
     task = {"run": "t1", "job": "dag.load", "integration": "AIRFLOW", "outputs": ["x"]}
-    told = (("START", 0), ("START", 1), ("START", 2), ("COMPLETE", 5), ("FAIL", 6), ("COMPLETE", 9))
-    for kind, minute in told:
+    fields = (
+        ("START", 0),
+        ("START", 1),
+        ("START", 2),
+        ("COMPLETE", 5),
+        ("FAIL", 6),
+        ("COMPLETE", 9),
+    )
+    for kind, minute in fields:
         lander.land(run_event(kind, at(8, minute), root=("d1", "dag"), **task))
 
     assert [(row[0], row[5]) for row in rows(catalog, _RUNS)] == [("t1", micros(at(8, 6)))]
@@ -205,11 +212,11 @@ def test_a_stream_writes_once_an_hour_and_its_start_writes_nothing(lander, catal
 @pytest.mark.parametrize(("integration", "writes"), [("DEBEZIUM", 1), ("SPARK", 0), ("FLINK", 0)])
 def test_a_connector_that_only_runs_has_written(lander, catalog, at, integration, writes):
     """RUNNING is all that it sends; no hourly limit holds for it. Spark and Flink report more."""
-    told = {"processing": "STREAMING", "integration": integration}
+    fields = {"processing": "STREAMING", "integration": integration}
     lander.land(
-        run_event("START", at(7), **told),
-        run_event("RUNNING", at(7, 1), inputs=["table"], **told),
-        run_event("RUNNING", at(7, 2), outputs=["topic"], **told),
+        run_event("START", at(7), **fields),
+        run_event("RUNNING", at(7, 1), inputs=["table"], **fields),
+        run_event("RUNNING", at(7, 2), outputs=["topic"], **fields),
     )
 
     hours = "SELECT written_at, names_input, is_streaming FROM dataset_write"
@@ -276,7 +283,7 @@ def test_an_edge_counts_root_runs_and_not_runs(lander, catalog, at):
     assert rows(catalog, _EDGES) == [("in", "out", "shop", 2)]
 
 
-def test_an_unreadable_event_of_a_history_load_is_told_apart(lander, catalog):
+def test_an_unreadable_event_of_a_history_load_is_separate(lander, catalog):
     """Its batch says how much of it was history, and its error that it was: M9 leaves both out."""
     broken = b'{"eventTime":"yesterday","run":{"runId":"r1"},"job":{"namespace":"j","name":"a"}}'
     lander.land(broken)

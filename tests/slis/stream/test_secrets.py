@@ -97,17 +97,17 @@ def _full_event(at):
     return json.loads(json.dumps(event).replace("%s", _SECRET))
 
 
-def _event(at, number, told):
-    message = told.get("message")
+def _event(at, number, given):
+    message = given.get("message")
     facets = {"errorMessage": {"message": message, "programmingLanguage": "X"}} if message else {}
     kind = "FAIL" if message else "COMPLETE"
     event = run_event(kind, at, run=f"r{number}", job=f"job{number}", outputs=[f"out{number}"])
     event["run"]["facets"] |= facets
-    if "job" in told:
-        event["job"]["name"] = told["job"]
-    if "facets" in told:
-        event["outputs"][0]["facets"] = told["facets"]
-    event |= {side: told[side] for side in ("inputs", "outputs") if side in told}
+    if "job" in given:
+        event["job"]["name"] = given["job"]
+    if "facets" in given:
+        event["outputs"][0]["facets"] = given["facets"]
+    event |= {side: given[side] for side in ("inputs", "outputs") if side in given}
     return json.loads(json.dumps(event).replace("%s", f"{_SECRET}{number}X"))
 
 
@@ -118,7 +118,7 @@ def _contents(catalog):
 
 
 def test_no_table_of_the_catalog_holds_a_secret_of_an_event(lander, catalog, at):
-    lander.land(*(_event(at(9), number, told) for number, told in enumerate(_EVENTS)))
+    lander.land(*(_event(at(9), number, given) for number, given in enumerate(_EVENTS)))
 
     found = list(_contents(catalog))
 

@@ -1,4 +1,4 @@
-"""What a batch of the spool holds, and in which pieces Spark gets it."""
+"""Content of a batch of the spool, and the pieces in which Spark gets it."""
 
 from contextlib import closing
 
@@ -11,7 +11,7 @@ from slis.stream.source import Bounds, last_seq_within, open_spool, read
 
 @pytest.fixture
 def path(tmp_path, at):
-    """A spool of eight events, of which the fifth is large; the third is pruned."""
+    """Create a spool of eight events, of which the fifth is large; the third is pruned."""
     facets = [{"x": {"y": "a" * (5_000 if number == 5 else 50)}} for number in range(1, 9)]
     events = [run_event("START", at(1, number), facets=one) for number, one in enumerate(facets)]
     path = spool(tmp_path / "spool.db", events, received_at=at(12))
@@ -37,7 +37,7 @@ def path(tmp_path, at):
     ],
 )
 def test_a_batch_ends_where_the_first_of_its_bounds_is_reached(path, after_seq, bounds, last_seq):
-    """By events, by bytes, or by the last event that it may hold."""
+    """Cut by events, by bytes, or by the last event that it may hold."""
     with closing(open_spool(path)) as opened:
         assert last_seq_within(opened, after_seq, bounds) == last_seq
 

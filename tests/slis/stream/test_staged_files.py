@@ -73,10 +73,10 @@ def test_a_file_that_a_check_misses_belongs_to_its_folder(embedded, at):
     """Store the name that a facet alone has."""
     merge_staged(embedded, [staged_run(at(8), run="w", outputs={_FOLDER: []})])
     upstream = key("n", _FILE)
-    told = {"upstream": upstream, "upstream_namespace": "n", "upstream_name": _FILE}
+    source = {"upstream": upstream, "upstream_namespace": "n", "upstream_name": _FILE}
 
     with embedded.begin() as connection:
-        own_catalog._name_upstreams(connection, [told], {upstream}, 1)  # noqa: SLF001 - without Spark
+        own_catalog._name_upstreams(connection, [source], {upstream}, 1)  # noqa: SLF001 - without Spark
 
     assert (_FILE, _FOLDER) in rows(embedded, CANONICAL)
 

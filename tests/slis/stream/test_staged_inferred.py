@@ -35,9 +35,9 @@ _RUN_TIMES = """
     SELECT u.name, e.root_run_id, e.seen_at, e.origin FROM edge_run e
     JOIN dataset u ON u.dataset_key = e.upstream_key ORDER BY 1, 2
 """
-_TOLD = "SELECT root_run_id, upstream_name FROM edge_told ORDER BY 1, 2"
+_STORED = "SELECT root_run_id, upstream_name FROM edge_told ORDER BY 1, 2"
 _NAMED = "SELECT name, names_input FROM dataset_write JOIN dataset USING (dataset_key) ORDER BY 1"
-_COMPARED = (_EDGES, _TIMES, _RUN_TIMES, _TOLD, _NAMED)
+_COMPARED = (_EDGES, _TIMES, _RUN_TIMES, _STORED, _NAMED)
 _CASES = {
     "the run turns out to write what it reads": [
         {"hour": 8, "inputs": ["a"], "outputs": {"t": ["a", "b"]}, "kind": "START"},
@@ -78,7 +78,7 @@ def test_the_order_of_batches_does_not_matter(catalogs, at, case):
 
 def test_no_catalog_table_is_read_whole(embedded):
     """Ask `inferred_input`, `edge`, `edge_run` and `edge_told` by their keys."""
-    queries = ("_OUTDATED", "_EDGES", "_TOLD_BEFORE", "_NEW_SOURCES", "_INFERRED")
+    queries = ("_OUTDATED", "_EDGES", "_REPORTED_BEFORE", "_NEW_SOURCES", "_INFERRED")
     with embedded.connect() as connection:
         staging.create(connection)
         plans = {name: _plan(connection, getattr(inferred, name)) for name in queries}

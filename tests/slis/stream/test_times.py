@@ -117,7 +117,7 @@ def test_a_nominal_time_without_a_text_is_no_problem(lander, catalog, at):
 
 
 def test_the_last_instant_of_the_range_is_no_problem(lander, catalog, at):
-    """Of the nominal time; an event so far ahead is taken as of when it came."""
+    """Use the nominal time; an event so far ahead is treated as of its arrival."""
     last = "2199-12-31T23:59:59Z"
     event = run_event("COMPLETE", at(9), outputs=["t"])
     lander.land(_at(event, last, nominal=last))

@@ -1,4 +1,4 @@
-"""Edges that `lineage` facets and column lineage tell, through the stream."""
+"""Edges from `lineage` facets and column lineage, through the stream."""
 
 import pytest
 from spools import columns, rows, run_event, symlink
@@ -7,13 +7,13 @@ from lineage import origins
 from slis.stream import told
 from slis.stream.lineage_facets import sources_by_target, sources_of
 
-_SAME_SQL = "the SQL of a batch that tells edges: two tests of this file run on it"
+_SAME_SQL = "the SQL of a batch that stores edges: two tests of this file run on it"
 _EDGES = """
     SELECT u.name, d.name, e.job_name, e.runs FROM edge e
     JOIN dataset u ON u.dataset_key = e.upstream_key
     JOIN dataset d ON d.dataset_key = e.downstream_key ORDER BY 1, 2, 3
 """
-_TOLD = """
+_STORED = """
     SELECT root_run_id, d.name, t.upstream_name, t.oracle FROM edge_told t
     JOIN dataset d ON d.dataset_key = t.downstream_key ORDER BY 1, 2, 3, 4
 """
@@ -62,7 +62,7 @@ def test_the_lineage_facet_of_a_job_event_declares_edges_of_entities_and_of_fiel
         ("c", "t", "declared", 0),
         ("c", "w", "declared", 0),
     ]
-    assert rows(catalog, _TOLD) == []
+    assert rows(catalog, _STORED) == []
 
 
 @pytest.mark.postgres_nightly(_SAME_SQL)
@@ -101,7 +101,7 @@ def test_what_column_lineage_and_inputs_agree_on_leaves_no_row(lander, catalog, 
     ]
     lander.land(*(reversed(events) if is_reversed else events))
 
-    assert rows(catalog, _TOLD) == [("r1", "t", "b", "column_lineage")]
+    assert rows(catalog, _STORED) == [("r1", "t", "b", "column_lineage")]
     assert rows(catalog, "SELECT count(*) FROM dataset WHERE name = 'b'") == [(0,)]
 
 
@@ -117,7 +117,7 @@ def test_column_lineage_may_name_an_input_by_its_other_name(lander, catalog, at)
         )
     )
 
-    assert rows(catalog, _TOLD) == []
+    assert rows(catalog, _STORED) == []
 
 
 def test_the_lineage_facet_of_a_run_is_held_against_its_inputs(lander, catalog, at):
@@ -131,7 +131,7 @@ def test_the_lineage_facet_of_a_run_is_held_against_its_inputs(lander, catalog, 
     event["job"]["facets"]["lineage"] = {"entries": [_entry("t", [_source("a"), _source("c")])]}
     lander.land(event)
 
-    assert rows(catalog, _TOLD) == [
+    assert rows(catalog, _STORED) == [
         ("r1", "t", "b", "lineage_facet"),
         ("r1", "t", "c", "lineage_facet"),
     ]
@@ -140,12 +140,12 @@ def test_the_lineage_facet_of_a_run_is_held_against_its_inputs(lander, catalog, 
 
 @pytest.mark.postgres_nightly(_SAME_SQL)
 def test_history_loads_are_held_against_nobody(lander, catalog, at):
-    """Nobody mends a run of the past."""
+    """Skip runs of the past: nobody fixes them."""
     event = run_event("COMPLETE", at(9), outputs=[("t", columns("b"))])
     lander.land(event, origin=origins.HISTORY)
 
     assert rows(catalog, "SELECT count(*) FROM dataset_write") == [(1,)]
-    assert rows(catalog, _TOLD) == []
+    assert rows(catalog, _STORED) == []
 
 
 @pytest.mark.parametrize("raw", ["5", '"x"', "[]", "{", "[" * 5_000, '{"entries": 5, "inputs": 5}'])

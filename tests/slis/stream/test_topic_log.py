@@ -53,8 +53,8 @@ def topic(tmp_path, at):
         open_spool(folder / "spool.db", 1 << 30).close()
         events = run_events(at)[place::2]
         with closing(open_spool(folder / "spool.db", 1 << 30)) as connection:
-            beat = to_micros(at(12))
-            connection.execute("INSERT INTO heartbeat VALUES (1, ?)", (beat,))
+            now = to_micros(at(12))
+            connection.execute("INSERT INTO heartbeat VALUES (1, ?)", (now,))
         spool(folder / "spool.db", events, received_at=at(12))
         given = {"topic": "t", "collector": name, "clock": lambda: at(12)}
         shipper = Shipper(folder, topic, **given)
@@ -231,7 +231,7 @@ def test_records_that_the_topic_deleted_unread_are_counted(landing, embedded, to
     assert rows(embedded, POSITIONS)[0] == (0, position + 5)
 
 
-def test_a_topic_that_was_created_anew_stops_the_pipeline(landing, embedded, topic, source):
+def test_a_topic_that_was_created_again_stops_the_pipeline(landing, embedded, topic, source):
     """Name the problem, also where the new topic has as many records: they would be skipped."""
     landing.work_off()
     topic.topic_id = "b2"
@@ -265,8 +265,8 @@ def test_records_without_an_event_move_the_position_alone(landing, embedded, top
     """Start no batch and no Spark job for each heartbeat."""
     landing.work_off()
     batches = rows(embedded, "SELECT count(*) FROM batch")
-    beat = Record(kind=HEARTBEAT, collector="c-0", received_at=to_micros(at(12, 1)))
-    topic.partitions[2].append((headers_of(beat), b""))
+    record = Record(kind=HEARTBEAT, collector="c-0", received_at=to_micros(at(12, 1)))
+    topic.partitions[2].append((headers_of(record), b""))
 
     assert landing.step()
     assert rows(embedded, POSITIONS) == ends(topic)
@@ -320,7 +320,7 @@ def test_events_may_wait_in_the_spool_of_a_late_shipper(landing, embedded, sourc
 def test_evaluations_go_on_while_kafka_does_not_answer(landing, embedded, source, topic, at):
     """Take Kafka's last answer for the time since which events may wait there."""
     landing.work_off()
-    heartbeats(embedded, beat("a", 0))
+    heartbeats(embedded, heartbeat("a", 0))
     topic.is_away = True
 
     assert source.backlog_since(embedded) == at(12)
@@ -335,7 +335,7 @@ def heartbeats(embedded, *records: Record):
         store_reports(connection, records, records[0].received_at)
 
 
-def beat(collector, at, kind=HEARTBEAT):
+def heartbeat(collector, at, kind=HEARTBEAT):
     return Record(kind=kind, collector=collector, received_at=at * SECOND)
 
 
@@ -344,11 +344,17 @@ def test_the_silence_of_each_collector_is_a_gap_of_its_own(embedded, source, top
     for records in topic.partitions:
         records.clear()
     gaps = "SELECT started_at / 1000000, ended_at FROM ingestion_gap ORDER BY 1"
-    heartbeats(embedded, beat("a", 100), beat("b", 110), beat("c", 120), beat("c", 121, GOODBYE))
+    heartbeats(
+        embedded,
+        heartbeat("a", 100),
+        heartbeat("b", 110),
+        heartbeat("c", 120),
+        heartbeat("c", 121, GOODBYE),
+    )
 
     assert source.copy_gaps(embedded, 145 * SECOND)
     assert rows(embedded, gaps) == [(100, None), (110, None)]
-    heartbeats(embedded, beat("b", 150))
+    heartbeats(embedded, heartbeat("b", 150))
     assert source.copy_gaps(embedded, 155 * SECOND)
     assert rows(embedded, gaps) == [(100, None)]
     assert not source.copy_gaps(embedded, 160 * SECOND)
@@ -360,11 +366,11 @@ def test_nobody_listens_after_the_goodbye_of_the_last_collector(embedded, source
     for records in topic.partitions:
         records.clear()
     gaps = "SELECT started_at / 1000000, ended_at / 1000000 FROM ingestion_gap ORDER BY 1"
-    heartbeats(embedded, beat("a", 100), beat("b", 110), beat("a", 120, GOODBYE))
-    heartbeats(embedded, beat("b", 130, GOODBYE))
+    heartbeats(embedded, heartbeat("a", 100), heartbeat("b", 110), heartbeat("a", 120, GOODBYE))
+    heartbeats(embedded, heartbeat("b", 130, GOODBYE))
     source.copy_gaps(embedded, 200 * SECOND)
     while_none_runs = rows(embedded, gaps)
-    heartbeats(embedded, beat(name, 3_000))
+    heartbeats(embedded, heartbeat(name, 3_000))
     source.copy_gaps(embedded, 3_005 * SECOND)
 
     assert while_none_runs == [(130, None)]
@@ -386,11 +392,11 @@ def test_a_collector_that_was_removed_is_no_gap_for_ever(embedded, source, topic
     """Log and forget it: others live, and its last heartbeat has been the same for an hour."""
     for records in topic.partitions:
         records.clear()
-    heartbeats(embedded, beat("a", 100), beat("b", 4_000))
+    heartbeats(embedded, heartbeat("a", 100), heartbeat("b", 4_000))
 
     source.copy_gaps(embedded, 4_010 * SECOND)
     of_late_shipper = rows(embedded, "SELECT count(*) FROM log_collector")
-    heartbeats(embedded, beat("b", 7_700))
+    heartbeats(embedded, heartbeat("b", 7_700))
     source.copy_gaps(embedded, 7_710 * SECOND)
 
     assert of_late_shipper == [(2,)]

@@ -1,4 +1,4 @@
-"""Which offsets a batch takes, which numbers they get, and which records come twice."""
+"""Offsets of a batch, their numbers, and records that come twice."""
 
 import pytest
 from hypothesis import given
@@ -157,7 +157,7 @@ def test_a_record_that_is_sent_again_is_taken_once():
     ids=["content", "collector", "window", "kind", "number"],
 )
 def test_only_the_same_record_is_a_repeat(other):
-    """Keep new content: a spool that was restored gives out its numbers anew."""
+    """Keep new content: a spool that was restored gives out its numbers again."""
     reader = read(event(1), other)
 
     assert len(reader.rows) + len(reader.reports) == 2

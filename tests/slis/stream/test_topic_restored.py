@@ -71,11 +71,11 @@ class Estate:
         while shipper.step():
             continue
 
-    def beat(self):
+    def heartbeat(self):
         """Add a record without an event to each partition."""
-        beat = Record(kind=HEARTBEAT, collector="c", received_at=to_micros(self.at(12)))
+        record = Record(kind=HEARTBEAT, collector="c", received_at=to_micros(self.at(12)))
         for records in self.topic.partitions:
-            records.append((headers_of(beat), b""))
+            records.append((headers_of(record), b""))
 
     def land(self, engine):
         """Land what the topic has, as a pipeline that starts."""
@@ -153,7 +153,7 @@ def test_a_restored_catalog_gets_each_event_once(estate, rounds, is_compacted, e
     copy = estate.new()
     for number in range(1, _ROUNDS + 1):
         estate.send()
-        estate.beat()
+        estate.heartbeat()
         estate.land(estate.catalog)
         if number == rounds:
             copy = estate.copy()

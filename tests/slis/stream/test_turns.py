@@ -38,17 +38,17 @@ class _Beside:
             self.failures.append(error)
 
     def begin(self) -> None:
-        """Returns as soon as it waits, or has ended."""
+        """Return as soon as it waits, or has ended."""
         self._thread.start()
         until(lambda: rows(self._catalog, _WAITING) != [(0,)] or not self._thread.is_alive())
 
     def end(self) -> None:
-        """Waits for its end."""
+        """Wait for its end."""
         self._thread.join()
 
 
 def _fold_beside(lander: Lander, now: datetime, monkeypatch, beside: _Beside) -> None:
-    """The batch that makes `db.t` another name of `/wh/t` has told of both, and not moved yet."""
+    """The batch that makes `db.t` another name of `/wh/t` has reported both, and not moved yet."""
     move = canonical.move
 
     def moved(connection, old, new) -> None:

@@ -1,4 +1,4 @@
-"""Runs and jobs with thousands of inputs and outputs: no edge is made of them, and it is said."""
+"""Runs and jobs with thousands of inputs and outputs: without edges, and reported as such."""
 
 import pytest
 from spools import rows, run_event

@@ -40,7 +40,7 @@ def test_a_write_without_an_hour_is_no_hour_of_a_stream(embedded):
 
 @pytest.mark.parametrize(("completed", "revoked"), [([], 0), ([(2, HOUR + 9)], 1)])
 def test_a_schema_change_revokes_only_what_its_run_was_counted_for(embedded, completed, revoked):
-    """Leave the hour's write alone, unless the run had completed before it told of the change."""
+    """Leave the hour's write alone, unless the run had completed before it reported the change."""
     change = {"run_key": 2, "dataset_key": 1, "root_run_id": "a", "direction": "write"}
     change |= {"completed_at": HOUR + 9, "is_schema_change": 1}
     staged = {
