@@ -24,7 +24,7 @@ th, td { border: 1px solid GrayText; padding: .375rem .5rem; text-align: left; }
 nav { font-size: .875rem; }
 """
 _HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
-# The one style is ours, by its hash; all else is refused, and nobody frames or redirects it.
+# The one style is ours, by its hash; all else is rejected, and nobody frames or redirects it.
 CONTENT_SECURITY_POLICY: Final = (
     f"default-src 'none'; style-src 'sha256-{_HASH}'; base-uri 'none'; form-action 'none';"
     " frame-ancestors 'none'"
@@ -40,7 +40,7 @@ _markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 @cache
 def page_html(name: str) -> str:
-    """One page.
+    """Return one page.
 
     Raises:
         UnknownPageError: there is none of that name.
@@ -50,7 +50,7 @@ def page_html(name: str) -> str:
 
 @cache
 def index_html() -> str:
-    """The list of all."""
+    """Return the list of all pages."""
     return _document("Runbooks", index())
 
 

@@ -1,4 +1,4 @@
-"""The pages: one for each alert and each kind of fault, and what several of them say, once."""
+"""Runbook pages: one for each alert and each kind of fault, and shared parts."""
 
 from functools import cache
 from importlib.resources import files
@@ -14,7 +14,7 @@ _SUFFIX: Final = ".md"
 
 
 class UnknownPageError(LookupError):
-    """No page has that name."""
+    """Error: no page has that name."""
 
 
 def alert_pages() -> list[str]:
@@ -32,7 +32,7 @@ def kind_pages() -> list[str]:
 
 @cache
 def page_names() -> frozenset[str]:
-    """Every page that is there."""
+    """Return the names of all pages."""
     folder = files(__package__) / "pages"
     found = (entry.name for entry in folder.iterdir())
     return frozenset(name.removesuffix(_SUFFIX) for name in found if name.endswith(_SUFFIX))
@@ -40,7 +40,7 @@ def page_names() -> frozenset[str]:
 
 @cache
 def page(name: str) -> str:
-    """A page, as Markdown.
+    """Return a page, as Markdown.
 
     Raises:
         UnknownPageError: there is none of that name; no text leads to another file.
@@ -52,7 +52,7 @@ def page(name: str) -> str:
 
 @cache
 def index() -> str:
-    """What there is, as Markdown."""
+    """Return the list of pages, as Markdown."""
     parts = ["# Runbooks", _listed("Alerts", alert_pages()), _listed("Faults", kind_pages())]
     return "\n\n".join([*parts, _listed("For all of them", list(SHARED))])
 

@@ -1,4 +1,4 @@
-"""What an action is: it says what it would do, and does it when it is asked to."""
+"""Action: it plans what it would do, and does it on request."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -9,12 +9,12 @@ from runbooks.actions.means import Means
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """What would be done; making it changes nothing.
+    """Plan of an action; making it changes nothing.
 
     Attributes:
         does: sentences, with figures.
         figures: the same, to be read by machines.
-        cautions: what whoever asks should know before.
+        cautions: what to know before.
     """
 
     does: tuple[str, ...]
@@ -23,7 +23,7 @@ class Plan(msgspec.Struct, frozen=True):
 
 
 class Done(msgspec.Struct, frozen=True):
-    """What was done. `is_whole`: all of it was; what was not stands in `did`."""
+    """Result of an action. `is_whole`: all of it was done; `did` names the failed parts."""
 
     did: tuple[str, ...]
     figures: Mapping[str, int] = {}

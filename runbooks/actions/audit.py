@@ -1,4 +1,4 @@
-"""The audit log of actions: every call has its rows, dry or not, refused or not."""
+"""Audit log of actions: every call has its rows, dry or not, rejected or not."""
 
 from sqlalchemy import Engine
 

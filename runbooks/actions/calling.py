@@ -16,12 +16,12 @@ DRY_RUN, DONE, IN_PART = "dry run", "done", "done in part"
 
 
 class Call(msgspec.Struct, frozen=True, kw_only=True):
-    """What somebody asks for.
+    """Request for an action.
 
     Attributes:
         arguments: as JSON has them; held against the action's own struct.
         is_dry: only say what would be done.
-        is_allowed: whoever asks may have it done.
+        is_allowed: the requester may run it.
     """
 
     name: str
@@ -31,7 +31,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What an action would do, and did; `done` is None after a dry run."""
+    """Plan and result of an action; `done` is None after a dry run."""
 
     action: str
     dry_run: bool
@@ -72,8 +72,8 @@ def _done(asked: Call, means: Means, action: Action, arguments: msgspec.Struct) 
     except Exception as error:
         audit.record(means.engine, _entry(asked, means, f"failed: {type(error).__name__}"))
         raise
-    told = DONE if done.is_whole else IN_PART
-    audit.record(means.engine, _entry(asked, means, f"{told}: {' '.join(done.did)}"))
+    result = DONE if done.is_whole else IN_PART
+    audit.record(means.engine, _entry(asked, means, f"{result}: {' '.join(done.did)}"))
     return done
 
 

@@ -1,31 +1,31 @@
-"""Why an action does not take place; the status that the API answers is decided here."""
+"""Errors by which an action does not take place, each with the status of the API."""
 
 from typing import ClassVar
 
 
 class ActionError(Exception):
-    """The action does not take place; the text says why, and what to do."""
+    """Error: the action does not take place; the text says why, and what to do."""
 
     status: ClassVar[int] = 409
 
 
 class InvalidActionError(ActionError):
-    """No such action, or an argument that it cannot have."""
+    """Error: no such action, or an invalid argument."""
 
     status = 400
 
 
 class RefusedActionError(ActionError):
-    """It could be done, and is not: not configured, not safe now, or nothing to be done."""
+    """Error: it is possible but rejected: not configured, not safe now, or nothing to do."""
 
 
 class ForbiddenActionError(ActionError):
-    """Who asks may not have it done; they may have it planned."""
+    """Error: the requester may plan this action, but not run it."""
 
     status = 403
 
 
 class FailedActionError(ActionError):
-    """Something that it needs did not answer, or said no; what was done before stands."""
+    """Error: a dependency did not answer, or rejected the call; earlier steps stay done."""
 
     status = 502

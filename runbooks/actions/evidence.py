@@ -1,4 +1,4 @@
-"""What a run's event log and SQL say that it read and wrote; nothing of it from its own events."""
+"""Reads and writes of a run by its event log and SQL, without its own events."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -40,7 +40,7 @@ _SPELLED = """
 
 
 class Edge(msgspec.Struct, frozen=True, order=True):
-    """One dataset was read for another, as this oracle has it."""
+    """One dataset was read for another, by this oracle."""
 
     downstream: Name
     upstream: Name
@@ -48,7 +48,7 @@ class Edge(msgspec.Struct, frozen=True, order=True):
 
 
 class Inferred(msgspec.Struct, frozen=True):
-    """What is known of a run.
+    """Evidence of a run.
 
     Attributes:
         job: namespace and name of its application, as the graph has it.
@@ -64,7 +64,7 @@ class Inferred(msgspec.Struct, frozen=True):
 
 
 def infer(run_id: str, means: Means) -> Inferred:
-    """Of a run, or of all that a root run began.
+    """Return the evidence of a run, or of all runs that a root run began.
 
     Raises:
         InvalidActionError: the catalog knows no such run.
@@ -75,9 +75,9 @@ def infer(run_id: str, means: Means) -> Inferred:
         runs = _runs(connection, run_id)
         keys = [row.run_key for row in runs]
         logged = _of_event_log(connection, keys)
-        said, unread = _of_sql(connection, keys, texts)
-    # Whoever has both is told of the stronger one: a log is of this run, a text of any of its kind.
-    edges = {(edge.downstream, edge.upstream): edge for edge in [*said, *logged]}
+        stated, unread = _of_sql(connection, keys, texts)
+    # Of both, the stronger one is shown: a log is of this run, a text of any run of its kind.
+    edges = {(edge.downstream, edge.upstream): edge for edge in [*stated, *logged]}
     first = runs[0]
     return Inferred(
         run_id=run_id,
@@ -118,7 +118,7 @@ def _of_event_log(connection: Connection, keys: list[int]) -> list[Edge]:
 
 
 def _texts(run_id: str, means: Means) -> list[Statement]:
-    """The statements in the events' `sql` facets, each distinct text once."""
+    """Return the statements in the events' `sql` facets, each distinct text once."""
     found: dict[tuple[str, str], None] = {}
     for event in events_of_run(means, run_id):
         facet = at(msgspec.json.decode(event.body), "job", "facets", "sql")
@@ -150,7 +150,7 @@ def _of_sql(
 
 
 def _meant(connection: Connection, name: str) -> Name | None:
-    """The one dataset that a name of a text fits; a name of one part may be a view, or anything."""
+    """Return the one dataset that a name fits; a name of one part may be a view, or anything."""
     parts = name.split(".")
     if len(parts) == 1:
         return None
@@ -162,6 +162,6 @@ def _meant(connection: Connection, name: str) -> Name | None:
 
 
 def _fits(asked: list[str], known: list[str]) -> bool:
-    """One ends with the other, part by part, in two parts at least."""
+    """Return whether one name ends with the other, in two parts at least."""
     parts = min(len(asked), len(known))
     return parts > 1 and asked[-parts:] == known[-parts:]

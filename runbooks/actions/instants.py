@@ -12,7 +12,7 @@ Instant = Annotated[datetime, Meta(tz=True)]
 
 
 def in_utc(instant: datetime, place: str) -> datetime:
-    """The same in UTC, by whose days the lake is kept.
+    """Return the same instant in UTC, by whose days the lake is kept.
 
     Args:
         instant: in any zone.

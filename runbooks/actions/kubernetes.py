@@ -36,7 +36,7 @@ class Kubernetes:
         return self._settings
 
     def application(self, namespace: str, name: str) -> dict[str, Any]:
-        """A SparkApplication.
+        """Return a SparkApplication.
 
         Raises:
             InvalidActionError: there is none, or the operator's definitions are not installed.
@@ -45,7 +45,7 @@ class Kubernetes:
         return self._asked("GET", f"{_path(namespace)}/{quote(name, safe='')}", params={})
 
     def applications(self, namespace: str, selector: str) -> list[dict[str, Any]]:
-        """Those with these labels.
+        """Return the SparkApplications with these labels.
 
         Raises:
             FailedActionError: as above.
@@ -97,7 +97,7 @@ class Kubernetes:
             message = f"Kubernetes does not answer at {settings.url}: {type(error).__name__}"
             raise FailedActionError(message) from error
         if not answer.is_success:
-            raise _refusal(answer, path)
+            raise _error_of(answer, path)
         found = _json(answer)
         if not found:
             raise FailedActionError(f"{settings.url} answers, and not as Kubernetes does")
@@ -127,16 +127,16 @@ def _path(namespace: str) -> str:
     return f"{APPLICATIONS_API}/namespaces/{quote(namespace, safe='')}/sparkapplications"
 
 
-def _refusal(answer: httpx.Response, path: str) -> Exception:
-    """By the status; the words are those of the API server's Status."""
-    said = str(_json(answer).get("message", ""))[:_MOST_ERROR]
+def _error_of(answer: httpx.Response, path: str) -> Exception:
+    """Return the error for a status, in the words of the API server's Status."""
+    message = str(_json(answer).get("message", ""))[:_MOST_ERROR]
     status = answer.status_code
     if status == httpx.codes.NOT_FOUND:
-        return InvalidActionError(f"Kubernetes has no {path.rpartition('/v1beta2/')[2]}: {said}")
+        return InvalidActionError(f"Kubernetes has no {path.rpartition('/v1beta2/')[2]}: {message}")
     if status == httpx.codes.CONFLICT:
-        return RefusedActionError(f"Kubernetes: there already: {said}")
-    words = _WORDS.get(status, "refused")
-    return FailedActionError(f"Kubernetes answers {status}: {words}: {said}".rstrip(": "))
+        return RefusedActionError(f"Kubernetes: there already: {message}")
+    words = _WORDS.get(status, "rejected")
+    return FailedActionError(f"Kubernetes answers {status}: {words}: {message}".rstrip(": "))
 
 
 def _json(answer: httpx.Response) -> dict[str, Any]:

@@ -27,7 +27,7 @@ class KubernetesSettings(msgspec.Struct, frozen=True, kw_only=True):
         outputs_key: annotation that names the datasets which a job writes.
         listener_config_maps: ConfigMaps with a `spark-defaults.conf` that has the listener.
         page_objects: objects in one page of a list.
-        watch_seconds: after which a watch is asked for anew.
+        watch_seconds: after which a watch is opened again.
         instance: release of the chart that `restart-role` restarts.
         namespace: of that release.
     """

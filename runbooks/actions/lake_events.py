@@ -24,7 +24,7 @@ _TRIES = 3
 
 
 class Event(msgspec.Struct, frozen=True):
-    """An event as it came, to the byte."""
+    """Event as it was sent, to the byte."""
 
     seq: int
     origin: str
@@ -32,7 +32,7 @@ class Event(msgspec.Struct, frozen=True):
 
 
 class Span(msgspec.Struct, frozen=True):
-    """From an instant, and up to but without another, by the producers' clocks; in UTC."""
+    """Range of time by the producers' clocks, without its end; in UTC."""
 
     begin: datetime
     end: datetime
@@ -172,7 +172,7 @@ def _of_span(span: Span, where: Any = True) -> _Wanted:  # noqa: ANN401, FBT002 
 
 
 def _span_of(engine: Engine, run_id: str) -> Span | None:
-    """When the catalog has seen it; None: it knows nothing of it, and all days are looked at."""
+    """Return the times in the catalog; None: the catalog has no such run, so all days are read."""
     is_it = (run.c.run_id == run_id) | (run.c.root_run_id == run_id)
     bounds = select(func.min(run.c.first_event_at), func.max(run.c.last_event_at)).where(is_it)
     with engine.connect() as connection:
@@ -194,7 +194,7 @@ def _is_of(body: bytes, run_id: str) -> bool:
 
 
 def at(value: Any, *path: str) -> Any:  # noqa: ANN401 - JSON of anybody's
-    """What stands there in JSON; None where nothing does."""
+    """Return the JSON value at that place; None where there is none."""
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None
     return value

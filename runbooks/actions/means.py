@@ -1,4 +1,4 @@
-"""What actions work with: handed over by whoever calls them, so that tests hand over fakes."""
+"""Dependencies of actions: passed by the caller, so that tests can pass fakes."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,27 +14,27 @@ from runbooks.actions.kubernetes import Kubernetes
 
 
 class Collector(Protocol):
-    """The collector, as those who post to it see it.
+    """Collector as its clients see it.
 
     Both raise `errors.FailedActionError` when it does not answer; the same call again repeats
     nothing.
     """
 
     def post(self, bodies: Sequence[bytes], origin: str) -> list[str]:
-        """Events, marked with an origin of `lineage.origins`; why some were refused."""
+        """Post events, marked with an origin of `lineage.origins`; return reasons of rejections."""
         ...
 
     def requeue(self, body: bytes, origin: str, number: int) -> str | None:
-        """A refused body once more: taken, its row `number` goes with the same commit.
+        """Post a rejected body again: if accepted, its row `number` goes with the same commit.
 
         Returns:
-            Why it is refused again; None: it was taken.
+            Why it is rejected again; None: it was accepted.
         """
         ...
 
 
 class Affected(msgspec.Struct, frozen=True):
-    """A dataset downstream, and whose it is."""
+    """Downstream dataset and its owner."""
 
     namespace: str
     name: str
@@ -44,7 +44,7 @@ class Affected(msgspec.Struct, frozen=True):
 
 
 class Downstream(msgspec.Struct, frozen=True):
-    """What is made of a dataset. `cut`: why there is more than is listed."""
+    """Downstream datasets of a dataset. `cut`: why the list is incomplete."""
 
     namespace: str
     name: str
@@ -54,10 +54,10 @@ class Downstream(msgspec.Struct, frozen=True):
 
 
 class Graph(Protocol):
-    """The lineage graph, as it is now."""
+    """Lineage graph, as it is now."""
 
     def downstream(self, dataset: str, namespace: str | None) -> Downstream:
-        """Of a dataset, by its name as people write it.
+        """Return the downstream of a dataset, by its name as people write it.
 
         Raises:
             errors.InvalidActionError: there is none of that name, or there are several.
@@ -66,7 +66,7 @@ class Graph(Protocol):
 
 
 class Supervised(Protocol):
-    """The roles that `lineward up` runs on the data folder."""
+    """Roles that `lineward up` runs on the data folder."""
 
     def roles(self) -> dict[str, str]:
         """State by role; empty when no supervisor runs there."""
@@ -88,12 +88,12 @@ class Sql(Protocol):
     """Reads SQL."""
 
     def statements(self, text: str, dialect: str) -> list[Statement]:
-        """What each statement touches; nothing where it cannot be read."""
+        """Return the tables of each statement; nothing where it cannot be parsed."""
         ...
 
 
 class Means(msgspec.Struct, frozen=True, kw_only=True):
-    """All of it.
+    """Dependencies of all actions.
 
     Attributes:
         engine: of the catalog.
@@ -119,5 +119,5 @@ class Means(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def spool(self) -> Path:
-        """The collector's; nobody but the collector writes it."""
+        """Return the path of the collector's spool; only the collector writes it."""
         return self.data_dir / "spool.db"

@@ -1,6 +1,6 @@
-"""Tells each owner downstream, once, which of their datasets are made of one that is in trouble.
+"""Notice to each downstream owner, once, of their datasets that a failing dataset affects.
 
-A notice rings nobody: it goes to the owners' Slack channels, as the policy has them.
+A notice pages nobody: it goes to the owners' Slack channels, as the policy has them.
 """
 
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ _NOBODY = "nobody"
 
 
 class NotifyDownstream(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Of a dataset by its name, or of an incident by its id; `note` is what they are told."""
+    """Request by a dataset's name or an incident's id; `note` is added to the notices."""
 
     note: Annotated[str, Meta(min_length=1, max_length=500)]
     dataset: str | None = None
@@ -35,7 +35,7 @@ class NotifyDownstream(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
 
 
 class Subject(msgspec.Struct, frozen=True):
-    """What the notice is about."""
+    """Subject of the notice."""
 
     id: str
     root: Root
@@ -46,11 +46,11 @@ class Subject(msgspec.Struct, frozen=True):
 
 
 def plan(asked: NotifyDownstream, means: Means) -> Plan:
-    """Who would be told, where, and of how many datasets.
+    """Plan which owners to notify, where, and about how many datasets.
 
     Raises:
         InvalidActionError: no such dataset or incident.
-        RefusedActionError: nobody who can be told is downstream.
+        RefusedActionError: no downstream owner can be notified.
     """
     subject = _subject(asked, means)
     by_owner = _by_owner(subject.roots)
@@ -60,11 +60,11 @@ def plan(asked: NotifyDownstream, means: Means) -> Plan:
         message = f"downstream of {subject.root.name}: {named}; the policy has a slack for none"
         raise RefusedActionError(message)
     does = [
-        f"tell {owner} in {channel} of {len(by_owner[owner]):,} datasets"
+        f"notify {owner} in {channel} about {len(by_owner[owner]):,} datasets"
         for owner, channel in sorted(channels.items())
     ]
-    untold = sorted(set(by_owner) - set(channels))
-    cautions = [f"{owner} has no slack in the policy: not told" for owner in untold]
+    unreachable = sorted(set(by_owner) - set(channels))
+    cautions = [f"{owner} has no slack in the policy: not notified" for owner in unreachable]
     cautions += [root.cut for root in subject.roots if root.cut]
     figures = {"notices": len(channels), "datasets": sum(map(len, by_owner.values()))}
     return Plan(does=tuple(does), figures=figures, cautions=tuple(cautions))
@@ -80,14 +80,14 @@ def perform(asked: NotifyDownstream, means: Means) -> Done:
     by_owner = _by_owner(subject.roots)
     channels = _channels(means, by_owner)
     with writing(means.engine) as connection:
-        told = [
+        notified = [
             owner
             for owner, channel in sorted(channels.items())
             if enqueue(connection, _notice(asked, means, subject, owner, by_owner[owner]), channel)
         ]
-    if not told:
-        raise RefusedActionError("nobody was told: there is nobody downstream, or this was told")
-    return Done(did=(f"told {', '.join(told)}",), figures={"notices": len(told)})
+    if not notified:
+        raise RefusedActionError("nobody to notify: no owner downstream, or notified before")
+    return Done(did=(f"notified {', '.join(notified)}",), figures={"notices": len(notified)})
 
 
 def _subject(asked: NotifyDownstream, means: Means) -> Subject:
@@ -124,7 +124,7 @@ def _of_incident(incident_id: str, means: Means) -> Subject:
 
 
 def _by_owner(roots: Iterable[Downstream]) -> dict[str, list[Affected]]:
-    """Each dataset downstream once, the gravest first; the roots themselves are not downstream."""
+    """Yield each downstream dataset once, most severe first; without the roots themselves."""
     own = {(root.namespace, root.name) for root in roots}
     each = {(one.namespace, one.name): one for root in roots for one in root.affected}
     by_owner: dict[str, list[Affected]] = {}

@@ -26,12 +26,12 @@ _Text = Annotated[str, Meta(min_length=1, max_length=500)]
 class OpenSuppression(
     msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, rename={"from_": "from"}
 ):
-    """A window; there is none without an end, which would hide things for ever.
+    """Suppression window; it needs an end, since an open window would hide incidents for ever.
 
     Attributes:
         pattern: over namespace and name joined, as in the policy's `match`.
         from_: now, where it is not given or over.
-        name: the pattern, unless told.
+        name: the pattern by default.
     """
 
     pattern: Annotated[str, Meta(min_length=1, max_length=1_000)]
@@ -42,19 +42,19 @@ class OpenSuppression(
 
 
 def plan(asked: OpenSuppression, means: Means) -> Plan:
-    """How long, and how many datasets it hides as they are now.
+    """Plan the window, and count the datasets that match now.
 
     Raises:
         InvalidActionError: it has no end in time, or no pattern or reason.
     """
     begin, until = _bounds(asked, means.now)
     found = _matching(asked.pattern, means)
-    told = f"{instant_text(begin)} to {instant_text(until)}"
+    times = f"{instant_text(begin)} to {instant_text(until)}"
     cautions = ["of jobs and datasets that match later too"]
     cautions += ["no dataset matches now: is the pattern right?"] * (not found)
     cautions += ["it hides every dataset there is"] * (asked.pattern.strip() == "*")
     return Plan(
-        does=(f"open a window for {asked.pattern}, {told}: {found:,} datasets match now",),
+        does=(f"open a window for {asked.pattern}, {times}: {found:,} datasets match now",),
         figures={"datasets": found, "seconds": (until - begin) // 1_000_000},
         cautions=tuple(cautions),
     )
@@ -103,7 +103,7 @@ def _bounds(asked: OpenSuppression, now: int) -> tuple[int, int]:
 def _require_texts(asked: OpenSuppression) -> None:
     for field, text in (("pattern", asked.pattern), ("reason", asked.reason)):
         if not text.strip():
-            raise InvalidActionError(f"{field}: nothing is said")
+            raise InvalidActionError(f"{field}: is empty")
     odd = next((each for each in asked.pattern if unicodedata.category(each)[0] == "C"), None)
     if odd is not None:
         raise InvalidActionError(f"pattern: holds U+{ord(odd):04X}, which no name does")

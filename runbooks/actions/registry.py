@@ -1,4 +1,4 @@
-"""Every action, by the name that the command line, the API and the policy call it."""
+"""Actions by the name that the command line, the API and the policy use."""
 
 from typing import Final
 
@@ -25,7 +25,7 @@ _ALL = (
     ),
     Action(
         name="requeue-rejected",
-        says="Post events again that the collector refused; what it refuses again stays.",
+        says="Post events again that the collector rejected; rejected ones stay rejected.",
         arguments=requeue_rejected.RequeueRejected,
         plan=requeue_rejected.plan,
         perform=requeue_rejected.perform,
@@ -46,7 +46,7 @@ _ALL = (
     ),
     Action(
         name="reinfer",
-        says="Tell what a run's event log and SQL say that its job reads and writes.",
+        says="Declare what a run's job reads and writes, by its event log and SQL.",
         arguments=reinfer.Reinfer,
         plan=reinfer.plan,
         perform=reinfer.perform,

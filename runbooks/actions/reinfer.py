@@ -1,4 +1,4 @@
-"""Tells what a run's event log and SQL say that its job reads and writes, as OpenLineage events.
+"""Declaration of a job's reads and writes, by a run's event log and SQL, as OpenLineage events.
 
 JobEvents, and no RunEvents: a run that reported nothing has reported nothing, and its coverage
 stays bad until its listener speaks again. What is inferred must not praise itself in an SLI either:
@@ -23,11 +23,11 @@ from runbooks.actions.means import Means
 
 FACET: Final = "lineward_inferred"
 PRODUCER: Final = "https://github.com/lineward"
-_MOST_TOLD: Final = 10
+_MOST_SHOWN: Final = 10
 
 
 class Reinfer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A run, or a root run with all that it began."""
+    """Run, or a root run with all that it began."""
 
     run: Annotated[str, Meta(min_length=1, max_length=300)]
 
@@ -41,29 +41,29 @@ class InferredJobFacet(JobFacet):
 
 
 def plan(asked: Reinfer, means: Means) -> Plan:
-    """The edges that would be declared.
+    """Plan the edges to declare.
 
     Raises:
         InvalidActionError: no such run.
-        RefusedActionError: neither log nor SQL says anything of it.
+        RefusedActionError: neither log nor SQL has evidence of it.
         FailedActionError: the lake was compacted meanwhile.
     """
     found = _found(asked, means)
     outputs = {edge.downstream for edge in found.edges}
-    told = [
+    shown = [
         f"{_shown(edge.upstream)} is read for {_shown(edge.downstream)} ({edge.oracle})"
-        for edge in found.edges[:_MOST_TOLD]
+        for edge in found.edges[:_MOST_SHOWN]
     ]
-    more = len(found.edges) - len(told)
+    more = len(found.edges) - len(shown)
     by_oracle = {
         oracle: sum(e.oracle == oracle for e in found.edges) for oracle in (EVENT_LOG, SQL)
     }
     does = f"declare {len(found.edges):,} edges into {len(outputs):,} datasets for {found.job[1]}"
-    unread = ", ".join(found.unread[:_MOST_TOLD])
+    unread = ", ".join(found.unread[:_MOST_SHOWN])
     cautions = ["declared edges are expected of the job from then on; its coverage stays as it is"]
     cautions += [f"names in its SQL that fit no one dataset: {unread}"] if unread else []
     return Plan(
-        does=(does, *told, *([f"… and {more:,} more"] if more else [])),
+        does=(does, *shown, *([f"… and {more:,} more"] if more else [])),
         figures={"edges": len(found.edges), "events": len(outputs), **by_oracle},
         cautions=tuple(cautions),
     )
@@ -76,14 +76,14 @@ def perform(asked: Reinfer, means: Means) -> Done:
         as `plan`.
     """
     bodies = events(_found(asked, means))
-    refused = means.collector.post(bodies, origins.HISTORY)
-    if refused:
-        raise FailedActionError(f"the collector refused {len(refused)} of them: {refused[0]}")
+    rejected = means.collector.post(bodies, origins.HISTORY)
+    if rejected:
+        raise FailedActionError(f"the collector rejected {len(rejected)} of them: {rejected[0]}")
     return Done(did=(f"posted {len(bodies):,} JobEvents",), figures={"events": len(bodies)})
 
 
 def events(found: Inferred) -> list[bytes]:
-    """A JobEvent for each output with what is read for it: of several, each would be of all."""
+    """Return a JobEvent for each output, with its own inputs: one event would mix them."""
     by_output: dict[Name, list[Name]] = {}
     oracles: dict[Name, set[str]] = {}
     for edge in found.edges:

@@ -22,14 +22,14 @@ from runbooks.actions.lake_events import (
 from runbooks.actions.means import Means
 
 MOST_EVENTS: Final = 1_000_000  # of one replay: about 5 GiB to the spool
-_LOT = 500
-_MOST_TOLD = 5
+_BATCH = 500
+_MOST_SHOWN = 5
 
 
 class Replay(
     msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, rename={"from_": "from"}
 ):
-    """A span of time by the producers' clocks, or a run with all that it began.
+    """Range of time by the producers' clocks, or a run with all that it began.
 
     Attributes:
         to: without it, now.
@@ -41,11 +41,11 @@ class Replay(
 
 
 def plan(asked: Replay, means: Means) -> Plan:
-    """How many events of which origin.
+    """Plan the events to post, counted by origin.
 
     Raises:
         InvalidActionError: neither a span nor a run, or both.
-        RefusedActionError: the lake has nothing of it, or too much.
+        RefusedActionError: the lake has no such events, or too many.
     """
     span = _span(asked, means)
     counts = count_of_span(means, span) if span else _counted(events_of_run(means, _run(asked)))
@@ -57,9 +57,9 @@ def plan(asked: Replay, means: Means) -> Plan:
     if total > MOST_EVENTS:
         message = f"{_what(asked, span)}: {total:,} events; at most {MOST_EVENTS:,} at a time"
         raise RefusedActionError(f"{message}: ask for a shorter time")
-    told = ", ".join(f"{count:,} of {origin}" for origin, count in sorted(counts.items()))
+    counted = ", ".join(f"{count:,} of {origin}" for origin, count in sorted(counts.items()))
     return Plan(
-        does=(f"post {total:,} events of {_what(asked, span)} again ({told}), as history",),
+        does=(f"post {total:,} events of {_what(asked, span)} again ({counted}), as history",),
         figures={"events": total},
         cautions=(
             "what the catalog has is not doubled, and none of it counts in an SLI",
@@ -76,26 +76,26 @@ def perform(asked: Replay, means: Means) -> Done:
     """
     span = _span(asked, means)
     found = events_of_span(means, span) if span else events_of_run(means, _run(asked))
-    posted, refused = 0, list[str]()
-    for lot in _lots(islice(found, MOST_EVENTS)):
-        for origin in sorted({_again(event.origin) for event in lot}):
-            bodies = [event.body for event in lot if _again(event.origin) == origin]
-            refused += means.collector.post(bodies, origin)
+    posted, rejected = 0, list[str]()
+    for batch in _batches(islice(found, MOST_EVENTS)):
+        for origin in sorted({_again(event.origin) for event in batch}):
+            bodies = [event.body for event in batch if _again(event.origin) == origin]
+            rejected += means.collector.post(bodies, origin)
             posted += len(bodies)
-    did = [f"posted {posted:,} events, of which {len(refused):,} were refused"]
-    did += [f"refused: {reason}" for reason in refused[:_MOST_TOLD]]
-    figures = {"events": posted, "refused": len(refused)}
-    return Done(did=tuple(did), figures=figures, is_whole=not refused)
+    did = [f"posted {posted:,} events, of which {len(rejected):,} were rejected"]
+    did += [f"rejected: {reason}" for reason in rejected[:_MOST_SHOWN]]
+    figures = {"events": posted, "refused": len(rejected)}
+    return Done(did=tuple(did), figures=figures, is_whole=not rejected)
 
 
 def _again(origin: str) -> str:
-    """As history, which counts nowhere; what came from a Marquez does not go back there."""
+    """Return the origin: history, which no SLI counts; nothing of a Marquez returns there."""
     return origins.MARQUEZ_HISTORY if origin in origins.FROM_MARQUEZ else origins.HISTORY
 
 
-def _lots(events: Iterator[Event]) -> Iterator[list[Event]]:
-    while lot := list(islice(events, _LOT)):
-        yield lot
+def _batches(events: Iterator[Event]) -> Iterator[list[Event]]:
+    while batch := list(islice(events, _BATCH)):
+        yield batch
 
 
 def _counted(events: Iterable[Event]) -> dict[str, int]:

@@ -13,7 +13,7 @@ from runbooks.actions.means import Means
 
 
 class RequeueNotifications(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """All failed notifications of one channel, as `slack:C0123ABCD`."""
+    """Failed notifications of one channel, as `slack:C0123ABCD`."""
 
     channel: Annotated[str, Meta(min_length=3, max_length=500)]
 

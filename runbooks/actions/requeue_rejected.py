@@ -1,4 +1,4 @@
-"""Posts events again that the collector refused, once what they were refused for is mended."""
+"""New attempt to post events that the collector rejected, once the cause is fixed."""
 
 import sqlite3
 from collections import Counter
@@ -13,21 +13,21 @@ from runbooks.actions.action import Done, Plan
 from runbooks.actions.errors import InvalidActionError, RefusedActionError
 from runbooks.actions.means import Means
 
-_MOST_TOLD: Final = 5
+_MOST_SHOWN: Final = 5
 _HEAD_ONLY: Final = "too_large"
 _ROWS = "SELECT id, reason, detail, origin, length(body), body_bytes FROM rejected ORDER BY id"
 _BODY = "SELECT body FROM rejected WHERE id = ?"
 
 
 class RequeueRejected(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """All that is kept; or of one reason, or of these numbers."""
+    """Rejected events: all, or of one reason, or of these numbers."""
 
     reason: str | None = None
     numbers: Annotated[tuple[int, ...], Meta(max_length=1_000)] = ()
 
 
 class Kept(msgspec.Struct, frozen=True):
-    """A refused body in the spool.
+    """Rejected body in the spool.
 
     Attributes:
         is_whole: all of it was kept; of larger ones the head is, which is no event.
@@ -41,31 +41,31 @@ class Kept(msgspec.Struct, frozen=True):
 
 
 def plan(asked: RequeueRejected, means: Means) -> Plan:
-    """What is kept, by reason, with an example of each.
+    """Plan the events to post, by reason, with an example of each.
 
     Raises:
         InvalidActionError: a number is none of what is kept.
-        RefusedActionError: nothing is kept, or no spool is here.
+        RefusedActionError: no event is stored, or there is no spool here.
     """
     found = _kept(asked, means)
     whole = [one for one in found if one.is_whole]
     counts = Counter(one.reason for one in found)
     example = {one.reason: one for one in found}
-    told = [
+    reasons = [
         f"{reason}: {count:,}, the newest is #{example[reason].number}: {example[reason].detail}"
         for reason, count in counts.most_common()
     ]
     cut = len(found) - len(whole)
     cautions = [f"{cut:,} were kept in part: their producers must send them again"] if cut else []
     return Plan(
-        does=(f"post {len(whole):,} refused events again", *told),
+        does=(f"post {len(whole):,} rejected events again", *reasons),
         figures={"events": len(whole), "cut": cut},
-        cautions=(*cautions, "what is refused again stays as it is; what is taken is kept no more"),
+        cautions=(*cautions, "events rejected again stay as they are; accepted ones are removed"),
     )
 
 
 def perform(asked: RequeueRejected, means: Means) -> Done:
-    """One after the other, in the order in which they came.
+    """Post one after the other, in the order in which they came.
 
     Raises:
         FailedActionError: the collector went away; the same call again goes on.
@@ -80,14 +80,14 @@ def perform(asked: RequeueRejected, means: Means) -> Done:
             taken += 1
         else:
             again.append(f"#{one.number}: {reason}")
-    did = [f"{taken:,} were taken, {len(again):,} refused again", *again[:_MOST_TOLD]]
+    did = [f"{taken:,} were accepted, {len(again):,} rejected again", *again[:_MOST_SHOWN]]
     return Done(did=tuple(did), figures={"taken": taken, "refused": len(again)}, is_whole=not again)
 
 
 def _kept(asked: RequeueRejected, means: Means) -> list[Kept]:
     found = list(_rows(means))
     if unknown := sorted(set(asked.numbers) - {one.number for one in found}):
-        raise InvalidActionError(f"#{unknown[0]}: not refused, or no longer kept")
+        raise InvalidActionError(f"#{unknown[0]}: not rejected, or no longer stored")
     wanted = [
         one
         for one in found
@@ -96,7 +96,7 @@ def _kept(asked: RequeueRejected, means: Means) -> list[Kept]:
     ]
     if not wanted:
         of_reason = "" if asked.reason is None else f" for {asked.reason[:80]!r}"
-        raise RefusedActionError(f"the collector keeps no event that it refused{of_reason}")
+        raise RefusedActionError(f"the collector has no rejected event{of_reason}")
     return wanted
 
 
@@ -115,7 +115,7 @@ def _body(means: Means, number: int) -> bytes | None:
 
 
 def _spool(means: Means) -> sqlite3.Connection:
-    """To read: the collector alone writes it."""
+    """Open the spool read-only: only the collector writes it."""
     if not means.spool.is_file():
-        raise RefusedActionError(f"no spool at {means.spool}: ask where the collector runs")
+        raise RefusedActionError(f"no spool at {means.spool}: run this where the collector runs")
     return sqlite3.connect(f"{means.spool.absolute().as_uri()}?mode=ro", uri=True, timeout=10)

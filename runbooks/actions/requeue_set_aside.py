@@ -16,17 +16,17 @@ from runbooks.actions.errors import InvalidActionError, RefusedActionError
 from runbooks.actions.lake_events import body_of
 from runbooks.actions.means import Means
 
-_MOST_TOLD: Final = 5
+_MOST_SHOWN: Final = 5
 
 
 class RequeueSetAside(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """All that were not posted again yet; or those of these numbers."""
+    """Events that were set aside: all not posted again yet, or those of these numbers."""
 
     numbers: Annotated[tuple[int, ...], Meta(max_length=1_000)] = ()
 
 
 class Kept(msgspec.Struct, frozen=True):
-    """An event that was set aside; `number`: its place in the spool."""
+    """Event that was set aside; `number`: its place in the spool."""
 
     number: int
     origin: str
@@ -45,13 +45,13 @@ def plan(asked: RequeueSetAside, means: Means) -> Plan:
     found = _kept(asked, means)
     counts = Counter(one.error for one in found)
     newest = {one.error: one for one in found}
-    told = [
+    errors = [
         f"{count:,}: {error[:200]}; the newest is #{newest[error].number} of "
         f"{instant_text(newest[error].failed_at)}"
         for error, count in counts.most_common()
     ]
     return Plan(
-        does=(f"post {len(found):,} events again that were set aside", *told),
+        does=(f"post {len(found):,} events again that were set aside", *errors),
         figures={"events": len(found)},
         cautions=("an event that fails again is set aside again, under a new number",),
     )
@@ -71,7 +71,7 @@ def perform(asked: RequeueSetAside, means: Means) -> Done:
             _note(one.number, means)
         else:
             failed.append(f"#{one.number}: {reason}")
-    did = (f"{posted:,} were accepted, {len(failed):,} were not", *failed[:_MOST_TOLD])
+    did = (f"{posted:,} were accepted, {len(failed):,} were not", *failed[:_MOST_SHOWN])
     figures = {"accepted": posted, "failed": len(failed)}
     return Done(did=did, figures=figures, is_whole=not failed)
 
@@ -81,8 +81,8 @@ def _posted(one: Kept, means: Means) -> str | None:
     body = body_of(means, one.number, from_micros(one.received_at).date())
     if body is None:
         return "its body is no longer in the lake"
-    refused = means.collector.post([_as_another(body)], one.origin)
-    return refused[0] if refused else None
+    rejected = means.collector.post([_as_another(body)], one.origin)
+    return rejected[0] if rejected else None
 
 
 def _as_another(body: bytes) -> bytes:

@@ -22,7 +22,7 @@ _COSTS = {
 
 
 class RestartRole(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Which, as `lineward status` names it."""
+    """Role, as `lineward status` names it."""
 
     role: Annotated[str, Meta(pattern=r"^[a-z]{1,30}$")]
 

@@ -26,14 +26,14 @@ _DNS: Final = r"^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$"
 
 
 class Resubmit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Which SparkApplication, by its namespace and name in Kubernetes."""
+    """SparkApplication, by its namespace and name in Kubernetes."""
 
     namespace: Annotated[str, Meta(pattern=_DNS)]
     name: Annotated[str, Meta(pattern=_DNS)]
 
 
 def plan(asked: Resubmit, means: Means) -> Plan:
-    """What would be created; the API server itself is asked whether it would be.
+    """Plan the copy; the API server validates it by a dry run.
 
     Raises:
         InvalidActionError: there is no such application.
@@ -76,7 +76,7 @@ def _kubernetes(means: Means) -> Kubernetes:
 
 
 def _ended(asked: Resubmit, kubernetes: Kubernetes) -> dict[str, Any]:
-    """The application, once neither it nor a copy of it runs."""
+    """Return the application, once neither it nor a copy of it runs."""
     found = kubernetes.application(asked.namespace, asked.name)
     _require_foreign(found, kubernetes)
     _require_ended(found, asked.name)
@@ -90,7 +90,7 @@ def _suffix(means: Means) -> str:
 
 
 def copied(found: dict[str, Any], mark: str, suffix: str) -> dict[str, Any]:
-    """A new application with the same spec.
+    """Return a new application with the same spec.
 
     Without what is of the old one alone: status, ids, owner, and the name of its driver's pod. A
     schedule would count a copy that it owns, and delete it.

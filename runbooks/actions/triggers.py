@@ -1,4 +1,4 @@
-"""What the policy has done by itself for an incident: at most once each, and so many an hour."""
+"""Actions that the policy runs for an incident: at most once each, with a limit an hour."""
 
 import re
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ _FIELD: Final = re.compile(r"\{([a-z_]+)\}")
 
 
 class Occasion(msgspec.Struct, frozen=True, kw_only=True):
-    """An incident that is open, and its root.
+    """Open incident, and its root.
 
     Attributes:
         namespace: of the root, a job or a dataset; with `name` what rules match.
@@ -42,7 +42,7 @@ class Occasion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Past(msgspec.Struct, frozen=True):
-    """What the policy had done, or planned, and when (µs)."""
+    """Action that the policy ran or planned, and when (µs)."""
 
     incident: str
     do: str
@@ -50,7 +50,7 @@ class Past(msgspec.Struct, frozen=True):
 
 
 class Due(msgspec.Struct, frozen=True):
-    """What is to be called now, as `calling.Call` and `means.Means` take it.
+    """Action to call now, as `calling.Call` and `means.Means` take it.
 
     Attributes:
         who: for the audit log, by which `past` finds it again.
@@ -63,7 +63,7 @@ class Due(msgspec.Struct, frozen=True):
 
 
 def due(policy: Policy, occasion: Occasion, done: Iterable[Past]) -> list[Due]:
-    """What the policy asks for and was not done yet, one of each action.
+    """Return what the policy asks for and was not done yet, one of each action.
 
     A rule whose arguments the incident cannot give (no run is known) is not due: it may be later.
 
@@ -85,7 +85,7 @@ def due(policy: Policy, occasion: Occasion, done: Iterable[Past]) -> list[Due]:
 
 
 def past(connection: Connection, incident: str, now: int) -> list[Past]:
-    """As `due` takes it, from the audit log: a call that died half way was made, too."""
+    """Return earlier actions for `due`, from the audit log; a call that died counts too."""
     of_policy = audit.c.via == "policy"
     is_asked = (audit.c.who == f"{_WHO}{incident}") | (audit.c.at > now - _HOUR_MICROS)
     rows = connection.execute(
@@ -116,7 +116,7 @@ def _is_allowed(rule: ActionRule, occasion: Occasion, past: list[Past]) -> bool:
 
 
 def _arguments(rule: ActionRule, occasion: Occasion) -> dict[str, Any] | None:
-    """With the incident's own in the place of its words; None where it has none."""
+    """Return the arguments with the incident's values for its words; None without one."""
     given = msgspec.structs.asdict(occasion)
     named = {word for text in rule.with_.values() for word in _FIELD.findall(text)}
     if any(given.get(word) is None for word in named):

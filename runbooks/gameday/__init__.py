@@ -1,1 +1,1 @@
-"""A game day: an estate that never was, what happens to it, and how well people are told."""
+"""Game day: a simulated estate, its faults, and how well people are notified."""

@@ -1,4 +1,4 @@
-"""Which client reports each job: Spark, long Spark applications, Airflow or dbt."""
+"""Client that reports each job: Spark, long Spark applications, Airflow or dbt."""
 
 import random
 from typing import Final

@@ -1,4 +1,4 @@
-"""What the people of an estate declare of its datasets: tiers, and limits of some."""
+"""Declarations in an estate's policy: tiers of datasets, and limits of some."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,7 @@ from runbooks.gameday.model import Dataset, Estate
 
 
 def with_tiers(estate: Estate, chance: random.Random) -> Estate:
-    """A few are critical, and so is what they are made of; of the others some are important."""
+    """Declare a few datasets critical, with their upstream; of the others some important."""
     deep = [each.number for each in _scheduled(estate.datasets) if each.layer >= 3]  # noqa: PLR2004
     wanted = max(2, round(0.03 * len(estate.datasets)))
     declared: dict[int, Tier] = dict.fromkeys(_some(chance, deep, wanted), CRITICAL)
@@ -21,7 +21,7 @@ def with_tiers(estate: Estate, chance: random.Random) -> Estate:
 
 
 def with_limits(estate: Estate, chance: random.Random, *, all_of_them: bool) -> Estate:
-    """Some critical datasets have a limit in the policy; the others' are learned."""
+    """Declare limits of some critical datasets; the others' are learned."""
     limits = {"daily": "27h", "weekday": "27h", "hourly": "90m", "quarter": "35m"}
     datasets = [
         msgspec.structs.replace(each, limit=limits.get(each.cadence))

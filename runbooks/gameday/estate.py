@@ -48,7 +48,7 @@ _USUAL_SECONDS: Final[dict[Cadence, tuple[float, float]]] = {
     "adhoc": (60, 900),
 }
 _LISTENERS, _LOGS = 0.90, 0.95  # up to these shares: with a listener, with an event log alone
-_UNTOLD_SOURCES = 0.15
+_UNREPORTED_SOURCES = 0.15
 _WAITING = 0.6
 _NOTEBOOKS = 0.03
 _POOL_JOBS = 12
@@ -56,14 +56,14 @@ _TAUGHT_DAYS = 12  # fewer teach no limits of daily datasets: all are declared
 
 
 class Shape(msgspec.Struct, frozen=True):
-    """What is asked for."""
+    """Requested size of an estate."""
 
     seed: int
     datasets: int = 2_000
     days: int = 30
 
     def __post_init__(self) -> None:
-        """Refuse what gives no graph, or more than there are names for."""
+        """Reject shapes that give no graph, or need more names than there are."""
         if not 50 <= self.datasets <= 4_000:  # noqa: PLR2004 - as the message says
             raise ValueError(f"datasets: 50 to 4000, got {self.datasets}")
         if not 2 <= self.days <= 60:  # noqa: PLR2004 - as the message says
@@ -71,7 +71,7 @@ class Shape(msgspec.Struct, frozen=True):
 
 
 def make(shape: Shape) -> Estate:
-    """The estate of a seed: the same for the same shape, byte for byte."""
+    """Build the estate of a seed: the same for the same shape, byte for byte."""
     built = _Builder(shape)
     built.add_layers()
     built.add_notebooks()
@@ -98,7 +98,7 @@ class _Builder:
         self.jobs: list[Job] = []
 
     def add_layers(self) -> None:
-        """Every scheduled job with what it writes."""
+        """Yield every scheduled job with its outputs."""
         bounds, total = [], 0.0
         for share in _LAYERS:
             total += share
@@ -131,7 +131,7 @@ class _Builder:
         self._job(_VERBS[depth], team, inputs, outputs, cadence, depth)
 
     def _inputs(self, cadence: Cadence, team: int, below: int) -> tuple[int, ...]:
-        """One to four of what it may read, most of them of the layer just below."""
+        """Choose one to four of the possible inputs, most of them of the layer just below."""
         fitting = [each for each in self.datasets if self._fits(cadence, team, each, below)]
         near = [each for each in fitting if each.layer == below - 1] or fitting
         if not near:
@@ -188,7 +188,7 @@ class _Builder:
                 usual_seconds=chance.uniform(*_USUAL_SECONDS[cadence]),
                 spread=chance.uniform(0.1, 0.3),
                 pool=number // _POOL_JOBS,
-                # CTAS and saveAsTable: of what is made anew, once a day.
+                # CTAS and saveAsTable: of tables that are written again, once a day.
                 is_twofold=chance.random() < 0.15 and cadence in {"daily", "weekday"},  # noqa: PLR2004
                 is_orchestrated=cadence in {"daily", "weekday"} and chance.random() < 1 / 2,
             )
@@ -199,20 +199,20 @@ class _Builder:
         if cadence in {"streaming", "quarter", "hourly"}:
             return "listener"
         if layer == 0:
-            return "nothing" if drawn < _UNTOLD_SOURCES else "listener"
+            return "nothing" if drawn < _UNREPORTED_SOURCES else "listener"
         if drawn < _LISTENERS:
             return "listener"
         return "log" if drawn < _LOGS else "nothing"
 
 
 def _teams(shape: Shape) -> tuple[Team, ...]:
-    """The platform first; it owns no dataset."""
+    """Return the owners, the platform first; it owns no dataset."""
     count = min(len(TEAMS), max(5, shape.datasets // 70))
     return tuple(Team(TEAMS[at], REGIONS[at % len(REGIONS)]) for at in range(count))
 
 
 def _slot(chance: random.Random, cadence: Cadence, layer: int) -> int:
-    """After the slots of what it reads, by an hour and 24 minutes a layer."""
+    """Return a time after the slots of the inputs, by an hour and 24 minutes a layer."""
     if cadence in {"daily", "weekday"}:
         return round(3_600 + 5_040 * layer + chance.uniform(0, 2_400))
     period = {"hourly": 3_600, "quarter": 900, "streaming": 1_800, "adhoc": 86_400}[cadence]

@@ -6,8 +6,8 @@ from runbooks.gameday.forms import Forms
 from runbooks.gameday.model import DAY, MICROS, Estate
 from runbooks.gameday.posting import Event, Posted, in_order
 from runbooks.gameday.runs import Run
-from runbooks.gameday.spark_events import SparkTelling
-from runbooks.gameday.task_events import TaskTelling
+from runbooks.gameday.spark_events import SparkEvents
+from runbooks.gameday.task_events import TaskEvents
 
 
 class Listener:
@@ -20,25 +20,25 @@ class Listener:
         self._last: dict[int, Run] = {}  # of each job with a long application
 
     def events(self, run: Run) -> Iterator[Posted]:
-        """Yield all that is ever heard of a run; nothing of one that is not reported."""
-        if run.told.is_reported:
-            yield from in_order(self._told(run))
+        """Yield all events that ever arrive of a run; nothing of one that is not reported."""
+        if run.circumstances.is_reported:
+            yield from in_order(self._events_of(run))
 
-    def _told(self, run: Run) -> Iterator[Event]:
+    def _events_of(self, run: Run) -> Iterator[Event]:
         client = self._estate.jobs[run.job].client
         if client in {"airflow", "dbt"} and not run.drops:
-            yield from TaskTelling(self._estate, self._forms, run).told()
+            yield from TaskEvents(self._estate, self._forms, run).events()
         elif client == "application":
             yield from self._of_long_application(run)
         else:
-            yield from SparkTelling(self._estate, self._forms, run).told()
+            yield from SparkEvents(self._estate, self._forms, run).events()
 
     def _of_long_application(self, run: Run) -> Iterator[Event]:
         """End the application of the day before, and start one, before a day's first query."""
         before = self._last.get(run.job)
         is_new = before is None or before.started_at // DAY != run.started_at // DAY
         if before is not None and is_new:
-            last = SparkTelling(self._estate, self._forms, before)
+            last = SparkEvents(self._estate, self._forms, before)
             yield last.end_application(run.started_at - MICROS)
         self._last[run.job] = run
-        yield from SparkTelling(self._estate, self._forms, run).queried(is_first=is_new)
+        yield from SparkEvents(self._estate, self._forms, run).queried(is_first=is_new)

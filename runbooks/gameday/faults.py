@@ -1,4 +1,4 @@
-"""Which faults an estate is given, and what is true of each: root, owner, impact and time."""
+"""Faults of an estate, and the truth of each: root, owner, impact and time."""
 
 import random
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ _RARE: Final[tuple[Kind, ...]] = ("collector_outage", "holiday")
 
 
 class Day(msgspec.Struct, frozen=True):
-    """A game day that is planned: what is done, what is true, and what the policy announces."""
+    """Planned game day: its faults, their truth, and the windows in the policy."""
 
     injected: tuple[Injected, ...]
     truth: Truth
@@ -26,7 +26,7 @@ class Day(msgspec.Struct, frozen=True):
 
 
 def plan(estate: Estate, count: int, kinds: Sequence[Kind] = KINDS) -> Day:
-    """So many faults of these kinds, from the seed of the estate.
+    """Plan that many faults of these kinds, from the seed of the estate.
 
     Raises:
         ValueError: the estate is too small, or its time too short, for a kind that was asked for.
@@ -48,9 +48,9 @@ def plan(estate: Estate, count: int, kinds: Sequence[Kind] = KINDS) -> Day:
 
 
 def _in_turn(chance: random.Random, count: int, kinds: Sequence[Kind]) -> list[Kind]:
-    """Each kind alike, but for those that need the whole estate: few of these, and first.
+    """Return kinds in equal number, but first and few of those that need the whole estate.
 
-    So are upgrades, which need many jobs at once that nothing else hurts.
+    So are upgrades, which need many jobs at once that nothing else affects.
     """
     few: list[Kind] = [kind for kind in _RARE if kind in kinds]
     many = [kind for kind in kinds if kind not in few] or few

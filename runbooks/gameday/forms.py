@@ -49,7 +49,7 @@ _TRACE: Final = "org.apache.spark.SparkException: Job aborted due to stage failu
 
 
 class Form(msgspec.Struct, frozen=True):
-    """What tells one event of a job from another, whichever run it is of.
+    """Properties that events of a job differ in, whichever run they are of.
 
     Attributes:
         namespace: of the job.
@@ -100,7 +100,7 @@ class Forms:
         self._made: dict[EventForm, bytes] = {}
 
     def of(self, form: EventForm) -> bytes:
-        """The event with the stand-ins `RUN_ID`, `ROOT_ID`, `TIME` and `NOMINAL`."""
+        """Return the event with the placeholders `RUN_ID`, `ROOT_ID`, `TIME` and `NOMINAL`."""
         made = self._made.get(form)
         if made is None:
             made = self._made[form] = Serde.to_json(form.event()).encode()
@@ -181,14 +181,14 @@ class _Making:
         )
         if form.inputs:
             facets["columnLineage"] = columns_of(form.inputs)
-        told: dict[str, OutputDatasetFacet] = {}
+        statistics: dict[str, OutputDatasetFacet] = {}
         if form.state == "COMPLETE" and form.change == "OVERWRITE":
-            told["outputStatistics"] = (
+            statistics["outputStatistics"] = (
                 output_statistics_output_dataset.OutputStatisticsOutputDatasetFacet(
                     rowCount=10_000, size=400_000, fileCount=1, producer=PRODUCER
                 )
             )
-        return OutputDataset(*name, facets=facets, outputFacets=told)
+        return OutputDataset(*name, facets=facets, outputFacets=statistics)
 
 
 def own_facet(**fields: object) -> RunFacet:

@@ -1,4 +1,4 @@
-"""The history of an estate as a collector would hear it, slab by slab."""
+"""History of an estate as a collector would receive it, slab by slab."""
 
 import heapq
 from collections.abc import Iterable, Iterator
@@ -15,7 +15,7 @@ from runbooks.gameday.slots import begins_at
 
 
 class Slab(msgspec.Struct, frozen=True):
-    """What arrives from `starts_at` until before `ends_at`, µs UTC, in the order of arrival.
+    """Events that arrive from `starts_at` until before `ends_at`, µs UTC, in order of arrival.
 
     Attributes:
         events: that arrive while somebody listens.
@@ -33,12 +33,12 @@ class Slab(msgspec.Struct, frozen=True):
 
 
 def slabs(estate: Estate, injected: Iterable[Injected] = ()) -> Iterator[Slab]:
-    """A day each, cut where the collector goes down and comes back."""
+    """Yield a slab a day, cut where the collector goes down and comes back."""
     given = tuple(injected)
-    heard = _Heard(estate, given)
+    arriving = _Arriving(estate, given)
     edges = _edges(estate, given)
     for starts_at, ends_at in pairwise(edges):
-        yield heard.until(starts_at, ends_at)
+        yield arriving.until(starts_at, ends_at)
 
 
 def _edges(estate: Estate, injected: tuple[Injected, ...]) -> list[int]:
@@ -51,7 +51,7 @@ def _edges(estate: Estate, injected: tuple[Injected, ...]) -> list[int]:
     return sorted(found)
 
 
-class _Heard:
+class _Arriving:
     """Holds what was posted and has not arrived: a day's at most."""
 
     def __init__(self, estate: Estate, injected: tuple[Injected, ...]) -> None:
@@ -83,7 +83,7 @@ class _Heard:
     def _take(self, run: Run) -> None:
         for event in self._listener.events(run):
             heapq.heappush(self._waiting, event)
-        if not run.told.is_reported and self._estate.jobs[run.job].reporting != "nothing":
+        if not run.circumstances.is_reported and self._estate.jobs[run.job].reporting != "nothing":
             self._unreported.append(run)
 
     def _ended(self, before: int) -> tuple[Run, ...]:

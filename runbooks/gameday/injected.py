@@ -1,4 +1,4 @@
-"""What is done to an estate, as its jobs feel it."""
+"""Injected faults, as the jobs of an estate experience them."""
 
 from collections.abc import Iterable, Sequence
 
@@ -12,7 +12,7 @@ _LEAK_STEPS = 3  # parts of a leak's time: an input less in each
 
 
 class Injected(msgspec.Struct, frozen=True):
-    """One fault, or one thing that only looks like one. Instants in µs UTC.
+    """One fault, or an event that only looks like one. Instants in µs UTC.
 
     Attributes:
         jobs: whose it is; none of a collector's outage.
@@ -35,7 +35,7 @@ class Injected(msgspec.Struct, frozen=True):
 
 
 class Circumstances(msgspec.Struct, frozen=True):
-    """What a run does and tells, by all that was injected.
+    """Behaviour and reports of a run, by all that was injected.
 
     Attributes:
         fate: of the run: `lost` ends without a word.
@@ -56,7 +56,7 @@ class Circumstances(msgspec.Struct, frozen=True):
 
 
 class Course:
-    """All that is injected, asked job by job."""
+    """All that is injected, by job."""
 
     def __init__(self, injected: Iterable[Injected]) -> None:
         self.all = tuple(sorted(injected, key=lambda each: each.starts_at))
@@ -66,11 +66,11 @@ class Course:
                 self._by_job.setdefault(job, []).append(each)
 
     def of(self, job: Job) -> list[Injected]:
-        """What ever happens to a job, by its beginning."""
+        """Return all that ever happens to a job, by its beginning."""
         return self._by_job.get(job.number, [])
 
     def postponed_to(self, job: Job, at: int) -> int:
-        """When a run that is due at `at` may begin."""
+        """Return when a run that is due at `at` may begin."""
         held = [each.ends_at for each in self.of(job) if _holds_back(each) and each.is_on(at)]
         return max(held, default=at)
 
@@ -82,7 +82,7 @@ class Course:
     def circumstances(
         self, job: Job, at: int, run: int, drifted_at: Sequence[int]
     ) -> Circumstances:
-        """Return what the run of a job that begins at `at` (µs UTC) does and tells.
+        """Return what the run of a job that begins at `at` (µs UTC) does and reports.
 
         Args:
             job: the job.
@@ -105,7 +105,7 @@ def _holds_back(each: Injected) -> bool:
 
 
 def _lasting(each: Injected, job: Job, at: int) -> dict[str, object]:
-    """What stays: the schema that drifted, and from its mending on the code that says so."""
+    """Return lasting changes: the drifted schema, and from its fix on the code that declares it."""
     if each.kind != "schema_drift" or job.number not in each.jobs or at < each.starts_at:
         return {}
     return {"schema": 1, "code": int(at >= each.ends_at)}
@@ -118,8 +118,8 @@ def _passing(
     if each.kind in {"killed_job", "spark_upgrade"}:
         fate = each.variant if each.kind == "killed_job" else "fail"
         is_broken = each.kind == "killed_job" or job.number in each.failing
-        told: dict[str, object] = {"fate": fate} if is_broken else {}
-        return told | ({"spark": each.variant} if each.kind == "spark_upgrade" else {})
+        changes: dict[str, object] = {"fate": fate} if is_broken else {}
+        return changes | ({"spark": each.variant} if each.kind == "spark_upgrade" else {})
     if each.kind == "flapping_job":
         return {"fate": "fail"} if run % 3 else {}
     if each.kind == "schema_drift":
@@ -136,7 +136,7 @@ def _passing(
 
 
 def _leaked(each: Injected, job: Job, at: int) -> tuple[int, ...]:
-    """Of the inputs, first one is missing, then all but one, then all."""
+    """Yield sets of lost inputs: first one is missing, then all but one, then all."""
     step = (at - each.starts_at) * _LEAK_STEPS // max(1, each.ends_at - each.starts_at)
     kept = (len(job.inputs) - 1, 1, 0)[min(step, _LEAK_STEPS - 1)]
     return job.inputs[: min(kept, len(job.inputs) - 1)]

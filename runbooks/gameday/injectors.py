@@ -1,4 +1,4 @@
-"""What becomes of a job that is given a fault of a kind, and which jobs each kind suits."""
+"""Effect of each kind of fault on a job, and the jobs that each kind suits."""
 
 import random
 from collections.abc import Callable
@@ -16,7 +16,7 @@ _WRITES_THAT_TEACH: Final = 10
 
 
 class Planned(Protocol):
-    """The estate, and what it has been given so far."""
+    """Estate, and its faults so far."""
 
     estate: Estate
     chance: random.Random
@@ -26,7 +26,7 @@ class Planned(Protocol):
 def inject(
     planning: Planned, kind: Kind, job: Job, starts_at: int, ends_at: int
 ) -> Injected | None:
-    """A fault of this kind in this job; none: it cannot be then."""
+    """Return a fault of this kind in this job; None: impossible at that time."""
     return _INJECT.get(kind, _plain)(planning, kind, job, starts_at, ends_at)
 
 
@@ -47,7 +47,7 @@ def suits(estate: Estate, kind: Kind, job: Job) -> bool:
 
 
 def works_through(estate: Estate, job: Job, starts_at: int, ends_at: int) -> bool:
-    """A weekday job's fault shows only where working days follow."""
+    """Return whether working days follow: only then a weekday job's fault shows."""
     if job.cadence != "weekday":
         return True
     holidays = estate.teams[job.team].region.holidays
@@ -79,7 +79,7 @@ def _plain(planning: Planned, kind: Kind, job: Job, starts_at: int, ends_at: int
 
 
 def _drift(planning: Planned, kind: Kind, job: Job, starts_at: int, ends_at: int) -> Injected:
-    """Of two readers, one needs the column that is gone."""
+    """Return two readers, of which one needs the column that is gone."""
     readers = [
         reader.number
         for each in job.outputs
@@ -93,7 +93,7 @@ def _drift(planning: Planned, kind: Kind, job: Job, starts_at: int, ends_at: int
 def _upgrade(
     planning: Planned, kind: Kind, job: Job, starts_at: int, ends_at: int
 ) -> Injected | None:
-    """Every third scheduled job of the pool fails by it."""
+    """Return every third scheduled job of the pool: these fail by it."""
     pool = [
         each
         for each in planning.estate.jobs
@@ -106,7 +106,7 @@ def _upgrade(
     if len(broken) < 2 or is_weekend:  # noqa: PLR2004 - one alone has its own reasons
         return None
     jobs = tuple(each.number for each in pool)
-    # Each a version of its own, so that each can be told from the others.
+    # Each a version of its own, so that each is distinct from the others.
     number = sum(each.kind == "spark_upgrade" for each in planning.found)
     return Injected(kind, jobs, starts_at, ends_at, f"4.4.{number}", broken)
 

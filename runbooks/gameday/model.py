@@ -1,4 +1,4 @@
-"""An estate as it truly is: teams, datasets, jobs, and who is made of whom.
+"""Estate in truth: teams, datasets, jobs, and the true lineage.
 
 Nothing here is what lineage says: that is what `events` makes of it.
 """
@@ -13,7 +13,7 @@ import msgspec
 from lineage.states import CRITICAL, OPTIONAL, TIERS, Tier
 
 Cadence = Literal["daily", "weekday", "hourly", "quarter", "streaming", "adhoc"]
-# listener: tells all. log: leaves an event log and no event. nothing: nobody hears of it.
+# listener: reports all. log: leaves an event log and no event. nothing: leaves no trace.
 Reporting = Literal["listener", "log", "nothing"]
 # Who reports a run. spark: an application a run. application: one a day, a query a run. airflow: a
 # task of a DAG. dbt: a model of an invocation.
@@ -27,7 +27,7 @@ DAY = 24 * HOUR
 
 
 class Region(msgspec.Struct, frozen=True):
-    """Where teams work: a zone, and days on which their weekday jobs do not run."""
+    """Place where teams work: a zone, and days on which their weekday jobs do not run."""
 
     name: str
     zone: str
@@ -63,7 +63,7 @@ class Dataset(msgspec.Struct, frozen=True):
 
     @property
     def is_source(self) -> bool:
-        """It comes from outside."""
+        """Return whether it comes from outside."""
         return self.layer == 0
 
     @property
@@ -114,7 +114,7 @@ class Job(msgspec.Struct, frozen=True):
 
 
 class Estate(msgspec.Struct, frozen=True, dict=True):
-    """All of it. Numbers are positions."""
+    """Estate: datasets and jobs. Numbers are positions."""
 
     seed: int
     first_day: date
@@ -125,12 +125,12 @@ class Estate(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def writer_of(self) -> dict[int, Job]:
-        """The job of each dataset; none of what comes from outside by itself."""
+        """Return the job of each dataset; None where it comes from outside by itself."""
         return {number: job for job in self.jobs for number in job.outputs}
 
     @cached_property
     def readers_of(self) -> dict[int, tuple[Job, ...]]:
-        """The scheduled jobs that read a dataset."""
+        """Return the scheduled jobs that read a dataset."""
         found: dict[int, list[Job]] = {}
         for job in self.jobs:
             for number in job.inputs if job.cadence != "adhoc" else ():
@@ -138,7 +138,7 @@ class Estate(msgspec.Struct, frozen=True, dict=True):
         return {number: tuple(jobs) for number, jobs in found.items()}
 
     def namespace_of(self, job: Job) -> str:
-        """Of its runs: each team's jobs have one of their own."""
+        """Return the namespace of its runs: one for each team's jobs."""
         return self.teams[job.team].name
 
     def names_of(self, job: Job) -> tuple[str, ...]:
@@ -151,7 +151,7 @@ class Estate(msgspec.Struct, frozen=True, dict=True):
         return (job.name,)
 
     def descendants(self, datasets: Iterable[int]) -> frozenset[int]:
-        """All that is made of these, without them, by the true graph."""
+        """Return all downstream datasets of these, without them, by the true graph."""
         begun = frozenset(datasets)
         found: set[int] = set()
         waiting = list(begun)
@@ -164,7 +164,7 @@ class Estate(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def tiers(self) -> tuple[Tier, ...]:
-        """Of each dataset: declared, else the highest of what is made of it, else `optional`."""
+        """Return each dataset's tier: declared, else the highest downstream, else `optional`."""
         held: list[Tier] = [each.declared or OPTIONAL for each in self.datasets]
         for dataset in sorted(self.datasets, key=lambda each: -each.layer):
             for job in self.readers_of.get(dataset.number, ()):

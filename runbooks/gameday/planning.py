@@ -1,6 +1,6 @@
-"""When and to which job each fault is done.
+"""Time and job of each fault.
 
-Two faults whose times touch never hurt the same dataset, so that each message has one right answer.
+Two faults whose times touch never affect the same dataset: each message has one right answer.
 """
 
 import random
@@ -12,11 +12,11 @@ from runbooks.gameday.injectors import has_taught, inject, suits, works_through
 from runbooks.gameday.model import DAY, HOUR, MINUTE, Cadence, Estate, Job
 from runbooks.gameday.slots import begins_at, wall
 from runbooks.gameday.truth import SILENT_KINDS, Kind
-from runbooks.gameday.truths import REST, hurt_by, is_outage
+from runbooks.gameday.truths import REST, affected_by, is_outage
 
 TEACHING_DAYS: Final = 10
 _TRIES: Final = 400
-_BEFORE: Final = 20 * MINUTE  # of the slot that is the first to be hurt
+_BEFORE: Final = 20 * MINUTE  # of the slot that is the first to be affected
 # How long each lasts, by the cadence of its job: past two deadlines, and over between two slots.
 _LASTS: Final[dict[Cadence, int]] = {
     "daily": 34 * HOUR,
@@ -42,14 +42,14 @@ _CADENCES_OF: Final[dict[Kind, tuple[Cadence, ...]]] = {
 _BY_HAND: Final = 4 * HOUR  # what a person begins
 # Before it a limit has too few gaps to be learned from.
 _READY_DAYS: Final[dict[Cadence, int]] = {"daily": 11, "weekday": 14, "hourly": 10, "quarter": 10}
-# In a shorter estate, kinds that may hurt hourly jobs hurt only these: others have too few gaps.
+# In a shorter estate, kinds that may affect hourly jobs affect only these: others lack gaps.
 _SHORT_DAYS: Final = 12
 _GRAVE: Final = 0.6
 _TOGETHER: Final = (1, 1, 1, 1, 2, 1, 1, 3)  # how many begin at once, again and again
 
 
 class NoJobFreeError(ValueError):
-    """No job is left for a kind that was asked for."""
+    """Error: no job is left for a kind that was asked for."""
 
 
 class Planning:
@@ -61,7 +61,7 @@ class Planning:
         self._is_short = estate.days < _SHORT_DAYS
         self.teaching = min(TEACHING_DAYS, estate.days // 2)
         self.found: tuple[Injected, ...] = ()
-        self._hurt: list[frozenset[int]] = []
+        self._affected: list[frozenset[int]] = []
         self._day = self.teaching
 
     def add(self, kind: Kind) -> None:
@@ -73,7 +73,7 @@ class Planning:
         """
         made = self._made(kind)
         self.found = (*self.found, made)
-        self._hurt.append(hurt_by(self.estate, made))
+        self._affected.append(affected_by(self.estate, made))
 
     def _made(self, kind: Kind) -> Injected:
         if kind == "collector_outage":
@@ -129,7 +129,7 @@ class Planning:
             and job.reporting == "listener"
             and suits(self.estate, kind, job)
         ]
-        # Most hurt somebody who is woken for it; a pool is drawn anew where one of its jobs is.
+        # Most affect somebody who is paged for it; a pool is drawn again where one of its jobs is.
         grave = [job for job in fitting if _is_grave(self.estate, job)]
         is_grave = bool(grave) and self.chance.random() < _GRAVE
         return self.chance.choice(grave if is_grave else fitting) if fitting else None
@@ -150,9 +150,9 @@ class Planning:
         return wall(zone, self.estate.first_day + timedelta(days=day), job.at_seconds)
 
     def _is_free(self, made: Injected) -> bool:
-        hurt = hurt_by(self.estate, made)
-        for other, own in zip(self.found, self._hurt, strict=True):
-            is_near = is_outage(other) or own & hurt
+        affected = affected_by(self.estate, made)
+        for other, own in zip(self.found, self._affected, strict=True):
+            is_near = is_outage(other) or own & affected
             if other.kind != "holiday" and is_near and _touches(made, other):
                 return False
         return True
@@ -192,7 +192,7 @@ class Planning:
 
 
 def _touches(one: Injected, other: Injected) -> bool:
-    """Return whether one could be told while the rest of the other is."""
+    """Return whether one could be notified while the rest of the other is."""
     room = max(_room_after(one), _room_after(other))
     return one.starts_at < other.ends_at + room and other.starts_at < one.ends_at + room
 

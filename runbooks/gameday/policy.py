@@ -1,4 +1,4 @@
-"""The policy file of an estate: what its people would have written."""
+"""Policy file of an estate, as its people would have written it."""
 
 from collections.abc import Iterable, Iterator
 
@@ -35,10 +35,10 @@ def policy_of(estate: Estate, suppressions: Iterable[Suppression] = ()) -> Polic
 
 
 def text_of(policy: Policy) -> str:
-    """As a file, for `lineward policy check` and the service."""
-    told = msgspec.to_builtins(policy, str_keys=True)
+    """Return the policy as a file, for `lineward policy check` and the service."""
+    fields = msgspec.to_builtins(policy, str_keys=True)
     defaults = msgspec.to_builtins(Policy(), str_keys=True)
-    kept = {name: value for name, value in told.items() if value != defaults.get(name)}
+    kept = {name: value for name, value in fields.items() if value != defaults.get(name)}
     return yaml.safe_dump(_without_nulls(kept), sort_keys=False, allow_unicode=True)
 
 
@@ -67,13 +67,13 @@ def _calendar(region: Region) -> Calendar:
 
 
 def _folders(estate: Estate) -> Iterator[DatasetRule]:
-    """Each team owns the folders of its name."""
+    """Return the owners' rules: each team owns the folders of its name."""
     for team in estate.teams:
         yield DatasetRule(f"s3://lake/*/{team.name}/*", owner=team.name)
 
 
 def _named(estate: Estate) -> Iterator[DatasetRule]:
-    """What something is said of by name; what nobody reports is declared with its inputs."""
+    """Return the rules for single datasets; unreported ones are declared with their inputs."""
     for dataset in estate.datasets:
         job = estate.writer_of[dataset.number]
         rule = DatasetRule(
@@ -89,7 +89,7 @@ def _named(estate: Estate) -> Iterator[DatasetRule]:
 
 
 def name_of(dataset: Dataset) -> str:
-    """As people write it, and as a pattern for it alone."""
+    """Return a name as people write it, and as a pattern for it alone."""
     return f"{dataset.namespace}/{dataset.name}"
 
 

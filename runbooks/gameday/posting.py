@@ -48,13 +48,15 @@ class Stamp:
         Args:
             at: when it happens.
             form: what it says.
-            run: tells the runs within the root run apart.
+            run: distinguishes the runs within the root run.
             late: how long it waits in the client, µs.
         """
         body = self._forms.of(form)
         body = body.replace(RUN_ID.encode(), self._id(f"{self._run.number} {run}"))
         body = body.replace(ROOT_ID.encode(), self._root)
-        body = body.replace(TIME.encode(), instant(at + self._run.told.shift_seconds * MICROS))
+        body = body.replace(
+            TIME.encode(), instant(at + self._run.circumstances.shift_seconds * MICROS)
+        )
         body = body.replace(NOMINAL.encode(), instant(self._run.nominal_at))
         latency = round(self.chance.lognormvariate(-2.5, 0.5) * MICROS)
         return at, Posted(at + late + latency, body)
@@ -66,8 +68,8 @@ class Stamp:
         return self._id(of.get(self._job.client, f"{run.number} application"))
 
     def _id(self, what: str) -> bytes:
-        told = f"{self._estate.seed} {self._run.job} {what}"
-        number = hashlib.blake2b(told.encode(), digest_size=16).hexdigest()
+        seed = f"{self._estate.seed} {self._run.job} {what}"
+        number = hashlib.blake2b(seed.encode(), digest_size=16).hexdigest()
         parts = number[:8], number[8:12], f"7{number[13:16]}", f"8{number[17:20]}", number[20:]
         return "-".join(parts).encode()
 

@@ -1,7 +1,7 @@
-"""Slack, PagerDuty and a ticket webhook that take what is sent to them, and write down who heard.
+"""Fake Slack, PagerDuty and ticket webhook that accept messages and record them.
 
 They know the documented shapes of Block Kit, Events API v2 and a webhook's JSON, and nothing of
-the service: what a person can read there is all that the scorer is told.
+the service: the scorer knows only what a person can read there.
 """
 
 import html
@@ -18,14 +18,14 @@ What = Literal["page", "ticket", "resolved", "other"]
 _LINK = re.compile(r"<([^|>]+)\|Full list>")
 
 
-class Heard(msgspec.Struct, frozen=True):
-    """One thing that somebody was told.
+class Message(msgspec.Struct, frozen=True):
+    """Message that somebody received.
 
     Attributes:
-        what: `page` rings somebody; `ticket` is work for the day; `resolved` ends either.
+        what: `page` pages somebody; `ticket` is work for the day; `resolved` ends either.
         by: slack, pagerduty or webhook.
         to: whom: the channel, or the file of the routing key.
-        full_list: the link behind which everything that is hurt is listed.
+        full_list: the link behind which all affected datasets are listed.
     """
 
     at: int
@@ -39,61 +39,61 @@ class Heard(msgspec.Struct, frozen=True):
 
 
 class Receivers:
-    """All three, in one process. `heard` grows in the order of arrival.
+    """Receivers of all three, in one process. `messages` grows in the order of arrival.
 
     Args:
-        slack_rings: there is no PagerDuty, and a page in Slack rings once for an incident.
+        slack_pages: there is no PagerDuty, and a page in Slack pages once for an incident.
     """
 
-    def __init__(self, *, slack_rings: bool = False) -> None:
-        self.heard: list[Heard] = []
-        self._slack_rings = slack_rings
+    def __init__(self, *, slack_pages: bool = False) -> None:
+        self.messages: list[Message] = []
+        self._slack_pages = slack_pages
         self._posts = 0
-        self._ringing: set[tuple[str, str]] = set()
+        self._paging: set[tuple[str, str]] = set()
 
     def slack_post(self, channel: str, fields: Mapping[str, Any], at: int) -> str:
-        """`chat.postMessage`; returns the `ts`. Replies in threads ring nobody and are let pass."""
+        """Handle `chat.postMessage`; return the `ts`. Replies in threads are ignored."""
         self._posts += 1
         if "thread_ts" not in fields:
             self._slack(channel, fields, at, is_new=True)
         return f"{at // 1_000_000}.{self._posts:06d}"
 
     def slack_update(self, channel: str, fields: Mapping[str, Any], at: int) -> None:
-        """`chat.update`: an edit rings nobody, and may say that it is over."""
+        """Handle `chat.update`: an edit pages nobody, and may mark the incident resolved."""
         self._slack(channel, fields, at, is_new=False)
 
     def _slack(self, channel: str, fields: Mapping[str, Any], at: int, *, is_new: bool) -> None:
         blocks = fields["blocks"]
         title = _text(blocks[0]["text"])
-        said = dict(_fields(blocks))
-        incident, is_over = said.get("Incident", ""), title.startswith("Resolved: ")
+        fields = dict(_fields(blocks))
+        incident, is_over = fields.get("Incident", ""), title.startswith("Resolved: ")
         is_ticket = is_new and title.startswith("Ticket: ")
-        rings = self._slack_rings and title.startswith("Page: ")
-        is_page = self._begins_to_ring((channel, incident), rings=rings, is_over=is_over)
+        is_trigger = self._slack_pages and title.startswith("Page: ")
+        is_page = self._begins_to_page((channel, incident), is_trigger=is_trigger, is_over=is_over)
         links = _LINK.search(json.dumps(blocks))
-        self.heard.append(
-            Heard(
+        self.messages.append(
+            Message(
                 at=at,
                 what="page" if is_page else _what("ticket", is_new=is_ticket, is_over=is_over),
                 by="slack",
                 to=channel,
                 incident=incident,
-                root=_root(said.get("Root", "")),
-                owner=said.get("Owner", ""),
+                root=_root(fields.get("Root", "")),
+                owner=fields.get("Owner", ""),
                 full_list=html.unescape(links[1]) if links else None,
             )
         )
 
     def pagerduty(self, key: str, event: Mapping[str, Any], at: int) -> None:
-        """An event of API v2. A trigger rings, unless its alert is there already."""
+        """Handle an event of API v2. A trigger pages, unless its alert exists already."""
         alert, action = (key, event["dedup_key"]), event["event_action"]
         is_over = action == "resolve"
-        is_new = self._begins_to_ring(alert, rings=action == "trigger", is_over=is_over)
+        is_new = self._begins_to_page(alert, is_trigger=action == "trigger", is_over=is_over)
         payload = event.get("payload", {})
         source = str(payload.get("source", ""))
         links = {link["text"]: link["href"] for link in event.get("links", ())}
-        self.heard.append(
-            Heard(
+        self.messages.append(
+            Message(
                 at=at,
                 what=_what("page", is_new=is_new, is_over=is_over),
                 by="pagerduty",
@@ -105,30 +105,30 @@ class Receivers:
             )
         )
 
-    def _begins_to_ring(self, alert: tuple[str, str], *, rings: bool, is_over: bool) -> bool:
-        """Whether this one rings: what stands rings nobody again until it is over."""
-        is_new = rings and alert not in self._ringing
-        if rings:
-            self._ringing.add(alert)
+    def _begins_to_page(self, alert: tuple[str, str], *, is_trigger: bool, is_over: bool) -> bool:
+        """Return whether this one pages: an open alert pages nobody again until it is resolved."""
+        is_new = is_trigger and alert not in self._paging
+        if is_trigger:
+            self._paging.add(alert)
         elif is_over:
-            self._ringing.discard(alert)
+            self._paging.discard(alert)
         return is_new
 
     def webhook(self, name: str, body: bytes, at: int) -> None:
-        """A message as JSON."""
-        told = json.loads(body)
-        is_ticket = told["kind"] == "opened" and told["severity"] == "ticket"
-        root = told["root"]
-        self.heard.append(
-            Heard(
+        """Handle a message as JSON."""
+        message = json.loads(body)
+        is_ticket = message["kind"] == "opened" and message["severity"] == "ticket"
+        root = message["root"]
+        self.messages.append(
+            Message(
                 at=at,
-                what=_what("ticket", is_new=is_ticket, is_over=told["kind"] == "resolved"),
+                what=_what("ticket", is_new=is_ticket, is_over=message["kind"] == "resolved"),
                 by="webhook",
                 to=name,
-                incident=told["incident_id"],
+                incident=message["incident_id"],
                 root=Name(root["namespace"], root["name"]),
-                owner=told["owner"],
-                full_list=(told.get("links") or {}).get("full_list"),
+                owner=message["owner"],
+                full_list=(message.get("links") or {}).get("full_list"),
             )
         )
 
@@ -154,7 +154,7 @@ def _fields(blocks: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
             yield name, value
 
 
-def _root(said: str) -> Name:
-    """Of `kind namespace name`, the name with spaces or without; the service has no namespace."""
-    parts = said.split(" ", 2)[1:]
+def _root(text: str) -> Name:
+    """Return the name in `kind namespace name`; names may have spaces, services no namespace."""
+    parts = text.split(" ", 2)[1:]
     return Name(*parts) if len(parts) > 1 else Name("", *parts or [""])

@@ -1,8 +1,8 @@
-"""What truly happens: every run of every job, by a simulation of discrete events.
+"""Runs of every job, by a simulation of discrete events.
 
 A scheduler begins a job at its slot. One that waits begins it once each input is newer than the
 job's last run; the other begins it on what is there. A run that failed is tried again, unless what
-broke it still lasts; what was broken is run again as soon as that is mended.
+broke it still lasts; failed runs are repeated as soon as it is fixed.
 """
 
 import heapq
@@ -33,7 +33,7 @@ class Run(msgspec.Struct, frozen=True):
         number: of the job's runs.
         nominal_at: of the slot that it is for; of a backfill, one long gone.
         ended_at: also of one that was lost: when it was killed.
-        told: what it does and tells.
+        circumstances: what it does and reports.
         drops: it does nothing but drop the outputs; of a renamed one, the other name.
         attempt: of its slot, from 1.
     """
@@ -43,7 +43,7 @@ class Run(msgspec.Struct, frozen=True):
     nominal_at: int
     started_at: int
     ended_at: int
-    told: Circumstances
+    circumstances: Circumstances
     drops: str = ""
     attempt: int = 1
 
@@ -57,7 +57,7 @@ class _Due(NamedTuple):
 
 
 def runs(estate: Estate, injected: tuple[Injected, ...] = ()) -> Iterator[Run]:
-    """All runs, in the order in which they begin. The same for the same arguments."""
+    """Yield all runs, in the order in which they begin. The same for the same arguments."""
     return _Simulation(estate, Course(injected)).run()
 
 
@@ -94,7 +94,7 @@ class _Simulation:
         yield from (each[-1] for each in sorted(begun))
 
     def _plan(self, each: Injected) -> None:
-        """What an injection brings by itself, beside what it does to runs."""
+        """Yield the runs that an injection adds, beside its effect on other runs."""
         for job in each.jobs:
             if each.kind == "backfill":
                 for step in range(_BACKFILLED):
@@ -123,7 +123,7 @@ class _Simulation:
         yield from self._held(due)
 
     def _free_at(self, job: Job) -> int:
-        """A night's run waits for a backfill's to end; what runs each hour leaves one out."""
+        """Delay a nightly run until a backfill's end; skip hourly runs."""
         return self._busy_until[job.number] if job.cadence in {"daily", "weekday"} else 0
 
     def _held(self, due: _Due) -> Iterator[Run]:
@@ -136,7 +136,7 @@ class _Simulation:
             yield from self._try(job, due.slot, due.at)
 
     def _repair(self, due: _Due) -> Iterator[Run]:
-        """Whoever mended it runs it again, if it owes anything."""
+        """Repeat the run after the fix, if a day was missed."""
         job = self._estate.jobs[due.job]
         if self._owes(job):
             yield from self._try(job, due.at, due.at)
@@ -166,9 +166,9 @@ class _Simulation:
     def _dropped(self, due: _Due, which: str) -> Run:
         job = self._estate.jobs[due.job]
         self._counts[job.number] += 1
-        told = Circumstances("complete", True, ())  # noqa: FBT003 - somebody types it by hand
+        circumstances = Circumstances("complete", True, ())  # noqa: FBT003 - a person runs it by hand
         number = self._counts[job.number]
-        return Run(job.number, number, due.at, due.at, due.at + MICROS, told, which)
+        return Run(job.number, number, due.at, due.at, due.at + MICROS, circumstances, which)
 
     def _try(self, job: Job, slot: int, at: int) -> Iterator[Run]:
         if self._busy_until[job.number] > at:
@@ -184,22 +184,22 @@ class _Simulation:
         return all(self._written[each] > last for each in job.inputs if self._is_written(each))
 
     def _is_written(self, dataset: int) -> bool:
-        """A stream is always there."""
+        """Run a stream, which is always there."""
         return self._estate.datasets[dataset].cadence not in {"streaming", "adhoc"}
 
     def _begin(self, job: Job, slot: int, at: int, attempt: int = 1) -> Iterator[Run]:
         self._counts[job.number] += 1
         number = self._counts[job.number]
-        told = self._course.circumstances(job, at, number, self._drifted_at)
+        circumstances = self._course.circumstances(job, at, number, self._drifted_at)
         chance = random.Random(f"{self._estate.seed} {job.number} {slot} {at}")  # noqa: S311
-        if told.fate == "complete" and chance.random() < _NATURAL_FAILURES:
-            told = msgspec.structs.replace(told, fate="retry")
+        if circumstances.fate == "complete" and chance.random() < _NATURAL_FAILURES:
+            circumstances = msgspec.structs.replace(circumstances, fate="retry")
         ended_at = at + self._lasts(job, chance)
-        # Whoever reads waits for what is newer than its newest day's run, not than a backfill's.
+        # A reader waits for what is newer than its newest day's run, not than a backfill's.
         if slot >= self._last_slot[job.number]:
             self._last_slot[job.number], self._last_start[job.number] = slot, at
         self._busy_until[job.number] = ended_at
-        run = Run(job.number, number, slot, at, ended_at, told, attempt=attempt)
+        run = Run(job.number, number, slot, at, ended_at, circumstances, attempt=attempt)
         self._under_way[job.number, number] = run
         self._push(ended_at, "end", job.number, number)
         yield run
@@ -213,13 +213,13 @@ class _Simulation:
 
     def _end(self, due: _Due) -> Iterator[Run]:
         job, run = self._estate.jobs[due.job], self._under_way.pop((due.job, due.slot))
-        if run.told.fate == "retry":
+        if run.circumstances.fate == "retry":
             yield from self._begin(job, run.nominal_at, due.at + 3 * MINUTE, run.attempt + 1)
-        if run.told.fate != "complete" or run.told.is_renamed:
+        if run.circumstances.fate != "complete" or run.circumstances.is_renamed:
             return
         for dataset in job.outputs:
             self._written[dataset] = due.at
-            if run.told.schema and not self._drifted_at[dataset]:
+            if run.circumstances.schema and not self._drifted_at[dataset]:
                 self._drifted_at[dataset] = due.at
         for reader in self._woken(job):
             yield from self._try(reader, self._waiting[reader.number], due.at + _NOTICED)

@@ -1,25 +1,25 @@
-"""How well people were told, by what was done and what they heard. It knows nothing else.
+"""Score of the notifications, by the injected faults and the received messages alone.
 
 A message is right when its root is in the cause set of a fault and its time within the fault.
-Anything else that rings somebody is a false page.
+Anything else that pages somebody is a false page.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from fnmatch import fnmatchcase
 
-from runbooks.gameday.received import Heard
+from runbooks.gameday.received import Message
 from runbooks.gameday.scores import FaultScore, NaiveScore, Score
 from runbooks.gameday.truth import INGESTION_KINDS, Fault, Name, Truth
 
 MICROS = 1_000_000
-# What a link of a message leads to, as it was at an instant: every dataset that is hurt.
+# What a link of a message leads to, as it was at an instant: every affected dataset.
 Resolver = Callable[[str, int], Iterable[Name]]
 
 
 def score(  # noqa: PLR0913 - what one run is judged by, by name
     truth: Truth,
-    heard: Sequence[Heard],
-    naive: Sequence[Heard],
+    messages: Sequence[Message],
+    naive: Sequence[Message],
     resolve: Resolver,
     *,
     wall_seconds: float = 0.0,
@@ -29,44 +29,48 @@ def score(  # noqa: PLR0913 - what one run is judged by, by name
 
     Args:
         truth: what was done.
-        heard: what people were told.
+        messages: the messages that people received.
         naive: one page for each dataset that turned bad, to its own owner.
         resolve: follows a message's link.
         wall_seconds: that the run took.
         peak_rss_bytes: that it needed.
     """
-    told = sorted((each for each in heard if _is_judged(truth, each)), key=lambda each: each.at)
+    judged = sorted(
+        (each for each in messages if _is_judged(truth, each)), key=lambda each: each.at
+    )
     return Score(
         seed=truth.seed,
         datasets=truth.datasets,
         days=truth.days,
-        faults=tuple(_judged(truth, fault, told, resolve) for fault in truth.faults),
-        false_pages=len(false_pages(truth, heard)),
+        faults=tuple(_judged(truth, fault, judged, resolve) for fault in truth.faults),
+        false_pages=len(false_pages(truth, messages)),
         naive=_naive(truth, naive),
         wall_seconds=wall_seconds,
         peak_rss_bytes=peak_rss_bytes,
     )
 
 
-def false_pages(truth: Truth, heard: Iterable[Heard]) -> list[Heard]:
-    """Who was rung for nothing that was done, or for the wrong root of it."""
-    return [each for each in _strays(truth, heard) if each.what == "page"]
+def false_pages(truth: Truth, messages: Iterable[Message]) -> list[Message]:
+    """Return the pages that match no fault, or name its wrong root."""
+    return [each for each in _strays(truth, messages) if each.what == "page"]
 
 
-def false_tickets(truth: Truth, heard: Iterable[Heard]) -> list[Heard]:
-    """Tickets for nothing that was done; what nobody ever reported may be told at any time."""
-    strays = (each for each in _strays(truth, heard) if each.what == "ticket")
+def false_tickets(truth: Truth, messages: Iterable[Message]) -> list[Message]:
+    """Return the tickets that match no fault; never reported datasets may have one at any time."""
+    strays = (each for each in _strays(truth, messages) if each.what == "ticket")
     return [each for each in strays if not is_among(each.root, truth.standing)]
 
 
-def first_message_at(fault: Fault, heard: Iterable[Heard]) -> int | None:
+def first_message_at(fault: Fault, messages: Iterable[Message]) -> int | None:
     """Return when the first page or ticket that names a cause of the fault was sent, µs."""
-    right = (each for each in heard if each.what in {"page", "ticket"} and _is_right(each, fault))
+    right = (
+        each for each in messages if each.what in {"page", "ticket"} and _is_right(each, fault)
+    )
     return min((each.at for each in right), default=None)
 
 
 def unknown_seconds(truth: Truth, spells: Iterable[tuple[int, int]]) -> float:
-    """Dataset-seconds in `unknown` that no fault of the ingestion excuses.
+    """Sum the dataset-seconds in `unknown` that no fault of the ingestion excuses.
 
     Args:
         truth: what was done.
@@ -85,67 +89,73 @@ def unknown_seconds(truth: Truth, spells: Iterable[tuple[int, int]]) -> float:
     return total / MICROS
 
 
-def _is_judged(truth: Truth, each: Heard) -> bool:
+def _is_judged(truth: Truth, each: Message) -> bool:
     return each.at >= truth.judged_from
 
 
-def _strays(truth: Truth, heard: Iterable[Heard]) -> list[Heard]:
-    told = (each for each in heard if _is_judged(truth, each))
-    return [each for each in told if not any(_is_right(each, fault) for fault in truth.faults)]
+def _strays(truth: Truth, messages: Iterable[Message]) -> list[Message]:
+    messages = (each for each in messages if _is_judged(truth, each))
+    return [each for each in messages if not any(_is_right(each, fault) for fault in truth.faults)]
 
 
-def _is_right(each: Heard, fault: Fault) -> bool:
-    """A fault that is to stay silent makes no page right."""
+def _is_right(each: Message, fault: Fault) -> bool:
+    """Return whether the message names a cause in time; no page is right for a silent fault."""
     is_meant = fault.expect != "silence"
     return is_meant and _is_within(each, fault) and is_among(each.root, fault.causes)
 
 
-def _is_within(each: Heard, fault: Fault) -> bool:
+def _is_within(each: Message, fault: Fault) -> bool:
     return fault.starts_at <= each.at <= fault.over_at
 
 
 def is_among(root: Name, names: Iterable[Name]) -> bool:
-    """Whether a message's root is one of these."""
+    """Return whether a message's root is one of these."""
     return any(_is(root, name) for name in names)
 
 
 def _is(root: Name, name: Name) -> bool:
-    """A job may be named with what Spark planned for it behind its own name."""
+    """Match a name; a job's may be followed by Spark's plan."""
     if name.namespace not in {"", root.namespace}:
         return False
     return fnmatchcase(root.name, name.name) or root.name.startswith(f"{name.name}.")
 
 
-def _judged(truth: Truth, fault: Fault, told: Sequence[Heard], resolve: Resolver) -> FaultScore:
-    within = [each for each in told if each.what in {"page", "ticket"} and _is_within(each, fault)]
+def _judged(
+    truth: Truth, fault: Fault, messages: Sequence[Message], resolve: Resolver
+) -> FaultScore:
+    within = [
+        each for each in messages if each.what in {"page", "ticket"} and _is_within(each, fault)
+    ]
     right = [each for each in within if is_among(each.root, fault.causes)]
     pages = [each for each in right if each.what == "page"]
     counted = pages if fault.expect == "page" else right
     first = counted[0] if counted else None
-    is_told = first is not None and fault.expect != "silence"
-    lists = _lists(fault, first, told) if first and is_told else []
+    is_notified = first is not None and fault.expect != "silence"
+    lists = _lists(fault, first, messages) if first and is_notified else []
     precision, recall = _impact(fault, lists, resolve) if lists else (None, None)
     return FaultScore(
         kind=fault.kind,
         detected=first is not None,
         expect=fault.expect,
-        seconds_to_delivery=(first.at - fault.starts_at) / MICROS if first and is_told else None,
-        seconds_to_resolved=_resolved(fault, counted, told) if is_told else None,
+        seconds_to_delivery=(first.at - fault.starts_at) / MICROS
+        if first and is_notified
+        else None,
+        seconds_to_resolved=_resolved(fault, counted, messages) if is_notified else None,
         pages=len(pages),
         root_right=_is_root_right(truth, fault, within) if fault.expect != "silence" else None,
-        owner_right=_owner(first) in fault.owners if first and is_told else None,
+        owner_right=_owner(first) in fault.owners if first and is_notified else None,
         impact_precision=precision,
         impact_recall=recall,
     )
 
 
-def _owner(each: Heard) -> str:
-    """Who was told: the service that rang, else whom the message names."""
+def _owner(each: Message) -> str:
+    """Return the owner that got it: the service that paged, else the owner in the message."""
     return each.to.rsplit("/", 1)[-1] if each.by == "pagerduty" else each.owner
 
 
-def _is_root_right(truth: Truth, fault: Fault, within: Sequence[Heard]) -> bool:
-    """Of all that was told of it, under whatever root, the first named the cause."""
+def _is_root_right(truth: Truth, fault: Fault, within: Sequence[Message]) -> bool:
+    """Return whether the first message about the fault, under any root, named its cause."""
     others = [each for each in truth.faults if each is not fault and each.expect != "silence"]
     about = (*fault.causes, *fault.impact, *fault.behind)
     for each in within:
@@ -156,26 +166,32 @@ def _is_root_right(truth: Truth, fault: Fault, within: Sequence[Heard]) -> bool:
     return False
 
 
-def _resolved(fault: Fault, counted: Sequence[Heard], told: Sequence[Heard]) -> float | None:
-    """None while one of its incidents is not called over."""
+def _resolved(
+    fault: Fault, counted: Sequence[Message], messages: Sequence[Message]
+) -> float | None:
+    """Return when the last of its incidents was resolved; None while one is not."""
     ends = []
     for incident in {each.incident for each in counted}:
-        over = [each.at for each in told if each.incident == incident and each.what == "resolved"]
+        over = [
+            each.at for each in messages if each.incident == incident and each.what == "resolved"
+        ]
         if not over:
             return None
         ends.append(max(over))
     return (max(ends) - fault.ends_at) / MICROS
 
 
-def _lists(fault: Fault, first: Heard, told: Sequence[Heard]) -> list[Heard]:
-    """The messages whose lists have to name all that is hurt: the first, unless it is spread."""
+def _lists(fault: Fault, first: Message, messages: Sequence[Message]) -> list[Message]:
+    """Return the messages that must list the impact: the first, or all of a spread fault."""
     if not fault.is_spread:
         return [first]
-    return [each for each in told if _is_within(each, fault) and is_among(each.root, fault.causes)]
+    return [
+        each for each in messages if _is_within(each, fault) and is_among(each.root, fault.causes)
+    ]
 
 
-def _impact(fault: Fault, messages: Iterable[Heard], resolve: Resolver) -> tuple[float, float]:
-    """Of what is listed behind any of them. The causes' own datasets count neither way."""
+def _impact(fault: Fault, messages: Iterable[Message], resolve: Resolver) -> tuple[float, float]:
+    """Score the union of their lists. The causes' own datasets count neither way."""
     listed = {
         name for each in messages if each.full_list for name in resolve(each.full_list, each.at)
     }
@@ -186,18 +202,18 @@ def _impact(fault: Fault, messages: Iterable[Heard], resolve: Resolver) -> tuple
     return precision, both / len(true) if true else 1.0
 
 
-def _naive(truth: Truth, alerts: Sequence[Heard]) -> NaiveScore:
+def _naive(truth: Truth, alerts: Sequence[Message]) -> NaiveScore:
     judged = [each for each in alerts if _is_judged(truth, each)]
-    told = sorted(judged, key=lambda each: each.at)
+    messages = sorted(judged, key=lambda each: each.at)
     meant = [fault for fault in truth.faults if fault.expect != "silence"]
-    about = {id(fault): [each for each in told if _is_about(each, fault)] for fault in meant}
+    about = {id(fault): [each for each in messages if _is_about(each, fault)] for fault in meant}
     found = [fault for fault in meant if about[id(fault)]]
     paged = [len(about[id(fault)]) for fault in meant if fault.expect == "page"]
     roots = [is_among(about[id(fault)][0].root, fault.causes) for fault in found]
     owners = [each.owner in fault.owners for fault in found for each in about[id(fault)]]
     return NaiveScore(
-        pages=len(told),
-        false_pages=len(_strays(truth, told)),
+        pages=len(messages),
+        false_pages=len(_strays(truth, messages)),
         detected=_share([bool(about[id(fault)]) for fault in meant]),
         pages_a_fault=sum(paged) / len(paged) if paged else None,
         root_right=_share(roots),
@@ -205,7 +221,7 @@ def _naive(truth: Truth, alerts: Sequence[Heard]) -> NaiveScore:
     )
 
 
-def _is_about(each: Heard, fault: Fault) -> bool:
+def _is_about(each: Message, fault: Fault) -> bool:
     return _is_within(each, fault) and is_among(each.root, (*fault.causes, *fault.impact))
 
 

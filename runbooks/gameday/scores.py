@@ -1,17 +1,17 @@
-"""What the scorer finds: of a fault, of the naive way, of a whole run."""
+"""Scores: of a fault, of the naive alerts, of a whole run."""
 
 import msgspec
 
 
 class FaultScore(msgspec.Struct, frozen=True):
-    """Of one fault. Of what is to stay silent, `detected` says that it did not.
+    """Score of one fault. For a silent kind, `detected` means that it was not silent.
 
     Attributes:
         seconds_to_delivery: from its beginning to the first message of the kind that it expects.
-        seconds_to_resolved: from its mending until the last of its incidents was called over.
-        pages: how often somebody was rung for it.
-        root_right: the first that was told of it named its cause.
-        owner_right: the first to be told rightly was one who can mend it.
+        seconds_to_resolved: from its fix until the last of its incidents was resolved.
+        pages: how often somebody was paged for it.
+        root_right: the first message about it named its cause.
+        owner_right: the first right message went to one who can fix it.
         impact_precision: share of the full list that is truly made of the cause.
         impact_recall: share of what truly is that the full list has.
     """
@@ -29,15 +29,15 @@ class FaultScore(msgspec.Struct, frozen=True):
 
 
 class NaiveScore(msgspec.Struct, frozen=True):
-    """Of one alert a bad dataset, to its own owner: the same run, the same truth.
+    """Score of one alert a bad dataset, to its own owner: the same run, the same truth.
 
     Attributes:
         pages: alerts in all.
         false_pages: of what is no fault's cause.
-        detected: share of the faults that are to be told of.
+        detected: share of the faults that need a notification.
         pages_a_fault: of those that expect a page, whoever got them.
         root_right: share of the detected ones whose first alert was of the cause.
-        owner_right: share of the alerts that went to one who can mend it.
+        owner_right: share of the alerts that went to one who can fix it.
     """
 
     pages: int
@@ -49,7 +49,7 @@ class NaiveScore(msgspec.Struct, frozen=True):
 
 
 class Score(msgspec.Struct, frozen=True):
-    """All of it, as `lineward gameday --json` prints it.
+    """Score of a game day, as `lineward gameday --json` prints it.
 
     On the real clock `days` is 0, and what is not known there is null.
     """

@@ -1,4 +1,4 @@
-"""When jobs are due: by their cadence, and by the clocks and holidays of where their team works."""
+"""Due times of jobs: by their cadence, and by the clocks and holidays of their team's place."""
 
 import random
 from datetime import UTC, date, datetime, time, timedelta
@@ -20,18 +20,18 @@ def micros(instant: datetime) -> int:
 
 @lru_cache(maxsize=100_000)
 def wall(zone: str, day: date, seconds: int) -> int:
-    """The instant of a local time of day, in µs UTC."""
+    """Return the instant of a local time of day, in µs UTC."""
     at = datetime.combine(day, time(), ZoneInfo(zone)) + timedelta(seconds=seconds)
     return micros(at.astimezone(UTC))
 
 
 def begins_at(estate: Estate) -> int:
-    """The first instant of the first day: midnight UTC."""
+    """Return the first instant of the first day: midnight UTC."""
     return micros(datetime.combine(estate.first_day, time(), UTC))
 
 
 def next_slot(estate: Estate, job: Job, after: int) -> int:
-    """The first slot of the job behind that instant, µs UTC."""
+    """Return the first slot of the job behind that instant, µs UTC."""
     begins = begins_at(estate)
     if (period := PERIODS.get(job.cadence)) is not None:
         step, own = period * MICROS, job.at_seconds * MICROS

@@ -24,7 +24,7 @@ _SAVE: Final = "execute_save_as_v1_table_command"
 _AS_SELECT: Final = "execute_create_data_source_table_as_select_command"
 
 
-class _Said(NamedTuple):
+class _Content(NamedTuple):
     """Content of one run within an application; `place` keeps like runs apart."""
 
     step: str
@@ -36,10 +36,10 @@ class _Said(NamedTuple):
     place: int = 0
 
 
-_APPLICATION: Final = _Said("", kind="APPLICATION")
+_APPLICATION: Final = _Content("", kind="APPLICATION")
 
 
-class SparkTelling:
+class SparkEvents:
     """Events of one run of a Spark job: an application, or a query of a long one."""
 
     def __init__(self, estate: Estate, forms: Forms, run: Run) -> None:
@@ -50,12 +50,12 @@ class SparkTelling:
         self._stamp = Stamp(estate, forms, run)
         self._chance = self._stamp.chance
         self._cold = round(self._chance.uniform(*_COLD_SECONDS) * MICROS)
-        self._inputs = tuple(estate.datasets[each].full_name for each in run.told.inputs)
+        self._inputs = tuple(estate.datasets[each].full_name for each in run.circumstances.inputs)
 
-    def told(self) -> Iterator[Event]:
+    def events(self) -> Iterator[Event]:
         """Yield the events in no order."""
         yield from self.queried(is_first=True)
-        if self._run.told.fate != "lost":
+        if self._run.circumstances.fate != "lost":
             yield self.end_application(self._run.ended_at)
 
     def queried(self, *, is_first: bool) -> Iterator[Event]:
@@ -75,9 +75,9 @@ class SparkTelling:
         if self._is_looked_into() and self._inputs:
             yield from self._inferred(begun)
         if self._chance.random() < _RDD_ONLY and self._inputs:
-            rdd = _Said("map_partitions_parallel_collection", self._inputs[:1], kind="RDD_JOB")
+            rdd = _Content("map_partitions_parallel_collection", self._inputs[:1], kind="RDD_JOB")
             yield self._post(begun + MICROS // 2, "START", rdd)
-        is_broken = run.told.fate != "complete"
+        is_broken = run.circumstances.fate != "complete"
         outputs = [self._name_of(each) for each in job.outputs]
         for place, output in enumerate(outputs[:1] if is_broken else outputs):
             yield from self._written(begun + (1 + place) * MICROS, output, place)
@@ -91,40 +91,40 @@ class SparkTelling:
         return is_long and any(sources) and self._chance.random() < _INFERRED
 
     def _inferred(self, at: int) -> Iterator[Event]:
-        said = _Said("collect_limit", self._inputs[:1])
-        yield self._post(at, "START", said, late=self._cold // 2)
-        yield self._post(at + MICROS // 3, "COMPLETE", said)
+        content = _Content("collect_limit", self._inputs[:1])
+        yield self._post(at, "START", content, late=self._cold // 2)
+        yield self._post(at + MICROS // 3, "COMPLETE", content)
 
     def _written(self, at: int, output: Full, place: int) -> Iterator[Event]:
         """Yield one write, as one run or as the three runs of a CTAS."""
         end = self._run.ended_at - 200_000
         tail = "_".join(output[1].split("/")[-2:])
         plan = _ADAPTIVE_PLAN if self._chance.random() < _ADAPTIVE else _INSERT
-        inner = _Said(f"{plan}.{tail}", self._inputs, (output,), place=place)
+        inner = _Content(f"{plan}.{tail}", self._inputs, (output,), place=place)
         if self._job.cadence == "streaming":
-            yield self._post(at, "START", _Said("project", processing="STREAMING", place=place))
+            yield self._post(at, "START", _Content("project", processing="STREAMING", place=place))
         if not self._job.is_twofold:
             yield from self._one(at, end, inner)
             return
-        save = _Said(_SAVE, place=place)
-        whole = _Said(f"{_AS_SELECT}.{tail}", self._inputs, (output,), place=place)
+        save = _Content(_SAVE, place=place)
+        whole = _Content(f"{_AS_SELECT}.{tail}", self._inputs, (output,), place=place)
         yield self._post(at - 100_000, "START", save)
         yield self._post(at - 50_000, "START", whole)
         yield from self._one(at, end - 50_000, inner)
-        if self._run.told.fate == "complete":
+        if self._run.circumstances.fate == "complete":
             yield self._post(end - 20_000, "COMPLETE", whole)
             yield self._post(end, "COMPLETE", save)
 
-    def _one(self, at: int, end: int, said: _Said) -> Iterator[Event]:
+    def _one(self, at: int, end: int, content: _Content) -> Iterator[Event]:
         """Yield the events of a run that writes."""
-        fate = self._run.told.fate
-        yield self._post(at, "START", said)
+        fate = self._run.circumstances.fate
+        yield self._post(at, "START", content)
         if self._job.cadence not in _SHORT or fate != "complete":
-            yield self._post((at + end) // 2, "RUNNING", said)
+            yield self._post((at + end) // 2, "RUNNING", content)
         if fate in {"fail", "retry"}:
-            yield self._post(end - _COMPLETE_AFTER_FAIL, "FAIL", said)
+            yield self._post(end - _COMPLETE_AFTER_FAIL, "FAIL", content)
         if fate != "lost":
-            yield self._post(end, "COMPLETE", said)
+            yield self._post(end, "COMPLETE", content)
 
     def _dropped(self) -> Iterator[Event]:
         """Yield the COMPLETE of a DROP, which has no START."""
@@ -132,30 +132,32 @@ class SparkTelling:
         for place, each in enumerate(self._job.outputs):
             name = self._estate.datasets[each].full_name
             gone = other_name(name) if is_renamed else name
-            said = _Said("drop_table", outputs=(gone,), change="DROP", place=place)
-            yield self._post(self._run.ended_at - 100_000, "COMPLETE", said)
+            content = _Content("drop_table", outputs=(gone,), change="DROP", place=place)
+            yield self._post(self._run.ended_at - 100_000, "COMPLETE", content)
 
     def _name_of(self, dataset: int) -> Full:
         name = self._estate.datasets[dataset].full_name
-        return other_name(name) if self._run.told.is_renamed else name
+        return other_name(name) if self._run.circumstances.is_renamed else name
 
-    def _post(self, at: int, state: str, said: _Said, *, late: int = 0) -> Event:
-        return self._stamp.post(at, self._form(state, said), f"{said.step} {said.place}", late=late)
+    def _post(self, at: int, state: str, content: _Content, *, late: int = 0) -> Event:
+        return self._stamp.post(
+            at, self._form(state, content), f"{content.step} {content.place}", late=late
+        )
 
-    def _form(self, state: str, said: _Said) -> Form:
-        told, job = self._run.told, self._job
+    def _form(self, state: str, content: _Content) -> Form:
+        run, job = self._run.circumstances, self._job
         return Form(
             namespace=self._estate.namespace_of(job),
             application=job.name,
-            step=said.step,
+            step=content.step,
             state=state,
-            kind=said.kind,
-            processing=said.processing,
-            inputs=said.inputs,
-            outputs=said.outputs,
-            spark=told.spark,
-            code=told.code,
-            schema=told.schema,
-            change=said.change,
-            is_nominal=job.is_orchestrated and bool(said.outputs),
+            kind=content.kind,
+            processing=content.processing,
+            inputs=content.inputs,
+            outputs=content.outputs,
+            spark=run.spark,
+            code=run.code,
+            schema=run.schema,
+            change=content.change,
+            is_nominal=job.is_orchestrated and bool(content.outputs),
         )

@@ -17,7 +17,7 @@ _BEFORE: Final = "check"  # a task of each DAG that touches no dataset
 _FIRST_TRY: Final = 0.4  # share of a run's time that its first try takes, where it fails
 
 
-class TaskTelling:
+class TaskEvents:
     """Events of one run of a DAG or of dbt."""
 
     def __init__(self, estate: Estate, forms: Forms, run: Run) -> None:
@@ -28,7 +28,7 @@ class TaskTelling:
         self._stamp = Stamp(estate, forms, run)
         self._client: Literal["airflow", "dbt"] = "dbt" if self._job.client == "dbt" else "airflow"
 
-    def told(self) -> Iterator[Event]:
+    def events(self) -> Iterator[Event]:
         """Yield the events in no order."""
         run = self._run
         begun, ended = run.started_at + MICROS, run.ended_at - MICROS
@@ -37,7 +37,7 @@ class TaskTelling:
         yield from (
             self._airflow(begun, ended) if self._client == "airflow" else self._dbt(begun, ended)
         )
-        fate = run.told.fate
+        fate = run.circumstances.fate
         is_open = fate == "lost" or (fate == "retry" and self._client == "airflow")
         if not is_open:
             yield self._of_root(run.ended_at, "COMPLETE" if fate == "complete" else "FAIL")
@@ -49,7 +49,7 @@ class TaskTelling:
         yield self._post(begun + MICROS, "COMPLETE", check, (), ())
         begun += 2 * MICROS
         first = run.attempt
-        if run.told.fate == "fail" and first == 1:
+        if run.circumstances.fate == "fail" and first == 1:
             failed = begun + round((ended - begun) * _FIRST_TRY)
             yield from self._task(begun, failed, try_number=1)
             begun, first = failed + MICROS, 2
@@ -63,7 +63,7 @@ class TaskTelling:
     def _dbt(self, begun: int, ended: int) -> Iterator[Event]:
         """Yield one model after the other; none after one that fails."""
         models = list(zip(self._estate.names_of(self._job), self._job.outputs, strict=True))
-        if self._run.told.fate != "complete":
+        if self._run.circumstances.fate != "complete":
             models = models[:1]
         step = (ended - begun) // len(models)
         for place, (model, output) in enumerate(models):
@@ -75,9 +75,9 @@ class TaskTelling:
     ) -> Iterator[Event]:
         """Yield one run that writes; if it failed, the last event names no output."""
         datasets = self._estate.datasets
-        inputs = tuple(datasets[each].full_name for each in self._run.told.inputs)
+        inputs = tuple(datasets[each].full_name for each in self._run.circumstances.inputs)
         yield self._post(begun, "START", name, inputs, outputs, try_number)
-        fate = self._run.told.fate
+        fate = self._run.circumstances.fate
         if fate == "complete":
             yield self._post(ended, "COMPLETE", name, inputs, outputs, try_number)
         elif fate != "lost":
@@ -85,7 +85,7 @@ class TaskTelling:
 
     def _name_of(self, dataset: int) -> Full:
         name = self._estate.datasets[dataset].full_name
-        return other_name(name) if self._run.told.is_renamed else name
+        return other_name(name) if self._run.circumstances.is_renamed else name
 
     def _of_root(self, at: int, state: str) -> Event:
         return self._post(at, state, "", (), ())
@@ -99,7 +99,7 @@ class TaskTelling:
         outputs: tuple[Full, ...],
         try_number: int = 1,
     ) -> Event:
-        told = self._run.told
+        run = self._run.circumstances
         form = TaskForm(
             client=self._client,
             namespace=self._estate.namespace_of(self._job),
@@ -109,7 +109,7 @@ class TaskTelling:
             inputs=inputs,
             outputs=outputs,
             try_number=try_number,
-            schema=told.schema,
-            code=told.code,
+            schema=run.schema,
+            code=run.code,
         )
         return self._stamp.post(at, form, f"{task} {try_number}")

@@ -1,4 +1,4 @@
-"""What was injected, as the scorer is told it: names and instants, and nothing of the detector."""
+"""Truth of the injected faults, for the scorer: names and times, and nothing of the detector."""
 
 from typing import Literal, get_args
 
@@ -32,28 +32,28 @@ Expect = Literal["page", "ticket", "silence"]
 
 
 class Name(msgspec.Struct, frozen=True, order=True):
-    """Of a job or a dataset. A namespace that is empty is any; `*` in a name is any text."""
+    """Name of a job or a dataset. A namespace that is empty is any; `*` in a name is any text."""
 
     namespace: str
     name: str
 
 
 class Fault(msgspec.Struct, frozen=True):
-    """One thing that was done to the estate. Instants in µs UTC.
+    """One fault of the estate. Instants in µs UTC.
 
     Attributes:
-        expect: what has to be told of it.
+        expect: the expected notification.
         causes: any of these is its root: the job, and what it writes.
-        owners: who can mend it; a fault of many teams' jobs is one of those or the platform's.
+        owners: who can fix it; a fault of many teams' jobs is one of those or the platform's.
         impact: what is truly made of the causes, as of `starts_at`; the causes' own datasets are
             in neither.
         behind: the jobs that make these: named as a root, they are wrong, and of this fault.
         starts_at: from then on it can be seen, at the earliest.
-        ends_at: it is mended.
-        over_at: until then its rest may be told of.
+        ends_at: it is fixed.
+        over_at: until then its remains may be notified.
         variant: which of several ways to do the same.
         is_spread: its causes fail one after the other, over hours: no message can list what the
-            later ones hurt, but all that was told of it together must.
+            later ones affect, but all messages about it together must.
     """
 
     kind: Kind
@@ -70,11 +70,11 @@ class Fault(msgspec.Struct, frozen=True):
 
 
 class Truth(msgspec.Struct, frozen=True):
-    """Of one game day.
+    """Truth of one game day.
 
     Attributes:
         judged_from: before it nothing is judged: limits are being learned.
-        standing: what nobody ever reported: it is rightly told of as a ticket, at any time.
+        standing: never reported datasets: a ticket about them is right at any time.
     """
 
     seed: int

@@ -1,4 +1,4 @@
-"""What is true of what was injected: its root, owner, impact and time, and what is to be told."""
+"""Truth of injected faults: root, owner, impact and time, and the expected notification."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -12,27 +12,27 @@ from runbooks.gameday.slots import EPOCH
 from runbooks.gameday.truth import SILENT_KINDS, Expect, Fault, Name
 
 COLLECTOR: Final = Name("", "*collector*")
-REST: Final = 8 * HOUR  # what is made of a mended job catches up within a morning
+REST: Final = 8 * HOUR  # downstream of a fixed job catches up within a morning
 
 
 def is_outage(each: Injected) -> bool:
-    """Of the collector: everything is hurt, and nothing is at fault."""
+    """Return whether the collector is down: this affects everything, and no dataset causes it."""
     return each.kind == "collector_outage"
 
 
 def causes(each: Injected) -> tuple[int, ...]:
-    """The numbers of the jobs that are wrong themselves."""
+    """Return the numbers of the jobs at fault."""
     return each.failing if each.kind == "spark_upgrade" else each.jobs
 
 
-def hurt_by(estate: Estate, each: Injected) -> frozenset[int]:
-    """Datasets that may be bad by it."""
+def affected_by(estate: Estate, each: Injected) -> frozenset[int]:
+    """Return the datasets that may be bad by it."""
     own = frozenset(written for job in causes(each) for written in estate.jobs[job].outputs)
     return own | estate.descendants(own) if each.kind != "holiday" else own
 
 
 def truth_of(estate: Estate, each: Injected) -> Fault:
-    """As the scorer is told it."""
+    """Return the truth of a fault, for the scorer."""
     jobs = [estate.jobs[number] for number in causes(each)]
     own = frozenset(written for job in jobs for written in job.outputs)
     impact = estate.descendants(own)
@@ -63,16 +63,16 @@ def _names_of_job(estate: Estate, job: Job) -> Iterable[Name]:
 
 
 def _rest_of(each: Injected, jobs: Iterable[Job]) -> int:
-    """Of what shows only with the next run's own events, until that has come."""
-    is_told_next = each.kind in {"silent_listener", "provenance_leak", "collector_outage"}
+    """Return the remaining time; one run longer where only the next run's events show it."""
+    is_shown_next = each.kind in {"silent_listener", "provenance_leak", "collector_outage"}
     is_daily = is_outage(each) or any(job.cadence in {"daily", "weekday"} for job in jobs)
-    return REST + (DAY if is_told_next and is_daily else 0)
+    return REST + (DAY if is_shown_next and is_daily else 0)
 
 
-def _expected(estate: Estate, each: Injected, hurt: frozenset[int]) -> Expect:
+def _expected(estate: Estate, each: Injected, affected: frozenset[int]) -> Expect:
     if each.kind in SILENT_KINDS or each.variant == "ahead":
         return "silence"
-    if is_outage(each) or estate.is_critical(hurt):
+    if is_outage(each) or estate.is_critical(affected):
         return "page"
     return "ticket"
 
@@ -94,14 +94,14 @@ def _names_of(
 
 
 def _owners(estate: Estate, each: Injected, jobs: Iterable[Job]) -> tuple[str, ...]:
-    """An outage is the platform's; an upgrade too, and each team that it broke can take it up."""
+    """Return the owners: the platform for an outage or upgrade, and each team that it broke."""
     teams = [estate.namespace_of(job) for job in jobs]
     is_shared = is_outage(each) or each.kind == "spark_upgrade"
     return tuple(dict.fromkeys([PLATFORM, *teams] if is_shared else teams))
 
 
 def standing(estate: Estate) -> Iterable[Name]:
-    """What nobody reports, and the jobs that would have to."""
+    """Yield unreported datasets, and the jobs that should report them."""
     for job in estate.jobs:
         if job.reporting != "listener":
             yield Name(estate.namespace_of(job), job.name)
@@ -110,14 +110,14 @@ def standing(estate: Estate) -> Iterable[Name]:
 
 
 def windows(estate: Estate, injected: Iterable[Injected]) -> Iterable[Suppression]:
-    """Of planned deployments: the datasets that wait for it, each by name."""
+    """Yield the windows of planned deployments: each waiting dataset by name."""
     for place, each in enumerate(injected):
         if each.kind == "planned_deployment":
-            hurt = sorted(hurt_by(estate, each))
+            affected = sorted(affected_by(estate, each))
             start, end = (
                 EPOCH + timedelta(microseconds=at) for at in (each.starts_at, each.ends_at)
             )
-            for number in hurt:
+            for number in affected:
                 match = name_of(estate.datasets[number])
                 name = f"deployment {place} of {estate.datasets[number].name}"
                 yield Suppression(name, match, start, end + timedelta(hours=4))

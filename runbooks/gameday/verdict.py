@@ -1,4 +1,4 @@
-"""What must hold of several game days judged together, and what of it does not."""
+"""Criteria of several game days judged together, and which of them fail."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
@@ -15,10 +15,10 @@ FALSE_PAGES: Final = 1.0  # of 1,000 datasets in 30 days
 
 
 def failings(scores: Sequence[Score], unknown_seconds: float = 0.0) -> list[str]:
-    """What does not hold, each in a sentence; empty: all does."""
+    """Return the criteria that fail, each in a sentence; empty: all hold."""
     faults = [fault for each in scores for fault in each.faults]
     return [
-        *_of_what_is_told([fault for fault in faults if fault.expect != "silence"]),
+        *_of_notifications([fault for fault in faults if fault.expect != "silence"]),
         *_of_pages([fault for fault in faults if fault.expect == "page"]),
         *_of_silence(faults),
         *_of_false_pages(scores),
@@ -31,31 +31,33 @@ def failings(scores: Sequence[Score], unknown_seconds: float = 0.0) -> list[str]
 
 
 def false_page_rate(scores: Iterable[Score]) -> float:
-    """False pages of 1,000 datasets in 30 days."""
+    """Return the false pages of 1,000 datasets in 30 days."""
     given = list(scores)
     size = sum(each.datasets * each.days for each in given)
     return sum(each.false_pages for each in given) * 30_000 / size if size else 0.0
 
 
 def mean(values: Iterable[float | bool | None]) -> float | None:
-    """Of those that are there; none of none."""
+    """Return the mean of the known values; None without any."""
     found = [float(each) for each in values if each is not None]
     return sum(found) / len(found) if found else None
 
 
-def _of_what_is_told(faults: Sequence[FaultScore]) -> Iterator[str]:
+def _of_notifications(faults: Sequence[FaultScore]) -> Iterator[str]:
     yield from _at_least("faults detected", (each.detected for each in faults), DETECTED)
     yield from _at_least("root named right", (each.root_right for each in faults), ROOT_RIGHT)
     yield from _at_least("owner right", (each.owner_right for each in faults), OWNER_RIGHT)
     precision = (each.impact_precision for each in faults)
     yield from _at_least("precision of the impacted set", precision, IMPACT)
-    yield from _at_least("recall of it", (each.impact_recall for each in faults), IMPACT)
+    yield from _at_least(
+        "recall of the impacted set", (each.impact_recall for each in faults), IMPACT
+    )
 
 
 def _at_least(what: str, values: Iterable[float | bool | None], least: float) -> Iterator[str]:
     found = mean(values)
     if found is not None and found < least:
-        yield f"{what}: {found:.4f}, at least {least:g} is asked for"
+        yield f"{what}: {found:.4f}, required at least {least:g}"
 
 
 def _of_pages(faults: Sequence[FaultScore]) -> Iterator[str]:

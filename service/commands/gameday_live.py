@@ -15,7 +15,7 @@ from service.terminal import console, plain, print_json, warn
 
 if TYPE_CHECKING:
     from runbooks.gameday.live.figures import Spread
-    from runbooks.gameday.received import Heard
+    from runbooks.gameday.received import Message
     from service.gameday.live import Played, Wanted
 
 _GIVE_UP_SECONDS = 60.0
@@ -118,7 +118,7 @@ def _played(
     reach = Reach(target, give_up_seconds=_GIVE_UP_SECONDS, on_trouble=warn)
     if not reach.is_there():
         raise NotRunningError(f"--against {against}: nobody listens there")
-    receivers = Receivers(slack_rings=True)
+    receivers = Receivers(slack_pages=True)
     with listening(receivers, *address) as url:
         warn(f"Slack is played at {url}")
         return play(wanted, Poster(reach), Asked(service, token_file), receivers, warn)
@@ -150,14 +150,14 @@ def _show(played: "Played", failings: list[str]) -> None:
         shown.print(plain(f"does not hold: {failing}"))
 
 
-def _strays(played: "Played") -> "list[Heard]":
+def _strays(played: "Played") -> "list[Message]":
     from runbooks.gameday.scorer import false_pages, false_tickets  # noqa: PLC0415 - as above
 
-    given = played.truth, played.heard
+    given = played.truth, played.messages
     return [*false_pages(*given), *false_tickets(*given)]
 
 
-def _stray(told: "Heard", starts_at: int) -> str:
+def _stray(told: "Message", starts_at: int) -> str:
     after = (told.at - starts_at) / 1_000_000
     root = f"{told.root.namespace} {told.root.name}"
     return f"{told.what} to {told.to}: {root} ({told.incident}, {after:.0f} s after the beginning)"

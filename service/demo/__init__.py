@@ -1,4 +1,4 @@
-"""A shop of real Spark jobs, to see Lineward at work."""
+"""Shop of real Spark jobs, to see Lineward at work."""
 
 from service.demo.start import run
 

@@ -1,4 +1,4 @@
-"""The shop's folders, and what lands in them from outside."""
+"""Folders of the shop, and the files that arrive in them from outside."""
 
 import csv
 import json
@@ -15,12 +15,12 @@ _STEP = 7  # amounts and currencies that vary, the same in every run
 
 
 class Shop(msgspec.Struct, frozen=True):
-    """One shop under a folder: `landing` is filled by others, the rest by its jobs."""
+    """Shop under a folder: `landing` is filled by others, the rest by its jobs."""
 
     folder: Path
 
     def land(self, *, newcomers: int) -> None:
-        """Fill the landing folders anew.
+        """Fill the landing folders again.
 
         Args:
             newcomers: customers who have not ordered yet.
@@ -34,7 +34,7 @@ class Shop(msgspec.Struct, frozen=True):
         (self.folder / "landing" / "clicks").mkdir(parents=True, exist_ok=True)
 
     def land_clicks(self, at: datetime) -> None:
-        """One more file of clicks, whole at its first sight: the stream never reads half a file."""
+        """Add one file of clicks by a rename: the stream never reads half a file."""
         pages = ("home", "basket", "checkout")
         clicks = (
             {"customer_id": n, "page": page, "clicked_at": at.isoformat()}

@@ -1,4 +1,4 @@
-"""The `lineward up` that the demo watches its shop with, and what its catalog says."""
+"""Child process `lineward up` that watches the demo's shop, and reads of its catalog."""
 
 import os
 import signal
@@ -43,9 +43,9 @@ class Home:
         self._log = log
         # Soon enough for who watches: elsewhere a minute and five are enough.
         evidence = {"EVENT_LOGS": event_logs.as_uri(), **_EVIDENCE_SECONDS}
-        told = {f"LINEWARD_PIPELINE_{name}": value for name, value in evidence.items()}
+        given = {f"LINEWARD_PIPELINE_{name}": value for name, value in evidence.items()}
         event_logs.mkdir(parents=True)
-        self._child = Child(command, {**environment(settings), **told}, log)
+        self._child = Child(command, {**environment(settings), **given}, log)
 
     def start(self, patience: Patience) -> None:
         """Start it, and wait until it takes events."""
@@ -60,8 +60,8 @@ class Home:
             StepFailedError: it has ended; with the end of its log.
         """
         if self._child.pid is not None and self._child.exited() is not None:
-            said = self._log.read_text(encoding="utf-8", errors="replace").splitlines()
-            raise StepFailedError("\n".join(["`lineward up` ended:", *said[-_MOST_QUOTED:]]))
+            lines = self._log.read_text(encoding="utf-8", errors="replace").splitlines()
+            raise StepFailedError("\n".join(["`lineward up` ended:", *lines[-_MOST_QUOTED:]]))
 
     def accepts(self) -> bool:
         """Whether the collector answers."""
@@ -95,10 +95,10 @@ class Home:
         return int(pids[0])
 
     def load_history(self, recorded: Path) -> int:
-        """What `lineward backfill files` does; how many events were taken.
+        """Send recorded events like `lineward backfill files`; return how many were accepted.
 
         Raises:
-            StepFailedError: some were refused.
+            StepFailedError: some were rejected.
         """
         sender = Sender(self.settings)
         for _ in sender.send(events_in(recorded)):
@@ -116,16 +116,16 @@ class Home:
         body = b"[" + b",".join(event.body for event in events_in(recorded)) + b"]"
         url = f"{self.collector}/api/v1/lineage/batch"
         answer = httpx.post(url, content=body, timeout=30, trust_env=False)
-        # 200 lists what was refused; all taken is another success.
+        # 200 lists rejected events; another success code means that all were accepted.
         if answer.status_code == httpx.codes.OK or not answer.is_success:
             raise StepFailedError(f"{recorded}: {answer.status_code} {answer.text[:200]}")
 
     def received(self) -> int:
-        """Number of the newest event in the spool."""
+        """Return the number of the newest event in the spool."""
         return last_seq(self.settings.spool) or 0
 
     def evaluated(self) -> int:
-        """Number of the newest event that an evaluation has taken in."""
+        """Return the number of the newest event that an evaluation has included."""
         try:
             with question(self.settings) as asked:
                 found = asked.reader.rows("SELECT max(last_seq) FROM evaluation")
@@ -134,7 +134,7 @@ class Home:
         return found[0][0] or 0
 
     def datasets(self) -> Mapping[str, DatasetRow]:
-        """Every dataset by its name within the shop, worst first; none before an evaluation."""
+        """Return every dataset by its name within the shop, most severe first; none at first."""
         try:
             with question(self.settings) as asked:
                 rows = datasets(asked.reader, Filters(), asked.evaluated).datasets
@@ -143,13 +143,13 @@ class Home:
         return {row.dataset.rpartition(f"{os.sep}shop{os.sep}")[2]: row for row in rows}
 
     def slis(self) -> SliAnswer:
-        """All of them, by tier."""
+        """Return all SLIs, by tier."""
         with question(self.settings) as asked:
-            told = objectives(self.settings)
-            return slis(asked.reader, asked.evaluated, told, now=asked.now)
+            targets = objectives(self.settings)
+            return slis(asked.reader, asked.evaluated, targets, now=asked.now)
 
     def evidence(self, dataset: DatasetRow) -> str:
-        """Why it is in its state, in words."""
+        """Explain in words why it is in its state."""
         with question(self.settings) as asked:
             named = dataset_named(asked.reader, dataset.dataset, dataset.dataset_namespace)
             states = why(asked.reader, named, asked.evaluated).states

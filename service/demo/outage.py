@@ -13,7 +13,7 @@ from pathlib import Path
 
 @contextmanager
 def outage(parent: int) -> Iterator[None]:
-    """The collector of this parent process takes nothing for as long as this lasts."""
+    """Stop the collector of this parent process for as long as this context lasts."""
     os.kill(parent, signal.SIGSTOP)
     try:
         for worker in _children(parent):

@@ -13,7 +13,7 @@ _Found = TypeVar("_Found")
 
 
 class StepFailedError(ServiceError):
-    """A step of the demo did not come to its end; the text says which and where to look."""
+    """Error: a step of the demo did not finish; the text says which and where to look."""
 
 
 class Patience:
@@ -29,7 +29,7 @@ class Patience:
     def until(
         self, condition: Callable[[], _Found], *, what: str, seconds: float = _LONGEST_SECONDS
     ) -> _Found:
-        """What the condition gives as soon as it gives anything.
+        """Return the condition's value as soon as it has one.
 
         Raises:
             StepFailedError: nothing before the deadline.
@@ -42,12 +42,12 @@ class Patience:
         return found
 
     def for_ever(self) -> None:
-        """Until a watcher raises, or Ctrl-C."""
+        """Wait until a watcher raises, or Ctrl-C."""
         while True:
             self.look()
 
     def look(self) -> None:
-        """One turn."""
+        """Run one round of checks."""
         for watcher in self.watchers:
             watcher()
         time.sleep(_POLL_SECONDS)

@@ -1,4 +1,4 @@
-"""Makes the recording anew: `python -m service.demo.record`, after a change of jobs or listener.
+"""Recording program: `python -m service.demo.record`, after a change of jobs or listener.
 
 Each instrumented job runs once, with the listener writing into a file.
 """
@@ -43,7 +43,7 @@ def _run(job: Job) -> None:
 
 
 def _lines(path: Path, shop: Path) -> list[bytes]:
-    """With a neutral folder and user, and no white space."""
+    """Replace folder and user by neutral ones, and remove white space."""
     text = path.read_bytes().replace(str(shop).encode(), FOLDER.encode())
     neutral = _USER.sub(b'"userName":"shop"', text)
     return [

@@ -1,4 +1,4 @@
-"""The recorded runs of the shop's jobs, told again as of another day.
+"""Recorded runs of the shop's jobs, replayed as of another day.
 
 What the listener once sent, with its lineage, plans and statistics untouched: only instants, run
 ids, application ids and the shop's folder are others each time.
@@ -27,14 +27,14 @@ class Recording(msgspec.Struct, frozen=True):
     events: list[bytes]
 
     def of(self, jobs: Iterable[str]) -> "Recording":
-        """The part that the applications of these names sent."""
+        """Return the part that the applications of these names sent."""
         wanted = set(jobs)
         return Recording([event for event in self.events if _application(event) in wanted])
 
     def ending(self, at: datetime, shop: Path) -> Iterator[bytes]:
-        """As if the last event had been sent at this instant, in this folder.
+        """Yield the events as if the last one had been sent at this instant, in this folder.
 
-        Run ids are made from the recorded ones and the instant: the same within a telling, others
+        Run ids are made from the recorded ones and the instant: the same within a replay, others
         in each.
         """
         times = [_event_time(event) for event in self.events]
@@ -42,19 +42,19 @@ class Recording(msgspec.Struct, frozen=True):
         folder = json.dumps(str(shop))[1:-1].encode()
         application = f'"local-{int((min(times) + shift).timestamp() * 1000)}"'.encode()
         for event, time in zip(self.events, times, strict=True):
-            told = _with_time(event, time + shift).replace(FOLDER.encode(), folder)
-            told = _UUID.sub(lambda run: _run_id(run[0], at), told)
-            yield _APPLICATION.sub(application, told)
+            moved = _with_time(event, time + shift).replace(FOLDER.encode(), folder)
+            moved = _UUID.sub(lambda run: _run_id(run[0], at), moved)
+            yield _APPLICATION.sub(application, moved)
 
 
 def load() -> Recording:
-    """The recording that is part of the demo."""
+    """Return the recording that is part of the demo."""
     with gzip.open(RECORDED) as file:
         return Recording(file.read().splitlines())
 
 
 def daily(recording: Recording, *, last: datetime, days: int, shop: Path) -> Iterator[bytes]:
-    """One telling a day, as nightly jobs are: never at quite the same minute.
+    """Yield one replay a day, as of nightly jobs: never at quite the same minute.
 
     Args:
         recording: of one night.
@@ -90,7 +90,7 @@ _decode = msgspec.json.Decoder(_Event).decode
 
 
 def _application(event: bytes) -> str:
-    """The listener puts the application's name before the first dot."""
+    """Return the application's name, which the listener puts before the first dot."""
     return _decode(event).job.name.partition(".")[0]
 
 
@@ -100,8 +100,8 @@ def _event_time(event: bytes) -> datetime:
 
 def _with_time(event: bytes, at: datetime) -> bytes:
     recorded = f'"eventTime":"{_decode(event).eventTime}"'.encode()
-    told = at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    return event.replace(recorded, f'"eventTime":"{told}"'.encode(), 1)
+    time = at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return event.replace(recorded, f'"eventTime":"{time}"'.encode(), 1)
 
 
 def _run_id(recorded: bytes, at: datetime) -> bytes:

@@ -1,4 +1,4 @@
-"""What the demo says: a line as a step begins and ends, and the tables at its end."""
+"""Output of the demo: a line as a step begins and ends, and the tables at its end."""
 
 import time
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ _COMMANDS = ("slis", "datasets", "lineage mart/revenue", "why mart/churn", "stat
 
 
 class Screen:
-    """A terminal, or a file that gets the same lines without the bar."""
+    """Terminal, or a file that gets the same lines without the bar."""
 
     def __init__(self, steps: int) -> None:
         self._console = console()
@@ -36,13 +36,13 @@ class Screen:
         self._began = time.monotonic()
 
     def draw(self) -> None:
-        """The bar as of now."""
+        """Draw the bar as of now."""
         if self._console.is_terminal:
             self._progress.refresh()
 
     @contextmanager
     def bar(self) -> Iterator[None]:
-        """Show the bar below all that is said."""
+        """Show the bar below all lines."""
         if not self._console.is_terminal:
             yield
             return
@@ -60,17 +60,17 @@ class Screen:
         self.say(f"    done in {time.monotonic() - began:.0f} s", style="dim")
 
     def say(self, text: str, style: str = "") -> None:
-        """A line, after the seconds since the start."""
+        """Print a line, after the seconds since the start."""
         seconds = time.monotonic() - self._began
         self._console.print(plain(f"{seconds:4.0f} s  ", "dim") + plain(text, style))
 
     def show(self, home: Home) -> None:
-        """The SLIs by tier, and what is not good: why, and who is told."""
+        """Print the SLIs by tier, and datasets that are not good: reason and owner."""
         self._console.print(sli_table(home.slis()))
         self._console.print(_unwell(home))
 
     def addresses(self, settings: Settings) -> None:
-        """Where to look, and what to ask."""
+        """Print where to look next, and useful commands."""
         for line in _addresses(settings):
             self._console.print(plain(line), soft_wrap=True)
 

@@ -32,13 +32,13 @@ _CONF = {
 
 
 class Transport(msgspec.Struct, frozen=True):
-    """Where the listener sends events, as Spark settings without `spark.openlineage.transport.`."""
+    """Target of the listener's events: Spark settings without `spark.openlineage.transport.`."""
 
     settings: Mapping[str, str]
 
 
 def http(url: str) -> Transport:
-    """To a collector."""
+    """Send to a collector."""
     return Transport({"type": "http", "url": url})
 
 
@@ -48,7 +48,7 @@ def file(path: Path) -> Transport:
 
 
 def both(url: str, path: Path) -> Transport:
-    """To a collector and, whatever becomes of that, into a file."""
+    """Send to a collector and, whatever the result, write into a file."""
     settings = {"type": "composite", "continueOnFailure": "true"}
     for name, transport in (("a", http(url)), ("b", file(path))):
         settings |= {f"transports.{name}.{key}": v for key, v in transport.settings.items()}
@@ -56,7 +56,7 @@ def both(url: str, path: Path) -> Transport:
 
 
 def listener_conf(transport: Transport, *, namespace: str = NAMESPACE) -> dict[str, str]:
-    """What a job needs to report its lineage."""
+    """Return the settings by which a job reports its lineage."""
     settings = {f"spark.openlineage.transport.{k}": v for k, v in transport.settings.items()}
     return {
         "spark.jars.packages": package(),
@@ -68,7 +68,7 @@ def listener_conf(transport: Transport, *, namespace: str = NAMESPACE) -> dict[s
 
 
 def logged(folder: Path) -> dict[str, str]:
-    """What a job needs to leave its event log there, its lists of paths whole."""
+    """Return the settings by which a job leaves its event log there, with whole lists of paths."""
     folder.mkdir(parents=True, exist_ok=True)
     return {
         "spark.eventLog.enabled": "true",
@@ -78,7 +78,7 @@ def logged(folder: Path) -> dict[str, str]:
 
 
 def ivy_conf() -> dict[str, str]:
-    """Beside a checkout the listener is kept in `build`; elsewhere where Spark keeps its own."""
+    """Return the listener's place: `build` of a checkout, elsewhere where Spark keeps its own."""
     if not (_ROOT / "pyproject.toml").is_file():
         return {}
     return {"spark.jars.ivy": str(_ROOT / "build" / "ivy")}
@@ -86,19 +86,19 @@ def ivy_conf() -> dict[str, str]:
 
 def environment() -> dict[str, str]:
     """Ours, with the interpreter and the Spark that this one runs on."""
-    told = {
+    own = {
         "SPARK_HOME": str(_SPARK_HOME),
         "SPARK_LOCAL_IP": "127.0.0.1",
         "PYSPARK_PYTHON": sys.executable,
         "PYSPARK_DRIVER_PYTHON": sys.executable,
     }
-    return {**os.environ, **told}
+    return {**os.environ, **own}
 
 
 def command(
     script: Path, *arguments: str, conf: Mapping[str, str], scratch: Path
 ) -> tuple[str, ...]:
-    """The spark-submit of a job on two local cores; `scratch` takes what Spark leaves behind."""
+    """Return the spark-submit of a job on two local cores; `scratch` gets Spark's own files."""
     all_conf = {**_CONF, "spark.sql.warehouse.dir": str(scratch / "warehouse"), **conf}
     options = [word for item in all_conf.items() for word in ("--conf", "=".join(item))]
     return (
@@ -128,7 +128,7 @@ class Job:
         self._child.start()
 
     def exited(self) -> int | None:
-        """Its exit code once it has ended."""
+        """Return its exit code once it has ended."""
         return self._child.exited()
 
     def stop(self, patience: Patience) -> None:

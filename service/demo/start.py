@@ -1,4 +1,4 @@
-"""The demo as a command: beside which settings, in which folder, and how it ends."""
+"""Command that runs the demo: its settings, its folder, and its end."""
 
 import shutil
 import signal
@@ -35,10 +35,10 @@ def run(*, once: bool, data_dir: Path | None) -> int:
     previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with _folder(data_dir) as folder:
-            told = {"data_dir": folder / "lineward", "policy": POLICY}
-            settings = msgspec.structs.replace(settings, **told)
+            own = {"data_dir": folder / "lineward", "policy": POLICY}
+            settings = msgspec.structs.replace(settings, **own)
             home = Home(settings, folder / "up.log", folder / "shop" / EVENT_LOGS)
-            Story(folder, home).tell(once=once)
+            Story(folder, home).play(once=once)
     except KeyboardInterrupt:
         return 130
     finally:

@@ -1,4 +1,4 @@
-"""The demo from its first step to its last: a shop's Spark jobs, watched by a `lineward up`."""
+"""Demo from its first step to its last: a shop's Spark jobs, watched by a `lineward up`."""
 
 import time
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ _CLICKS_EVERY_SECONDS = 3.0
 
 
 class Story:
-    """One telling of the demo, in a folder of its own."""
+    """One run of the demo, in a folder of its own."""
 
     def __init__(self, folder: Path, home: Home) -> None:
         self._folder = folder
@@ -47,8 +47,8 @@ class Story:
         self._ending = ExitStack()
         self._clicked = 0.0
 
-    def tell(self, *, once: bool) -> None:
-        """Every step; whatever happens, nothing that was started is left."""
+    def play(self, *, once: bool) -> None:
+        """Run every step; whatever happens, stop all that was started."""
         with self._ending:
             with self._screen.bar():
                 self._start()
@@ -118,11 +118,11 @@ class Story:
     def _succeed(self, job: Job) -> None:
         code = finish(job, self._patience)
         if code:
-            said = job.log.read_text(encoding="utf-8", errors="replace").splitlines()[-15:]
-            raise StepFailedError("\n".join([f"job {job.name} ended with {code}:", *said]))
+            lines = job.log.read_text(encoding="utf-8", errors="replace").splitlines()[-15:]
+            raise StepFailedError("\n".join([f"job {job.name} ended with {code}:", *lines]))
 
     def _outage(self) -> None:
-        """The stock count falls due while nobody listens: whether it ran, nobody can tell."""
+        """Stop the collector when the stock count is due: whether that ran is then unknown."""
         due = system_clock() + _STOCK_DUE
         stock = recording.load().of(["stock"])
         last = due - _STOCK_LIMIT
@@ -134,7 +134,7 @@ class Story:
             self._screen.say(f"    mart/stock falls due at {due.astimezone():%H:%M:%S}")
             self._patience.until(lambda: system_clock() > is_over, seconds=60, what="outage")
         self._patience.until(self._home.accepts, seconds=60, what="collector after its outage")
-        self._screen.say("    it is up again; whoever sent meanwhile waited, none was refused")
+        self._screen.say("    it is up again; clients waited, and no event was rejected")
 
     def _stream(self) -> None:
         with self._screen.step("clicks: a stream, which goes on until the demo ends"):
@@ -170,7 +170,7 @@ class Story:
 
     def _found(self) -> dict[str, str]:
         found = self._home.datasets()
-        return {name: _told(found[name], name) for name in EXPECTED if name in found}
+        return {name: _state_of(found[name], name) for name in EXPECTED if name in found}
 
     def _stay(self) -> None:
         self._screen.say("the shop goes on, watched, until Ctrl-C")
@@ -180,6 +180,6 @@ class Story:
             return
 
 
-def _told(row: DatasetRow, name: str) -> str:
-    """Its state; and the reason, of those of which one is expected."""
+def _state_of(row: DatasetRow, name: str) -> str:
+    """Return its state, and the reason where one is expected."""
     return f"{row.state}: {row.reason}" if ":" in EXPECTED[name] else row.state

@@ -1,1 +1,1 @@
-"""The driver of a game day: history through collector, stream and evaluation, then who is told."""
+"""Driver of a game day: history through collector, stream and evaluation, then notifications."""

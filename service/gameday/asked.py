@@ -1,4 +1,4 @@
-"""What a running service is asked over its API: how the datasets are, and who is hurt."""
+"""Queries to a running service over its API: states of datasets, and affected datasets."""
 
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,7 +18,7 @@ _Shape = TypeVar("_Shape")
 
 
 class Asked:
-    """One service, as whoever holds the token sees it."""
+    """One service, as seen with the token."""
 
     def __init__(self, url: str, token_file: Path | None = None) -> None:
         self._url = url.rstrip("/")
@@ -26,13 +26,13 @@ class Asked:
         self._client = httpx.Client(timeout=30.0, trust_env=False)
 
     def datasets(self, contains: str) -> dict[Name, DatasetRow]:
-        """Those with this in their name."""
+        """Return the datasets with this in their name."""
         query = {"contains": contains, "limit": _MOST_DATASETS}
         page = self._get("/api/v1/datasets", DatasetPage, query)
         return {Name(row.dataset_namespace, row.dataset): row for row in page.datasets}
 
-    def hurt(self, link: str) -> frozenset[Name]:
-        """Behind a message's full list, as the API of this address has that page."""
+    def affected_by(self, link: str) -> frozenset[Name]:
+        """Return the datasets in a message's full list, by the API of this address."""
         _, _, incident = urlsplit(link).path.rpartition("/")
         detail = self._get(f"/api/v1/incidents/{incident}", IncidentDetail)
         return frozenset(Name(each.dataset_namespace, each.dataset) for each in detail.impacted)
@@ -46,8 +46,8 @@ class Asked:
         except httpx.TransportError as error:
             raise NotRunningError(f"--service {self._url} does not answer: {error}") from error
         if not answer.is_success:
-            told = f"--service {self._url}{path}: HTTP {answer.status_code}: {answer.text[:200]}"
-            raise RefusedInputError(told)
+            message = f"--service {self._url}{path}: HTTP {answer.status_code}: {answer.text[:200]}"
+            raise RefusedInputError(message)
         try:
             return msgspec.json.decode(answer.content, type=shape)
         except msgspec.DecodeError as error:

@@ -1,4 +1,4 @@
-"""What is read off the changes themselves: the naive way, and time in unknown."""
+"""Figures from the changes themselves: naive alerts, and time in unknown."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -6,15 +6,15 @@ from typing import Any
 import pyarrow as pa
 
 from lineage.states import BAD, UNKNOWN
-from runbooks.gameday.received import Heard
+from runbooks.gameday.received import Message
 from runbooks.gameday.truth import Name
 from service.gameday.kept import KeptSlab
 
 Spell = tuple[int, int]
 
 
-def naive(slabs: Iterable[KeptSlab]) -> list[Heard]:
-    """One page for each dataset that turns bad by whatever SLI, to its own owner."""
+def naive(slabs: Iterable[KeptSlab]) -> list[Message]:
+    """Return one page for each dataset that turns bad by any SLI, to its own owner."""
     names: dict[int, tuple[Name, str]] = {}
     bad: dict[int, set[str]] = {}
     found = []
@@ -30,13 +30,13 @@ def naive(slabs: Iterable[KeptSlab]) -> list[Heard]:
     return found
 
 
-def _alert(at: int, name: Name, owner: str) -> Heard:
+def _alert(at: int, name: Name, owner: str) -> Message:
     number = f"{name.namespace}/{name.name}@{at}"
-    return Heard(at, "page", "naive", owner, number, name, owner)
+    return Message(at, "page", "naive", owner, number, name, owner)
 
 
 def unknown_spells(slabs: Iterable[KeptSlab]) -> Iterator[Spell]:
-    """From when to when some dataset was in `unknown` by some SLI, µs; one for both SLIs."""
+    """Yield when some dataset was in `unknown` by some SLI, µs; one for both SLIs."""
     open_at: dict[int, int] = {}
     unknown: dict[int, set[str]] = {}
     ends_at = 0
@@ -54,7 +54,7 @@ def unknown_spells(slabs: Iterable[KeptSlab]) -> Iterator[Spell]:
 
 
 def rows_of(changes: pa.Table) -> Iterator[dict[str, Any]]:
-    """Each change, with its instant in µs as `at`."""
+    """Yield each change, with its instant in µs as `at`."""
     micros = changes.column("as_of").cast(pa.int64()).to_pylist()
     names = ("dataset_key", "sli", "state", "reason", "evidence", "limit_seconds", "limit_origin")
     columns = [changes.column(name).to_pylist() for name in names]

@@ -1,7 +1,7 @@
-"""A slab's events into the spool, by the collector's own judgement and its own writer.
+"""Reception of a slab's events into the spool, by the collector's own checks and writer.
 
 In this process, on a simulated clock: each event is received when the history says. Between two
-events the collector beats in real time once a second, which is hours of the simulation; so its
+events the collector writes a heartbeat each real second, which is hours of the simulation; so its
 heartbeat is brought forward to where a slab begins and ends, unless the collector was down.
 """
 
@@ -28,18 +28,18 @@ _BEAT = """
 
 
 class NotTakenError(Exception):
-    """The spool did not take an event of the history; the message says why."""
+    """Error: the spool did not accept an event of the history; the message says why."""
 
 
 class Collected:
-    """The collector's spool below a folder."""
+    """Spool of the collector below a folder."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._at = self._began = from_micros(0)
 
     def take(self, slab: Slab) -> int:
-        """Receive a slab; while the collector is down nothing is, and no heart beats.
+        """Receive a slab; while the collector is down there are neither events nor heartbeats.
 
         Returns:
             How many events are in the spool now that were not before.
@@ -51,20 +51,20 @@ class Collected:
         if slab.is_deaf:
             return 0
         self._at = self._began = from_micros(slab.starts_at)
-        hears = _Hears()
-        spool = Spool(self._path, _LIMITS, self._clock, hears)
+        outcome = _Outcome()
+        spool = Spool(self._path, _LIMITS, self._clock, outcome)
         spool.start()
         try:
             self._submit(spool, slab)
         finally:
             spool.stop()
-        if hears.error is not None:
-            raise NotTakenError(f"{self._path}: {hears.error}")
-        self._beat(slab.ends_at)
-        return hears.stored
+        if outcome.error is not None:
+            raise NotTakenError(f"{self._path}: {outcome.error}")
+        self._set_heartbeat(slab.ends_at)
+        return outcome.stored
 
     def _clock(self) -> datetime:
-        # The writer's thread only beats, and looks what is old.
+        # The writer's thread only writes heartbeats, and looks for old rows.
         is_writer = threading.current_thread().name == "spool-writer"
         return self._began if is_writer else self._at
 
@@ -76,13 +76,13 @@ class Collected:
                 rows.append(spool.event_row(parse(event.body, _LIMITS), "http"))
             spool.submit(Write(tuple(rows), (), None))
 
-    def _beat(self, at: int) -> None:
+    def _set_heartbeat(self, at: int) -> None:
         with closing(open_spool(self._path, _LIMITS.max_spool_bytes)) as connection:
             connection.execute(_BEAT, (at,))
 
 
-class _Hears:
-    """What became of what was submitted."""
+class _Outcome:
+    """Outcome of the submitted events."""
 
     def __init__(self) -> None:
         self.stored = 0

@@ -1,46 +1,46 @@
-"""What of all that a live game day's Slack is told is of the game day, and what stood behind it."""
+"""Messages of a live game day that a shared Slack received, and the lists behind them."""
 
 from collections.abc import Iterable
 from typing import Final
 
 from runbooks.gameday.live.estate import NAMESPACE, TEAMS
-from runbooks.gameday.received import Heard, Receivers
+from runbooks.gameday.received import Message, Receivers
 from runbooks.gameday.truth import Name
 from service.gameday.asked import Asked
 
-# What Lineward tells of itself and of its budgets is judged as well.
+# Messages about Lineward itself and its budgets are judged as well.
 _LINEWARD: Final = frozenset({"", "lineward"})
 _OURS: Final = frozenset({NAMESPACE, *TEAMS}) | _LINEWARD
 
 
 class Hearing:
-    """Listens when it is asked to; each link is followed once, as soon as it was heard.
+    """Reads messages when called; each link is followed once, as soon as it arrived.
 
     Attributes:
-        heard: what is of the game day.
+        messages: what is of the game day.
         others: how many messages were not.
     """
 
     def __init__(self, receivers: Receivers, asked: Asked) -> None:
         self._receivers, self._asked = receivers, asked
         self._lists: dict[tuple[str, int], frozenset[Name]] = {}
-        self.heard: list[Heard] = []
+        self.messages: list[Message] = []
         self.others = 0
 
     def listen(self) -> None:
         """Take up what came since."""
-        known = len(self.heard) + self.others
-        for each in self._receivers.heard[known:]:
-            self._hear(each)
+        known = len(self.messages) + self.others
+        for each in self._receivers.messages[known:]:
+            self._add(each)
 
     def resolve(self, link: str, at: int) -> Iterable[Name]:
-        """As `runbooks.gameday.scorer.Resolver`."""
+        """Return a list's names; see `runbooks.gameday.scorer.Resolver`."""
         return self._lists.get((link, at), frozenset())
 
-    def _hear(self, each: Heard) -> None:
+    def _add(self, each: Message) -> None:
         if each.root.namespace not in _OURS:
             self.others += 1
             return
         if each.full_list is not None and each.what in {"page", "ticket"}:
-            self._lists[each.full_list, each.at] = self._asked.hurt(each.full_list)
-        self.heard.append(each)
+            self._lists[each.full_list, each.at] = self._asked.affected_by(each.full_list)
+        self.messages.append(each)

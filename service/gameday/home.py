@@ -1,4 +1,4 @@
-"""Where a game day runs: a folder, and a Spark session of its own."""
+"""Place of a game day: a folder, and a Spark session of its own."""
 
 import tempfile
 from pathlib import Path
@@ -31,7 +31,7 @@ def replayed(
         shape: of the estate.
         faults: how many are done to it.
         kinds: of them.
-        on_days: told how many days of the month are replayed.
+        on_days: called with how many days of the month are replayed.
 
     Raises:
         RefusedInputError: there is something in the folder.
@@ -40,7 +40,7 @@ def replayed(
     place = Path(tempfile.mkdtemp(prefix="lineward-gameday-")) if folder is None else folder
     if place.exists() and any(place.iterdir()):
         raise RefusedInputError(f"{place} is not empty: name another folder, or use --reuse")
-    # What has no room is refused before Spark starts.
+    # A lack of room is an error before Spark starts.
     estate = make(shape)
     day = plan(estate, faults, kinds)
     kept = Kept(place)

@@ -1,4 +1,4 @@
-"""A game day that was replayed, walked and scored."""
+"""Walk and score of a game day that was replayed."""
 
 import resource
 import shutil
@@ -12,16 +12,16 @@ import msgspec
 from lineage.catalog.engine import catalog_url, migrate, open_catalog
 from runbooks.gameday import scorer
 from runbooks.gameday.model import DAY
-from runbooks.gameday.received import Heard
+from runbooks.gameday.received import Message
 from runbooks.gameday.scores import Score
 from service.gameday.beside import naive, unknown_spells
 from service.gameday.kept import Kept, KeptSlab
 from service.gameday.replayed import OnDays
-from service.gameday.walk import Told, walk
+from service.gameday.walk import Walked, walk
 
 
 class Judgement(msgspec.Struct, frozen=True):
-    """The score, and what does not stand in it.
+    """Score, and results beside it.
 
     Attributes:
         score: as `--json` prints it.
@@ -32,43 +32,43 @@ class Judgement(msgspec.Struct, frozen=True):
 
     score: Score
     unknown_seconds: float
-    false_pages: list[Heard]
-    false_tickets: list[Heard]
+    false_pages: list[Message]
+    false_tickets: list[Message]
 
 
 def judge(kept: Kept, *, began: float | None = None, on_days: OnDays = lambda _: None) -> Judgement:
-    """Walk what was kept through the incident step, and score what people were told.
+    """Walk what was kept through the incident step, and score the notifications.
 
     Args:
         kept: of a whole game day.
         began: by the monotonic clock, when what is timed did; none: now.
-        on_days: told how many days are walked.
+        on_days: called with how many days are walked.
 
     Raises:
         NotKeptError: the folder holds no whole game day.
     """
     began = time.monotonic() if began is None else began
-    told = walked(kept, on_days)
+    found = walked(kept, on_days)
     planned = kept.planned()
     truth, own = planned.truth, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     score = scorer.score(
         truth,
-        told.heard,
+        found.messages,
         naive(kept.slabs()),
-        told.resolve,
+        found.resolve,
         wall_seconds=time.monotonic() - began,
         peak_rss_bytes=max(planned.peak_bytes, own),
     )
     return Judgement(
         score,
         scorer.unknown_seconds(truth, unknown_spells(kept.slabs())),
-        scorer.false_pages(truth, told.heard),
-        scorer.false_tickets(truth, told.heard),
+        scorer.false_pages(truth, found.messages),
+        scorer.false_tickets(truth, found.messages),
     )
 
 
-def walked(kept: Kept, on_days: OnDays = lambda _: None) -> Told:
-    """What people were told, in a catalog that is deleted afterwards."""
+def walked(kept: Kept, on_days: OnDays = lambda _: None) -> Walked:
+    """Return the notifications, by a catalog that is deleted afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="lineward-gameday-"))
     engine = open_catalog(catalog_url(folder))
     try:

@@ -1,6 +1,6 @@
-"""A game day in a folder: what was planned, and what the evaluation found, slab by slab.
+"""Saved game day in a folder: its plan, and the results of evaluation, slab by slab.
 
-`--reuse` begins here: whoever changes how incidents are made runs them again in seconds.
+`--reuse` begins here: after a change of how incidents are made, they run again in seconds.
 """
 
 from collections.abc import Iterator
@@ -22,11 +22,11 @@ _PLAN, _POLICY, _SLABS, _SLAB = "plan.json", "lineward.yaml", "slabs", "slab.jso
 
 
 class NotKeptError(RefusedInputError):
-    """The folder holds no whole game day; the message says what is missing."""
+    """Error: the folder holds no whole game day; the message says what is missing."""
 
 
 class Planned(msgspec.Struct, frozen=True):
-    """What was asked for, and what came of it.
+    """Request and result of a game day.
 
     Attributes:
         slabs: how many there are; 0 until all is done.
@@ -41,7 +41,7 @@ class Planned(msgspec.Struct, frozen=True):
 
 
 class SlabFigures(msgspec.Struct, frozen=True):
-    """One slab, and what it took.
+    """One slab, and its duration.
 
     Attributes:
         starts_at: µs.
@@ -60,7 +60,7 @@ class SlabFigures(msgspec.Struct, frozen=True):
 
 
 class KeptSlab(msgspec.Struct, frozen=True):
-    """What the walk is given of a slab: see `slis.replay.slab.Judged`."""
+    """Input of the walk from a slab: see `slis.replay.slab.Judged`."""
 
     figures: SlabFigures
     changes: pa.Table
@@ -69,14 +69,14 @@ class KeptSlab(msgspec.Struct, frozen=True):
 
 
 class Kept:
-    """The folder."""
+    """Folder of the game day."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     @property
     def policy_file(self) -> Path:
-        """The estate's policy."""
+        """Return the path of the estate's policy."""
         return self.folder / _POLICY
 
     def begin(self, shape: Shape, day: Day, policy: Policy) -> None:
@@ -89,33 +89,33 @@ class Kept:
         """Write down what one slab came to."""
         folder = self._slab(number)
         folder.mkdir(parents=True, exist_ok=True)
-        told = slab.tables | {_CHANGES: slab.changes, _ACTIVITY: slab.activity}
-        for name, table in told.items():
+        parts = slab.tables | {_CHANGES: slab.changes, _ACTIVITY: slab.activity}
+        for name, table in parts.items():
             pq.write_table(table, folder / f"{name}.parquet")
         (folder / _SLAB).write_bytes(msgspec.json.encode(slab.figures))
 
     def end(self, slabs: int, peak_bytes: int = 0) -> None:
-        """All is there."""
+        """Mark the game day as complete."""
         self._write(msgspec.structs.replace(self.planned(), slabs=slabs, peak_bytes=peak_bytes))
 
     def planned(self) -> Planned:
-        """What was asked for.
+        """Read the plan.
 
         Raises:
             NotKeptError: nothing was, here.
         """
         try:
-            told = (self.folder / _PLAN).read_bytes()
+            content = (self.folder / _PLAN).read_bytes()
         except FileNotFoundError as error:
             raise NotKeptError(f"{self.folder}: no {_PLAN}; run without --reuse first") from error
-        return msgspec.json.decode(told, type=Planned)
+        return msgspec.json.decode(content, type=Planned)
 
     def policy(self) -> Policy:
-        """The estate's, read as a service would read it."""
+        """Read the estate's policy, as a service would."""
         return parse(self.policy_file.read_text(encoding="utf-8"), _POLICY)
 
     def slabs(self) -> Iterator[KeptSlab]:
-        """In their order.
+        """Yield the slabs in their order.
 
         Raises:
             NotKeptError: the run that wrote them did not come to its end.

@@ -1,6 +1,6 @@
-"""A game day on the real clock, against a service that is already up.
+"""Game day on the real clock, against a service that is already up.
 
-Events go to its collector as a listener would post them; what people hear comes to our own Slack.
+Events go to its collector as a listener would post them; notifications come to our own Slack.
 """
 
 import time
@@ -16,7 +16,7 @@ from runbooks.gameday.live.estate import NAMESPACE, PACE, TEAMS, Pace, chains, d
 from runbooks.gameday.live.plan import chains_for, plan
 from runbooks.gameday.live.running import Running
 from runbooks.gameday.model import MICROS
-from runbooks.gameday.received import Heard, Receivers
+from runbooks.gameday.received import Message, Receivers
 from runbooks.gameday.scorer import first_message_at, score
 from runbooks.gameday.scores import Score
 from runbooks.gameday.truth import Kind, Name, Truth
@@ -34,7 +34,7 @@ _DROPPED_SECONDS: Final = 20
 
 
 class Wanted(msgspec.Struct, frozen=True):
-    """What is to be played."""
+    """Options of a live game day."""
 
     seed: int
     faults: int
@@ -43,29 +43,29 @@ class Wanted(msgspec.Struct, frozen=True):
 
 
 class Played(msgspec.Struct, frozen=True):
-    """What became of it.
+    """Result of a live game day.
 
     Attributes:
         injected_at: of each fault, in the order of the truth.
-        failed_at: of each fault, the FAIL that it began with; None: with none that is told at once.
+        failed_at: of each fault, the FAIL that it began with; None: with none to notify at once.
         others: messages about what is not of the game day.
     """
 
     score: Score
     truth: Truth
-    heard: tuple[Heard, ...]
+    messages: tuple[Message, ...]
     injected_at: tuple[int, ...]
     failed_at: tuple[int | None, ...]
     others: int
 
     def from_injection(self) -> list[float | None]:
-        """Of each fault, the seconds from its injection to who was to be told."""
-        told = (each.seconds_to_delivery for each in self.score.faults)
+        """Return the seconds from each fault's injection to the notification."""
+        delays = (each.seconds_to_delivery for each in self.score.faults)
         waits = (
             (fault.starts_at - injected_at) / MICROS
             for fault, injected_at in zip(self.truth.faults, self.injected_at, strict=True)
         )
-        pairs = zip(told, waits, strict=True)
+        pairs = zip(delays, waits, strict=True)
         return [None if seconds is None else seconds + wait for seconds, wait in pairs]
 
     def from_failure(self) -> list[float | None]:
@@ -75,7 +75,7 @@ class Played(msgspec.Struct, frozen=True):
             None if first is None else (first - at) / MICROS
             for fault, at in faults
             if at is not None
-            for first in [first_message_at(fault, self.heard)]
+            for first in [first_message_at(fault, self.messages)]
         ]
 
 
@@ -85,7 +85,7 @@ def play(
     """Play it through, and leave nothing that is still expected.
 
     Raises:
-        RefusedInputError: the service does not know our policy, or takes no event of ours.
+        RefusedInputError: the service does not know our policy, or accepts no event of ours.
         NotRunningError: it does not answer.
     """
     began = time.monotonic()
@@ -93,7 +93,7 @@ def play(
     day.look()
     try:
         day.settle()
-        day.hurt()
+        day.inject()
     finally:
         day.leave()
     return day.judged(time.monotonic() - began)
@@ -110,7 +110,7 @@ class _Day:
     ) -> None:
         self._wanted, self._say = wanted, say
         self._poster, self._asked = poster, asked
-        self._hearing = Hearing(receivers, asked)
+        self._listener = Hearing(receivers, asked)
         self._begins_at = _now()
         self._name = day_of(self._begins_at)
         self._estate = chains(wanted.seed, chains_for(wanted.faults), self._begins_at, wanted.pace)
@@ -135,21 +135,21 @@ class _Day:
                 )
             self._turn_for(_LOOK_SECONDS)
 
-    def hurt(self) -> None:
-        """Do all that is planned, and wait for the end of each."""
+    def inject(self) -> None:
+        """Inject all planned faults, and wait for the end of each."""
         planned = plan(self._estate, self._wanted.faults, self._wanted.kinds, self._wanted.pace)
         faults = self._faults = Faults(self._estate, self._running, planned, _now())
-        told = faults.counts()
+        shown = faults.counts()
         while not faults.is_over:
             self._turn_for(_TURN_SECONDS)
-            faults.step(_now(), self._hearing.heard)
-            if faults.counts() != told:
-                told = faults.counts()
-                self._say(", ".join(f"{count} {stage}" for stage, count in told.items() if count))
+            faults.step(_now(), self._listener.messages)
+            if faults.counts() != shown:
+                shown = faults.counts()
+                self._say(", ".join(f"{count} {stage}" for stage, count in shown.items() if count))
         self._ends_at = _now()
 
     def leave(self) -> None:
-        """Every job drops what it writes: what is dropped is expected no more."""
+        """Let every job drop what it writes: dropped datasets are not expected any more."""
         self._running.stop(_now())
         try:
             self._turn_for(_DROPPED_SECONDS)
@@ -157,19 +157,21 @@ class _Day:
             self._say(f"not dropped, see `lineward retire`: {NAMESPACE}/{self._name}/: {error}")
 
     def judged(self, seconds: float) -> Played:
-        """By the scorer of the first mode; what takes more than this process is not known."""
+        """Score the day like a replayed one, without figures of other processes."""
         if self._faults is None:
             raise RuntimeError("a day that did not settle has nothing to be judged by")
         truth = self._faults.truth(self._begins_at, self._ends_at)
-        hearing = self._hearing
-        found = score(truth, hearing.heard, (), hearing.resolve, wall_seconds=round(seconds, 1))
+        listener = self._listener
+        found = score(
+            truth, listener.messages, (), listener.resolve, wall_seconds=round(seconds, 1)
+        )
         found = msgspec.structs.replace(found, naive=None, peak_rss_bytes=None)
         injected_at, failed_at = self._faults.injected_at(), self._faults.failed_at()
         times = tuple(injected_at), tuple(failed_at)
-        return Played(found, truth, tuple(hearing.heard), *times, hearing.others)
+        return Played(found, truth, tuple(listener.messages), *times, listener.others)
 
     def _not_ready(self) -> str | None:
-        """The first dataset that is not as it should be, in words."""
+        """Describe the first dataset that is not as it should be."""
         rows = self._asked.datasets(self._name)
         for dataset, tier in zip(self._estate.datasets, self._estate.tiers, strict=True):
             row = rows.get(Name(*dataset.full_name))
@@ -194,15 +196,15 @@ class _Day:
         bodies = self._running.until(_now())
         if bodies:
             self._post(bodies)
-        self._hearing.listen()
+        self._listener.listen()
 
     def _post(self, bodies: Sequence[bytes]) -> None:
         try:
-            refused = self._poster.post(bodies)
+            rejected = self._poster.post(bodies)
         except UnansweredError as error:
             raise NotRunningError(f"--against does not answer: {error}") from error
-        if refused:
-            raise RefusedInputError(f"--against: an event was refused: {refused[0].reason}")
+        if rejected:
+            raise RefusedInputError(f"--against: an event was rejected: {rejected[0].reason}")
 
 
 def _now() -> int:

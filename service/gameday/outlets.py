@@ -1,4 +1,4 @@
-"""What the sender is given in place of Slack, PagerDuty and the webhook: receivers in this process.
+"""Fake Slack, PagerDuty and webhook for the sender: receivers in this process.
 
 They are handed the very payloads that would go out, and what takes them knows their documents only.
 """
@@ -52,7 +52,7 @@ class _Webhook:
 
 
 def transports(receivers: Receivers, clock: Clock) -> dict[str, Transport]:
-    """By kind of channel, for `alerts.delivery.sender.Sender`."""
+    """Return the outlets by kind of channel, for `alerts.delivery.sender.Sender`."""
     return {
         "slack": _Slack(receivers, clock),
         "pagerduty": _PagerDuty(receivers, clock),

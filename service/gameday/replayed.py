@@ -1,4 +1,4 @@
-"""The first half of a game day: from a seed to what changes of each dataset's state, and when."""
+"""First half of a game day: from a seed to each dataset's changes of state."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -34,7 +34,7 @@ def replay(
         kept: where it was begun, and what is found is written down; with the catalog and the spool.
         estate: as it truly is.
         injected: what is done to it.
-        on_days: told how many days are done.
+        on_days: called with how many days are done.
     """
     folder = kept.folder
     engine = open_catalog(catalog_url(folder))
@@ -68,7 +68,7 @@ class _Course:
         self._asked_at = time.monotonic()
 
     def go(self, slab: Slab) -> None:
-        """One slab through all of it."""
+        """Replay one slab through all steps."""
         seconds = {"history": self._lap()}
         taken = self._collected.take(slab)
         arrivals = Arrivals(slab.events)

@@ -1,6 +1,6 @@
-"""A Slack to be told by: what the service posts to its Web API is handed to the receivers.
+"""Fake Slack: posts of the service to its Web API are passed to the receivers.
 
-It answers whatever token comes, and tells nothing of its history: a post in doubt comes twice.
+It accepts any token, and returns no history: a post in doubt comes twice.
 """
 
 import json
@@ -23,7 +23,7 @@ _Answer = dict[str, Any]
 
 @contextmanager
 def listening(receivers: Receivers, host: str, port: int) -> Iterator[str]:
-    """Its URL, as `LINEWARD_DELIVERY_SLACK_URL` is to have it, while it listens.
+    """Yield its URL for `LINEWARD_DELIVERY_SLACK_URL`, while it listens.
 
     Raises:
         OccupiedError: something else listens there.
@@ -55,7 +55,7 @@ class _Server(ThreadingHTTPServer):
         super().__init__(address, _Handler)
 
     def answer(self, method: str, fields: _Answer) -> _Answer:
-        """As Slack's Web API does."""
+        """Answer as Slack's Web API does."""
         asked = self._methods.get(method)
         if asked is None:
             return {"ok": False, "error": "missing_scope"}
@@ -77,20 +77,20 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = 30
 
     def log_message(self, *_: object) -> None:
-        """Nothing: what was heard is shown at the end."""
+        """Log nothing: messages are shown at the end."""
 
     def do_POST(self) -> None:
-        """One call of a method."""
+        """Handle one call of a method."""
         size = int(self.headers.get("Content-Length") or 0)
         if not self.path.startswith(PATH) or size > _MOST_BYTES:
             self.send_error(HTTPStatus.NOT_FOUND)
             return
         try:
             fields = _fields(self.headers.get("Content-Type", ""), self.rfile.read(size))
-            told = cast("_Server", self.server).answer(self.path.removeprefix(PATH), fields)
+            reply = cast("_Server", self.server).answer(self.path.removeprefix(PATH), fields)
         except (LookupError, ValueError, TypeError):
-            told = {"ok": False, "error": "invalid_arguments"}
-        body = json.dumps(told).encode()
+            reply = {"ok": False, "error": "invalid_arguments"}
+        body = json.dumps(reply).encode()
         self.send_response(HTTPStatus.OK)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
@@ -99,5 +99,5 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _fields(kind: str, body: bytes) -> _Answer:
-    """Of a JSON body, or of a form."""
+    """Return the fields of a JSON body, or of a form."""
     return dict(json.loads(body)) if "json" in kind else dict(parse_qsl(body.decode()))

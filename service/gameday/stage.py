@@ -1,4 +1,4 @@
-"""A catalog that is brought, instant by instant, to what a service would have found in it.
+"""Catalog that is brought, instant by instant, to what a service would have found in it.
 
 The incident step reads a catalog. This one has no pipeline: it holds at each instant the states and
 facts that were known then, out of what `replayed` kept, so that the very code that runs in
@@ -24,7 +24,7 @@ _STANDING: Final[Mapping[str, Table]] = {
     "dataset_limit": tables.dataset_limit,
     "edge": tables.edge,
 }
-_TELLING: Final = frozenset({BAD, UNKNOWN})
+_SERIOUS: Final = frozenset({BAD, UNKNOWN})
 _ROWS_AT_ONCE: Final = 500
 Row = dict[str, Any]
 
@@ -51,12 +51,12 @@ class Stage:
         if self._waiting:
             # Of the slab before, what came after the last instant at which anybody looked.
             self.bring(self._waiting[0][0])
-        told: list[tuple[int, str, Row]] = [
+        changes: list[tuple[int, str, Row]] = [
             *((row["at"], "state", row) for row in rows_of(slab.changes)),
             *((row["visible_at"], "activity", row) for row in _micros(slab.activity)),
             *((row.pop("visible_at"), "run", row) for row in slab.tables["run"].to_pylist()),
         ]
-        self._waiting = sorted(told, key=lambda each: each[0], reverse=True)
+        self._waiting = sorted(changes, key=lambda each: each[0], reverse=True)
         self._io = _by_run(slab.tables["run_io"])
         self._gaps = slab.tables["ingestion_gap"].to_pylist()
         standing = {name: slab.tables[name].to_pylist() for name in _STANDING}
@@ -66,21 +66,21 @@ class Stage:
         with writing(self._engine) as connection:
             for name, table in _STANDING.items():
                 _replace(connection, table, standing[name])
-        return self._instants(row for _, kind, row in told if kind == "state")
+        return self._instants(row for _, kind, row in changes if kind == "state")
 
     def _instants(self, changes: Iterable[Row]) -> list[int]:
-        """Of those of them that are to or from bad or unknown."""
+        """Return the instants of changes to or from bad or unknown."""
         was = {key: row["state"] for key, row in self._states.items()}
         found = set()
         for row in sorted(changes, key=lambda each: each["at"]):
             key = row["dataset_key"], row["sli"]
-            if row["state"] in _TELLING or was.get(key) in _TELLING:
+            if row["state"] in _SERIOUS or was.get(key) in _SERIOUS:
                 found.add(row["at"])
             was[key] = row["state"]
         return sorted(found)
 
     def bring(self, at: int) -> None:
-        """The catalog as an evaluation of that instant, µs, would have left it."""
+        """Bring the catalog to its content after an evaluation at that instant, µs."""
         with writing(self._engine) as connection:
             states, active, runs = [], set(), []
             while self._waiting and self._waiting[-1][0] <= at:
@@ -127,7 +127,7 @@ class Stage:
         return found
 
     def _with_worst(self, changed: list[Row]) -> list[Row]:
-        """All states of the datasets that changed: which is the worst may be another one now."""
+        """Write all states of the changed datasets: another one may be the worst now."""
         keys = {row["dataset_key"] for row in changed}
         held = [row for (key, _), row in self._states.items() if key in keys]
         order = (GOOD, "learning", UNKNOWN, BAD)
@@ -139,14 +139,14 @@ class Stage:
         return held
 
     def _fold(self, row: Row) -> int:
-        """What is newer takes the place of what was."""
+        """Replace older rows by newer ones."""
         key: int = row["dataset_key"]
         held = self._activity.setdefault(
             key, {"dataset_key": key, "writes": 0, "learned_writes": 0} | _NOTHING
         )
-        for fact, at, said in _facts(row):
+        for fact, at, fields in _facts(row):
             if at >= (held[fact] or 0):
-                held.update(said | {fact: at})
+                held.update(fields | {fact: at})
         return key
 
 
@@ -162,16 +162,16 @@ _NOTHING: Final[Row] = dict.fromkeys(
 
 
 def _facts(row: Row) -> Iterator[tuple[str, int, Row]]:
-    """Of a row of activity: which instant it moves, to when, and what it says beside that."""
+    """Yield the instants that a row of activity moves, to when, and the fields beside them."""
     if (write := row["write"]) is not None:
-        said = {f"last_write_{name}": write[name] for name in ("root_run_id", "names_input")}
-        said |= {f"last_write_{name}": write[name] for name in ("is_reported", "is_streaming")}
-        said |= {f"last_{name}": write[name] for name in ("job_namespace", "job_name")}
-        said["last_write_landed_at"] = row["visible_at"]
-        yield "last_written_at", write["written_at"], said
+        fields = {f"last_write_{name}": write[name] for name in ("root_run_id", "names_input")}
+        fields |= {f"last_write_{name}": write[name] for name in ("is_reported", "is_streaming")}
+        fields |= {f"last_{name}": write[name] for name in ("job_namespace", "job_name")}
+        fields["last_write_landed_at"] = row["visible_at"]
+        yield "last_written_at", write["written_at"], fields
     if (failed := row["failed"]) is not None:
-        said = {"last_failed_run_id": failed["run_id"], "last_failure": failed["told"]}
-        yield "last_failed_at", failed["failed_at"], said
+        fields = {"last_failed_run_id": failed["run_id"], "last_failure": failed["told"]}
+        yield "last_failed_at", failed["failed_at"], fields
     if row["read_at"] is not None:
         yield "last_read_at", row["read_at"], {}
     if row["started_at"] is not None:
@@ -203,7 +203,7 @@ def _by_run(run_io: pa.Table) -> dict[int, list[Row]]:
 
 
 def _as_of(gap: Row, at: int) -> Row:
-    """One that ends later lasts."""
+    """Merge two windows: the one that ends later lasts."""
     is_over = gap["ended_at"] is not None and gap["ended_at"] <= at
     return gap if is_over else gap | {"ended_at": None}
 
@@ -215,7 +215,7 @@ def _replace(connection: Connection, table: Table, rows: list[Row]) -> None:
 
 
 def _evaluated(connection: Connection, at: int, before: int | None) -> None:
-    """The newest alone is ever asked for."""
+    """Keep the newest: only that one is ever read."""
     connection.execute(text("DELETE FROM evaluation WHERE as_of < :at"), {"at": at})
     row = {"as_of": at, "previous_as_of": before, "last_seq": 0, "policy_hash": ""}
     fold_rows(connection, tables.evaluation, [row | {"datasets": 0, "seconds": 0.0}])

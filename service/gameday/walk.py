@@ -1,8 +1,8 @@
-"""The second half of a game day: the incident step, routing and delivery, walked over the changes.
+"""Second half of a game day: incidents, routing and delivery, walked over the changes.
 
 What is called is what runs in production (`alerts.watch`, `alerts.routing`, the sender), on a clock
-that jumps from one instant that matters to the next. People are simulated by one habit: whoever is
-rung acknowledges after five minutes; where it is over by then, when it is seen to have come back.
+that jumps from one instant that matters to the next. People are simulated by one habit: a paged
+person acknowledges after five minutes; if it is resolved by then, once it is seen to be back.
 """
 
 from collections.abc import Iterable, Iterator
@@ -23,7 +23,7 @@ from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.clock import from_micros
 from lineage.policy import Policy
-from runbooks.gameday.received import Heard, Receivers
+from runbooks.gameday.received import Message, Receivers
 from runbooks.gameday.truth import Name
 from service.gameday.kept import KeptSlab
 from service.gameday.outlets import transports
@@ -36,31 +36,31 @@ _MINUTE: Final = 60 * _SECOND  # what is muted is looked at every 10 s: by the m
 _SOON: Final = 8  # steps after a change, in which holds of 30 and 45 s end
 _HOUR: Final = 3_600 * _SECOND
 _ANSWERS_AFTER: Final = 300 * _SECOND
-_LOOKS_FOR: Final = 4 * _HOUR  # so long whoever was rung has an eye on it
+_LOOKS_FOR: Final = 4 * _HOUR  # so long a paged person watches the incident
 
 Lists = dict[tuple[str, int], frozenset[Name]]
 
 
 class _Answer(msgspec.Struct, frozen=True):
-    """When whoever was rung acknowledges the incident, and until when they would."""
+    """Acknowledgement by a paged person: when, and until when it may be."""
 
     at: int
     incident: str
     until: int
 
 
-class Told(msgspec.Struct, frozen=True):
-    """What people heard, and what stood behind each link as they heard it."""
+class Walked(msgspec.Struct, frozen=True):
+    """Messages that people received, and the list behind each link at that time."""
 
-    heard: list[Heard]
+    messages: list[Message]
     lists: Lists
 
     def resolve(self, link: str, at: int) -> Iterable[Name]:
-        """As `runbooks.gameday.scorer.Resolver`."""
+        """Return a list's names; see `runbooks.gameday.scorer.Resolver`."""
         return self.lists.get((link, at), frozenset())
 
 
-def walk(engine: Engine, policy: Policy, slabs: Iterable[KeptSlab]) -> Told:
+def walk(engine: Engine, policy: Policy, slabs: Iterable[KeptSlab]) -> Walked:
     """Walk a month.
 
     Args:
@@ -74,7 +74,7 @@ def walk(engine: Engine, policy: Policy, slabs: Iterable[KeptSlab]) -> Told:
             walking.through(slab)
     finally:
         walking.close()
-    return Told(walking.receivers.heard, walking.lists)
+    return Walked(walking.receivers.messages, walking.lists)
 
 
 class _Walking:
@@ -94,11 +94,11 @@ class _Walking:
         self._answers: list[_Answer] = []
 
     def close(self) -> None:
-        """Nothing is sent any more."""
+        """Stop sending."""
         self._sender.close()
 
     def through(self, slab: KeptSlab) -> None:
-        """Every instant of it that matters."""
+        """Walk through every instant of it that matters."""
         begins, ends = slab.figures.starts_at, slab.figures.ends_at
         changes = self._stage.enter(slab)
         hours = range(begins, ends, _HOUR)
@@ -109,10 +109,10 @@ class _Walking:
                 self._turn(later)
 
     def _between(self, at: int, following: int) -> Iterator[int]:
-        """While something is held, every 15 s at first; when somebody answers or is to be told."""
+        """Yield every 15 s, at first, while an incident is held; and answers and due messages."""
         last, steps = at, 0
         while True:
-            due = [answer.at for answer in self._answers] + self._told_after(last)
+            due = [answer.at for answer in self._answers] + self._due_after(last)
             if self._is_held():
                 due.append(last + (_STEP if steps < _SOON else _LATER))
             last = min(due, default=following)
@@ -121,8 +121,8 @@ class _Walking:
             steps += 1
             yield last
 
-    def _told_after(self, at: int) -> list[int]:
-        """When time alone makes somebody hear something next: a second ring, an escalation."""
+    def _due_after(self, at: int) -> list[int]:
+        """Return when time alone causes a message: a second page, or an escalation."""
         own = tables.incident_telling.c
         query = select(func.min(own.due_at)).where(own.is_bad, own.due_at > at)
         with self._engine.connect() as connection:
@@ -135,20 +135,20 @@ class _Walking:
         self._answer()
         for work in self._works:
             work(self._engine)
-        before = len(self.receivers.heard)
+        before = len(self.receivers.messages)
         self._sender.run()
-        for heard in self.receivers.heard[before:]:
-            self._note(heard)
+        for message in self.receivers.messages[before:]:
+            self._note(message)
 
-    def _note(self, heard: Heard) -> None:
-        if heard.what == "page":
-            answer = _Answer(heard.at + _ANSWERS_AFTER, heard.incident, heard.at + _LOOKS_FOR)
+    def _note(self, message: Message) -> None:
+        if message.what == "page":
+            answer = _Answer(message.at + _ANSWERS_AFTER, message.incident, message.at + _LOOKS_FOR)
             self._answers.append(answer)
-        if heard.full_list is not None:
-            self.lists[heard.full_list, heard.at] = self._listed(heard.full_list)
+        if message.full_list is not None:
+            self.lists[message.full_list, message.at] = self._listed(message.full_list)
 
     def _listed(self, link: str) -> frozenset[Name]:
-        """What the page behind a link of an incident shows."""
+        """Return the datasets on the page behind a link of an incident."""
         impact, dataset = tables.incident_impact, tables.dataset
         rows = (
             select(dataset.c.namespace, dataset.c.name)
@@ -159,7 +159,7 @@ class _Walking:
             return frozenset(Name(*row) for row in connection.execute(rows))
 
     def _answer(self) -> None:
-        """Whoever was rung five minutes ago says so."""
+        """Acknowledge for each person who was paged five minutes ago."""
         due = [each for each in self._answers if each.at <= self._now]
         self._answers = [each for each in self._answers if each.at > self._now]
         for answer in due:
@@ -189,6 +189,6 @@ class _Walking:
 
 
 def _is_held(incident: Incident) -> bool:
-    """It is about to open, or to close."""
+    """Return whether it is about to open, or to be resolved."""
     is_closing = incident.is_live and incident.good_at is not None
     return incident.state == "pending" or is_closing

@@ -1,4 +1,4 @@
-"""What a page has to be pasted: shell lines, commands of ours, PromQL."""
+"""Text of a page that people paste: shell lines, our commands, PromQL."""
 
 import re
 import shlex
@@ -16,7 +16,7 @@ _OPERATORS = frozenset("|&;<>()") | {"&&", "||", ">>"}
 
 
 def blocks(page: str, language: str) -> list[str]:
-    """The fenced blocks in this language, without their indent."""
+    """Return the fenced blocks in this language, without their indent."""
     found = (match for match in _FENCED.finditer(page) if match[2] == language)
     return [re.sub(rf"(?m)^{match[1]}", "", match[3]) for match in found]
 
@@ -28,17 +28,17 @@ def queries(page: str) -> list[str]:
 
 
 def commands(page: str) -> list[list[str]]:
-    """The arguments of each `lineward` in a block."""
+    """Return the arguments of each `lineward` in a block."""
     return [words[1:] for words in simple(page) if words[0] == "lineward"]
 
 
 def mentioned(page: str) -> list[list[str]]:
-    """Those of each `lineward …` inside a sentence, where it is spelt out."""
+    """Return the arguments of each `lineward …` inside a sentence."""
     return [shlex.split(text)[1:] for text in _INLINE.findall(page) if "…" not in text]
 
 
 def simple(page: str) -> Iterator[list[str]]:
-    """Each simple command of the shell blocks."""
+    """Return each simple command of the shell blocks."""
     for block in blocks(page, "sh"):
         lexer = shlex.shlex(block.replace("\\\n", " "), posix=True, punctuation_chars="|&;<>()\n")
         lexer.whitespace = " \t"

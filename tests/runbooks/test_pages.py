@@ -38,7 +38,7 @@ _ORACLES = {"lineage_facet"}  # a word of M4, and no metric
 
 
 def test_each_alert_and_each_kind_of_fault_has_a_page_and_no_page_is_of_nothing():
-    """What pages somebody leads to a page; one without an alert would never be read."""
+    """Lead from each page of a person to a runbook; one without an alert would never be read."""
     assert set(OWN) == {*alert_names(), *(kind.id for kind in KINDS)}
     assert set(SHARED) <= page_names()
 
@@ -70,7 +70,7 @@ def test_every_command_that_a_sentence_names_is_there(name: str):
 
 
 def test_a_command_that_is_none_would_be_found():
-    """The mutant: of a wrong command and a wrong option."""
+    """Run the mutant with a wrong command and a wrong option."""
     for wrong in (["restrat"], ["why", "orders", "--evidence"], ["act", "replay", "--since", "1"]):
         with pytest.raises(Exception, match=r"(?i)no such"):
             parse(wrong)
@@ -78,7 +78,7 @@ def test_a_command_that_is_none_would_be_found():
 
 @pytest.mark.parametrize("name", PAGES)
 def test_shell_blocks_are_shell(name: str):
-    """As bash reads them; what stands for a name is a quoted variable, so that it can be set."""
+    """Parse them as bash does; placeholders are quoted variables, so that they can be set."""
     for block in blocks(page(name), "sh"):
         done = subprocess.run(
             ["bash", "-n"], input=block, capture_output=True, text=True, check=False
@@ -89,7 +89,7 @@ def test_shell_blocks_are_shell(name: str):
 
 
 def test_every_query_is_promql(tmp_path: Path):
-    """As Prometheus itself parses it."""
+    """Parse it as Prometheus does."""
     found = [(name, query) for name in PAGES for query in queries(page(name))]
     rules = [
         {"record": f"page:{name.replace('-', '_')}:{number}", "expr": query}
@@ -135,7 +135,7 @@ def _variables() -> set[str]:
 
 
 def test_every_setting_is_one():
-    """By the structs that are read."""
+    """Compare with the structs that are read."""
     documented = set(_VARIABLE.findall((ROOT / "docs" / "evidence.md").read_text("utf-8")))
     named = {found for name in PAGES for found in _VARIABLE.findall(page(name))}
 
@@ -144,12 +144,12 @@ def test_every_setting_is_one():
 
 @pytest.mark.parametrize("name", PAGES)
 def test_every_link_leads_to_a_page(name: str):
-    """Of ours; nothing outside can go away under us."""
+    """Link our own pages only; nothing outside can go away under us."""
     assert set(_LINK.findall(page(name))) <= page_names()
 
 
 @pytest.mark.parametrize("name", SHARED)
-def test_what_is_said_once_is_linked(name: str):
+def test_shared_parts_are_linked(name: str):
     """A page that nobody leads to is never read."""
     assert any(f"]({name})" in page(other) for other in OWN)
 
@@ -185,7 +185,7 @@ def test_no_name_leads_out_of_the_folder():
 
 
 def test_the_index_lists_every_page_once():
-    """All of them, by the path that is served."""
+    """Read all of them, by the path that is served."""
     assert sorted(_LINK.findall(index())) == sorted(f"{PATH}/{name}" for name in PAGES)
 
 

@@ -1,1 +1,1 @@
-"""A game day on the real clock: an estate of chains that write every few seconds."""
+"""Game day on the real clock: an estate of chains that write every few seconds."""

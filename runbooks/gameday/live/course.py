@@ -1,4 +1,4 @@
-"""How each fault of a game day on the real clock goes: begun, told, ended, called over."""
+"""Course of each fault of a game day on the real clock: begun, notified, ended, resolved."""
 
 from collections.abc import Sequence
 from typing import Final, Literal
@@ -9,7 +9,7 @@ from runbooks.gameday.injected import Injected
 from runbooks.gameday.live.plan import QUIET_KINDS, Planned
 from runbooks.gameday.live.running import Running
 from runbooks.gameday.model import MICROS, Estate
-from runbooks.gameday.received import Heard
+from runbooks.gameday.received import Message
 from runbooks.gameday.scorer import is_among
 from runbooks.gameday.truth import Fault, Truth
 from runbooks.gameday.truths import truth_of
@@ -22,7 +22,7 @@ _QUIET_SECONDS: Final = 90  # of what must stay silent, after its limit: the hol
 
 
 class _Under(msgspec.Struct):
-    """A fault under way; `fault` is what is true of it whenever it is seen."""
+    """Fault under way; `fault` holds its truth at any time."""
 
     planned: Planned
     injected: Injected
@@ -31,7 +31,7 @@ class _Under(msgspec.Struct):
 
 
 class Faults:
-    """All faults of a day, brought on step by step. Instants in µs UTC."""
+    """Faults of a day, brought on step by step. Instants in µs UTC."""
 
     def __init__(
         self, estate: Estate, running: Running, planned: Sequence[Planned], begins_at: int
@@ -49,23 +49,23 @@ class Faults:
         return all(each.stage == "over" for each in self._all)
 
     def counts(self) -> dict[Stage, int]:
-        """How many are at each stage."""
+        """Count the faults at each stage."""
         stages: tuple[Stage, ...] = ("planned", "begun", "ended", "over")
         return {stage: sum(each.stage == stage for each in self._all) for stage in stages}
 
-    def step(self, now: int, heard: Sequence[Heard]) -> None:
-        """Begin what is due, end what was told, and see what was called over."""
+    def step(self, now: int, messages: Sequence[Message]) -> None:
+        """Begin due faults, end those that were notified, and note those that were resolved."""
         for each in self._all:
             if each.stage == "planned" and now >= each.injected.starts_at:
                 self._begin(each, now)
-            elif each.stage == "begun" and self._is_to_end(each, now, heard):
+            elif each.stage == "begun" and self._is_to_end(each, now, messages):
                 self._end(each, now)
-            elif each.stage == "ended" and self._is_called_over(each, now, heard):
+            elif each.stage == "ended" and self._is_called_over(each, now, messages):
                 each.stage = "over"
         self._running.inject(each.injected for each in self._all if each.stage != "planned")
 
     def truth(self, starts_at: int, ends_at: int) -> Truth:
-        """As the scorer is told it, once all is over."""
+        """Return the truth for the scorer, once all is over."""
         return Truth(
             seed=self._estate.seed,
             datasets=len(self._estate.datasets),
@@ -77,11 +77,11 @@ class Faults:
         )
 
     def injected_at(self) -> list[int]:
-        """When each was begun, in the order of the truth."""
+        """Return when each was begun, in the order of the truth."""
         return [each.injected.starts_at for each in self._all]
 
     def failed_at(self) -> list[int | None]:
-        """Return when each fault began with a FAIL that has to be told at once; None: with none."""
+        """Return when each fault began with a FAIL to notify at once; None: with none."""
         return [self._failed_at(each) for each in self._all]
 
     def _under(self, planned: Planned) -> _Under:
@@ -105,17 +105,17 @@ class Faults:
         if each.planned.kind == "retired_job":
             self._running.drop([self._estate.jobs[each.planned.job]], now)
 
-    def _is_to_end(self, each: _Under, now: int, heard: Sequence[Heard]) -> bool:
+    def _is_to_end(self, each: _Under, now: int, messages: Sequence[Message]) -> bool:
         lasts = now - each.injected.starts_at
         if each.planned.kind == "retried_run":
             return lasts >= self._period
         if each.planned.kind == "retired_job":
             return True
         return lasts > self._limit + _MESSAGE_SECONDS * MICROS or any(
-            self._is_told(each, one) for one in heard
+            self._is_notified(each, one) for one in messages
         )
 
-    def _is_told(self, each: _Under, one: Heard) -> bool:
+    def _is_notified(self, each: _Under, one: Message) -> bool:
         wanted = {"page"} if each.fault.expect == "page" else {"page", "ticket"}
         is_later = one.at >= each.injected.starts_at and one.what in wanted
         return is_later and is_among(one.root, each.fault.causes)
@@ -127,11 +127,11 @@ class Faults:
             each.injected = msgspec.structs.replace(each.injected, ends_at=now)
         each.fault = msgspec.structs.replace(each.fault, ends_at=now)
 
-    def _is_called_over(self, each: _Under, now: int, heard: Sequence[Heard]) -> bool:
+    def _is_called_over(self, each: _Under, now: int, messages: Sequence[Message]) -> bool:
         since = now - each.fault.ends_at
         if each.fault.expect == "silence":
             return since > self._limit + _QUIET_SECONDS * MICROS
-        about = [one for one in heard if is_among(one.root, each.fault.causes)]
+        about = [one for one in messages if is_among(one.root, each.fault.causes)]
         over = {one.incident for one in about if one.what == "resolved"}
         return (
             since > self._period + _OVER_SECONDS * MICROS or {one.incident for one in about} <= over
@@ -144,7 +144,7 @@ class Faults:
         )
 
     def _known_at(self, each: _Under) -> int:
-        """When it can be known: its dataset is past its limit, or its new schema was told.
+        """Return when it can be known: past the dataset's limit, or with the new schema's report.
 
         Of what stays silent, its beginning; of a run that failed and matters, its FAIL.
         """

@@ -1,4 +1,4 @@
-"""The estate of a game day on the real clock: chains that have nothing to do with each other.
+"""Estate of a game day on the real clock: chains that are independent of each other.
 
 A chain is source, raw, core and one mart or two; each job begins when its input is new. It has a
 namespace of its own, and each day names of its own, so that nothing of another day is remembered.
@@ -25,7 +25,7 @@ _LISTENER_SECONDS: Final = 9  # a listener reports that late
 
 
 class Pace(msgspec.Struct, frozen=True):
-    """How often each source is written. A machine with much else to do needs a slower pace."""
+    """Interval of each source's writes. A busy machine needs a slower pace."""
 
     period_seconds: int = 12
 
@@ -39,7 +39,7 @@ PACE: Final = Pace()
 
 
 def chains(seed: int, count: int, begins_at: int, pace: Pace = PACE) -> Estate:
-    """So many chains, of tiers and owners in turn.
+    """Build that many chains, of tiers and owners in turn.
 
     Args:
         seed: of all that is drawn by lot.
@@ -56,7 +56,7 @@ def chains(seed: int, count: int, begins_at: int, pace: Pace = PACE) -> Estate:
 
 
 def day_of(begins_at: int) -> str:
-    """A day's name, of letters: digits would be folded as dates are."""
+    """Return a day's name, of letters: digits would be folded as dates are."""
     letters, rest = "", begins_at // MICROS
     while rest:
         rest, place = divmod(rest, len(string.ascii_lowercase))
@@ -83,7 +83,7 @@ class _Builder:
     def _add(
         self, chain: int, layer: int, team: int, above: tuple[int, ...], tier: Tier | None = None
     ) -> tuple[int, ...]:
-        """A job and what it writes."""
+        """Return a job and its outputs."""
         number, word = len(self.datasets), next(self._names)
         folder = f"{self._day}/{_FOLDERS[layer]}/{TEAMS[team]}"
         path = f"{folder}/{tier}/{word}" if tier else f"{folder}/{word}"

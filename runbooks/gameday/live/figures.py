@@ -1,4 +1,4 @@
-"""How fast people were told on the real clock, and what must hold of such a day."""
+"""Delays of notifications on the real clock, and the criteria of such a day."""
 
 import math
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from runbooks.gameday.scores import Score
 
 
 class Spread(msgspec.Struct, frozen=True):
-    """Of seconds: the middle, what one of twenty is beyond, and the most; null of none."""
+    """Median, 95th percentile and maximum of seconds; null without values."""
 
     count: int
     p50: float | None
@@ -19,7 +19,7 @@ class Spread(msgspec.Struct, frozen=True):
 
 
 def spread(seconds: Iterable[float | None]) -> Spread:
-    """By nearest rank; what is not known is not counted."""
+    """Return a percentile by nearest rank, without unknown values."""
     found = sorted(each for each in seconds if each is not None)
     if not found:
         return Spread(0, None, None, None)
@@ -31,11 +31,11 @@ def _rank(found: list[float], share: float) -> float:
 
 
 def failings(score: Score) -> list[str]:
-    """What does not hold, each in a sentence: of one day nobody is to be rung for nothing."""
+    """Return the criteria that fail, each in a sentence; a day may have no false page."""
     found = verdict.failings([score])
     if score.false_pages:
         found.append(f"false pages: {score.false_pages}")
     for each in score.faults:
         if each.detected and each.expect != "silence" and each.seconds_to_resolved is None:
-            found.append(f"never called over: {each.kind}")
+            found.append(f"never resolved: {each.kind}")
     return found

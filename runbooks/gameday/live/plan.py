@@ -1,4 +1,4 @@
-"""What is done on a game day on the real clock: which fault, to which chain, and when."""
+"""Plan of a game day on the real clock: which fault, to which chain, and when."""
 
 import random
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from runbooks.gameday.live.estate import PACE, Pace
 from runbooks.gameday.model import Estate, Job
 from runbooks.gameday.truth import KINDS, Kind
 
-TOLD_KINDS: Final[tuple[Kind, ...]] = (
+PLAYED_KINDS: Final[tuple[Kind, ...]] = (
     "killed_job",
     "silent_listener",
     "late_source",
@@ -18,9 +18,9 @@ TOLD_KINDS: Final[tuple[Kind, ...]] = (
 )
 QUIET_KINDS: Final[tuple[Kind, ...]] = ("retried_run", "retired_job")
 _QUICK_SECONDS: Final = 30  # a run that is good again later than that is a ticket before
-REFUSED: Final[dict[Kind, str]] = {
+NOT_PLAYED: Final[dict[Kind, str]] = {
     "renamed_dataset": "its first name would stay behind, and not be dropped at the end",
-    "spark_upgrade": "it is told by many jobs of one pool, and each chain is to be by itself",
+    "spark_upgrade": "it shows in many jobs of one pool, and each chain stands by itself",
     "collector_outage": "everybody's lineage would stop, not the game day's alone",
     "clock_skew": "hours are beyond limits of seconds: it would be a silent listener",
     "flapping_job": "it is known by what comes back for an hour",
@@ -44,7 +44,7 @@ _LAYERS: Final[dict[Kind, tuple[int, ...]]] = {
 
 
 class Planned(msgspec.Struct, frozen=True):
-    """One fault: what, whose, how many seconds after the first one, and in which way."""
+    """One fault: its kind, its chain, its seconds after the first one, and its variant."""
 
     kind: Kind
     job: int
@@ -53,7 +53,7 @@ class Planned(msgspec.Struct, frozen=True):
 
 
 def kinds_of(names: Sequence[str]) -> tuple[Kind, ...]:
-    """Of these names; all that can be played where there is none.
+    """Return the faults of these names, or all possible ones without names.
 
     Raises:
         ValueError: there is none of a name, or it cannot be played on the real clock.
@@ -61,21 +61,21 @@ def kinds_of(names: Sequence[str]) -> tuple[Kind, ...]:
     known = (*KINDS, *QUIET_KINDS)
     for name in names:
         if name not in known:
-            raise ValueError(f"--kind {name}: there are {', '.join(TOLD_KINDS)}")
+            raise ValueError(f"--kind {name}: there are {', '.join(PLAYED_KINDS)}")
         if name in QUIET_KINDS:
             raise ValueError(f"--kind {name}: it is played beside the others, always")
-        if name in REFUSED:
-            raise ValueError(f"--kind {name}: not on the real clock: {REFUSED[name]}")
-    return tuple(each for each in TOLD_KINDS if not names or each in names)
+        if name in NOT_PLAYED:
+            raise ValueError(f"--kind {name}: not on the real clock: {NOT_PLAYED[name]}")
+    return tuple(each for each in PLAYED_KINDS if not names or each in names)
 
 
 def chains_for(faults: int) -> int:
-    """One for each fault, for what must stay silent, and one that nothing is done to."""
+    """Plan a chain for each fault and each silent kind, and one without a fault."""
     return faults + _quiet(faults) + 1
 
 
 def plan(estate: Estate, faults: int, kinds: Sequence[Kind], pace: Pace = PACE) -> list[Planned]:
-    """So many faults of these kinds in turn, each in a chain of its own, and what must be silent.
+    """Plan that many faults of these kinds, each in its own chain, and the silent kinds.
 
     What is silent stands between the others. At a slow pace no retried run is: its next run is due
     after the ticket.
@@ -100,7 +100,7 @@ def _quiet(faults: int) -> int:
 
 
 def _chains(estate: Estate) -> list[list[Job]]:
-    """The jobs of each; a source begins one."""
+    """Return the jobs of each chain; a source begins one."""
     found: list[list[Job]] = []
     for job in estate.jobs:
         if not job.inputs:

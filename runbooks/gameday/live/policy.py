@@ -1,4 +1,4 @@
-"""What the service's policy must say of a game day on the real clock, whatever the day."""
+"""Service policy of a game day on the real clock, the same for every day."""
 
 from lineage.policy.model import DatasetRule, JobRule, Owner, Policy
 from lineage.states import TIERS

@@ -1,4 +1,4 @@
-"""What the chains do on the real clock, asked again and again for what is to be posted by now.
+"""Running chains on the real clock, polled for the events to post by now.
 
 A source begins at its slot, each other job as soon as its inputs are newer than its last run.
 """
@@ -17,20 +17,20 @@ from runbooks.gameday.live.estate import PACE, Pace
 from runbooks.gameday.model import MICROS, Estate, Job
 from runbooks.gameday.runs import Run
 
-_TOLD_BEFORE_END: Final = 200_000  # a write is told as that much older than its run's end
+_WRITE_BEFORE_END: Final = 200_000  # a write is reported as that much older than its run's end
 _SHORTEST: Final = 3.2
 _DROPS_SECONDS: Final = 4
 
 
 class Write(NamedTuple):
-    """A write that was reported: when its run began, and when it is told to have been."""
+    """Reported write: when its run began, and the reported time of the write."""
 
     begun_at: int
     written_at: int
 
 
 class Running:
-    """The chains from an instant on, in µs UTC. `injected` may be changed between two questions.
+    """Chains from a timestamp on, in µs UTC. `injected` may be changed between two polls.
 
     Attributes:
         pace: of the sources.
@@ -59,11 +59,11 @@ class Running:
                 self._push(begins_at + job.at_seconds * MICROS, job)
 
     def inject(self, injected: Iterable[Injected]) -> None:
-        """All that is done to it from now on, and was."""
+        """Return all faults, past and future."""
         self._course = Course(injected)
 
     def until(self, now: int) -> list[bytes]:
-        """The events that have arrived by now, and were not asked for yet."""
+        """Return the events that have arrived by now, and were not returned yet."""
         while self._due and self._due[0][0] <= now:
             at, _, job, run = heapq.heappop(self._due)
             if run is None:
@@ -76,12 +76,12 @@ class Running:
         return bodies
 
     def drop(self, jobs: Iterable[Job], at: int) -> None:
-        """Each drops what it writes, and that is its last run."""
+        """Let each job drop its dataset, as its last run."""
         for job in jobs:
             self._run(job, at, at + _DROPS_SECONDS * MICROS, drops="own")
 
     def stop(self, at: int) -> None:
-        """No run begins any more, and all datasets are dropped; what was begun says no more."""
+        """Begin no run any more, and drop all datasets; runs under way report nothing more."""
         self._due.clear()
         self._posts.clear()
         self.drop(self._estate.jobs, at)
@@ -103,26 +103,28 @@ class Running:
     def _run(self, job: Job, at: int, ends_at: int, *, drops: str = "") -> Run:
         number = self._runs[job.number]
         self._runs[job.number] += 1
-        told = self._course.circumstances(job, at, number, self._drifted_at)
+        circumstances = self._course.circumstances(job, at, number, self._drifted_at)
         if drops:
-            told = msgspec.structs.replace(told, is_reported=True, fate="complete")
-        run = Run(job.number, number, at, at, ends_at, told, drops)
+            circumstances = msgspec.structs.replace(
+                circumstances, is_reported=True, fate="complete"
+            )
+        run = Run(job.number, number, at, at, ends_at, circumstances, drops)
         for posted in self._listener.events(run):
             heapq.heappush(self._posts, (posted.received_at, next(self._order), posted.body))
         return run
 
     def _end(self, job: Job, run: Run) -> None:
         self._busy.discard(job.number)
-        if run.told.fate == "fail" and run.told.is_reported:
+        if run.circumstances.fate == "fail" and run.circumstances.is_reported:
             for each in job.outputs:
                 self.failures[each].append(run.ended_at)
-        if run.told.fate == "complete":
+        if run.circumstances.fate == "complete":
             for each in job.outputs:
                 self._newest[each] = run.ended_at
-                if run.told.schema and not self._drifted_at[each]:
+                if run.circumstances.schema and not self._drifted_at[each]:
                     self._drifted_at[each] = run.ended_at
-                if run.told.is_reported:
-                    written = Write(run.started_at, run.ended_at - _TOLD_BEFORE_END)
+                if run.circumstances.is_reported:
+                    written = Write(run.started_at, run.ended_at - _WRITE_BEFORE_END)
                     self.writes[each].append(written)
         readers = {each.number for out in job.outputs for each in self._readers(out)}
         for number in sorted({job.number, *readers}):

@@ -10,7 +10,7 @@ from pyspark.sql import functions as sf
 
 
 def risk(amount: float) -> float:
-    """Between 0 and 1: the smaller the order, the higher; no amount at all is a TypeError."""
+    """Return a number from 0 to 1: high for small orders; without an amount raise a TypeError."""
     return 1.0 / (1.0 + amount)
 
 

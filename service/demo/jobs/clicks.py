@@ -1,4 +1,4 @@
-"""A stream: clicks (JSON files as they land) to Parquet, until it is stopped.
+"""Stream of clicks (JSON files as they land) to Parquet, until it is stopped.
 
 A file sink would hide its output from the listener, which sees what `foreachBatch` writes.
 

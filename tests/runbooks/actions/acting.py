@@ -27,32 +27,32 @@ NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
 class Posted:
-    """A collector that takes all but what it is told to refuse."""
+    """Collector that accepts all bodies but those in `rejects`."""
 
     def __init__(self) -> None:
         self.posted: list[tuple[str, bytes]] = []
         self.requeued: list[tuple[int, str, bytes]] = []
-        self.refuses: dict[bytes, str] = {}
+        self.rejects: dict[bytes, str] = {}
 
     def post(self, bodies: Sequence[bytes], origin: str) -> list[str]:
         """Note them."""
         self.posted += [(origin, body) for body in bodies]
-        return [self.refuses[body] for body in bodies if body in self.refuses]
+        return [self.rejects[body] for body in bodies if body in self.rejects]
 
     def requeue(self, body: bytes, origin: str, number: int) -> str | None:
         """Note it."""
         self.requeued.append((number, origin, body))
-        return self.refuses.get(body)
+        return self.rejects.get(body)
 
 
 class Graph:
-    """What is downstream of a dataset by its name."""
+    """Downstream of a dataset by its name."""
 
     def __init__(self) -> None:
         self.of: dict[str, Downstream] = {}
 
     def downstream(self, dataset: str, namespace: str | None) -> Downstream:
-        """As it was told."""
+        """Return the planned lineage."""
         del namespace
         return self.of[dataset]
 
@@ -80,13 +80,13 @@ class Sql:
         self.of: dict[str, list[Statement]] = {}
 
     def statements(self, text: str, dialect: str) -> list[Statement]:
-        """As it was told."""
+        """Return the planned names."""
         del dialect
         return self.of.get(text, [])
 
 
 class World:
-    """All of it, over one folder."""
+    """World of an action, over one folder."""
 
     def __init__(self, engine: Engine, folder: Path) -> None:
         self.engine = engine
@@ -99,7 +99,7 @@ class World:
         self.writer = writer_of(engine, folder, NOW)
 
     def means(self) -> Means:
-        """As they are handed to an action."""
+        """Return the dependencies of an action."""
         return Means(
             engine=self.engine,
             data_dir=self.folder,
@@ -121,11 +121,11 @@ class World:
         return call(Call(name=name, arguments=given, is_dry=is_dry), self.means())
 
     def plan(self, name: str, /, **arguments: object) -> Plan:
-        """A dry run's plan."""
+        """Return a dry run's plan."""
         return self.act(name, is_dry=True, **arguments).plan
 
     def everything(self) -> dict[str, Any]:
-        """Every row of every table but the audit log's, of the spool, and other files' hashes."""
+        """Return all rows but the audit log's, rows of the spool, and hashes of other files."""
         with self.engine.connect() as connection:
             found: dict[str, Any] = {
                 table.name: sorted(map(repr, connection.execute(select(table)).all()))
@@ -147,7 +147,7 @@ class World:
         return found
 
     def audited(self) -> list[tuple[Any, ...]]:
-        """who, via, action, detail, answer of each row."""
+        """Return who, via, action, detail, answer of each row."""
         t = tables.audit.c
         rows = select(t.who, t.via, t.action, t.detail, t.answer).order_by(t.id)
         with self.engine.connect() as connection:
@@ -161,7 +161,7 @@ class World:
     def reject(
         self, *bodies: bytes, reason: str = "invalid_event", size: int | None = None
     ) -> None:
-        """Bodies that the collector refused."""
+        """Store bodies that the collector rejected."""
         with sqlite3.connect(self.folder / "spool.db") as spool:
             spool.executescript(SCHEMA)
             spool.executemany(
@@ -185,7 +185,7 @@ class World:
 
 
 def run_event(run: str, *, parent: str | None = None, sql: str | None = None) -> bytes:
-    """An event of a run, cut to what is read of it."""
+    """Return an event of a run, cut to the fields that are read."""
     facets = {"parent": {"run": {"runId": parent}, "job": {}}} if parent else {}
     job = {"namespace": "jobs", "name": "etl", "facets": {"sql": {"query": sql}} if sql else {}}
     return msgspec.json.encode({"run": {"runId": run, "facets": facets}, "job": job})

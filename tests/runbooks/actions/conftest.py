@@ -1,4 +1,4 @@
-"""What the tests of actions share."""
+"""Fixtures that the tests of actions share."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +15,7 @@ from tests.runbooks.actions.acting import World
 
 @pytest.fixture
 def world(embedded: Engine, tmp_path: Path) -> World:
-    """A catalog on SQLite, and a folder beside it."""
+    """Create a catalog on SQLite, and a folder beside it."""
     return World(embedded, tmp_path)
 
 

@@ -17,7 +17,7 @@ UP = {"pipeline": "running", "service": "running"}
 
 
 def test_a_dry_run_has_one_row_and_its_plan(world):
-    """Who, by which way, what of what, and that nothing was done."""
+    """Record who asked, how, for what, and that nothing was done."""
     world.supervisor.running = UP
     answer = world.act("restart-role", is_dry=True, role="pipeline")
 
@@ -27,7 +27,7 @@ def test_a_dry_run_has_one_row_and_its_plan(world):
 
 
 def test_what_is_done_has_a_row_before_and_one_after(world):
-    """A process that dies half way has left the first, without an answer."""
+    """Leave the first row, without an answer, where a process dies half way."""
     world.supervisor.running = UP
     world.act("restart-role", role="pipeline")
 
@@ -55,7 +55,7 @@ def test_what_is_done_has_a_row_before_and_one_after(world):
     ],
 )
 @pytest.mark.parametrize("is_dry", [True, False])
-def test_what_is_refused_stands_in_the_audit_log_too(world, name, arguments, error, is_dry):
+def test_rejected_actions_are_in_the_audit_log(world, name, arguments, error, is_dry):
     """Dry or not; with the reason, and nothing else changed."""
     before = world.everything()
     with pytest.raises(error):
@@ -68,7 +68,7 @@ def test_what_is_refused_stands_in_the_audit_log_too(world, name, arguments, err
 
 
 def test_who_may_not_have_it_done_may_have_it_planned(world):
-    """An API that is open to all has no admins."""
+    """Run it for anybody: an API that is open to all has no admins."""
     world.supervisor.running = UP
     asked = {"name": "restart-role", "arguments": {"role": "service"}, "is_allowed": False}
 
@@ -79,8 +79,8 @@ def test_who_may_not_have_it_done_may_have_it_planned(world):
     assert [row[4][:7] for row in world.audited()] == ["dry run", "refused"]
 
 
-def test_what_fails_half_way_is_told_as_failed(world, monkeypatch):
-    """By an error that it foresees, and by one that nobody did."""
+def test_an_action_that_fails_half_way_is_recorded_as_failed(world, monkeypatch):
+    """Fail by an expected error, and by an unexpected one."""
     world.supervisor.running = UP
     for error in (FailedActionError("gone"), ValueError("secret of a library")):
 
@@ -97,7 +97,7 @@ def test_what_fails_half_way_is_told_as_failed(world, monkeypatch):
 
 @pytest.fixture
 def crowded(on_disk, disk):
-    """A world whose catalog is on a disk that is full."""
+    """Create a world whose catalog is on a disk that is full."""
     world = World(on_disk, disk)
     world.supervisor.running = UP
     fill(disk, on_disk)
@@ -118,7 +118,7 @@ def test_nothing_is_done_that_cannot_be_written_down(crowded, disk):
 
 
 def test_an_action_begun_without_its_row_would_be_seen(crowded, monkeypatch):
-    """The mutant: the same full disk where the first row is left out."""
+    """Leave the first row out (mutant): the same full disk."""
     record = audit.record
     monkeypatch.setattr(
         audit, "record", lambda engine, entry: entry.answer and record(engine, entry)
@@ -138,7 +138,7 @@ def test_text_that_no_catalog_holds_is_kept_as_far_as_it_can(world):
 
 
 def test_every_action_is_called_by_its_own_name():
-    """In the order in which pages speak of them, all with a sentence."""
+    """List them in the order of the pages, each with a sentence."""
     assert sorted(ACTIONS) == [
         "notify-downstream",
         "open-suppression",

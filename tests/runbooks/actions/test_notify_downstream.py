@@ -42,39 +42,43 @@ def _notices(world):
     return {row.channel: from_json(row.message) for row in rows}
 
 
-def test_who_would_be_told_is_planned_and_nobody_is(filled):
+def test_a_plan_lists_recipients_and_notifies_nobody(filled):
     """Owners with a channel, with how many datasets; those without are named."""
     before = filled.everything()
     plan = filled.plan("notify-downstream", dataset="core/orders", note="late")
 
     assert plan.does == (
-        "tell bi in slack:#bi of 1 datasets",
-        "tell shop in slack:#shop of 11 datasets",
+        "notify bi in slack:#bi about 1 datasets",
+        "notify shop in slack:#shop about 11 datasets",
     )
     assert plan.cautions == (
-        "mute has no slack in the policy: not told",
-        "nobody has no slack in the policy: not told",
+        "mute has no slack in the policy: not notified",
+        "nobody has no slack in the policy: not notified",
     )
     assert plan.figures == {"notices": 2, "datasets": 14}
     assert filled.everything() == before
 
 
 def test_each_owner_gets_one_notice_with_their_own_datasets(filled):
-    """Ten of them and how many in all; what was said, and by whom. Nobody is rung."""
+    """List ten of them and their number, the note and its author. Page nobody."""
     filled.act("notify-downstream", dataset="core/orders", note="again at 09:00")
 
-    told = _notices(filled)
-    assert sorted(told) == ["slack:#bi", "slack:#shop"]
-    shop_told = told["slack:#shop"]
-    assert (shop_told.kind, shop_told.severity, shop_told.owner) == ("notice", "ticket", "shop")
-    assert (len(shop_told.impacted), shop_told.impacted_count) == (10, 11)
-    assert shop_told.note == "again at 09:00 (ann)"
-    assert [one.name for one in told["slack:#bi"].impacted] == ["mart/revenue"]
-    assert told["slack:#bi"].tiers == (("critical", 1),)
+    notices = _notices(filled)
+    assert sorted(notices) == ["slack:#bi", "slack:#shop"]
+    shop_notice = notices["slack:#shop"]
+    assert (shop_notice.kind, shop_notice.severity, shop_notice.owner) == (
+        "notice",
+        "ticket",
+        "shop",
+    )
+    assert (len(shop_notice.impacted), shop_notice.impacted_count) == (10, 11)
+    assert shop_notice.note == "again at 09:00 (ann)"
+    assert [one.name for one in notices["slack:#bi"].impacted] == ["mart/revenue"]
+    assert notices["slack:#bi"].tiers == (("critical", 1),)
 
 
-def test_two_owners_in_one_channel_are_both_told(filled):
-    """Each with their own list."""
+def test_two_owners_in_one_channel_are_both_notified(filled):
+    """Send each their own list."""
     owners = (Owner(name="shop", slack="#data"), Owner(name="bi", slack="#data"))
     filled.policy = msgspec.structs.replace(POLICY, owners=owners)
     filled.act("notify-downstream", dataset="core/orders", note="late")
@@ -84,8 +88,8 @@ def test_two_owners_in_one_channel_are_both_told(filled):
     assert sorted(from_json(row).owner for row in rows) == ["bi", "shop"]
 
 
-def test_an_incident_is_told_by_its_roots_that_are_still_bad(filled):
-    """What is wrong, since when, and its correlation id are the incident's."""
+def test_a_notice_names_the_roots_that_are_still_bad(filled):
+    """Use the incident's reason, time and correlation id."""
     filled.insert("dataset", *map(shop.dataset_row, (shop.CORE, shop.RAW)))
     filled.insert("incident", incident_row())
     filled.insert("incident_member", _member(shop.CORE), _member(shop.RAW, left_at=7))
@@ -97,7 +101,7 @@ def test_an_incident_is_told_by_its_roots_that_are_still_bad(filled):
     assert one.incident_id.startswith("notice/inc-1/")
 
 
-def test_nobody_to_tell_and_nothing_to_tell_of_are_refused(filled):
+def test_a_notice_without_recipients_or_roots_is_rejected(filled):
     """Neither leaves a row."""
     filled.policy = Policy()
     with pytest.raises(RefusedActionError, match="bi, mute, nobody, shop; the policy has a slack"):

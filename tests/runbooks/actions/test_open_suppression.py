@@ -18,19 +18,19 @@ def _window(**more: str):
 
 
 def test_a_window_is_planned_with_what_it_hides_and_nothing_changes(world):
-    """From now, unless told; by the datasets that match now."""
+    """Open it from now by default; by the datasets that match now."""
     world.insert("dataset", *map(shop.dataset_row, shop.NAMES))
     before = world.everything()
     plan = world.plan("open-suppression", **_window())
 
-    told = "2026-11-21 12:00:00 UTC to 2026-11-21 18:00:00 UTC: 1 datasets match now"
-    assert plan.does == (f"open a window for s3://shop/core/*, {told}",)
+    expected = "2026-11-21 12:00:00 UTC to 2026-11-21 18:00:00 UTC: 1 datasets match now"
+    assert plan.does == (f"open a window for s3://shop/core/*, {expected}",)
     assert plan.figures == {"datasets": 1, "seconds": 21_600}
     assert world.everything() == before
 
 
 def test_a_window_stands_with_who_opened_it_and_why(world):
-    """One that would have begun before begins now."""
+    """Begin now where the window would have begun before."""
     world.act("open-suppression", **_window(from_=_at(-1), name="november"))
 
     with world.engine.connect() as connection:
@@ -39,38 +39,38 @@ def test_a_window_stands_with_who_opened_it_and_why(world):
             " FROM suppression"
         ).all()
     until = world.now + 21_600_000_000
-    told = ("november", "s3://shop/core/*", world.now, until, "ann", "cli", "reload", world.now)
-    assert tuple(row) == (*told, None)
+    expected = ("november", "s3://shop/core/*", world.now, until, "ann", "cli", "reload", world.now)
+    assert tuple(row) == (*expected, None)
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "message"),
     [
         ({"until": _at(0)}, "is over"),
         ({"until": _at(31)}, "30 days at most"),
         ({"from_": _at(400), "until": _at(401)}, "366 days away"),
         ({"from_": _at(0.5)}, "not after from"),
-        ({"pattern": "  "}, "pattern: nothing is said"),
+        ({"pattern": "  "}, "pattern: is empty"),
         ({"pattern": "a\u202eb"}, "U\\+202E"),
-        ({"reason": " "}, "reason: nothing is said"),
+        ({"reason": " "}, "reason: is empty"),
         ({"reason": "x" * 501}, "reason"),
         ({"until": "2026-11-21T18:00:00"}, "until"),
-        ({"until": "9999-12-31T23:59:59-14:00"}, "until: expected an instant of the years"),
-        ({"until": "0001-01-01T00:00:00+14:00"}, "until: expected an instant of the years"),
-        ({"from_": "9999-12-31T23:59:59-14:00"}, "from: expected an instant of the years"),
+        ({"until": "9999-12-31T23:59:59-14:00"}, "until: expected a time of the years"),
+        ({"until": "0001-01-01T00:00:00+14:00"}, "until: expected a time of the years"),
+        ({"from_": "9999-12-31T23:59:59-14:00"}, "from: expected a time of the years"),
     ],
 )
-def test_a_window_without_end_or_sense_is_refused(world, wrong, said):
+def test_a_window_without_end_or_sense_is_rejected(world, wrong, message):
     """Whether it is planned or done."""
     for is_dry in (True, False):
-        with pytest.raises(InvalidActionError, match=said):
+        with pytest.raises(InvalidActionError, match=message):
             world.act("open-suppression", is_dry=is_dry, **_window(**wrong))
     with world.engine.connect() as connection:
         assert connection.exec_driver_sql("SELECT count(*) FROM suppression").scalar() == 0
 
 
 def test_what_hides_everything_or_nothing_says_so(world):
-    """Both are most likely a slip."""
+    """Reject both: they are most likely a typing error."""
     everything = world.plan("open-suppression", **_window(pattern="*"))
 
     assert "it hides every dataset there is" in everything.cautions

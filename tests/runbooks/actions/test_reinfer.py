@@ -34,7 +34,7 @@ def _touched(number: int, name: str, direction: str) -> dict[str, Any]:
 
 @pytest.fixture
 def filled(world: World) -> World:
-    """A run whose command ran a second execution; its own event named nothing."""
+    """Add a run whose command ran a second execution; its own event named nothing."""
     world.insert("dataset", *map(shop.dataset_row, NAMES))
     world.insert("dataset", *(shop.dataset_row(name, "postgres://db") for name in TABLES))
     world.insert("run", {**shop.run_row(), "run_key": RUN_KEY, "run_id": RUN})
@@ -50,7 +50,7 @@ def filled(world: World) -> World:
 
 
 def test_what_the_log_has_is_planned_and_nothing_changes(filled):
-    """All that the group read is read for what it writes, but for itself."""
+    """Take all that the group read, for what it writes, but for itself."""
     before = filled.everything()
     plan = filled.plan("reinfer", run=RUN)
 
@@ -64,7 +64,7 @@ def test_what_the_log_has_is_planned_and_nothing_changes(filled):
 
 
 def test_a_job_event_is_posted_that_says_it_is_inferred(filled):
-    """As history, by openlineage-python, sound to our own collector, and no claim of the run's."""
+    """Declare as history, by openlineage-python, valid for our collector, without a claim."""
     filled.act("reinfer", run=RUN)
 
     ((origin, body),) = filled.collector.posted
@@ -80,7 +80,7 @@ def test_a_job_event_is_posted_that_says_it_is_inferred(filled):
 
 
 def test_the_same_again_is_the_same_to_the_byte(filled):
-    """So that the collector has it once."""
+    """Post it so that the collector has it once."""
     filled.act("reinfer", run=RUN)
     filled.now += 3_600_000_000
     filled.act("reinfer", run=RUN)
@@ -90,7 +90,7 @@ def test_the_same_again_is_the_same_to_the_byte(filled):
 
 
 def test_several_outputs_are_several_events(filled):
-    """One event of both would say that each is made of all that either is made of."""
+    """Use an event each: one of both would mix their inputs."""
     filled.insert("execution", _execution(80, group_key=80, run_key=RUN_KEY))
     filled.insert(
         "execution_io",
@@ -105,7 +105,7 @@ def test_several_outputs_are_several_events(filled):
 
 
 def test_what_failed_wrote_nothing(filled):
-    """Of an execution with an error nothing is concluded."""
+    """Conclude nothing from an execution with an error."""
     filled.insert(
         "execution", _execution(90, group_key=90, run_key=RUN_KEY, error_message="no space left")
     )
@@ -124,7 +124,7 @@ def _with_sql(world: World, *statements: Statement) -> World:
     return world
 
 
-def test_sql_tells_what_no_log_does(filled):
+def test_sql_has_what_no_log_has(filled):
     """Names of two parts or more, each of which fits one dataset alone."""
     _with_sql(filled, Statement(("core.prices",), ("core.items",)))
     plan = filled.plan("reinfer", run=RUN)
@@ -135,26 +135,26 @@ def test_sql_tells_what_no_log_does(filled):
     )
 
 
-def test_a_name_that_fits_several_or_none_is_told_and_not_guessed(filled):
+def test_a_name_that_fits_several_or_none_is_listed_and_not_guessed(filled):
     """Nor is a name of one part, which may be a view of the session."""
     _with_sql(filled, Statement(("db.items", "prices", "core.nothing"), ("core.items",)))
     plan = filled.plan("reinfer", run=RUN)
 
     assert plan.figures["sql"] == 0
-    told = "names in its SQL that fit no one dataset: core.nothing, db.items, prices"
-    assert told in plan.cautions
+    caution = "names in its SQL that fit no one dataset: core.nothing, db.items, prices"
+    assert caution in plan.cautions
 
 
 def test_a_query_without_a_target_is_of_the_runs_only_output(filled):
-    """As a DataFrame that is saved: its text names what is read alone."""
+    """Read the text of a DataFrame that is saved: it names inputs alone."""
     filled.insert("run_io", shop.io_row(RUN_KEY, key("s3://shop", "core/orders"), "write"))
     _with_sql(filled, Statement(("core.prices",), ()))
 
     assert filled.plan("reinfer", run=RUN).figures["sql"] == 1
 
 
-def test_a_run_that_nobody_knows_or_that_left_nothing_is_refused(filled):
-    """And what the collector does not take is not told as done."""
+def test_a_run_that_nobody_knows_or_that_left_nothing_is_rejected(filled):
+    """Report bodies that the collector rejects as not done."""
     with pytest.raises(InvalidActionError, match="no run has the id"):
         filled.plan("reinfer", run="0195f1c2-7f8e-7000-8000-00000000000f")
     filled.insert(
@@ -163,6 +163,6 @@ def test_a_run_that_nobody_knows_or_that_left_nothing_is_refused(filled):
     with pytest.raises(RefusedActionError, match="LINEWARD_PIPELINE_EVENT_LOGS"):
         filled.plan("reinfer", run="lonely")
     filled.act("reinfer", run=RUN)
-    filled.collector.refuses = {filled.collector.posted[0][1]: "too large"}
+    filled.collector.rejects = {filled.collector.posted[0][1]: "too large"}
     with pytest.raises(FailedActionError, match="too large"):
         filled.act("reinfer", run=RUN)

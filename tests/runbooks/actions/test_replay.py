@@ -30,7 +30,7 @@ def filled(world):
 
 
 def test_a_span_is_counted_by_origin_and_nothing_of_it_changes(filled):
-    """From its first instant, up to and without its last."""
+    """Include the first instant, and exclude the last."""
     before = filled.everything()
     plan = filled.plan("replay", from_=_at(-2), to=_at(0))
 
@@ -42,7 +42,7 @@ def test_a_span_is_counted_by_origin_and_nothing_of_it_changes(filled):
 
 @pytest.mark.parametrize("hours", [-12, 0, 14])
 def test_a_span_is_of_instants_whatever_their_zone(world, hours):
-    """The lake's days are of UTC: one that is another day where somebody asks is opened too."""
+    """Open the lake's day by UTC, also where it is another day for the user."""
     zone = timezone(timedelta(hours=hours))
     world.lay(*[(NOW - ago * HOUR, "http", b'{"n":%d}' % ago) for ago in (2, 14, 22)])
     begin, end = ((NOW - ago * HOUR).astimezone(zone).isoformat() for ago in (20, 1))
@@ -59,14 +59,14 @@ def test_a_span_is_of_instants_whatever_their_zone(world, hours):
         ({"from_": _at(-1), "to": "9999-12-31T23:59:59-14:00"}, "to"),
     ],
 )
-def test_a_span_that_no_calendar_holds_is_refused(filled, span, place):
-    """With the name of its end."""
-    with pytest.raises(InvalidActionError, match=f"{place}: expected an instant of the years"):
+def test_a_span_that_no_calendar_holds_is_rejected(filled, span, place):
+    """Name the wrong end."""
+    with pytest.raises(InvalidActionError, match=f"{place}: expected a time of the years"):
         filled.plan("replay", **span)
 
 
 def test_events_are_posted_as_history_byte_for_byte(filled):
-    """What came from a Marquez does not go back there; an event without a time is of its coming."""
+    """Keep Marquez's events away from it; an event without a time has its arrival's."""
     done = filled.act("replay", from_=_at(-2), to=_at(1)).done
 
     assert done.figures == {"events": 3, "refused": 0}
@@ -77,13 +77,13 @@ def test_events_are_posted_as_history_byte_for_byte(filled):
     ]
 
 
-def test_to_is_now_unless_told(filled):
+def test_to_is_now_by_default(filled):
     """`from` alone: all since then."""
     assert filled.plan("replay", from_=_at(-31)).figures == {"events": 3}
 
 
 def test_events_of_a_run_are_its_own_and_those_that_it_began(world):
-    """By run id, parent and root; a body that merely holds the text is none."""
+    """Find by run id, parent and root; ignore bodies that merely hold the text."""
     own, child = run_event(RUN), run_event(OTHER, parent=RUN)
     stray = b'{"run": {"runId": "x"}, "note": "%s"}' % RUN.encode()
     world.lay(*[(NOW, "http", body) for body in (own, child, stray, b"no JSON " + RUN.encode())])
@@ -95,13 +95,13 @@ def test_events_of_a_run_are_its_own_and_those_that_it_began(world):
     assert world.collector.posted == [("history", own), ("history", child)]
 
 
-def test_what_the_collector_refuses_is_told(filled):
-    """A replay that is not whole says so."""
-    filled.collector.refuses = {b'{"n":2}': "$.run: required, and missing"}
+def test_rejections_of_the_collector_are_reported(filled):
+    """Report a replay that is incomplete."""
+    filled.collector.rejects = {b'{"n":2}': "$.run: required, and missing"}
     done = filled.act("replay", from_=_at(-2), to=_at(0)).done
 
     assert (done.is_whole, done.figures) == (False, {"events": 2, "refused": 1})
-    assert done.did[1] == "refused: $.run: required, and missing"
+    assert done.did[1] == "rejected: $.run: required, and missing"
     assert filled.audited()[-1][4].startswith("done in part: ")
 
 
@@ -114,13 +114,13 @@ def test_what_the_collector_refuses_is_told(filled):
         {"from_": _at(0), "to": _at(0)},
     ],
 )
-def test_neither_a_span_nor_a_run_is_refused(filled, arguments):
+def test_neither_a_span_nor_a_run_is_rejected(filled, arguments):
     """Nor both, nor a span that ends before it begins."""
     with pytest.raises(InvalidActionError):
         filled.plan("replay", **arguments)
 
 
-def test_nothing_and_too_much_are_refused(filled, monkeypatch):
+def test_nothing_and_too_much_are_rejected(filled, monkeypatch):
     """An empty span does nothing; one of more than a spool bears is to be cut."""
     with pytest.raises(RefusedActionError, match="has no event"):
         filled.plan("replay", from_=_at(-60), to=_at(-59))

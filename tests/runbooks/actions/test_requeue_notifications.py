@@ -13,7 +13,7 @@ _CHANNEL = "slack:C0000001"
 
 @pytest.fixture
 def failed(world):
-    """Of one incident two in Slack, and one in PagerDuty."""
+    """Fail two notifications of one incident in Slack, and one in PagerDuty."""
     with writing(world.engine) as connection:
         for revision, kind in ((1, "opened"), (2, "changed")):
             enqueue(connection, message(revision, kind), channel_of(_CHANNEL))
@@ -31,7 +31,7 @@ def _states(world):
 
 
 def test_a_plan_counts_them_and_changes_nothing(failed):
-    """The newest of each incident."""
+    """Send the newest of each incident."""
     before = failed.everything()
     plan = failed.plan("requeue-notifications", channel=_CHANNEL)
 
@@ -41,7 +41,7 @@ def test_a_plan_counts_them_and_changes_nothing(failed):
 
 
 def test_they_are_due_now_and_those_of_other_channels_stay(failed):
-    """What a later message has overtaken stays as it is, too."""
+    """Leave messages alone that a later one has replaced."""
     failed.act("requeue-notifications", channel=_CHANNEL)
 
     assert _states(failed) == [
@@ -53,14 +53,14 @@ def test_they_are_due_now_and_those_of_other_channels_stay(failed):
 
 @pytest.mark.parametrize("channel", ["slack:C9999999", "webhook:tickets", "pagerduty:keys/other"])
 @pytest.mark.parametrize("is_dry", [True, False])
-def test_a_channel_without_any_is_refused_with_those_that_have(failed, channel, is_dry):
-    """Whoever mistypes a channel is told which there are."""
-    said = f"{channel}: .* failed are: pagerduty:keys/shop, {_CHANNEL}"
-    with pytest.raises(RefusedActionError, match=said):
+def test_a_channel_without_any_is_rejected_with_those_that_have(failed, channel, is_dry):
+    """Name the channels with failed notifications after a typing error."""
+    expected = f"{channel}: .* failed are: pagerduty:keys/shop, {_CHANNEL}"
+    with pytest.raises(RefusedActionError, match=expected):
         failed.act("requeue-notifications", is_dry=is_dry, channel=channel)
 
 
 def test_a_channel_is_needed(failed):
-    """All of them at once is not offered."""
+    """Offer no way to send all of them at once."""
     with pytest.raises(InvalidActionError, match="channel"):
         failed.plan("requeue-notifications", channel="")

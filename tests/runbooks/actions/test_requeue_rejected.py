@@ -5,7 +5,7 @@ from runbooks.actions.errors import InvalidActionError, RefusedActionError
 
 @pytest.fixture
 def filled(world):
-    """Two whole bodies of one reason, one of another, and two that were kept in part."""
+    """Store two whole bodies of one reason, one of another, and two that were cut."""
     world.reject(b"one", b"two")
     world.reject(b"three", reason="name_too_long")
     world.reject(b"head", reason="invalid_event", size=2_000_000)
@@ -13,14 +13,14 @@ def filled(world):
     return world
 
 
-def test_what_is_kept_is_told_by_reason_and_nothing_changes(filled):
-    """How many of each, with the newest as an example; what is cut cannot be sent."""
+def test_a_plan_lists_rejected_events_by_reason_and_changes_nothing(filled):
+    """Count each reason, with the newest as an example; cut bodies cannot be sent."""
     before = filled.everything()
     plan = filled.plan("requeue-rejected")
 
     assert plan.figures == {"events": 3, "cut": 2}
     assert plan.does[:2] == (
-        "post 3 refused events again",
+        "post 3 rejected events again",
         "invalid_event: 3, the newest is #4: $: invalid_event",
     )
     assert plan.cautions[0] == "2 were kept in part: their producers must send them again"
@@ -28,8 +28,8 @@ def test_what_is_kept_is_told_by_reason_and_nothing_changes(filled):
 
 
 def test_whole_bodies_are_posted_with_their_number_and_origin(filled):
-    """In the order in which they came; the collector strikes off what it takes."""
-    filled.collector.refuses = {b"two": "$.run: required, and missing"}
+    """Send in the order of arrival; the collector removes what it accepts."""
+    filled.collector.rejects = {b"two": "$.run: required, and missing"}
     done = filled.act("requeue-rejected").done
 
     assert filled.collector.requeued == [
@@ -43,16 +43,16 @@ def test_whole_bodies_are_posted_with_their_number_and_origin(filled):
 
 
 def test_some_may_be_chosen_by_reason_or_number(filled):
-    """The others are left alone."""
+    """Leave the others alone."""
     filled.act("requeue-rejected", reason="name_too_long")
     filled.act("requeue-rejected", numbers=[1])
 
     assert [number for number, _, _ in filled.collector.requeued] == [3, 1]
 
 
-def test_what_is_not_kept_is_refused(filled, tmp_path):
-    """A number that is none, a reason without any, a machine without a spool."""
-    with pytest.raises(InvalidActionError, match="#99: not refused"):
+def test_unknown_events_are_an_error(filled, tmp_path):
+    """Use an unknown number, a reason without events, and a machine without a spool."""
+    with pytest.raises(InvalidActionError, match="#99: not rejected"):
         filled.plan("requeue-rejected", numbers=[1, 99])
     with pytest.raises(RefusedActionError, match="'sunshine'"):
         filled.plan("requeue-rejected", reason="sunshine")

@@ -11,7 +11,7 @@ from tests.runbooks.actions.acting import NOW, run_event
 
 @pytest.fixture
 def filled(world):
-    """Three events that were set aside, two of them by one error; the lake has two bodies."""
+    """Set three events aside, two of them by one error; the lake has two bodies."""
     world.lay((None, "http", run_event("r1")), (None, "history", run_event("r2")))
     errors = {1: "ValueError: odd", 2: "ValueError: odd", 3: "Spark ended with exit code 52"}
     rows = [
@@ -31,7 +31,7 @@ def filled(world):
 
 
 def test_a_plan_lists_the_events_by_error_and_changes_nothing(filled):
-    """The most frequent error first."""
+    """List the most frequent error first."""
     before = filled.everything()
 
     plan = filled.plan("requeue-set-aside")
@@ -44,7 +44,7 @@ def test_a_plan_lists_the_events_by_error_and_changes_nothing(filled):
 
 
 def test_events_are_posted_once_with_their_origin_as_other_bytes(filled):
-    """The spool knows a body by its bytes: the same ones would be a repeat and nothing more."""
+    """Change the body: the spool would take the same bytes for a repeat."""
     done = filled.act("requeue-set-aside").done
 
     posted = [(body, origin) for origin, body in filled.collector.posted]
@@ -59,7 +59,7 @@ def test_events_are_posted_once_with_their_origin_as_other_bytes(filled):
 
 
 def test_some_may_be_chosen_by_number(filled):
-    """The others are left alone; what was posted is not posted again."""
+    """Leave the others alone, and post none twice."""
     filled.act("requeue-set-aside", numbers=[2])
 
     assert len(filled.collector.posted) == 1
@@ -68,6 +68,6 @@ def test_some_may_be_chosen_by_number(filled):
 
 
 def test_where_none_is_set_aside_a_sentence_says_so(world):
-    """As for every action that has nothing to do."""
+    """Reject it like every action without work."""
     with pytest.raises(RefusedActionError, match="no event is set aside"):
         world.plan("requeue-set-aside")

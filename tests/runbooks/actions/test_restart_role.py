@@ -8,7 +8,7 @@ from runbooks.actions.kubernetes import Kubernetes
 
 
 def test_only_a_role_that_runs_can_be_restarted(world):
-    """Of another the ones that do are named."""
+    """Name the actions of another dataset, where this one has none."""
     world.supervisor.running = {"collector": "running", "pipeline": "restarting"}
 
     plan = world.plan("restart-role", role="pipeline")

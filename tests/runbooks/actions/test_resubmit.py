@@ -17,7 +17,7 @@ ENDED_COPY = ("jobs", COPY)
 
 
 def test_a_dry_run_asks_the_server_whether_it_would_and_stores_nothing(world, cluster):
-    """The plan names the copy; nothing changes here or there."""
+    """Name the copy; change nothing here or there."""
     cluster.store(application("orders"))
     before, stored = world.everything(), dict(cluster.stored)
     plan = world.plan("resubmit", **ORDERS)
@@ -29,7 +29,7 @@ def test_a_dry_run_asks_the_server_whether_it_would_and_stores_nothing(world, cl
 
 
 def test_a_copy_has_the_spec_and_nothing_of_the_old_run(world, cluster):
-    """No status, no ids, no owner that would delete it, no name of a pod that is there already."""
+    """Copy no status, ids, owner that would delete it, or name of an existing pod."""
     notes = {"kubectl.kubernetes.io/last-applied-configuration": "{}", "team": "shop"}
     labels = {"app": "orders", "sparkoperator.k8s.io/scheduled-app-name": "daily"}
     owner = [{"kind": "ScheduledSparkApplication", "name": "daily"}]
@@ -61,7 +61,7 @@ def test_what_has_not_ended_is_not_run_a_second_time(world, cluster, state):
 
 
 def test_two_who_ask_at_once_get_one_run(world, cluster):
-    """The copy of the first is found by its label, and has not ended."""
+    """Find the copy of the first by its label; it has not ended."""
     cluster.store(application("orders"))
     world.act("resubmit", **ORDERS)
     world.now += 60_000_000
@@ -74,7 +74,7 @@ def test_two_who_ask_at_once_get_one_run(world, cluster):
 
 
 def test_without_the_look_at_copies_there_would_be_two(world, cluster, monkeypatch):
-    """The mutant."""
+    """Run the mutant."""
     cluster.store(application("orders"))
     monkeypatch.setattr(Kubernetes, "applications", lambda *_: [])
     world.act("resubmit", **ORDERS)
@@ -84,7 +84,7 @@ def test_without_the_look_at_copies_there_would_be_two(world, cluster, monkeypat
     assert len(cluster.stored) == 3
 
 
-def test_each_refusal_of_the_server_says_what_to_do(world, cluster, tmp_path):
+def test_each_rejection_by_the_server_says_what_to_do(world, cluster, tmp_path):
     """401, 403, 404, 409 and 422, in words, and never with the token."""
     with pytest.raises(InvalidActionError, match=r'sparkapplications/orders: .*"orders" not found'):
         world.plan("resubmit", **ORDERS)
@@ -117,7 +117,7 @@ def test_a_token_that_was_renewed_is_taken_up(world, cluster, tmp_path):
     assert world.plan("resubmit", **ORDERS).figures == {"applications": 1}
 
 
-def test_a_server_that_is_gone_or_is_another_is_told(world, cluster, tmp_path):
+def test_a_server_that_is_gone_or_is_another_is_reported(world, cluster, tmp_path):
     """Nobody listens; or somebody does whom our authority does not know."""
     world.kubernetes = Kubernetes(
         KubernetesSettings(url=cluster.url, token_file=tmp_path / "token", timeout_seconds=5)

@@ -36,7 +36,7 @@ def _policy(*rules: ActionRule) -> Policy:
 
 
 def test_a_rule_is_due_with_the_incidents_own_words():
-    """Its name stands where the rule has a word for it."""
+    """Insert its name where the rule has a word for it."""
     arguments = {"namespace": "spark", "name": "etl_orders"}
     asked = Due("resubmit", arguments, is_dry=False, who="policy for inc-1")
     assert due(_policy(AGAIN), FAILED, []) == [asked]
@@ -46,19 +46,19 @@ def test_a_rule_is_due_with_the_incidents_own_words():
     "change", [{"kind": "missing"}, {"name": "load_orders"}, {"namespace": "other"}]
 )
 def test_another_kind_or_root_is_not(change):
-    """By kind, and by the pattern over the root's whole name."""
+    """Match by kind, and by the pattern over the root's whole name."""
     assert due(_policy(AGAIN), msgspec.structs.replace(FAILED, **change), []) == []
 
 
 def test_an_action_is_done_once_an_incident_however_many_rules_ask():
-    """And not again an hour or a day later: it did not help."""
+    """Run it never again, an hour or a day later: it did not help."""
     assert len(due(_policy(AGAIN, AGAIN), FAILED, [])) == 1
     assert due(_policy(AGAIN), FAILED, [Past("inc-1", "resubmit", 0)]) == []
     assert len(due(_policy(AGAIN), FAILED, [Past("inc-1", "reinfer", 0)])) == 1
 
 
 def test_so_many_an_hour_over_all_incidents_and_no_more():
-    """A storm is a person's: two within the hour are the bound; older ones do not count."""
+    """Allow two within the hour: a storm needs a person; older ones do not count."""
     recent = [Past(f"inc-{n}", "resubmit", 10 * HOUR - n) for n in (2, 3)]
     older = [Past("inc-4", "resubmit", 9 * HOUR)]
 
@@ -67,7 +67,7 @@ def test_so_many_an_hour_over_all_incidents_and_no_more():
 
 
 def test_without_the_bound_a_storm_would_restart_everything(monkeypatch):
-    """The mutant."""
+    """Run the mutant."""
     monkeypatch.setattr(triggers, "_is_allowed", lambda *_: True)
     recent = [Past(f"inc-{n}", "resubmit", 10 * HOUR - n) for n in (2, 3)]
 
@@ -94,20 +94,20 @@ def test_a_rule_plans_only_unless_it_says_otherwise():
 
 
 def test_what_was_done_is_known_by_the_audit_log(world):
-    """Of this incident ever, of the others in the last hour; of people nothing; once each."""
+    """Count this incident's ever, the others' in the last hour, and none of people."""
 
-    def told(at, who, action="act resubmit", via="policy", answer="done"):
+    def add(at, who, action="act resubmit", via="policy", answer="done"):
         record(
             world.engine,
             Entry(at=at, who=who, via=via, action=action, detail="{}", answer=answer),
         )
 
-    told(HOUR, "policy for inc-1", answer=None)
-    told(HOUR + 1, "policy for inc-1")
-    told(HOUR, "policy for inc-2")
-    told(10 * HOUR - 1, "policy for inc-3", answer="refused: it runs")
-    told(10 * HOUR - 1, "ann", via="cli")
-    told(10 * HOUR - 1, "policy for inc-4", action="suppress")
+    add(HOUR, "policy for inc-1", answer=None)
+    add(HOUR + 1, "policy for inc-1")
+    add(HOUR, "policy for inc-2")
+    add(10 * HOUR - 1, "policy for inc-3", answer="refused: it runs")
+    add(10 * HOUR - 1, "ann", via="cli")
+    add(10 * HOUR - 1, "policy for inc-4", action="suppress")
 
     with world.engine.connect() as connection:
         found = past(connection, "inc-1", 10 * HOUR)
@@ -118,7 +118,7 @@ def test_what_was_done_is_known_by_the_audit_log(world):
 
 
 def test_a_policy_may_name_every_action_and_kind_and_no_other(tmp_path):
-    """The lists in the policy's own package, which knows neither, are theirs."""
+    """Compare the lists in the policy's own package, which imports neither."""
     assert set(ActionName.__args__) == set(ACTIONS)
     assert set(KindName.__args__) == {kind.id for kind in KINDS}
     file = tmp_path / "lineward.yaml"

@@ -1,4 +1,4 @@
-"""The scorer knows nothing of what it judges."""
+"""Imports of the scorer: none of the system under test."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ _DETECTORS = {"alerts", "slis", "service", "collector", "lineage"}
 
 
 def loaded_with(module):
-    """Packages that a fresh interpreter has after this one import."""
+    """Return the packages of a fresh interpreter after this one import."""
     code = f"import sys, {module}\nprint(*{{name.split('.')[0] for name in sys.modules}})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     return set(done.stdout.decode().split())
@@ -17,7 +17,7 @@ def loaded_with(module):
 
 @pytest.mark.parametrize("judge", ["scorer", "scores", "truth", "received", "verdict"])
 def test_no_code_of_the_detector_is_loaded_with_it(judge):
-    """Not by a detour either."""
+    """Allow no detour either."""
     assert not loaded_with(f"runbooks.gameday.{judge}") & _DETECTORS
 
 

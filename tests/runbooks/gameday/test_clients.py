@@ -39,7 +39,7 @@ def _job(client, outputs=1):
     )
 
 
-def _told(job, events):
+def _summary(job, events):
     """(state, job's name, datasets written) of each event of the job's runs."""
     names = {job.root_name, *ESTATE.names_of(job)}
     return [
@@ -52,8 +52,8 @@ def _told(job, events):
 def _of_run(job, fate, attempt=1):
     """Events of the job's first run, had it this fate."""
     run = next(run for run in runs(ESTATE) if run.job == job.number)
-    told = msgspec.structs.replace(run.told, fate=fate)
-    changed = msgspec.structs.replace(run, told=told, attempt=attempt)
+    circumstances = msgspec.structs.replace(run.circumstances, fate=fate)
+    changed = msgspec.structs.replace(run, circumstances=circumstances, attempt=attempt)
     return [json.loads(event.body) for event in Listener(ESTATE).events(changed)]
 
 
@@ -89,18 +89,18 @@ def test_airflow_tries_again_in_the_same_run_of_the_dag():
     tries = [event["run"]["facets"]["airflow"]["taskInstance"]["try_number"] for event in both]
     assert len(roots) == 1
     assert tries == [1, 1, 2, 2]
-    assert [told[0] for told in _told(job, first)] == ["START", "START", "FAIL"]
-    assert [told[0] for told in _told(job, second)] == ["START", "COMPLETE", "COMPLETE"]
+    assert [event[0] for event in _summary(job, first)] == ["START", "START", "FAIL"]
+    assert [event[0] for event in _summary(job, second)] == ["START", "COMPLETE", "COMPLETE"]
 
 
 def test_a_task_that_fails_for_good_fails_in_each_try():
-    """And fails its DAG; no FAIL names what was not written."""
+    """Fail its DAG; no FAIL names what was not written."""
     job = _job("airflow")
-    told = [(state, count) for state, _, count in _told(job, _of_run(job, "fail"))]
+    event = [(state, count) for state, _, count in _summary(job, _of_run(job, "fail"))]
 
     count = len(job.outputs)
     tried = [("START", count), ("FAIL", 0)]
-    assert told == [("START", 0), *tried, *tried, ("FAIL", 0)]
+    assert event == [("START", 0), *tried, *tried, ("FAIL", 0)]
 
 
 def test_dbt_stops_at_the_first_model_that_fails():
@@ -108,7 +108,7 @@ def test_dbt_stops_at_the_first_model_that_fails():
     job = _job("dbt", outputs=2)
     first, *_ = ESTATE.names_of(job)
 
-    broken, whole = _told(job, _of_run(job, "fail")), _told(job, _of_run(job, "complete"))
+    broken, whole = _summary(job, _of_run(job, "fail")), _summary(job, _of_run(job, "complete"))
 
     root = job.root_name
     assert broken == [
@@ -124,11 +124,11 @@ def test_dbt_stops_at_the_first_model_that_fails():
 def test_a_long_application_is_one_root_a_day(quiet):
     """Run each hour's query in that application, which ends as the next one starts."""
     job = _job("application")
-    told = [event for event in quiet if event["job"]["name"].split(".")[0] == job.name]
-    states = [event["eventType"] for event in told if event["job"]["name"] == job.name]
+    event = [event for event in quiet if event["job"]["name"].split(".")[0] == job.name]
+    states = [event["eventType"] for event in event if event["job"]["name"] == job.name]
     roots = Counter(
         event["run"]["facets"]["parent"]["root"]["run"]["runId"]
-        for event in told
+        for event in event
         if event["eventType"] == "COMPLETE" and event["outputs"]
     )
 

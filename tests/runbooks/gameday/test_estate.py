@@ -1,4 +1,4 @@
-"""An estate from a seed."""
+"""Estate from a seed."""
 
 import msgspec
 import pytest
@@ -25,7 +25,7 @@ def test_the_seed_is_the_estate(estate):
 
 
 def test_it_has_as_many_datasets_as_were_asked_for(estate):
-    """Each with a name of its own and one job that writes it."""
+    """Give each a name of its own and one job that writes it."""
     assert len(estate.datasets) == SMALL.datasets
     assert len({each.full_name for each in estate.datasets}) == SMALL.datasets
     assert sorted(estate.writer_of) == list(range(SMALL.datasets))
@@ -41,7 +41,7 @@ def test_nothing_is_made_of_itself(estate):
 
 
 def test_descendants_are_all_that_is_made_of_it(estate):
-    """By a walk of the test's own: what has the dataset among its ancestors."""
+    """Compare with a walk of the test's own, by ancestors."""
     made_of = {number: set(job.inputs) for number, job in estate.writer_of.items()}
     scheduled = {n for n, job in estate.writer_of.items() if job.cadence != "adhoc"}
 
@@ -69,7 +69,7 @@ def test_what_a_critical_dataset_is_made_of_is_critical(estate):
 
 
 def test_one_job_in_ten_has_no_listener():
-    """Some of those leave an event log, some nothing."""
+    """Let some of those leave an event log, and some nothing."""
     scheduled = [each for each in make(Shape(1)).jobs if each.cadence in {"daily", "weekday"}]
     shares = {
         kind: sum(each.reporting == kind for each in scheduled) / len(scheduled)
@@ -80,7 +80,7 @@ def test_one_job_in_ten_has_no_listener():
 
 
 def test_the_policy_reads_back(estate):
-    """The file is the policy, and nothing in it is refused or unknown."""
+    """Write the policy as a file without invalid or unknown parts."""
     policy = policy_of(estate)
 
     assert reading.parse(text_of(policy), "lineward.yaml").hash == policy.hash
@@ -89,7 +89,7 @@ def test_the_policy_reads_back(estate):
 
 
 @pytest.mark.parametrize("wrong", [{"datasets": 20}, {"days": 1}])
-def test_what_gives_no_estate_is_refused(wrong):
+def test_what_gives_no_estate_is_rejected(wrong):
     """The message says what may be asked for."""
     with pytest.raises(ValueError, match=f"{next(iter(wrong))}: .* to .*, got"):
         Shape(seed=1, **wrong)

@@ -1,4 +1,4 @@
-"""What is injected, and what is true of it."""
+"""Injected faults, and their truth."""
 
 import msgspec
 import pytest
@@ -30,7 +30,7 @@ def injected(day, kind):
 
 
 def test_the_seed_is_the_plan(estate, day):
-    """The same, byte for byte; another seed plans otherwise."""
+    """Plan the same, byte for byte; another seed plans otherwise."""
     encode = msgspec.json.encode
     assert encode(plan(estate, 60)) == encode(day)
     assert encode(plan(make(Shape(seed=2)), 60)) != encode(day)
@@ -44,8 +44,8 @@ def test_kinds_of_few_jobs_find_theirs_before_others_take_them(seed):
     assert {each.kind for each in planned.truth.faults} == set(KINDS)
 
 
-def test_more_faults_than_an_estate_has_jobs_for_are_refused():
-    """One kind after another is tried first, and then it is said which has no job left."""
+def test_more_faults_than_an_estate_has_jobs_for_are_rejected():
+    """Try one kind after another, and name the one that has no job left."""
     with pytest.raises(ValueError, match="no job of the 100 datasets in 6 days is free"):
         plan(make(Shape(seed=3, datasets=100, days=6)), 200, ["killed_job", "backfill"])
 
@@ -66,7 +66,7 @@ def test_nothing_is_done_while_limits_are_learned(day):
         assert each.kind == "retired_job" or each.over_at <= truth.ends_at
 
 
-def test_no_job_is_hurt_that_is_still_learned(estate, day):
+def test_faults_affect_no_job_that_is_still_learned(estate, day):
     """Its limit takes eight gaps, and a holiday or an outage may lie in one of those before."""
     short = make(Shape(seed=3334195001, datasets=1000, days=20))
     for planned, of in ((day, estate), (plan(short, 40), short)):
@@ -87,21 +87,21 @@ def _slots(estate, job, until):
 
 def test_several_come_at_once(day):
     """Two and three of them within one day, and the harm of none meets another's."""
-    told = [each for each in day.truth.faults if each.expect != "silence"]
+    expected = [each for each in day.truth.faults if each.expect != "silence"]
     at_once = [
-        sum(one.starts_at <= other.starts_at < one.starts_at + DAY for other in told)
-        for one in told
+        sum(one.starts_at <= other.starts_at < one.starts_at + DAY for other in expected)
+        for one in expected
     ]
     assert max(at_once) >= 3
-    for one in told:
-        for other in told:
+    for one in expected:
+        for other in expected:
             if one is not other and one.starts_at < other.over_at and other.starts_at < one.over_at:
                 assert not set(one.causes) & set(other.causes)
                 assert not set(one.impact) & set(other.impact)
 
 
 def test_what_must_stay_silent_does(day):
-    """By its kind; so does a clock that is ahead."""
+    """Stay silent by its kind; so does a clock that is ahead."""
     for each in day.truth.faults:
         is_silent = each.kind in SILENT_KINDS or each.variant == "ahead"
         assert (each.expect == "silence") == is_silent
@@ -122,7 +122,7 @@ def test_the_truth_of_a_killed_job(estate, day):
 
 
 def test_an_upgrade_breaks_every_third_job_of_a_pool(estate, day):
-    """The cause is the version, and whoever it broke; the platform can mend it."""
+    """The cause is the version, and the jobs it broke; the platform can fix it."""
     given, own = fault(day, "spark_upgrade"), injected(day, "spark_upgrade")
     broken = [estate.jobs[each] for each in own.failing]
 
@@ -134,7 +134,7 @@ def test_an_upgrade_breaks_every_third_job_of_a_pool(estate, day):
 
 
 def test_an_outage_is_alone(day):
-    """Nothing else is to be found for a cycle before it and after it."""
+    """Keep other faults away for a cycle before it and after it."""
     outage = fault(day, "collector_outage")
     near = [
         each
@@ -148,25 +148,25 @@ def test_an_outage_is_alone(day):
 
 
 def test_a_deployment_is_announced(estate, day):
-    """A window of the policy for all that waits for it."""
+    """Open a window of the policy for all that waits for it."""
     own = injected(day, "planned_deployment")
     job = estate.jobs[own.jobs[0]]
-    hurt = {*job.outputs, *estate.descendants(job.outputs)}
+    affected = {*job.outputs, *estate.descendants(job.outputs)}
     policy = policy_of(estate, day.suppressions)
     matched = {each.match for each in policy.suppressions}
 
-    names = {f"{estate.datasets[each].namespace}/{estate.datasets[each].name}" for each in hurt}
+    names = {f"{estate.datasets[each].namespace}/{estate.datasets[each].name}" for each in affected}
     assert names <= matched
 
 
 def test_standing_gaps_are_of_jobs_without_a_listener(estate, day):
-    """Whoever reports is not among them."""
+    """Leave out jobs that report."""
     for job in estate.jobs:
         name = Name(estate.namespace_of(job), job.name)
         assert (name in day.truth.standing) == (job.reporting != "listener")
 
 
-def test_too_much_is_refused():
+def test_too_much_is_rejected():
     """The message says for what there was no room."""
     small = make(Shape(seed=1, datasets=60, days=4))
     with pytest.raises(ValueError, match="killed_job: no job of the 60 datasets in 4 days"):

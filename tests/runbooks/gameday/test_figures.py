@@ -1,4 +1,4 @@
-"""What the scorer counts beside the faults: false ones, the naive way, seconds in unknown."""
+"""Figures of the scorer beside the faults: false messages, naive alerts, unknown seconds."""
 
 import msgspec
 import pytest
@@ -13,32 +13,32 @@ from tests.runbooks.gameday.told import (
     SECOND,
     STOCK,
     TRENDS,
-    heard,
     judged,
+    message,
     truth,
 )
 
 
-def test_standing_gaps_are_told_as_tickets():
+def test_standing_gaps_are_notified_as_tickets():
     """What nobody ever reported is no false ticket, and a false page all the same."""
     given = truth(KILLED, standing=(STOCK,))
-    told = [
-        heard(2_000, "ticket", STOCK),
-        heard(2_000, "ticket", REVENUE),
-        heard(2_000, root=STOCK),
+    messages = [
+        message(2_000, "ticket", STOCK),
+        message(2_000, "ticket", REVENUE),
+        message(2_000, root=STOCK),
     ]
 
-    assert scorer.false_tickets(given, told) == [told[1]]
-    assert scorer.false_pages(given, told) == [told[2]]
+    assert scorer.false_tickets(given, messages) == [messages[1]]
+    assert scorer.false_pages(given, messages) == [messages[2]]
 
 
 def test_the_naive_way():
     """Three alerts for one fault, the first of a dataset downstream; one alert for nothing."""
     alerts = [
-        heard(1_030, root=REVENUE, by="naive", owner="finance"),
-        heard(1_040, root=ORDERS, by="naive", owner="shop"),
-        heard(1_050, root=TRENDS, by="naive", owner="finance"),
-        heard(7_000, root=STOCK, by="naive", owner="store"),
+        message(1_030, root=REVENUE, by="naive", owner="finance"),
+        message(1_040, root=ORDERS, by="naive", owner="shop"),
+        message(1_050, root=TRENDS, by="naive", owner="finance"),
+        message(7_000, root=STOCK, by="naive", owner="store"),
     ]
 
     assert judged([KILLED, BACKFILL], [], alerts).naive == NaiveScore(
@@ -52,7 +52,7 @@ def test_the_naive_way():
 
 
 def test_seconds_in_unknown_are_counted_outside_ingestion_faults():
-    """Of 1,000 s from 800 on, 200 lie before an outage and 300 behind it; before 500 none count."""
+    """Count none of 1,000 s from 800 on: 200 lie before an outage, 300 behind it; 500 teach."""
     outage = msgspec.structs.replace(
         KILLED, kind="collector_outage", starts_at=1_000 * SECOND, over_at=1_500 * SECOND
     )
@@ -62,7 +62,7 @@ def test_seconds_in_unknown_are_counted_outside_ingestion_faults():
 
 
 def test_the_form_of_its_json():
-    """As it is asked for, to the name."""
+    """Print as it was requested, with the name."""
     found = msgspec.to_builtins(judged([KILLED], []))
 
     assert list(found) == [

@@ -1,4 +1,4 @@
-"""What happens, and what is heard of it."""
+"""Runs that happen, and their events."""
 
 import json
 from collections import Counter
@@ -21,8 +21,8 @@ ESTATE = make(Shape(seed=1, datasets=100, days=4))
 BEGINS = begins_at(ESTATE)
 
 
-def told(*injected: Injected):
-    """All events, as (received_at, JSON)."""
+def events_of(*injected: Injected):
+    """Return all events, as (received_at, JSON)."""
     return [
         (event.received_at, json.loads(event.body))
         for slab in slabs(ESTATE, injected)
@@ -32,7 +32,7 @@ def told(*injected: Injected):
 
 @pytest.fixture(scope="module")
 def quiet():
-    return told()
+    return events_of()
 
 
 def written(events, name):
@@ -45,7 +45,7 @@ def written(events, name):
 
 
 def reported(cadence, **wanted: object):
-    """A job with a listener that reads something."""
+    """Return a job with a listener that reads something."""
     return next(
         job
         for job in ESTATE.jobs
@@ -57,7 +57,7 @@ def reported(cadence, **wanted: object):
 
 
 def times(job, injected=()):
-    """When the job's runs began, in hours since the beginning."""
+    """Return when the job's runs began, in hours since the beginning."""
     found = [run for run in runs(ESTATE, tuple(injected)) if run.job == job.number]
     return [(run.started_at - BEGINS) / HOUR for run in found]
 
@@ -69,7 +69,7 @@ def test_runs_come_in_the_order_in_which_they_begin():
 
 
 def test_slabs_are_days_in_the_order_of_arrival():
-    """Every event is in the slab in which it arrives, and none comes twice."""
+    """Put every event into the slab in which it arrives, exactly once."""
     ends, count = BEGINS, 0
     for slab in slabs(ESTATE):
         assert slab.starts_at == ends
@@ -87,7 +87,7 @@ def test_the_same_seed_gives_the_same_bytes():
 
 
 def test_the_collector_takes_every_event(quiet):
-    """Each is OpenLineage, by the collector's own judgement, and no two are alike."""
+    """Check each by the collector's own rules; no two are alike."""
     bodies = [json.dumps(event).encode() for _, event in quiet]
     assert all(parse(body, Limits()).kind == "run" for body in bodies)
     assert len(set(bodies)) == len(bodies)
@@ -119,7 +119,7 @@ def _micros(text):
 
 
 def test_zeros_at_the_end_of_a_time_are_dropped():
-    """As the listener does: whoever compares texts is wrong."""
+    """Vary texts as the listener does: a comparison of texts would be wrong."""
     assert [instant(at) for at in (0, 940_000, 1_500_000)] == [
         b"1970-01-01T00:00:00Z",
         b"1970-01-01T00:00:00.94Z",
@@ -127,13 +127,15 @@ def test_zeros_at_the_end_of_a_time_are_dropped():
     ]
 
 
-def test_jobs_without_a_listener_are_not_heard_of(quiet):
+def test_jobs_without_a_listener_leave_no_events(quiet):
     """Their runs happen all the same."""
-    silent = {ESTATE.jobs[run.job].name for run in runs(ESTATE) if not run.told.is_reported}
-    heard = {event["job"]["name"].split(".")[0] for _, event in quiet}
+    silent = {
+        ESTATE.jobs[run.job].name for run in runs(ESTATE) if not run.circumstances.is_reported
+    }
+    reporting = {event["job"]["name"].split(".")[0] for _, event in quiet}
 
     assert silent
-    assert not silent & heard
+    assert not silent & reporting
 
 
 def test_a_job_that_waits_does_not_run_while_its_source_is_late():
@@ -159,24 +161,24 @@ def test_a_job_that_waits_does_not_run_while_its_source_is_late():
     assert all(times(job) == times(job, [late]) for job in heedless)
 
 
-def test_a_killed_job_is_run_again_when_it_is_mended():
+def test_a_killed_job_is_run_again_when_it_is_fixed():
     """While it lasts each run fails, and nothing downstream that waits has run."""
     job = reported("hourly")
     killed = Injected("killed_job", (job.number,), BEGINS + 30 * HOUR, BEGINS + 35 * HOUR, "fail")
     found = [run for run in runs(ESTATE, (killed,)) if run.job == job.number]
-    failed = [run for run in found if run.told.fate == "fail"]
-    mended = next(run for run in found if run.started_at >= killed.ends_at)
+    failed = [run for run in found if run.circumstances.fate == "fail"]
+    repeated = next(run for run in found if run.started_at >= killed.ends_at)
 
     assert len(failed) == 5
-    assert mended.started_at == killed.ends_at
-    assert mended.told.fate != "fail"
+    assert repeated.started_at == killed.ends_at
+    assert repeated.circumstances.fate != "fail"
 
 
 def test_a_lost_run_has_no_end():
     """Killed with its JVM: START and nothing more, of the application too."""
     job = reported("hourly")
     lost = Injected("killed_job", (job.number,), BEGINS + 30 * HOUR, BEGINS + 33 * HOUR, "lost")
-    own = [e for _, e in told(lost) if e["job"]["name"].startswith(f"{job.name}.")]
+    own = [e for _, e in events_of(lost) if e["job"]["name"].startswith(f"{job.name}.")]
     states: dict[str, set[str]] = {}
     for event in own:
         states.setdefault(event["run"]["runId"], set()).add(event["eventType"])
@@ -191,14 +193,14 @@ def test_a_silent_listener_says_nothing_of_what_runs(quiet):
     name = ESTATE.datasets[job.outputs[0]].name
 
     assert times(job, [silent]) == times(job)
-    assert len(set(written(told(silent), name))) == len(set(written(quiet, name))) - 6
+    assert len(set(written(events_of(silent), name))) == len(set(written(quiet, name))) - 6
 
 
 def test_a_renamed_dataset_is_written_under_the_other_name():
-    """The old one is not, until it is mended; the other one is dropped then."""
+    """Skip the old one until the fix; then drop the other one."""
     job = reported("hourly")
     renamed = Injected("renamed_dataset", (job.number,), BEGINS + 30 * HOUR, BEGINS + 36 * HOUR)
-    events = told(renamed)
+    events = events_of(renamed)
     other = other_name(ESTATE.datasets[job.outputs[0]].full_name)[1]
     changes = [
         output["facets"]["lifecycleStateChange"]["lifecycleStateChange"]
@@ -215,14 +217,16 @@ def test_a_leak_names_less_and_less():
     """Of the inputs one is missing first; in the end no run names any."""
     job = next(j for j in ESTATE.jobs if len(j.inputs) > 1 and j.reporting == "listener")
     leak = Injected("provenance_leak", (job.number,), BEGINS, BEGINS + 4 * DAY)
-    counts = [len(run.told.inputs) for run in runs(ESTATE, (leak,)) if run.job == job.number]
+    counts = [
+        len(run.circumstances.inputs) for run in runs(ESTATE, (leak,)) if run.job == job.number
+    ]
 
     assert counts == sorted(counts, reverse=True)
     assert (counts[0], counts[-1]) == (len(job.inputs) - 1, 0)
 
 
 def test_an_outage_loses_what_arrives_in_it():
-    """A slab of its own, in which nobody listens: what was posted is counted, and gone."""
+    """Use a slab of its own without a collector: posted events are counted, and lost."""
     outage = Injected("collector_outage", (), BEGINS + 30 * HOUR, BEGINS + 32 * HOUR)
     found = list(slabs(ESTATE, [outage]))
     deaf = [slab for slab in found if slab.is_deaf]
@@ -240,7 +244,7 @@ def test_a_clock_that_is_wrong_shifts_what_events_say():
     skew = Injected(
         "clock_skew", (job.number,), BEGINS + 30 * HOUR, BEGINS + 36 * HOUR, shift_seconds=-10_800
     )
-    own = [(at, e) for at, e in told(skew) if e["job"]["name"].startswith(f"{job.name}.")]
+    own = [(at, e) for at, e in events_of(skew) if e["job"]["name"].startswith(f"{job.name}.")]
     lags = [(at - _micros(e["eventTime"])) / HOUR for at, e in own]
 
     assert max(lags) > 3
@@ -290,8 +294,8 @@ def test_a_reader_fails_by_a_new_schema_once_it_was_written():
     ends_at = starts_at + 34 * HOUR
     drift = Injected("schema_drift", (job.number,), starts_at, ends_at, "", (number,))
     found = list(runs(estate, (drift,)))
-    changed = next(run for run in found if run.job == job.number and run.told.schema)
-    failed = [run for run in found if run.job == number and run.told.fate == "fail"]
+    changed = next(run for run in found if run.job == job.number and run.circumstances.schema)
+    failed = [run for run in found if run.job == number and run.circumstances.fate == "fail"]
 
     assert changed.started_at > starts_at + 20 * HOUR
     assert changed.ended_at <= failed[0].started_at <= changed.ended_at + HOUR

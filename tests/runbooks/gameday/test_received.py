@@ -1,4 +1,4 @@
-"""What a person reads is what the scorer is told."""
+"""Receivers: what a person reads is what the scorer gets."""
 
 import json
 
@@ -26,20 +26,20 @@ def changed(**fields: object):
     return msgspec.structs.replace(OPENED, **fields)
 
 
-def event(told):
-    sent = {"event_action": action_of(told.kind), "dedup_key": told.incident_id}
-    return sent | event_of(told)
+def event(given):
+    sent = {"event_action": action_of(given.kind), "dedup_key": given.incident_id}
+    return sent | event_of(given)
 
 
-def test_a_page_rings_once():
+def test_a_page_pages_once():
     """Triggers of one key are one alert, until it was resolved; another key is another phone."""
     fakes = Receivers()
-    told = [OPENED, changed(kind="changed"), changed(kind="resolved"), OPENED]
-    for at, one in enumerate(told):
+    given = [OPENED, changed(kind="changed"), changed(kind="resolved"), OPENED]
+    for at, one in enumerate(given):
         fakes.pagerduty("keys/shop", event(one), at)
     fakes.pagerduty("keys/platform", event(OPENED), 9)
 
-    assert [each.what for each in fakes.heard] == ["page", "other", "resolved", "page", "page"]
+    assert [each.what for each in fakes.messages] == ["page", "other", "resolved", "page", "page"]
 
 
 def test_what_pagerduty_shows():
@@ -47,10 +47,10 @@ def test_what_pagerduty_shows():
     fakes = Receivers()
     plain = changed(root=Root("job", "clean_orders", "shop"))
     fakes.pagerduty("keys/shop", event(plain), 5)
-    (heard,) = fakes.heard
+    (received,) = fakes.messages
 
-    assert (heard.at, heard.incident, heard.owner) == (5, "i1", "shop")
-    assert (heard.root, heard.full_list) == (Name("shop", "clean_orders"), LINK)
+    assert (received.at, received.incident, received.owner) == (5, "i1", "shop")
+    assert (received.root, received.full_list) == (Name("shop", "clean_orders"), LINK)
 
 
 def test_what_slack_shows():
@@ -61,30 +61,30 @@ def test_what_slack_shows():
     fakes.slack_post("#shop", {"text": "Changed: it grew", "thread_ts": ts}, 6_000_000)
     fakes.slack_update("#shop", {"blocks": blocks_of(changed(kind="resolved"))}, 7_000_000)
 
-    assert [each.what for each in fakes.heard] == ["ticket", "resolved"]
-    heard = fakes.heard[0]
-    assert (heard.root, heard.owner) == (Name("s3://lake", "core/a<b"), "shop")
-    assert (heard.incident, heard.to, heard.full_list) == ("i1", "#shop", LINK)
+    assert [each.what for each in fakes.messages] == ["ticket", "resolved"]
+    received = fakes.messages[0]
+    assert (received.root, received.owner) == (Name("s3://lake", "core/a<b"), "shop")
+    assert (received.incident, received.to, received.full_list) == ("i1", "#shop", LINK)
 
 
-def test_a_page_in_slack_rings_nobody():
-    """The phone is PagerDuty's."""
+def test_a_page_in_slack_pages_nobody():
+    """Page by PagerDuty only."""
     fakes = Receivers()
     fakes.slack_post("#shop", {"blocks": blocks_of(OPENED)}, 5)
 
-    assert [each.what for each in fakes.heard] == ["other"]
+    assert [each.what for each in fakes.messages] == ["other"]
 
 
-def test_where_there_is_no_pagerduty_a_page_in_slack_rings_once():
-    """Its edits do not, unless it was a ticket before, or over; a notice is no page."""
-    fakes = Receivers(slack_rings=True)
+def test_where_there_is_no_pagerduty_a_page_in_slack_pages_once():
+    """Ignore its edits, unless it was a ticket or resolved before; a notice is no page."""
+    fakes = Receivers(slack_pages=True)
     fakes.slack_post("#shop", {"blocks": blocks_of(changed(severity="ticket"))}, 1)
     for kind in ("changed", "changed", "acknowledged", "resolved", "changed"):
         fakes.slack_update("#shop", {"blocks": blocks_of(changed(kind=kind))}, 2)
     fakes.slack_post("#store", {"blocks": blocks_of(changed(kind="notice"))}, 3)
 
-    said = ["ticket", "page", "other", "other", "resolved", "page", "other"]
-    assert [each.what for each in fakes.heard] == said
+    expected = ["ticket", "page", "other", "other", "resolved", "page", "other"]
+    assert [each.what for each in fakes.messages] == expected
 
 
 def test_what_the_webhook_gets():
@@ -94,16 +94,16 @@ def test_what_the_webhook_gets():
         fakes.webhook("tickets", to_json(changed(kind=kind, severity=severity)).encode(), 5)
     fakes.webhook("tickets", to_json(changed(kind="resolved")).encode(), 6)
 
-    assert [each.what for each in fakes.heard] == ["ticket", "other", "other", "resolved"]
-    assert fakes.heard[0].root == Name("shop & sons", "clean_orders")
-    assert fakes.heard[0].full_list == json.loads(to_json(OPENED))["links"]["full_list"]
+    assert [each.what for each in fakes.messages] == ["ticket", "other", "other", "resolved"]
+    assert fakes.messages[0].root == Name("shop & sons", "clean_orders")
+    assert fakes.messages[0].full_list == json.loads(to_json(OPENED))["links"]["full_list"]
 
 
 def test_a_part_of_the_service_has_no_namespace():
-    """A collector that is down is named alone."""
+    """Name a collector that is down alone."""
     fakes = Receivers()
     own = changed(root=Root("service", "collector", ""))
     fakes.pagerduty("keys/platform", event(own), 5)
     fakes.slack_post("#platform", {"blocks": blocks_of(changed(root=own.root))}, 6)
 
-    assert [each.root for each in fakes.heard] == [Name("", "collector")] * 2
+    assert [each.root for each in fakes.messages] == [Name("", "collector")] * 2

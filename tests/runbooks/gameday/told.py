@@ -1,9 +1,9 @@
-"""Small truths, and what is heard of them."""
+"""Small truths, and messages about them."""
 
 import msgspec
 
 from runbooks.gameday import scorer
-from runbooks.gameday.received import Heard
+from runbooks.gameday.received import Message
 from runbooks.gameday.scores import FaultScore
 from runbooks.gameday.truth import Fault, Name, Truth
 
@@ -48,7 +48,7 @@ RIGHT = FaultScore(
     impact_precision=1.0,
     impact_recall=1.0,
 )
-UNHEARD = FaultScore(
+UNDETECTED = FaultScore(
     kind="killed_job",
     detected=False,
     expect="page",
@@ -75,10 +75,10 @@ def truth(*faults: Fault, standing=()):
     )
 
 
-def heard(second, what="page", root=CLEAN, **changed: object):
+def message(second, what="page", root=CLEAN, **changed: object):
     by = "webhook" if what == "ticket" else "pagerduty"
     given = {"by": by, "to": "keys/shop", "incident": "i1", "owner": "shop", "full_list": "all"}
-    return Heard(at=second * SECOND, what=what, root=root, **given | changed)
+    return Message(at=second * SECOND, what=what, root=root, **given | changed)
 
 
 def judged(faults, messages, naive=()):

@@ -84,7 +84,7 @@ def test_refused_events_are_requeued_by_the_command(place):
     plan = json.loads(planned.stdout)
     assert (plan["dry_run"], plan["plan"]["figures"]) == (True, {"events": 1, "cut": 0})
     assert done.returncode == 6
-    assert "0 were taken, 1 refused again" in done.stdout
+    assert "0 were accepted, 1 rejected again" in done.stdout
     assert place.collector.rows("SELECT count(*) FROM rejected") == [(1,)]
 
 
@@ -145,7 +145,7 @@ def test_owners_downstream_are_told_by_the_real_graph_and_policy(place, tmp_path
     place.variables["LINEWARD_POLICY"] = str(policy)
     done = place.act("notify-downstream", "core/orders", "--note", "late", "--yes")
 
-    assert done.stdout == "told bi\n", done.stderr
+    assert done.stdout == "notified bi\n", done.stderr
     with place.world.engine.connect() as connection:
         t = tables.notification.c
         assert connection.execute(select(t.channel, t.kind)).all() == [("slack:#bi", "notice")]

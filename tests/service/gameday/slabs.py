@@ -25,7 +25,7 @@ CHANGES = pa.schema(
 
 
 def row(table, **values: object):
-    """A row of the catalog; what it does not say is null."""
+    """Return a row of the catalog; fields left out are null."""
     return {column.name: None for column in table.columns} | values
 
 
@@ -37,13 +37,13 @@ def _dataset(key, name):
 
 
 def _limit(key):
-    told = {"cadence_class": "hourly", "gaps": 9, "explanation": "", "learned_at": START}
+    fields = {"cadence_class": "hourly", "gaps": 9, "explanation": "", "learned_at": START}
     return row(
         tables.dataset_limit,
         dataset_key=key,
         limit_seconds=3_900.0,
         cadence_seconds=3_600.0,
-        **told,
+        **fields,
     )
 
 
@@ -69,7 +69,7 @@ STANDING = {
 
 
 def activity(key, at, job, **facts: object):
-    """What was known of a dataset from `at` on, seconds after the beginning."""
+    """Return the known facts of a dataset from `at` on, seconds after the beginning."""
     written = {
         "written_at": START + at * SECOND,
         "root_run_id": f"run-{key}-{at}",
@@ -79,12 +79,12 @@ def activity(key, at, job, **facts: object):
         "is_reported": True,
         "is_streaming": False,
     }
-    told = {"dataset_key": key, "visible_at": START + at * SECOND, "write": written}
-    return dict.fromkeys(ACTIVITY.names) | told | facts
+    fields = {"dataset_key": key, "visible_at": START + at * SECOND, "write": written}
+    return dict.fromkeys(ACTIVITY.names) | fields | facts
 
 
 def change(at, key, state, reason=None, sli="M2"):
-    """A change of state, seconds after the beginning."""
+    """Return a change of state, seconds after the beginning."""
     return {
         "as_of": from_micros(START + at * SECOND),
         "dataset_key": key,
@@ -97,7 +97,7 @@ def change(at, key, state, reason=None, sli="M2"):
 
 
 def slab(hours, changes, known, **standing: pa.Table):
-    """One of so many hours from the beginning on."""
+    """Return a slab of so many hours from the beginning on."""
     return KeptSlab(
         SlabFigures(START, START + hours * HOUR, 0, 0, is_deaf=False, seconds={}),
         pa.Table.from_pylist(changes, CHANGES),

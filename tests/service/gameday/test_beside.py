@@ -1,4 +1,4 @@
-"""The naive way and time in unknown, off the changes."""
+"""Naive alerts and time in unknown, from the changes."""
 
 import pyarrow as pa
 import pytest
@@ -30,21 +30,21 @@ CHANGES = pa.schema(
 
 
 def slab(number, *changes: tuple[int, str, str]):
-    """A slab of 1,000 µs; changes as (at, sli, state)."""
-    told = [
+    """Build a slab of 1,000 µs; changes as (at, sli, state)."""
+    changes = [
         {"as_of": from_micros(at), "dataset_key": 1, "sli": sli, "state": state}
         for at, sli, state in changes
     ]
     return KeptSlab(
         SlabFigures(number * 1_000, number * 1_000 + 1_000, 0, 0, False, {}),  # noqa: FBT003
-        pa.Table.from_pylist(told, CHANGES),
+        pa.Table.from_pylist(changes, CHANGES),
         pa.Table.from_pylist([], ACTIVITY),
         TABLES,
     )
 
 
 def test_a_dataset_that_is_bad_twice_at_once_is_one_alert():
-    """And another one when it is bad again after it was good."""
+    """Alert again when it is bad again after it was good."""
     given = [
         slab(0, (10, "M1", "bad"), (20, "M2", "bad"), (30, "M1", "good")),
         slab(1, (1_040, "M2", "good"), (1_050, "M2", "bad")),

@@ -1,4 +1,4 @@
-"""A slab into the spool, by the collector's own writer on a simulated clock."""
+"""Slab received into the spool, by the collector's own writer on a simulated clock."""
 
 import sqlite3
 from contextlib import closing
@@ -22,7 +22,7 @@ OUTAGE = Injected(
 
 
 def taken(path, injected=()):
-    """The history of three days, through one collector."""
+    """Receive the history of three days through one collector."""
     collected = Collected(path)
     found = list(slabs(ESTATE, injected))
     return found, [collected.take(slab) for slab in found]
@@ -34,12 +34,12 @@ def rows(path, query):
 
 
 def test_each_event_is_received_when_the_history_says(tmp_path):
-    """In the order of arrival, to the byte."""
+    """Store in the order of arrival, to the byte."""
     found, counts = taken(tmp_path / "spool.db")
-    told = [tuple(event) for slab in found for event in slab.events]
+    sent = [tuple(event) for slab in found for event in slab.events]
 
     assert counts == [len(slab.events) for slab in found]
-    assert rows(tmp_path / "spool.db", "SELECT received_at, body FROM event ORDER BY seq") == told
+    assert rows(tmp_path / "spool.db", "SELECT received_at, body FROM event ORDER BY seq") == sent
 
 
 def test_days_that_go_by_in_a_second_are_no_gap(tmp_path):
@@ -61,7 +61,7 @@ def test_an_outage_is_a_gap_from_its_beginning_to_its_end(tmp_path):
 
 
 def test_while_it_lasts_the_gap_is_open(tmp_path):
-    """Whoever looks at the end of a slab without a collector sees that there is none."""
+    """Show at the end of a slab that there is no collector."""
     collected = Collected(tmp_path / "spool.db")
     for slab in slabs(ESTATE, [OUTAGE]):
         collected.take(slab)
@@ -72,7 +72,7 @@ def test_while_it_lasts_the_gap_is_open(tmp_path):
 
 
 def test_what_is_no_event_is_a_fault_of_ours(tmp_path):
-    """It is told, not counted away."""
+    """Raise an error, and do not skip the event."""
     wrong = Slab(1, 2, [Posted(1, b'{"eventType": "START"}')])
     with pytest.raises(InvalidEventError):
         Collected(tmp_path / "spool.db").take(wrong)

@@ -1,64 +1,64 @@
-"""Of all that comes to a live game day's Slack, what is of the game day."""
+"""Messages of a live game day, among all that come to its Slack."""
 
 import httpx
 import msgspec
 import pytest
 
-from runbooks.gameday.received import Heard, Receivers
+from runbooks.gameday.received import Message, Receivers
 from runbooks.gameday.truth import Name
 from service.errors import RefusedInputError
 from service.gameday.asked import Asked
 from service.gameday.hearing import Hearing
 
-HEARD = Heard(7, "page", "slack", "#x", "i", Name("gameday-search", "load"), "gameday-search")
+MESSAGE = Message(7, "page", "slack", "#x", "i", Name("gameday-search", "load"), "gameday-search")
 LINK = "https://elsewhere.example/incidents/i"
 
 
 class Lists:
-    """In place of a service: notes what was asked for."""
+    """Stand-in for a service: notes each query."""
 
     def __init__(self) -> None:
         self.followed: list[str] = []
 
-    def hurt(self, link: str) -> frozenset[Name]:
-        """As `service.gameday.asked.Asked`."""
+    def affected_by(self, link: str) -> frozenset[Name]:
+        """Answer as `service.gameday.asked.Asked`."""
         self.followed.append(link)
         return frozenset({Name("s3://lineward-gameday", str(len(self.followed)))})
 
 
-def but(**changed: object) -> Heard:
-    return msgspec.structs.replace(HEARD, **changed)
+def but(**changed: object) -> Message:
+    return msgspec.structs.replace(MESSAGE, **changed)
 
 
 def test_what_is_of_others_is_counted_and_not_judged():
-    """The service tells its other people here too; what it tells of itself is judged."""
+    """Skip messages to other people of the service; judge those about itself."""
     receivers = Receivers()
-    hearing = Hearing(receivers, Lists())
+    listener = Hearing(receivers, Lists())
     roots = (("hive://real", "x"), ("", "pipeline"), ("lineward", "freshness critical"))
-    receivers.heard += [but(root=Name(*root)) for root in roots]
-    hearing.listen()
-    hearing.listen()
+    receivers.messages += [but(root=Name(*root)) for root in roots]
+    listener.listen()
+    listener.listen()
 
-    assert [each.root.namespace for each in hearing.heard] == ["", "lineward"]
-    assert hearing.others == 1
+    assert [each.root.namespace for each in listener.messages] == ["", "lineward"]
+    assert listener.others == 1
 
 
-def test_a_link_is_followed_when_it_is_heard_and_once():
-    """What a list was is not what it becomes; an edit that rings nobody is not followed."""
+def test_a_link_is_followed_when_it_arrives_and_once():
+    """Keep a list as it was; do not follow an edit that pages nobody."""
     receivers, lists = Receivers(), Lists()
-    hearing = Hearing(receivers, lists)
-    for told in (but(full_list=LINK), but(at=9, what="other", full_list=LINK)):
-        receivers.heard.append(told)
-        hearing.listen()
+    listener = Hearing(receivers, lists)
+    for message in (but(full_list=LINK), but(at=9, what="other", full_list=LINK)):
+        receivers.messages.append(message)
+        listener.listen()
 
     assert lists.followed == [LINK]
-    assert hearing.resolve(LINK, 7) == {Name("s3://lineward-gameday", "1")}
-    assert hearing.resolve(LINK, 9) == frozenset()
+    assert listener.resolve(LINK, 7) == {Name("s3://lineward-gameday", "1")}
+    assert listener.resolve(LINK, 9) == frozenset()
 
 
 @pytest.mark.parametrize(("status", "body"), [(404, "{}"), (200, "[]")])
 def test_a_link_that_leads_nowhere_ends_the_day(monkeypatch, status, body):
-    """An empty list would be scored as nobody hurt; it is asked of the address that was given."""
+    """Query the list at the given address: an empty list would be scored as no impact."""
     asked = []
 
     def get(_self, url, **_: object):
@@ -67,5 +67,5 @@ def test_a_link_that_leads_nowhere_ends_the_day(monkeypatch, status, body):
 
     monkeypatch.setattr(httpx.Client, "get", get)
     with pytest.raises(RefusedInputError, match="--service http://there:1/api/v1/incidents/i: "):
-        Asked("http://there:1").hurt(LINK)
+        Asked("http://there:1").affected_by(LINK)
     assert asked == ["http://there:1/api/v1/incidents/i"]

@@ -1,4 +1,4 @@
-"""A live game day that cannot be played says why, and leaves nothing behind that is expected."""
+"""Live game day that cannot be played: it reports why, and leaves nothing expected behind."""
 
 import json
 
@@ -16,37 +16,37 @@ WANTED = live.Wanted(1, 1, ("killed_job",))
 
 
 class Post:
-    """In place of a collector: keeps what it is given."""
+    """Stand-in for a collector: stores what it gets."""
 
-    def __init__(self, *refused: Refused) -> None:
+    def __init__(self, *rejected: Refused) -> None:
         self.events: list[dict[str, object]] = []
-        self._refused = list(refused)
+        self._rejected = list(rejected)
 
     def post(self, bodies: list[bytes]) -> list[Refused]:
-        """As `service.posting.Poster`."""
+        """Post as `service.posting.Poster`."""
         self.events += map(json.loads, bodies)
-        return self._refused
+        return self._rejected
 
 
 class Known:
-    """In place of a service, which says the same of each dataset that was asked for."""
+    """Stand-in for a service, with the same answer for each dataset."""
 
-    def __init__(self, **said: object) -> None:
-        self._said = said
+    def __init__(self, **fields: object) -> None:
+        self._fields = fields
 
     def datasets(self, _contains: str) -> dict[Name, DatasetRow]:
-        """As `service.gameday.asked.Asked`."""
-        return {} if not self._said else _Any(self._said)
+        """Answer as `service.gameday.asked.Asked`."""
+        return {} if not self._fields else _Any(self._fields)
 
 
 class _Any(dict):
-    def __init__(self, said: dict[str, object]) -> None:
-        self._said = said
+    def __init__(self, fields: dict[str, object]) -> None:
+        self._fields = fields
 
     def get(self, name: Name, _default: object = None) -> DatasetRow:
-        """The same of all."""
+        """Return the same for all."""
         fields = {"tier": "optional", "state": "good", "sli": None, "reason": None, "since": None}
-        given = fields | {"owner": "gameday-orders"} | self._said
+        given = fields | {"owner": "gameday-orders"} | self._fields
         return DatasetRow(dataset_namespace=name.namespace, dataset=name.name, **given)
 
 
@@ -57,33 +57,33 @@ def _in_haste(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("known", "said"),
+    ("known", "fields"),
     [
         (Known(), r"is not known to the service\. Is the policy of `lineward gameday policy`"),
         (Known(owner=None), "is None's and optional, not gameday-orders's and critical"),
         (Known(tier="critical", state="bad", reason="silent"), "is bad: silent"),
     ],
 )
-def test_it_does_not_begin_on_what_is_not_ready(monkeypatch, known, said):
+def test_it_does_not_begin_on_what_is_not_ready(monkeypatch, known, fields):
     """The policy is not in force, or something is wrong before anything was done."""
     stopped = []
     monkeypatch.setattr(live.Running, "stop", lambda _self, at: stopped.append(at))
-    with pytest.raises(RefusedInputError, match=said):
+    with pytest.raises(RefusedInputError, match=fields):
         live.play(WANTED, Post(), known, Receivers(), lambda _: None)
 
     assert len(stopped) == 1
 
 
-def test_a_collector_that_refuses_ends_it(monkeypatch):
-    """With its reason."""
+def test_a_collector_that_rejects_ends_it(monkeypatch):
+    """End with its reason."""
     monkeypatch.setattr(live, "_BEGUN_PERIODS", 2)
     post = Post(Refused(0, "no namespace of yours"))
-    with pytest.raises(RefusedInputError, match="--against: an event was refused: no namespace"):
+    with pytest.raises(RefusedInputError, match="--against: an event was rejected: no namespace"):
         live.play(WANTED, post, Known(), Receivers(), lambda _: None)
 
 
 def test_a_service_that_does_not_answer_is_named():
-    """Before anything is posted."""
+    """Stop before anything is posted."""
     post = Post()
     with pytest.raises(NotRunningError, match=r"^--service http"):
         live.play(WANTED, post, Asked("http://127.0.0.1:1"), Receivers(), lambda _: None)

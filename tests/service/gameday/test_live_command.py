@@ -1,4 +1,4 @@
-"""What the commands of the live game day take, and what they refuse by name."""
+"""Commands of the live game day: their arguments, and errors that name them."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from tests.service.commandline import lineward
 
 
 def test_the_printed_policy_is_taken_as_it_stands():
-    """With the settings beside it as comments."""
+    """Print the settings beside it as comments."""
     printed = lineward("gameday", "policy").stdout
 
     assert "LINEWARD_DELIVERY_SLACK_URL=http://HOST:PORT/api/" in printed
@@ -26,7 +26,7 @@ def test_a_slower_pace_has_a_longer_limit():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "message"),
     [
         (("--datasets", "80", "live"), 2, "--datasets"),
         (("--seed", "1", "policy"), 2, "--seed"),
@@ -38,8 +38,8 @@ def test_a_slower_pace_has_a_longer_limit():
         (("live", "--against", "http://127.0.0.1:1"), 5, "--against http://127.0.0.1:1"),
     ],
 )
-def test_what_makes_no_sense_is_refused_by_its_name(arguments, code, said):
-    """Before anything is posted."""
+def test_what_makes_no_sense_is_rejected_by_its_name(arguments, code, message):
+    """Stop before anything is posted."""
     done = lineward("gameday", *arguments)
 
-    assert (done.returncode, said in done.stderr) == (code, True), done.stderr
+    assert (done.returncode, message in done.stderr) == (code, True), done.stderr

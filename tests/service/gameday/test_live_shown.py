@@ -1,4 +1,4 @@
-"""What a person sees at the end of a live game day."""
+"""Output at the end of a live game day."""
 
 import json
 
@@ -11,23 +11,23 @@ from runbooks.gameday.scores import Score
 from service.commands.gameday import app
 from service.gameday.live import Played
 from service.reaching import Reach
-from tests.runbooks.gameday.told import KILLED, RIGHT, SECOND, heard, truth
+from tests.runbooks.gameday.told import KILLED, RIGHT, SECOND, message, truth
 
 SLOW = msgspec.structs.replace(RIGHT, seconds_to_delivery=90.0, seconds_to_resolved=None)
 
 
 @pytest.fixture
 def shown(monkeypatch):
-    """By `lineward gameday live`, of a day that was played elsewhere."""
+    """Print by `lineward gameday live`, of a day that was played elsewhere."""
 
     def run(*arguments: str, stray: bool = False):
-        stranger = [heard(2_000, root=KILLED.impact[0])] if stray else []
-        told = (*stranger, heard(1_040, what="ticket"), heard(1_060))
+        stranger = [message(2_000, root=KILLED.impact[0])] if stray else []
+        messages = (*stranger, message(1_040, what="ticket"), message(1_060))
         faults = (RIGHT, SLOW) if stray else (RIGHT, RIGHT)
         score = Score(7, 100, 0, faults, len(stranger), None, 300.0, None)
         begun_at = (KILLED.starts_at - 45 * SECOND,) * 2
         failed_at = (KILLED.starts_at, None)
-        played = Played(score, truth(KILLED, KILLED), told, begun_at, failed_at, 3)
+        played = Played(score, truth(KILLED, KILLED), messages, begun_at, failed_at, 3)
         monkeypatch.setattr("service.gameday.live.play", lambda *_: played)
         monkeypatch.setattr(Reach, "is_there", lambda _: True)
         return CliRunner().invoke(app, ["live", "--listen", "127.0.0.1:0", *arguments])
@@ -36,7 +36,7 @@ def shown(monkeypatch):
     structlog.reset_defaults()  # the command logs errors alone, as long as its process lasts
 
 
-def test_how_long_it_took_is_told_by_both_clocks(shown):
+def test_how_long_it_took_is_shown_by_both_clocks(shown):
     """Count from when the fault could be known, from its injection, and from the FAIL."""
     done = shown()
 
@@ -47,16 +47,16 @@ def test_how_long_it_took_is_told_by_both_clocks(shown):
     assert "false pages: 0; about others: 3" in done.stdout
 
 
-def test_what_does_not_hold_is_told_and_fails(shown):
-    """With who was rung for nothing: beside JSON as well, since a score alone is no lead."""
+def test_what_does_not_hold_is_shown_and_fails(shown):
+    """List the pages without a fault, beside JSON as well, since a score alone is no lead."""
     done = shown(stray=True)
 
     assert done.exit_code == 1
-    for told in (done, shown("--json", stray=True)):
+    for output in (done, shown("--json", stray=True)):
         stray = "page to keys/shop: s3://lake mart/revenue (i1, 2000 s after the beginning)"
-        assert f"told for nothing that was done: {stray}" in told.stderr
+        assert f"told for nothing that was done: {stray}" in output.stderr
     assert "does not hold: false pages: 1" in done.stdout
-    assert "does not hold: never called over: killed_job" in done.stdout
+    assert "does not hold: never resolved: killed_job" in done.stdout
 
 
 def test_the_shape_of_the_month_has_nulls_for_what_is_not_known(shown):

@@ -1,4 +1,4 @@
-"""The product's sender into the receivers of a game day."""
+"""Product's sender, with the receivers of a game day."""
 
 from datetime import UTC, datetime
 
@@ -12,28 +12,28 @@ from tests.alerts.delivery.told import message
 MESSAGE = message(severity="ticket", root=Root("job", "load", "shop"))
 
 
-def test_what_each_outlet_is_handed_is_heard():
-    """By channel, at the simulated instant."""
+def test_each_outlet_passes_messages_on():
+    """Receive by channel, at the simulated instant."""
     receivers = Receivers()
     outlets = transports(receivers, lambda: datetime(2026, 3, 20, tzinfo=UTC))
     targets = {"slack": "#shop", "pagerduty": "keys/shop", "webhook": "tickets"}
     for kind, target in targets.items():
         assert isinstance(outlets[kind].send(Task(MESSAGE, target)), Sent)
 
-    assert [(each.by, each.to, each.what) for each in receivers.heard] == [
+    assert [(each.by, each.to, each.what) for each in receivers.messages] == [
         ("slack", "#shop", "ticket"),
         ("pagerduty", "keys/shop", "page"),
         ("webhook", "tickets", "ticket"),
     ]
-    assert {each.root for each in receivers.heard} == {Name("shop", "load")}
-    assert {each.at for each in receivers.heard} == {1_773_964_800_000_000}
+    assert {each.root for each in receivers.messages} == {Name("shop", "load")}
+    assert {each.at for each in receivers.messages} == {1_773_964_800_000_000}
 
 
 def test_slack_edits_what_it_has():
-    """With the handle of the post it is no second one."""
+    """Edit with the handle of the post: it is no second one."""
     receivers = Receivers()
     slack = transports(receivers, lambda: datetime(2026, 3, 20, tzinfo=UTC))["slack"]
     sent = slack.send(Task(MESSAGE, "#shop"))
     slack.send(Task(MESSAGE, "#shop", handle=sent.handle))
 
-    assert [each.what for each in receivers.heard] == ["ticket", "other"]
+    assert [each.what for each in receivers.messages] == ["ticket", "other"]

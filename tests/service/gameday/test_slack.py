@@ -1,4 +1,4 @@
-"""The product's Slack transport against the Slack that a live game day plays, over HTTP."""
+"""Product's Slack transport with a live game day's fake Slack, over HTTP."""
 
 import pytest
 
@@ -17,36 +17,36 @@ OPENED = message(severity="page", kind="opened", root=Root("job", "load", "shop"
 
 @pytest.fixture
 def receivers():
-    """Of a game day without PagerDuty."""
-    return Receivers(slack_rings=True)
+    """Receivers of a game day without PagerDuty."""
+    return Receivers(slack_pages=True)
 
 
 @pytest.fixture
 def url(receivers):
-    """Of its Slack."""
+    """Return the URL of its Slack."""
     with listening(receivers, "127.0.0.1", 0) as url:
         yield url
 
 
 @pytest.fixture
 def slack(url, tmp_path):
-    """As the service sends; any token will do."""
+    """Post as the service does; any token is accepted."""
     (tmp_path / "token").write_text("any")
     return Slack(url=url, token_file=tmp_path / "token", timeout_seconds=5)
 
 
-def test_a_post_rings_and_its_edit_ends_it(slack, receivers):
-    """With the handle that the post was answered with."""
+def test_a_post_pages_and_its_edit_ends_it(slack, receivers):
+    """Edit with the handle that the post was answered with."""
     sent = slack.send(Task(OPENED, "#shop"))
     assert isinstance(sent, Sent)
     over = message(severity="page", kind="resolved", revision=9, root=OPENED.root)
     assert isinstance(slack.send(Task(over, "#shop", handle=sent.handle)), Sent)
 
-    assert [(each.what, each.to) for each in receivers.heard] == [
+    assert [(each.what, each.to) for each in receivers.messages] == [
         ("page", "#shop"),
         ("resolved", "#shop"),
     ]
-    assert receivers.heard[0].root == Name("shop", "load")
+    assert receivers.messages[0].root == Name("shop", "load")
 
 
 @pytest.mark.parametrize(
@@ -57,17 +57,17 @@ def test_a_post_rings_and_its_edit_ends_it(slack, receivers):
         ("chat.postMessage", "[", "invalid_arguments"),
     ],
 )
-def test_what_is_no_message_is_refused(url, receivers, path, body, error):
-    """As Slack does: 200 with a code."""
+def test_what_is_no_message_is_rejected(url, receivers, path, body, error):
+    """Answer as Slack does: 200 with a code."""
     headers = {"Content-Type": "application/json"}
-    told = CLIENT.post(f"{url}{path}", content=body, headers=headers).json()
+    answer = CLIENT.post(f"{url}{path}", content=body, headers=headers).json()
 
-    assert told == {"ok": False, "error": error}
-    assert receivers.heard == []
+    assert answer == {"ok": False, "error": error}
+    assert receivers.messages == []
 
 
 def test_a_port_in_use_is_named(url, receivers):
-    """By the option that gave it."""
+    """Name the option that gave it."""
     port = int(url.split(":")[2].split("/")[0])
     with (
         pytest.raises(OccupiedError, match=f"--listen 127.0.0.1:{port}"),

@@ -1,4 +1,4 @@
-"""The incident step of production, walked over changes that were kept."""
+"""Incident step of production, walked over changes that were kept."""
 
 import msgspec
 import numpy as np
@@ -42,17 +42,17 @@ def engine(tmp_path):
     engine.dispose()
 
 
-def rung(told):
-    return [(each.at, each.root, each.to) for each in told.heard if each.what == "page"]
+def pages_of(walked):
+    return [(each.at, each.root, each.to) for each in walked.messages if each.what == "page"]
 
 
 def test_an_estate_that_is_well_is_silent(engine):
-    """Six hours of it, and nobody hears a word."""
-    assert walk(engine, POLICY, [slab(6, WELL, KNOWN)]).heard == []
+    """Walk six hours of it, without a message."""
+    assert walk(engine, POLICY, [slab(6, WELL, KNOWN)]).messages == []
 
 
-def test_one_fault_is_one_page_with_all_that_is_hurt(engine):
-    """A source of trouble and what waits for it: rung once, thirty seconds after it was found."""
+def test_one_fault_is_one_page_with_all_affected_datasets(engine):
+    """Page once for a source and its waiting downstream, thirty seconds after it was found."""
     bad = [
         change(3_360, ORDERS, "bad", "silent"),
         change(3_660, REVENUE, "bad", "upstream_late"),
@@ -62,19 +62,21 @@ def test_one_fault_is_one_page_with_all_that_is_hurt(engine):
     known = [*KNOWN, activity(ORDERS, 8_990, "clean_orders")]
     known.append(activity(REVENUE, 9_290, "build_revenue"))
 
-    told = walk(engine, POLICY, [slab(6, [*WELL, *bad], known)])
+    walked = walk(engine, POLICY, [slab(6, [*WELL, *bad], known)])
 
-    (page,) = [each for each in told.heard if each.what == "page"]
-    assert rung(told) == [
+    (page,) = [each for each in walked.messages if each.what == "page"]
+    assert pages_of(walked) == [
         (START + 3_390 * SECOND, Name("shop", "clean_orders"), "keys/shop"),
     ]
-    assert Name("s3://lake", "mart/revenue") in set(told.resolve(page.full_list, page.at))
-    over = [each.at for each in told.heard if each.what == "resolved" and each.by == "pagerduty"]
+    assert Name("s3://lake", "mart/revenue") in set(walked.resolve(page.full_list, page.at))
+    over = [
+        each.at for each in walked.messages if each.what == "resolved" and each.by == "pagerduty"
+    ]
     assert over == [START + 9_345 * SECOND]
 
 
 def test_without_the_search_for_roots_it_is_two_pages(engine, monkeypatch):
-    """The mutant: each bad dataset is a fault of its own, and whoever waits is rung too."""
+    """Let each bad dataset be a fault of its own (mutant): waiting ones page too."""
     real, none = finding.clusters, np.empty(0, dtype=np.intp)
     nothing = {"upstreams": none, "downstreams": none, "job_keys": none}
     monkeypatch.setattr(
@@ -87,9 +89,9 @@ def test_without_the_search_for_roots_it_is_two_pages(engine, monkeypatch):
         change(3_660, REVENUE, "bad", "upstream_late"),
     ]
 
-    told = walk(engine, POLICY, [slab(6, [*WELL, *bad], KNOWN)])
+    walked = walk(engine, POLICY, [slab(6, [*WELL, *bad], KNOWN)])
 
-    assert len(rung(told)) == 2
+    assert len(pages_of(walked)) == 2
 
 
 def test_what_a_slab_taught_is_known_after_it(engine):
@@ -121,18 +123,18 @@ def test_what_comes_after_the_last_look_at_a_slab_is_known_in_the_next(engine):
     assert written == START + 21_000 * SECOND
 
 
-def test_whoever_is_rung_answers_and_nobody_else_is(engine):
+def test_the_paged_person_answers_and_nobody_else_is_paged(engine):
     """Five minutes later the incident is acknowledged: no escalation follows."""
     bad = [change(3_360, ORDERS, "bad", "silent")]
 
-    told = walk(engine, POLICY, [slab(6, [*WELL, *bad], KNOWN)])
+    walked = walk(engine, POLICY, [slab(6, [*WELL, *bad], KNOWN)])
 
-    assert len(rung(told)) == 1
-    assert "resolved" not in {each.what for each in told.heard}
+    assert len(pages_of(walked)) == 1
+    assert "resolved" not in {each.what for each in walked.messages}
 
 
-def test_whoever_was_rung_answers_when_it_comes_back(engine):
-    """Over within five minutes, and bad again for longer than a second ring waits."""
+def test_the_paged_person_answers_when_it_comes_back(engine):
+    """Recover within five minutes, and turn bad again for longer than a second page waits."""
     bad = [
         change(3_360, ORDERS, "bad", "silent"),
         change(3_420, ORDERS, "good"),
@@ -140,11 +142,11 @@ def test_whoever_was_rung_answers_when_it_comes_back(engine):
     ]
     known = [*KNOWN, activity(ORDERS, 3_410, "clean_orders")]
 
-    assert len(rung(walk(engine, POLICY, [slab(6, [*WELL, *bad], known)]))) == 1
+    assert len(pages_of(walk(engine, POLICY, [slab(6, [*WELL, *bad], known)]))) == 1
 
 
-def test_what_is_bad_for_a_moment_is_not_told(engine):
+def test_what_is_bad_for_a_moment_is_not_notified(engine):
     """Good again within the hold."""
     bad = [change(3_360, ORDERS, "bad", "silent"), change(3_380, ORDERS, "good")]
 
-    assert rung(walk(engine, POLICY, [slab(6, [*WELL, *bad], KNOWN)])) == []
+    assert pages_of(walk(engine, POLICY, [slab(6, [*WELL, *bad], KNOWN)])) == []

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from runbooks.gameday.live.plan import TOLD_KINDS
+from runbooks.gameday.live.plan import PLAYED_KINDS
 from tests.service.commandline import lineward
 from tests.suite.classes import interpreting
 
@@ -12,12 +12,12 @@ from tests.suite.classes import interpreting
 pytestmark = pytest.mark.xdist_group("e2e")
 
 ASKED = ("--seed", "1", "--datasets", "80", "--days", "5", "--faults", "4")
-KINDS = tuple(f"--kind={kind}" for kind in TOLD_KINDS)
+KINDS = tuple(f"--kind={kind}" for kind in PLAYED_KINDS)
 
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory):
-    """Its folder, and what it printed."""
+    """Return its folder, and its output."""
     folder = tmp_path_factory.mktemp("gameday") / "day"
     asked = (*ASKED, *KINDS, "--keep", str(folder), "--json")
     done = lineward("gameday", *asked, seconds=900, **interpreting())
@@ -25,20 +25,22 @@ def played(tmp_path_factory):
     return folder, json.loads(done.stdout)
 
 
-def test_each_fault_is_told_once_to_who_can_mend_it(played):
-    """And nothing else rings."""
+def test_each_fault_notifies_once_an_owner_who_can_fix_it(played):
+    """Page for nothing else."""
     _, score = played
 
-    told = [(each["detected"], each["root_right"], each["owner_right"]) for each in score["faults"]]
-    assert told == [(True, True, True)] * 4
-    assert sorted(each["kind"] for each in score["faults"]) == sorted(TOLD_KINDS)
+    found = [
+        (each["detected"], each["root_right"], each["owner_right"]) for each in score["faults"]
+    ]
+    assert found == [(True, True, True)] * 4
+    assert sorted(each["kind"] for each in score["faults"]) == sorted(PLAYED_KINDS)
     for each in score["faults"]:
         assert each["pages"] == (each["expect"] == "page"), each
     assert score["false_pages"] == 0
 
 
 def test_the_incident_step_can_be_run_alone(played):
-    """It gives the same, in seconds."""
+    """Score the same, in seconds."""
     folder, score = played
 
     done = lineward("gameday", "--reuse", str(folder), "--json", seconds=200)
@@ -51,8 +53,8 @@ def test_the_incident_step_can_be_run_alone(played):
     }
 
 
-def test_a_kind_that_is_none_is_refused():
-    """With those that there are."""
+def test_an_unknown_kind_is_rejected():
+    """Name the known ones."""
     done = lineward("gameday", "--kind", "earthquake")
 
     assert done.returncode == 6

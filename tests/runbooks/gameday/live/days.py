@@ -1,4 +1,4 @@
-"""A day of a few chains, and what its listeners have posted by some second of it."""
+"""Day of a few chains, and the events that its listeners have posted by some second."""
 
 import json
 from collections import Counter
@@ -12,17 +12,17 @@ ESTATE = chains(1, 4, BEGINS)
 
 
 def at(second: float) -> int:
-    """So many seconds into the day."""
+    """Return so many seconds into the day."""
     return BEGINS + round(second * MICROS)
 
 
 def begun() -> Running:
-    """The chains, from the first second on."""
+    """Build the chains, from the first second on."""
     return Running(ESTATE, BEGINS)
 
 
-def told(bodies: list[bytes]) -> Counter[tuple[str, str]]:
-    """How often each (state of a run, dataset that it writes) was posted."""
+def reported(bodies: list[bytes]) -> Counter[tuple[str, str]]:
+    """Count the posted events by (state of a run, dataset that it writes)."""
     events = [json.loads(body) for body in bodies]
     return Counter(
         (event["eventType"], out["name"]) for event in events for out in event["outputs"]
@@ -30,5 +30,5 @@ def told(bodies: list[bytes]) -> Counter[tuple[str, str]]:
 
 
 def written(bodies: list[bytes]) -> set[str]:
-    """Datasets of which a whole write was told."""
-    return {name for state, name in told(bodies) if state == "COMPLETE"}
+    """Return the datasets of which a whole write was reported."""
+    return {name for state, name in reported(bodies) if state == "COMPLETE"}

@@ -1,4 +1,4 @@
-"""A fault is ended once it was told, and over once that was called over; when it is one."""
+"""Course of a fault: it ends once notified, and is over once that is resolved."""
 
 import msgspec
 import pytest
@@ -7,7 +7,7 @@ from runbooks.gameday.live.course import Faults
 from runbooks.gameday.live.estate import PACE
 from runbooks.gameday.live.plan import Planned
 from runbooks.gameday.model import MICROS
-from runbooks.gameday.received import Heard
+from runbooks.gameday.received import Message
 from runbooks.gameday.scorer import first_message_at, score
 from runbooks.gameday.truth import Name
 from tests.runbooks.gameday.live.days import BEGINS, ESTATE, at, begun
@@ -16,37 +16,37 @@ RAW = ESTATE.jobs[1]
 ROOT = Name("gameday-orders", RAW.name)
 
 
-def heard(second, what="page", **changed: object):
+def message(second, what="page", **changed: object):
     given = {"by": "slack", "to": "#gameday-orders", "incident": "i", "owner": "gameday-orders"}
-    return Heard(at=at(second), what=what, root=ROOT, full_list="all", **given | changed)
+    return Message(at=at(second), what=what, root=ROOT, full_list="all", **given | changed)
 
 
 class Day:
-    """Walked by the second; the hearing grows."""
+    """Walk by the second, as messages arrive."""
 
     def __init__(self, *planned: Planned) -> None:
         self.running = begun()
         self.faults = Faults(ESTATE, self.running, planned, at(60))
-        self.heard: list[Heard] = []
+        self.messages: list[Message] = []
         self._at = 0
 
     def until(self, second: int) -> "Day":
-        """All that happens up to this second."""
+        """Walk up to this second."""
         for each in range(self._at, second + 1):
             self.running.until(at(each))
-            self.faults.step(at(each), self.heard)
+            self.faults.step(at(each), self.messages)
         self._at = second + 1
         return self
 
     def stages(self):
-        """How many are where."""
+        """Count the faults by stage."""
         return {stage: count for stage, count in self.faults.counts().items() if count}
 
     def score(self):
-        """The truth, and what the scorer makes of it."""
+        """Return the truth, and its score."""
         truth = self.faults.truth(BEGINS, at(self._at))
         impact = {Name(*ESTATE.datasets[each].full_name) for each in ESTATE.descendants({1})}
-        return truth, score(truth, self.heard, (), lambda _link, _at: impact)
+        return truth, score(truth, self.messages, (), lambda _link, _at: impact)
 
 
 def killed(kind="killed_job", variant="fail"):
@@ -61,14 +61,14 @@ def test_a_failed_run_that_matters_is_seen_from_its_fail_on():
     first = day.running.failures[1][0]
     assert at(60) <= first == fault.starts_at < at(60 + PACE.limit_seconds)
     assert day.faults.failed_at() == [first]
-    assert first_message_at(fault, [heard(59), heard(100, "ticket"), heard(110)]) == at(100)
+    assert first_message_at(fault, [message(59), message(100, "ticket"), message(110)]) == at(100)
 
 
 @pytest.mark.parametrize(("kind", "variant"), [("killed_job", "lost"), ("silent_listener", "")])
 def test_a_fault_is_seen_from_its_limit_on(kind, variant):
-    """Not from its injection: until then nobody could have told."""
+    """Begin with the FAIL, not with the injection: until then no message was possible."""
     day = Day(killed(kind, variant)).until(110)
-    day.heard.append(heard(115))
+    day.messages.append(message(115))
     day.until(130)
     [fault], found = day.score()[0].faults, day.score()[1]
 
@@ -80,15 +80,15 @@ def test_a_fault_is_seen_from_its_limit_on(kind, variant):
     assert found.faults[0].owner_right
 
 
-def test_it_ends_when_it_was_told_and_is_over_when_that_was_called_over():
+def test_a_fault_ends_when_notified_and_is_over_when_resolved():
     """Step by step."""
     day = Day(killed()).until(59)
     assert day.stages() == {"planned": 1}
     assert day.until(100).stages() == {"begun": 1}
-    day.heard.append(heard(101))
+    day.messages.append(message(101))
     assert day.until(102).stages() == {"ended": 1}
     assert not day.faults.is_over
-    day.heard.append(heard(150, "resolved"))
+    day.messages.append(message(150, "resolved"))
     assert day.until(151).faults.is_over
     assert day.score()[1].faults[0].seconds_to_resolved == pytest.approx(49, abs=1)
 
@@ -96,13 +96,16 @@ def test_it_ends_when_it_was_told_and_is_over_when_that_was_called_over():
 def test_another_fault_s_message_ends_nothing():
     """Nor does a ticket where a page is due."""
     day = Day(killed()).until(100)
-    day.heard += [heard(101, "ticket"), msgspec.structs.replace(heard(101), root=Name("x", "y"))]
+    day.messages += [
+        message(101, "ticket"),
+        msgspec.structs.replace(message(101), root=Name("x", "y")),
+    ]
 
     assert day.until(120).stages() == {"begun": 1}
 
 
-def test_a_fault_that_nobody_is_told_of_ends_as_well():
-    """And is not detected."""
+def test_a_fault_without_a_message_ends_as_well():
+    """Leave it undetected."""
     day = Day(killed()).until(900)
 
     assert day.faults.is_over
@@ -112,7 +115,7 @@ def test_a_fault_that_nobody_is_told_of_ends_as_well():
 def test_a_page_before_the_limit_is_a_false_one():
     """Nothing was wrong yet that anybody could know."""
     day = Day(killed(variant="lost")).until(70)
-    day.heard.append(heard(71))
+    day.messages.append(message(71))
     day.until(200)
 
     assert day.score()[1].false_pages == 1

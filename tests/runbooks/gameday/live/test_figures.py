@@ -1,12 +1,12 @@
-"""How fast, by nearest rank; and what must hold."""
+"""Delays by nearest rank, and the criteria of a day."""
 
 import msgspec
 
 from runbooks.gameday.live.figures import Spread, failings, spread
 from runbooks.gameday.scores import FaultScore, Score
-from tests.runbooks.gameday.told import RIGHT, UNHEARD
+from tests.runbooks.gameday.told import RIGHT, UNDETECTED
 
-QUIET = msgspec.structs.replace(UNHEARD, kind="retried_run", expect="silence", root_right=None)
+QUIET = msgspec.structs.replace(UNDETECTED, kind="retried_run", expect="silence", root_right=None)
 
 
 def score(*faults: FaultScore, false_pages=0):
@@ -20,7 +20,7 @@ def test_one_of_twenty_is_beyond():
 
 
 def test_what_is_right_holds():
-    """Told and over, or silent."""
+    """Accept faults that were notified and resolved, or silent."""
     assert failings(score(RIGHT, QUIET)) == []
 
 
@@ -33,4 +33,4 @@ def test_what_is_never_called_over_fails_it():
     """Somebody still looks for it."""
     standing = msgspec.structs.replace(RIGHT, seconds_to_resolved=None)
 
-    assert failings(score(standing)) == ["never called over: killed_job"]
+    assert failings(score(standing)) == ["never resolved: killed_job"]

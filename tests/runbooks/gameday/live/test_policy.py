@@ -1,4 +1,4 @@
-"""The fragment that the command prints says of each dataset what is true of it."""
+"""Policy fragment that the command prints, compared with the datasets."""
 
 import pytest
 
@@ -15,7 +15,7 @@ POLICY = parse(text_of(fragment()))
 
 @pytest.mark.parametrize("dataset", ESTATE.datasets, ids=lambda each: each.name)
 def test_each_dataset_is_whose_it_is(dataset):
-    """Its owner, tier and limit; what comes from outside is a source; none is named outright."""
+    """Give owner, tier and limit; external datasets are sources; none is named alone."""
     decided = resolve(POLICY, *dataset.full_name)
 
     assert (decided.owner, decided.tier) == (TEAMS[dataset.team], dataset.declared)
@@ -25,12 +25,12 @@ def test_each_dataset_is_whose_it_is(dataset):
 
 
 def test_each_job_is_its_team_s():
-    """By its namespace."""
+    """Match by its namespace."""
     for job in ESTATE.jobs:
         assert owner_of_job(POLICY, TEAMS[job.team], job.name) == TEAMS[job.team]
 
 
 def test_no_two_days_share_a_name():
-    """Of letters alone, a second apart."""
+    """Use letters alone, a second apart."""
     assert day_of(BEGINS) != day_of(BEGINS + MICROS)
     assert day_of(BEGINS).isalpha()

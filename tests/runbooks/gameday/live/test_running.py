@@ -1,4 +1,4 @@
-"""The chains run by themselves, as the clock does, and feel what is done to them."""
+"""Chains that run by the clock, with the faults that are injected."""
 
 import json
 from itertools import pairwise
@@ -10,7 +10,7 @@ from runbooks.gameday.live.estate import PACE, Pace
 from runbooks.gameday.live.running import Running
 from runbooks.gameday.model import MICROS
 from runbooks.gameday.posting import instant
-from tests.runbooks.gameday.live.days import BEGINS, ESTATE, at, begun, told, written
+from tests.runbooks.gameday.live.days import BEGINS, ESTATE, at, begun, reported, written
 
 FIRST, SECOND, THIRD, MART = (each.name for each in ESTATE.datasets[:4])
 FOREVER = 2**62
@@ -21,7 +21,7 @@ def injected(kind, job, second, variant="", failing=()):
 
 
 def test_nothing_comes_before_its_time():
-    """What was asked for once is not told again; what lies ahead is not told yet."""
+    """Return each event once, and only when it is due."""
     running = begun()
     early, late = running.until(at(30)), running.until(at(60))
 
@@ -43,7 +43,7 @@ def test_each_dataset_is_written_in_each_period_well_within_its_limit(pace):
 
 
 def test_a_killed_job_fails_and_what_reads_it_waits():
-    """Its source goes on, the rest of the chain does not, other chains do."""
+    """Let its source go on, but not the rest of the chain; other chains go on."""
     running = begun()
     running.until(at(60))
     running.inject([injected("killed_job", 1, 60, "fail")])
@@ -53,12 +53,12 @@ def test_a_killed_job_fails_and_what_reads_it_waits():
     assert not {SECOND, THIRD, MART} & written_well(bodies)
     assert FIRST in written_well(bodies)
     assert ESTATE.datasets[5].name in written_well(bodies)
-    assert told(bodies)["FAIL", SECOND] >= 3
+    assert reported(bodies)["FAIL", SECOND] >= 3
 
 
 def written_well(bodies):
-    """Not those that a COMPLETE after a FAIL names."""
-    return {name for name in written(bodies) if not told(bodies)["FAIL", name]}
+    """Skip those that a COMPLETE after a FAIL names."""
+    return {name for name in written(bodies) if not reported(bodies)["FAIL", name]}
 
 
 def test_a_reader_fails_by_a_new_schema_and_not_before_it_is_there():
@@ -82,7 +82,7 @@ def test_a_reader_fails_by_a_new_schema_and_not_before_it_is_there():
 
 
 def test_a_listener_that_is_silent_stops_no_run():
-    """Its dataset is written, and nobody hears of it; its readers go on."""
+    """Write its dataset without events; its readers go on."""
     running = begun()
     running.until(at(60))
     running.inject([injected("silent_listener", 1, 60)])
@@ -96,7 +96,7 @@ def test_a_listener_that_is_silent_stops_no_run():
 
 
 def test_a_source_that_stops_holds_all_behind_it():
-    """And goes on when it is mended."""
+    """Let it go on after the fix."""
     running = begun()
     running.until(at(60))
     late = injected("late_source", 0, 60)
