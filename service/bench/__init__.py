@@ -1,1 +1,1 @@
-"""What the service takes for an answer, measured."""
+"""Benchmark of the service's responses."""

@@ -36,7 +36,7 @@ _PAUSE_SECONDS = 0.05  # between two questions: people and dashboards ask, not a
 
 
 class Timing(msgspec.Struct, frozen=True, kw_only=True):
-    """One kind of question: milliseconds from asking to the last byte.
+    """Figures of one kind of query: milliseconds from the request to the last byte.
 
     `first_ms` is the very first's, answered from the catalog: the graph is not in memory yet.
     `while_events_*` are of the time in which 1,000 events a second came; `recursive_sql_ms` is the
@@ -59,7 +59,7 @@ class Timing(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Held(msgspec.Struct, frozen=True, kw_only=True):
-    """A graph in memory, while events come: how long it takes to read, and the service's."""
+    """Graph in memory, while events come: its reading time, and the service's times."""
 
     datasets: int
     edges: int
@@ -73,7 +73,7 @@ class Held(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """What `run` measured.
+    """Figures that `run` measured.
 
     `oldest_answer_seconds`: for how long a new edge was in no answer, of all that were written.
     """
@@ -123,7 +123,7 @@ def _fill(settings: Settings, estate: Estate) -> None:
 def _measured(
     settings: Settings, estate: Estate, requests: int
 ) -> tuple[list[Timing], Held, list[float]]:
-    """Timings, the graph in memory, and how long each new edge was in no answer."""
+    """Measure timings, the graph in memory, and how long each new edge was in no result."""
     asked = estate.asked(estate.datasets)
     with closing(Roles(settings)) as roles, closing(Markers(settings)) as markers:
         roles.start_service()
@@ -150,9 +150,9 @@ class Times(msgspec.Struct, frozen=True):
 
 
 def _warm(roles: Roles, path: str) -> None:
-    """For as long as the service needs to read its graph, and a young JVM for the most of its code.
+    """Query for as long as the service needs to read its graph, and a young JVM its code.
 
-    Whoever asks has the graph kept.
+    Queries keep the graph in memory.
     """
     until = time.monotonic() + _WARM_SECONDS
     while time.monotonic() < until:

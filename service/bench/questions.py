@@ -1,4 +1,4 @@
-"""What is asked of a service, and of which estates."""
+"""Queries to a service, and the estates that they read."""
 
 import random
 from collections.abc import Callable, Iterable, Iterator
@@ -18,17 +18,17 @@ Pairs = list[tuple[int, int]]  # numbers of upstream and downstream
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """What is asked, in turn; `sql`: one recursive query for the same of each of `roots`."""
+    """Queries, in turn; `sql`: one recursive query for the same of each of `roots`."""
 
     name: str
     paths: list[str]
-    budget_ms: float | None  # none: told beside the others
+    budget_ms: float | None  # None: shown beside the others
     sql: str | None = None
     roots: list[int] = []
 
 
 class Estate(msgspec.Struct, frozen=True):
-    """A catalog to ask. `is_marked`: all that is made of the first dataset is in every answer."""
+    """Catalog to query. `is_marked`: the first dataset's whole downstream is in every result."""
 
     datasets: int
     pairs: Pairs
@@ -37,7 +37,7 @@ class Estate(msgspec.Struct, frozen=True):
 
 
 def estates(scale: float) -> Iterator[Estate]:
-    """Of 5,000 datasets for lineage, of a million edges for impact, of 100,000 for pages."""
+    """Build estates of 5,000 datasets for lineage, of a million edges, and of 100,000 datasets."""
     chance = random.Random(4)  # noqa: S311 - the same estates each time
     few, many, pages = int(5_000 * scale), int(333_333 * scale), int(100_000 * scale)
     yield Estate(few, list(dict.fromkeys(_spread(few, few // 2, chance))), _lineage, is_marked=True)
@@ -46,7 +46,7 @@ def estates(scale: float) -> Iterator[Estate]:
 
 
 def _spread(datasets: int, more: int, chance: random.Random) -> Iterator[tuple[int, int]]:
-    """From the first dataset all others are reached, in 20 steps; `more` edges beside."""
+    """Build an estate where all is 20 hops from the first dataset or less; `more` edges beside."""
     width = -(-(datasets - 1) // LAYERS)
     for down in range(1, datasets):
         layer = (down - 1) // width
@@ -101,10 +101,10 @@ def _pages(datasets: int) -> list[Asked]:
 
 
 def roots(datasets: int) -> list[int]:
-    """Some of them: the same each time."""
+    """Return some of them: the same each time."""
     return random.Random(5).sample(range(datasets), min(_ROOTS, datasets))  # noqa: S311
 
 
 def keys_of(numbers: Iterable[int]) -> list[int]:
-    """Of these datasets."""
+    """Return the queries of these datasets."""
     return [key(estate_rows.NAMESPACE, estate_rows.name_of(number)) for number in numbers]

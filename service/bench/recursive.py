@@ -1,4 +1,4 @@
-"""The same questions as one recursive query of the catalog: what they would take without us."""
+"""Same queries as one recursive query of the catalog: their time without the service."""
 
 import statistics
 import time

@@ -1,4 +1,4 @@
-"""The roles that a measurement asks: a service, and a pipeline with 1,000 events a second."""
+"""Roles under measurement: a service, and a pipeline with 1,000 events a second."""
 
 import http.client
 import itertools
@@ -40,21 +40,21 @@ class Roles:
         self._to = http.client.HTTPConnection(settings.host, settings.service_port, timeout=60)
 
     def start_service(self) -> None:
-        """And wait until it answers."""
+        """Start it, and wait until it answers."""
         self._start(self._commands["service"])
         wait_until(self._answers, "the service did not answer")
 
     def start_events(self) -> None:
-        """The pipeline, and its sender; until the first batch has landed."""
+        """Start the pipeline and its sender; wait until the first batch has landed."""
         spool = str(self._settings.spool)
         sender = ["-m", "slis.spool_events", spool, str(EVENTS_A_SECOND), str(_LONG)]
         self._start(RoleCommand(role="sender", argv=(sys.executable, *sender)))
         self._start(self._commands["pipeline"])
         wait_until(self._has_landed, "no event landed")
-        self._to.close()  # the service may have, meanwhile; the next question opens it anew
+        self._to.close()  # the service may have, meanwhile; the next query opens it again
 
     def ask(self, path: str) -> bytes:
-        """The answer.
+        """Return the response.
 
         Raises:
             RuntimeError: it is none.
@@ -83,7 +83,7 @@ class Roles:
             child.end()
 
     def _start(self, command: RoleCommand) -> None:
-        """As `lineward up` starts it."""
+        """Start a role as `lineward up` does."""
         log = self._settings.data_dir / f"{command.role}.log"
         child = Child(command, environment(self._settings), log)
         child.start()
@@ -103,7 +103,7 @@ class Roles:
 
 
 def wait_until(condition: Callable[[], bool], trouble: str) -> None:
-    """Until it holds.
+    """Wait until it holds.
 
     Raises:
         RuntimeError: it does not for two minutes.
@@ -117,7 +117,7 @@ def wait_until(condition: Callable[[], bool], trouble: str) -> None:
 
 
 class Markers:
-    """A dataset made of the first one each second: which answer names it first, tells their age."""
+    """Dataset made of the first one each second: the first result that names it shows its age."""
 
     def __init__(self, settings: Settings) -> None:
         self._engine = open_catalog(settings.catalog)
@@ -132,7 +132,7 @@ class Markers:
         self._thread.start()
 
     def look(self, body: bytes) -> None:
-        """An answer, as it came: of the first dataset's lineage, or of something else."""
+        """Return a response as it came: of the first dataset's lineage, or of something else."""
         now = time.monotonic()
         with self._lock:
             named = [name for name in self._written if name in body]

@@ -28,17 +28,17 @@ def main() -> int:
     HEALTH.beat_beside()
     try:
         settings = read()
-        told = client_settings(settings)
+        client = client_settings(settings)
         shared = read_shared()
         if shared.collector_token_file is not None:
             read_token(shared.collector_token_file)
-        consumer = Consumer(told)
+        consumer = Consumer(client)
         serve_health()
     except (InvalidSettingError, RefusedInputError, OSError) as error:
         _log.error("kafka_cannot_start", reason=str(error))
         return 2
     except KafkaException as error:
-        # A setting's value may be a password: only its kind of fault is told.
+        # A setting's value may be a password: only its kind of fault is logged.
         _log.error("kafka_cannot_start", reason=error.args[0].name())
         return 2
     stopping = stop_on_signals()
@@ -58,10 +58,10 @@ def _poster(shared: Settings, stopping: Event) -> Poster:
         token_file=shared.collector_token_file,
         secret_file=shared.reader_secret,
     )
-    return Poster(Reach(target, stopping=stopping, on_trouble=_tell))
+    return Poster(Reach(target, stopping=stopping, on_trouble=_report))
 
 
-def _tell(trouble: str) -> None:
+def _report(trouble: str) -> None:
     _log.warning("collector_not_reached", trouble=trouble, next="trying again without end")
 
 

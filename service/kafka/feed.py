@@ -22,10 +22,10 @@ _log = structlog.get_logger()
 
 
 class Consumer(Protocol):
-    """The part of `confluent_kafka.Consumer` that is used."""
+    """Part of `confluent_kafka.Consumer` that is used."""
 
     def consume(self, num_messages: int, timeout: float) -> list[Message]:
-        """What is there, at most so many; fewer when the time is over."""
+        """Return waiting messages, at most so many; fewer when the time is over."""
 
     def commit(
         self, *, offsets: list[TopicPartition], asynchronous: Literal[False]
@@ -34,7 +34,7 @@ class Consumer(Protocol):
 
 
 class Received(msgspec.Struct, frozen=True):
-    """One message, and where it stands."""
+    """One message, and its position."""
 
     body: bytes
     topic: str
@@ -48,7 +48,7 @@ class Received(msgspec.Struct, frozen=True):
 
 
 class Feed:
-    """One consumer's messages, on their way to one collector."""
+    """Messages of one consumer, on their way to one collector."""
 
     def __init__(self, consumer: Consumer, poster: Poster) -> None:
         self._consumer = consumer
@@ -56,7 +56,7 @@ class Feed:
         self._trouble = ""
 
     def run(self, stopping: Event) -> None:
-        """Until told to stop.
+        """Feed until stopped.
 
         Raises:
             KafkaException: the client cannot go on: a new process is asked for.
@@ -71,7 +71,7 @@ class Feed:
         """Land what is there; how many messages that was.
 
         Raises:
-            StoppedError: told to stop; nothing of it is committed.
+            StoppedError: stopped; nothing of it is committed.
             KafkaException: as `run`.
         """
         messages = self._consumer.consume(_MOST_MESSAGES, _WAIT_SECONDS)
@@ -82,12 +82,12 @@ class Feed:
         return len(received)
 
     def _land(self, events: Sequence[Received]) -> None:
-        for lot in lots(events):
-            bodies = [event.body for event in lot]
-            for one in self._poster.post(bodies, [event.where for event in lot]):
-                event = lot[one.index]
+        for batch in lots(events):
+            bodies = [event.body for event in batch]
+            for one in self._poster.post(bodies, [event.where for event in batch]):
+                event = batch[one.index]
                 _log.warning(
-                    "event_refused",
+                    "event_rejected",
                     topic=event.topic,
                     partition=event.partition,
                     offset=event.offset,
@@ -104,17 +104,17 @@ class Feed:
             self._consumer.commit(offsets=offsets, asynchronous=False)
         except KafkaException as error:
             # What was landed comes again, and repeats nothing; the next commit may succeed.
-            self._tell(error.args[0])
+            self._report(error.args[0])
 
     def _is_trouble(self, message: Message) -> bool:
         error = message.error()
         if error is not None:
-            self._tell(error)
+            self._report(error)
         elif self._trouble:
             self._trouble = ""
         return error is not None
 
-    def _tell(self, error: KafkaError) -> None:
+    def _report(self, error: KafkaError) -> None:
         """Say what is wrong once, not each time.
 
         Raises:

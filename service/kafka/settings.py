@@ -1,4 +1,4 @@
-"""What an operator may set of the Kafka source."""
+"""Settings of the Kafka source."""
 
 from pathlib import Path
 
@@ -34,7 +34,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read() -> Settings:
-    """Settings of this process.
+    """Read the settings of this process.
 
     Raises:
         InvalidSettingError: an unknown `LINEWARD_KAFKA_` variable.
@@ -43,7 +43,7 @@ def read() -> Settings:
 
 
 def client_settings(settings: Settings) -> dict[str, str]:
-    """What the client is told.
+    """Return the client's configuration.
 
     Raises:
         InvalidSettingError: no broker, or a file that cannot be read, that has a line which is no

@@ -53,7 +53,7 @@ class Sink(Protocol):
 
 
 class Options(msgspec.Struct, frozen=True):
-    """How much and how long is asked for in one request."""
+    """Size and duration of one request."""
 
     page_objects: int
     watch_seconds: int

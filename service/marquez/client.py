@@ -17,14 +17,14 @@ from service.marquez.settings import MarquezSettings
 _MAX_ANSWER_BYTES = 67_108_864
 _SHOWN_CHARACTERS = 200
 # Of this one event; every other 4xx (a token, a path, a limit) would be the answer to all of them.
-_REFUSALS = (400, 413, 415, 422)
-# Of whoever asks; every other 4xx is of what is asked for.
+_REJECTIONS = (400, 413, 415, 422)
+# Errors of the client; every other 4xx is of what it asked for.
 _OF_THE_ASKER = (401, 403, 407, 408, 429)
 _JSON = {"Content-Type": "application/json"}
 
 
 class MarquezError(ServiceError):
-    """It does not answer, or not as it should: what was asked is asked again later."""
+    """Error: Marquez does not answer, or not as it should: the request is repeated later."""
 
     exit_code = 5
     status = 503
@@ -32,18 +32,18 @@ class MarquezError(ServiceError):
 
 
 class TooLargeError(MarquezError):
-    """Its answer is over 64 MiB."""
+    """Error: its answer is over 64 MiB."""
 
 
-class RunRefusedError(MarquezError):
-    """It says neither that it knows this one run nor that it does not."""
+class RunRejectedError(MarquezError):
+    """Error: Marquez says neither that it knows this one run nor that it does not."""
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What became of one event that was sent.
+    """Result of sending one event.
 
     Attributes:
-        outcome: `sent`; `refused`: this event will never be taken; `failed`: it may be, later.
+        outcome: `sent`; `refused`: this event will never be accepted; `failed`: it may be, later.
         reason: a word of a small set.
         detail: what was answered, cut.
         status: of the answer; 0 without one.
@@ -90,7 +90,7 @@ class Marquez:
         return _verdict(answer)
 
     async def events(self, *, after: int, before: int, limit: int) -> list[Pulled]:
-        """The first RunEvents of [after, before) by the producer's time, ascending; µs.
+        """Return the first RunEvents of [after, before) by the producer's time, ascending; µs.
 
         Raises:
             MarquezError: no answer, or none that is a page of events.
@@ -125,7 +125,7 @@ class Marquez:
         """Whether it knows the run.
 
         Raises:
-            RunRefusedError: it refuses this run, as an id that is none to it.
+            RunRejectedError: it rejects this run, as an invalid id.
             MarquezError: no answer, or neither yes nor no.
         """
         answer = await self._ask("GET", f"/api/v1/jobs/runs/{quote(run_id, safe='')}")
@@ -133,7 +133,7 @@ class Marquez:
             return answer.status == httpx.codes.OK
         message = f"{self.url}/api/v1/jobs/runs/{run_id[:80]}: HTTP {answer.status}"
         if httpx.codes.is_client_error(answer.status) and answer.status not in _OF_THE_ASKER:
-            raise RunRefusedError(message)
+            raise RunRejectedError(message)
         raise MarquezError(message)
 
     async def _asked(self, path: str, params: dict[str, str | int]) -> bytes:
@@ -170,7 +170,7 @@ def _verdict(answer: _Answer) -> Verdict:
     detail = f"HTTP {answer.status} {_shown(answer.body)}".strip()
     if httpx.codes.is_success(answer.status):
         return Verdict("sent")
-    if answer.status in _REFUSALS:
+    if answer.status in _REJECTIONS:
         return Verdict("refused", f"http_{answer.status}", detail)
     if httpx.codes.is_server_error(answer.status) and _is_clients_fault(answer.body):
         # JSON that it cannot map, as a facet of another type, is a 500 that says 400 inside.
@@ -183,7 +183,7 @@ def _is_clients_fault(body: bytes) -> bool:
         code = msgspec.json.decode(body)["code"]
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, KeyError, TypeError):
         return False
-    return code in _REFUSALS
+    return code in _REJECTIONS
 
 
 def _shown(body: bytes) -> str:

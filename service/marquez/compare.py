@@ -6,7 +6,7 @@ import random
 import structlog
 
 from lineage.clock import Clock, to_micros
-from service.marquez.client import Marquez, RunRefusedError
+from service.marquez.client import Marquez, RunRejectedError
 from service.marquez.store import Comparison, MissingRun, Store, in_catalog
 
 _SECOND = 1_000_000
@@ -41,12 +41,12 @@ class Comparer:
         ours = await in_catalog(self._store.sample_of_runs, since, until, _MOST_RUNS)
         known_there = await self._known_there(ours)
         there = [run for run, is_known in known_there if is_known is False]
-        refused = sum(is_known is None for _, is_known in known_there)
+        rejected = sum(is_known is None for _, is_known in known_there)
         theirs = await self._their_runs(since, until)
         known = await in_catalog(self._store.known_runs, [run_id for run_id, _, _ in theirs])
         here = [run for run in theirs if run[0].lower() not in known]
-        found = Comparison(now, len(ours) - refused, len(there), len(theirs), len(here))
-        await in_catalog(self._store.note_comparison, found, _examples(there, here), refused)
+        found = Comparison(now, len(ours) - rejected, len(there), len(theirs), len(here))
+        await in_catalog(self._store.note_comparison, found, _examples(there, here), rejected)
         if there or here:
             _log.warning("runs_missing", there=len(there), here=len(here))
         return found
@@ -59,14 +59,14 @@ class Comparer:
             async with slots:
                 try:
                     return run, await self._marquez.has_run(run[0])
-                except RunRefusedError as error:
+                except RunRejectedError as error:
                     _log.warning("run_not_compared", run=run[0], error=str(error))
                     return run, None
 
         return await asyncio.gather(*(known(run) for run in ours))
 
     async def _their_runs(self, since: int, until: int) -> list[Run]:
-        """Some of the span's, from a moment of it that changes from time to time."""
+        """Return some runs of the span, from a moment that changes from time to time."""
         events = await self._marquez.events(after=since, before=until, limit=_MOST_RUNS)
         if len(events) == _MOST_RUNS:
             after = random.randint(since, until)  # noqa: S311 - of a sample

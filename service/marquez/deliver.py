@@ -29,7 +29,7 @@ _FIRST_SIGN = b"""{"eventTime": "2026-01-01T00:00:00Z", "producer": "https://git
 _log = structlog.get_logger()
 
 
-class RefusedError(Exception):
+class RejectedError(Exception):
     """Marquez does not take this event, whenever it is sent."""
 
     def __init__(self, reason: str, detail: str) -> None:
@@ -39,11 +39,11 @@ class RefusedError(Exception):
 
 
 class StoppedError(Exception):
-    """We were told to stop; the event was not taken, and is sent by whoever comes next."""
+    """Error: stopped before the event was accepted; the next process sends it."""
 
 
 class _FailedError(Exception):
-    """Not taken this time."""
+    """Error: not accepted this time."""
 
 
 class Trial(msgspec.Struct):
@@ -81,7 +81,7 @@ class Courier:
         """Return once Marquez has acknowledged it.
 
         Raises:
-            RefusedError: it never will.
+            RejectedError: it never will.
             StoppedError: it has not, and we are to stop.
         """
         trial = Trial(event, known_of(event.body), passes=self.passes)
@@ -105,12 +105,12 @@ class Courier:
             self._take(trial)
         elif verdict.outcome == "refused":
             # No sign of life: it reads an event before it needs its database.
-            raise RefusedError(verdict.reason, verdict.detail)
+            raise RejectedError(verdict.reason, verdict.detail)
         else:
             self._fail(trial, verdict)
 
     async def _rest(self) -> None:
-        """While nothing passes, every connection slows down, whatever its event has waited."""
+        """Wait: while nothing passes, every connection slows down, however old its event is."""
         beyond = self._failures_in_a_row - _AWAY_AFTER
         if beyond >= 0:
             longest = min(self._longest_wait_seconds, _FIRST_WAIT_SECONDS * 2 ** min(beyond, 10))
@@ -120,9 +120,9 @@ class Courier:
         await pause(self.stop, seconds)
 
     async def _look_for_life(self) -> None:
-        """Where nothing passes, see whether that is Marquez or the events: send a sound one again.
+        """Send a sound event again where nothing passes: is the cause Marquez or the events?
 
-        An answer to a GET would not tell: a database may be read and not be written to.
+        An answer to a GET would not show it: a database may be read and not be written to.
         """
         now = time.monotonic()
         wait = self._longest_wait_seconds / _LOOKS_A_WAIT
@@ -155,17 +155,21 @@ class Courier:
         trial.while_others_passed += self.passes > trial.passes
         trial.passes = self.passes
         if verdict.reason == "http_500" and _is_stored_all_the_same(trial.known):
-            raise RefusedError("no_event_type", "stored as a raw row by each try, and answered 500")
+            raise RejectedError(
+                "no_event_type", "stored as a raw row by each try, and answered 500"
+            )
         if (
             trial.failures >= _LEAST_FAILURES
             and trial.while_others_passed >= _LEAST_WHILE_OTHERS_PASSED
         ):
-            raise RefusedError("failed_alone", f"{trial.failures} tries, at last: {verdict.detail}")
+            raise RejectedError(
+                "failed_alone", f"{trial.failures} tries, at last: {verdict.detail}"
+            )
         raise _FailedError(verdict.detail)
 
 
 async def pause(stop: asyncio.Event, seconds: float) -> None:
-    """Wait, and no longer than until told to stop."""
+    """Wait, and no longer than until stopped."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await stop.wait()

@@ -1,4 +1,4 @@
-"""What Prometheus hears of a Marquez beside us; of none, nothing.
+"""Metrics of a Marquez beside us; without one, there are none.
 
 A probe or a comparison that is too old is left out: its figures are no longer of now.
 """
@@ -15,7 +15,7 @@ STALE_COMPARISON_SECONDS = 10_800.0
 
 
 def families(found: MarquezStatus) -> Iterator[Metric]:
-    """The metrics of `docs/metrics.md` whose names begin with `lineage_marquez_`."""
+    """Yield the metrics of `docs/metrics.md` whose names begin with `lineage_marquez_`."""
     if found.forwarding is not None:
         yield from _forwarding(found.forwarding)
     if found.pulling:
@@ -48,7 +48,7 @@ def _forwarding(found: Forwarding) -> Iterator[Metric]:
 
 def _pulling(found: MarquezStatus, pulls: list[Pulling]) -> Iterator[Metric]:
     yield _counter("pulled", "Events of Marquez that were taken.", found.pulled)
-    yield _counter("pull_refused", "Events of Marquez that were refused.", found.pull_refused)
+    yield _counter("pull_refused", "Events of Marquez that were rejected.", found.pull_refused)
     newest = max(datetime.fromisoformat(pull.through).timestamp() for pull in pulls)
     yield _gauge("pull_timestamp_seconds", "Last complete look for new events.", newest)
 

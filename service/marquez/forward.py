@@ -1,4 +1,4 @@
-"""From the spool to Marquez: every accepted event, those of one run in their order.
+"""Forwarding from the spool to Marquez: every accepted event, those of one run in order.
 
 At least once: what was sent and not yet noted when the process dies is sent again. Marquez would
 hold it as a second raw row of the same run, which its model folds; skipping it could lose it, for
@@ -13,7 +13,7 @@ from pathlib import Path
 import structlog
 
 from lineage.clock import Clock, to_micros
-from service.marquez.deliver import Courier, RefusedError, StoppedError, pause
+from service.marquez.deliver import Courier, RejectedError, StoppedError, pause
 from service.marquez.known import Seen, known_of
 from service.marquez.spooled import Spooled, last_seq, spooled_after
 from service.marquez.store import SetAside, Store, in_catalog
@@ -27,7 +27,7 @@ _log = structlog.get_logger()
 
 
 class Progress:
-    """Which events were taken from the spool, and up to where all of them are done."""
+    """Progress: which events were read from the spool, and up to where all of them are done."""
 
     def __init__(self, through: int) -> None:
         self.through = through
@@ -36,15 +36,15 @@ class Progress:
 
     @property
     def last_taken(self) -> int:
-        """The event after which to read on."""
+        """Return the event after which to read on."""
         return self._taken[-1] if self._taken else self.through
 
     def take(self, seq: int) -> None:
-        """It is on its way."""
+        """Mark it as on its way."""
         self._taken.append(seq)
 
     def done(self, seq: int) -> None:
-        """It is sent, set aside, or was not to be sent."""
+        """Mark it as done: sent, set aside, or not to be sent."""
         self._done.add(seq)
         while self._taken and self._taken[0] in self._done:
             self.through = self._taken.popleft()
@@ -69,7 +69,7 @@ class Forwarder:
         self._noted_at = 0.0
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Forward until told to stop; then finish what is in flight, and note it."""
+        """Forward until stopped; then finish what is in flight, and note it."""
         self._progress = Progress(await in_catalog(self._store.cursor))
         self._noted = self._progress.through
         self._courier.stop = stop
@@ -102,7 +102,7 @@ class Forwarder:
         return bool(events)
 
     async def _spool_is_new(self, after: int) -> bool:
-        """Whether it has not yet given the numbers that were read: it was lost, and began anew."""
+        """Return whether the spool has numbers below those read: it was lost, and began again."""
         last = await asyncio.to_thread(last_seq, self._spool)
         return last is not None and last < after and not self._pending
 
@@ -123,8 +123,8 @@ class Forwarder:
             try:
                 await self._courier.deliver(event)
                 self._sent += 1
-            except RefusedError as refused:
-                await self._set_aside(event, whose, refused)
+            except RejectedError as rejected:
+                await self._set_aside(event, whose, rejected)
             except StoppedError:
                 return
             lane.popleft()
@@ -133,19 +133,19 @@ class Forwarder:
             self._pending_bytes -= len(event.body)
         del self._lanes[whose]
 
-    async def _set_aside(self, event: Spooled, whose: str, refused: RefusedError) -> None:
+    async def _set_aside(self, event: Spooled, whose: str, rejected: RejectedError) -> None:
         # In the catalog before the cursor passes it.
         row = SetAside(
             spool_seq=event.seq,
             run=whose,
-            reason=refused.reason,
-            detail=refused.detail,
+            reason=rejected.reason,
+            detail=rejected.detail,
             body=event.body,
             body_bytes=len(event.body),
             set_aside_at=to_micros(self._clock()),
         )
         await in_catalog(self._store.set_aside, row)
-        _log.warning("event_set_aside", seq=event.seq, run=whose, reason=refused.reason)
+        _log.warning("event_set_aside", seq=event.seq, run=whose, reason=rejected.reason)
 
     async def _note(self) -> None:
         through, sent = self._progress.through, self._sent

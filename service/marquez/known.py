@@ -1,4 +1,4 @@
-"""What is known of an event by its core alone: whose it is, and whether it is the same as another.
+"""Identity of an event by its core alone: its run, and whether it equals another event.
 
 Marquez gives an event back with other bytes: keys in another order, facets that nobody sent. What
 it keeps is what the pipeline's identity of an event is made of.
@@ -13,7 +13,7 @@ import msgspec
 from lineage import zoned_times
 from lineage.clock import EPOCH, to_micros
 
-_MOST_SEEN = 200_000  # 30 MB; a burst beyond it is told apart by the pipeline
+_MOST_SEEN = 200_000  # 30 MB; a burst beyond it is deduplicated by the pipeline
 
 
 class _Run(msgspec.Struct):
@@ -26,7 +26,7 @@ class _Named(msgspec.Struct):
 
 
 class Known(msgspec.Struct):
-    """The core of an event."""
+    """Core of an event."""
 
     eventTime: str = ""  # noqa: N815
     eventType: str | None = None  # noqa: N815
@@ -38,7 +38,7 @@ class Known(msgspec.Struct):
 
     @property
     def at(self) -> datetime | None:
-        """Its time by the producer, UTC; none where that is no time."""
+        """Return its time by the producer, UTC; None for an invalid time."""
         try:
             found = datetime.fromisoformat(zoned_times.normalize(self.eventTime))
         except ValueError:
@@ -47,7 +47,7 @@ class Known(msgspec.Struct):
 
     @property
     def whose(self) -> str:
-        """The run that it belongs to, or the job or dataset: events of one are kept in order."""
+        """Return the run that it belongs to, or the job or dataset: these keep their order."""
         if self.run is not None:
             return self.run.runId.lower()
         named = self.job or self.dataset or _Named()
@@ -67,7 +67,7 @@ class Known(msgspec.Struct):
 
 
 class Pulled(msgspec.Struct, frozen=True):
-    """An event as Marquez gave it, in one form for whatever order of keys.
+    """Event as Marquez gave it, in one form for whatever order of keys.
 
     Attributes:
         body: JSON with sorted keys: given twice, it is the same event to the spool.
@@ -80,14 +80,14 @@ class Pulled(msgspec.Struct, frozen=True):
 
 
 class Seen:
-    """The events that the spool has or had; forgets the oldest beyond its bound."""
+    """Events that the spool has or had; the oldest are forgotten beyond a bound."""
 
     def __init__(self, most: int = _MOST_SEEN) -> None:
         self._identities: OrderedDict[bytes, None] = OrderedDict()
         self._most = most
 
     def add(self, identity: bytes) -> None:
-        """It need not be pulled."""
+        """Return whether it need not be pulled."""
         self._identities[identity] = None
         self._identities.move_to_end(identity)
         if len(self._identities) > self._most:
@@ -102,7 +102,7 @@ _UNREADABLE = (msgspec.DecodeError, UnicodeError, RecursionError)
 
 
 def known_of(body: bytes) -> Known:
-    """The core of a body; what is not as the specification says is left out."""
+    """Return the core of a body; fields that violate the specification are left out."""
     try:
         return _decoder.decode(body)
     except _UNREADABLE:
@@ -111,11 +111,11 @@ def known_of(body: bytes) -> Known:
 
 
 def pulled_of(raw: bytes) -> Pulled:
-    """The event of one element of Marquez's answer."""
+    """Return the event of one element of Marquez's answer."""
     try:
         body = msgspec.json.encode(msgspec.json.decode(raw), order="sorted")
     except _UNREADABLE:
-        body = raw  # for the collector to refuse, with its reason
+        body = raw  # for the collector to reject, with its reason
     known = known_of(body)
     return Pulled(body, known, to_micros(known.at or EPOCH))
 

@@ -46,7 +46,7 @@ async def load(settings: Settings, bounds: MarquezSettings, after: int, before: 
 
 
 class _Loading:
-    """How far it has come, so that a failure does not begin the span anew."""
+    """Progress of the load, so that a failure does not begin the span again."""
 
     def __init__(self, marquez: Marquez, sender: Sender, after: int) -> None:
         self._marquez = marquez

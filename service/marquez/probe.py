@@ -1,4 +1,4 @@
-"""How long Marquez takes for a lineage query: M7 of the backend `marquez`, outside the objective.
+"""Duration of Marquez's lineage queries: M7 of the backend `marquez`, outside the objective.
 
 It is our own probe, and counts as one: no person waited for it.
 """
@@ -46,7 +46,7 @@ class Prober:
         return Probe(at, status < _SERVER_ERROR, measured, status, node)
 
     async def _sign_of_life(self, at: int) -> Probe:
-        """Nothing was written yet, so that there is no lineage to ask for."""
+        """Record that nothing was written yet, so that there is no lineage to query."""
         try:
             await self._marquez.events(after=at, before=at + 1_000, limit=1)
         except MarquezError as error:

@@ -1,6 +1,6 @@
-"""From Marquez to our collector: what other producers sent there, again and again some way back.
+"""Pull from Marquez to our collector: events of other producers, again and again some way back.
 
-Marquez tells when an event says that it happened, not when it arrived: one that comes late lies
+Marquez knows an event's own time, not when it arrived: one that comes late lies
 before whatever was read last. So every round reads the last minute again, and some the last hour
 and the last day. What is known already is dropped here or, after a restart, by spool and pipeline.
 """
@@ -28,7 +28,7 @@ _AHEAD_SECONDS = 300.0  # clocks of producers; what is further ahead waits for a
 
 
 class Overlap(msgspec.Struct, frozen=True):
-    """How far back a round reads, and how often one does."""
+    """Range of a round, and its interval."""
 
     back_seconds: float
     every_seconds: float
@@ -39,7 +39,7 @@ OVERLAPS = (Overlap(60, 0), Overlap(3_600, 600), Overlap(86_400, 21_600))
 
 
 class _Span(msgspec.Struct):
-    """What one round reads, µs: however often it is broken off, it counts as read at `now`.
+    """Range of one round, µs: however often it is broken off, it counts as read at `now`.
 
     Attributes:
         now: when it began: what came to Marquez since then is for the next one.
@@ -114,12 +114,12 @@ class Puller:
         before = FAR_FUTURE if is_deep else now + int(_AHEAD_SECONDS * _SECOND)
         return _Span(now, through, after, before, due)
 
-    async def _note(self, through: int, taken: int, refused: int) -> None:
+    async def _note(self, through: int, taken: int, rejected: int) -> None:
         url = self._marquez.url
-        await in_catalog(self._store.note_pulled, url, through, taken=taken, refused=refused)
+        await in_catalog(self._store.note_pulled, url, through, taken=taken, rejected=rejected)
 
     def _seed(self) -> None:
-        """What the spool had before we started need not be pulled either."""
+        """Mark what the spool had before the start as known: it need not be pulled."""
         for body in latest_bodies(self._spool, _SEEDS):
             self._seen.add(known_of(body).identity())
         self._is_seeded = True
@@ -132,7 +132,7 @@ class Puller:
 
 
 async def send_unseen(sender: Sender, seen: Seen, page: Sequence[Pulled]) -> None:
-    """Post what is new to us; it is known from then on, durable or refused.
+    """Post what is new to us; it is known from then on, durable or rejected.
 
     Raises:
         NotRunningError: the collector did not answer.
@@ -144,7 +144,7 @@ async def send_unseen(sender: Sender, seen: Seen, page: Sequence[Pulled]) -> Non
 
 
 def _send_all(sender: Sender, events: Sequence[Pulled]) -> None:
-    # In place of a file, a refusal names the run.
+    # In place of a file, a rejection names the run.
     recorded = (
         Recorded(Path(event.known.whose), position, event.body)
         for position, event in enumerate(events, start=1)

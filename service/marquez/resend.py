@@ -1,4 +1,4 @@
-"""Sends again what was set aside, once an operator has mended what Marquez did not take it for."""
+"""Resending of events that were set aside, once an operator has fixed why Marquez rejected them."""
 
 import sys
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ SELECT spool_seq, run, reason, body, body_bytes FROM marquez_set_aside ORDER BY 
 
 
 class Aside(msgspec.Struct, frozen=True):
-    """An event that was set aside.
+    """Event that was set aside.
 
     Attributes:
         is_whole: whether all of its body was kept; of larger ones 64 KiB are.
@@ -30,7 +30,7 @@ class Aside(msgspec.Struct, frozen=True):
 
 
 class Resent(msgspec.Struct, frozen=True):
-    """What became of one: `sent`, `refused`, `failed`, or `cut` where its body is not whole."""
+    """Result of one: `sent`, `refused`, `failed`, or `cut` where its body is incomplete."""
 
     spool_seq: int
     run: str
@@ -39,7 +39,7 @@ class Resent(msgspec.Struct, frozen=True):
 
 
 def set_aside(reader: Reader, wanted: Sequence[int]) -> list[Aside]:
-    """Those of these numbers, all without any, in the order in which they were accepted.
+    """Return the events of these numbers, all without any, in the order of acceptance.
 
     Raises:
         InvalidQuestionError: a number is none of them.
@@ -55,7 +55,7 @@ def set_aside(reader: Reader, wanted: Sequence[int]) -> list[Aside]:
 
 
 def print_bodies(events: Sequence[Aside]) -> None:
-    """One body a line, as it was sent to us: JSON may hold line ends, that mean nothing there."""
+    """Write one body a line, as it was received: line ends in JSON have no meaning there."""
     for one in events:
         line = one.body.replace(b"\r", b" ").replace(b"\n", b" ")
         sys.stdout.buffer.write(line + b"\n")

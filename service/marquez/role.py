@@ -1,4 +1,4 @@
-"""The marquez role: forwarding, pulling, probing and comparing beside each other in one process."""
+"""Marquez role: forwarding, pulling, probing and comparing beside each other in one process."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
@@ -31,7 +31,7 @@ Round = Callable[[], Awaitable[object]]
 async def serve(
     settings: Settings, bounds: MarquezSettings, stop: asyncio.Event, clock: Clock = system_clock
 ) -> None:
-    """Work until told to stop; what is in flight is finished."""
+    """Work until stopped; finish what is in flight."""
     settings.data_dir.mkdir(parents=True, exist_ok=True)
     engine = open_catalog(settings.catalog)
     marquez = Marquez(bounds)

@@ -1,4 +1,4 @@
-"""What an operator may set of the Marquez beside us (`LINEWARD_MARQUEZ_…`)."""
+"""Settings of the Marquez beside us (`LINEWARD_MARQUEZ_…`)."""
 
 import re
 from pathlib import Path
@@ -31,19 +31,19 @@ class MarquezSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def base_url(self) -> str:
-        """The URL that paths are put behind."""
+        """Return the URL that paths are appended to."""
         return (self.url or "").rstrip("/")
 
     @property
     def authorization(self) -> dict[str, str]:
-        """The header that shows the token, where there is one."""
+        """Return the header with the token, where there is one."""
         if self.token_file is None:
             return {}
         return {"Authorization": f"Bearer {_token(self.token_file)}"}
 
 
 def read_marquez() -> MarquezSettings:
-    """Settings of this process.
+    """Read the settings of this process.
 
     Raises:
         InvalidSettingError: an unknown variable, a value out of range, an unreadable token.

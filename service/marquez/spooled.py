@@ -1,4 +1,4 @@
-"""The spool as the forwarder reads it: in the order of commits, and never writing."""
+"""Reader of the spool for the forwarder: in the order of commits, and never writing."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +14,7 @@ _LATEST = "SELECT body FROM event ORDER BY seq DESC LIMIT ?"
 
 
 class Spooled(msgspec.Struct, frozen=True):
-    """An event that was acknowledged."""
+    """Acknowledged event."""
 
     seq: int
     origin: str
@@ -27,7 +27,7 @@ class Spooled(msgspec.Struct, frozen=True):
 
 
 def spooled_after(path: Path, seq: int, most: int) -> list[Spooled]:
-    """The next events, up to 16 MiB of them; none where there is no spool yet."""
+    """Return the next events, up to 16 MiB of them; none where there is no spool yet."""
     found: list[Spooled] = []
     size = 0
     with reading(path) as spool:
@@ -47,7 +47,7 @@ def latest_bodies(path: Path, most: int) -> Iterator[bytes]:
 
 
 def last_seq(path: Path) -> int | None:
-    """The last number given out; none where there is no spool."""
+    """Return the last number given out; None where there is no spool."""
     with reading(path) as spool:
         return (first(spool, LAST_SEQ) or 0) if spool else None
 

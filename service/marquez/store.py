@@ -1,4 +1,4 @@
-"""What the marquez role keeps in the catalog, each in one small transaction."""
+"""Catalog rows of the marquez role, each written in one small transaction."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +23,7 @@ _log = structlog.get_logger()
 
 
 class SetAside(msgspec.Struct, frozen=True):
-    """An event that Marquez does not take; instants in µs."""
+    """Event that Marquez does not accept; instants in µs."""
 
     spool_seq: int
     run: str
@@ -35,14 +35,14 @@ class SetAside(msgspec.Struct, frozen=True):
 
 
 class PullState(msgspec.Struct, frozen=True):
-    """How far one Marquez was pulled, by the producers' time; µs."""
+    """Progress of the pull from one Marquez, by the producers' time; µs."""
 
     started_at: int
     through: int
 
 
 class Probe(msgspec.Struct, frozen=True):
-    """One look at Marquez. `seconds`: of a lineage query that was answered 200."""
+    """One probe of Marquez. `seconds`: of a lineage query that was answered 200."""
 
     at: int
     is_answered: bool
@@ -52,7 +52,7 @@ class Probe(msgspec.Struct, frozen=True):
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    """A sample of runs, looked for on the other side."""
+    """Sample of runs, looked for on the other side."""
 
     at: int
     sampled_ours: int
@@ -62,7 +62,7 @@ class Comparison(msgspec.Struct, frozen=True):
 
 
 class MissingRun(msgspec.Struct, frozen=True):
-    """A run that one side has and the other, `there` or `here`, has not."""
+    """Run that one side has and the other, `there` or `here`, has not."""
 
     side: str
     run_id: str
@@ -71,13 +71,13 @@ class MissingRun(msgspec.Struct, frozen=True):
 
 
 class Store:
-    """The tables of the marquez role; it is their one writer."""
+    """Tables of the marquez role; it is their one writer."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def cursor(self) -> int:
-        """How far the spool was forwarded; the first time 0, written down so that events wait."""
+        """Return how far the spool was forwarded; the first time write 0, so that events wait."""
         cursor = tables.reader_cursor
         with writing(self._engine) as connection:
             found = connection.scalar(select(cursor.c.seq).where(cursor.c.reader == READER))
@@ -86,7 +86,7 @@ class Store:
             return found or 0
 
     def note_forwarded(self, seq: int, events: int) -> None:
-        """All up to and with `seq` is done; `events` were sent since the last note."""
+        """Record that all up to and with `seq` is done; `events` were sent since the last note."""
         with writing(self._engine) as connection:
             _put(connection, tables.reader_cursor, {"reader": READER}, {"seq": seq})
             _count(connection, {"forwarded": events})
@@ -103,7 +103,7 @@ class Store:
             connection.execute(delete(table).where(table.c.spool_seq.not_in(kept)))
 
     def pull_state(self, url: str, now: int) -> PullState:
-        """How far this Marquez was pulled; the first time it begins now."""
+        """Return how far this Marquez was pulled; the first time it begins now."""
         table = tables.marquez_pull
         with writing(self._engine) as connection:
             row = connection.execute(select(table).where(table.c.url == url)).first()
@@ -112,21 +112,21 @@ class Store:
             connection.execute(insert(table).values(url=url, started_at=now, through=now))
             return PullState(now, now)
 
-    def note_pulled(self, url: str, through: int, *, taken: int, refused: int) -> None:
+    def note_pulled(self, url: str, through: int, *, taken: int, rejected: int) -> None:
         """Everything up to `through` was asked for, and what it brought is in the spool.
 
         Args:
             url: of the Marquez.
             through: µs of the producers' time.
             taken: by the collector since the last note.
-            refused: likewise.
+            rejected: likewise.
         """
         with writing(self._engine) as connection:
             values = {"through": through}
             connection.execute(
                 update(tables.marquez_pull).where(tables.marquez_pull.c.url == url).values(values)
             )
-            _count(connection, {"pulled": taken, "pull_refused": refused})
+            _count(connection, {"pulled": taken, "pull_refused": rejected})
 
     def note_probe(self, probe: Probe) -> None:
         """Keep it, and those of a week."""
@@ -137,14 +137,14 @@ class Store:
             connection.execute(delete(table).where(table.c.at < probe.at - _PROBES_KEPT_MICROS))
 
     def note_comparison(
-        self, found: Comparison, missing: Sequence[MissingRun], refused: int = 0
+        self, found: Comparison, missing: Sequence[MissingRun], rejected: int = 0
     ) -> None:
         """Keep the counts of all comparisons of a week, and the examples of the last.
 
         Args:
             found: of those runs that were answered for.
             missing: examples.
-            refused: runs of ours of which Marquez would not say whether it knows them.
+            rejected: runs of ours of which Marquez would not say whether it knows them.
         """
         table = tables.marquez_comparison
         given = msgspec.structs.asdict(found)
@@ -155,13 +155,13 @@ class Store:
             if missing:
                 rows = [msgspec.structs.asdict(row) for row in missing]
                 connection.execute(insert(tables.marquez_missing_run), rows)
-            if refused:
-                _count(connection, {"compare_refused": refused})
+            if rejected:
+                _count(connection, {"compare_refused": rejected})
 
     def sample_of_runs(self, since: int, until: int, most: int) -> list[tuple[str, str, str]]:
-        """Runs that landed in [since, until): (run id, job namespace, job name), any of them.
+        """Return any runs that landed in [since, until): (run id, job namespace, job name).
 
-        What evidence alone tells of sent no event: it cannot be there, and its id is of our making.
+        Runs known from evidence only sent no event: they cannot be there, and have ids of our own.
         """
         run = tables.run
         # The key is a hash: its order is as good as chance, and needs no chance.
@@ -176,7 +176,7 @@ class Store:
             return [(row.run_id, row.job_namespace, row.job_name) for row in rows]
 
     def known_runs(self, run_ids: Sequence[str]) -> set[str]:
-        """Which of these the catalog has, in small letters; some producers write large ones."""
+        """Return which of these the catalog has, in lower case; some producers write upper case."""
         run_id = tables.run.c.run_id
         spelt = [*run_ids, *(given.upper() for given in run_ids)]
         with self._engine.connect() as connection:

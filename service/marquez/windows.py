@@ -57,5 +57,5 @@ async def events_between(
 
 
 def next_after(page: Iterable[Pulled], after: int) -> int:
-    """From where on to read once a page is taken, µs: ties of its last may be on the next one."""
+    """Return from where to read after a page, µs: ties of its last may be on the next one."""
     return max([after, *(event.at - _SECOND for event in page)])

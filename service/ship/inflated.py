@@ -1,6 +1,6 @@
-"""What is inside of a gzip, read on and a little way back without inflating it all again.
+"""Content of a gzip, read on and a little way back without inflating it all again.
 
-A gzip has no places: to go back in one is to begin it anew, which for each lot of a large file
+A gzip has no places: to go back in one is to begin it again, which for each batch of a large file
 would cost the square of its size. So what was read last is kept, and the file's head.
 """
 
@@ -15,7 +15,7 @@ CUT = (EOFError, zlib.error, gzip.BadGzipFile)
 
 
 class Inflated:
-    """The part of a binary stream that reading needs; places count what is inside."""
+    """Part of a binary stream that reading needs; positions count the content."""
 
     def __init__(self, content: gzip.GzipFile) -> None:
         self._content = content
@@ -25,7 +25,7 @@ class Inflated:
         self._at = 0
 
     def fileno(self) -> int:
-        """Of the file."""
+        """Return the file's descriptor."""
         return self._content.fileno()
 
     def seek(self, place: int) -> int:

@@ -1,7 +1,7 @@
-"""How far each file was shipped: kept outside of the files, and found again under another name.
+"""Progress of each file's shipping: stored outside of the files, and found after a rename.
 
 A file is known by its inode and the hashes of its head and of what is right in front of the place.
-Renamed, it is the same; cut to nothing and written anew, it is another; a copy of it (by
+Renamed, it is the same; cut to nothing and written again, it is another; a copy of it (by
 `copytruncate`, or compressed) is known by the hashes alone, and goes on where the first one was.
 """
 
@@ -19,7 +19,7 @@ _MOST_GONE = 1_000  # files that are not there (any more), of which the places a
 
 
 class Position(msgspec.Struct, frozen=True, kw_only=True):
-    """How far one file was shipped.
+    """Progress of one file.
 
     Attributes:
         name: when it was last seen.
@@ -39,7 +39,7 @@ class Position(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def position(name: str, status: os.stat_result, stream: Stream, place: int, line: int) -> Position:
-    """The position of a file that is shipped up to `place`."""
+    """Return the position of a file that is shipped up to `place`."""
     head, tail = _hashes(stream, place)
     return Position(
         name=name,
@@ -62,7 +62,7 @@ def _hash(content: bytes) -> str:
 
 
 class Positions:
-    """All of a folder, in one small file that is replaced as a whole."""
+    """Positions of a folder, in one small file that is replaced as a whole."""
 
     def __init__(self, file: Path) -> None:
         """Take up what was kept.
@@ -76,7 +76,7 @@ class Positions:
         }
 
     def find(self, status: os.stat_result, stream: Stream) -> Position | None:
-        """How far this file was shipped; None: not at all."""
+        """Return how far this file was shipped; None: not at all."""
         known = self._known.get((status.st_dev, status.st_ino))
         if known is not None and _fits(known, stream):
             return known

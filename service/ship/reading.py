@@ -24,10 +24,10 @@ _HEAD = b'{"event'
 
 
 class Stream(Protocol):
-    """An open file's content."""
+    """Content of an open file."""
 
     def fileno(self) -> int:
-        """Of the file."""
+        """Return the file's descriptor."""
 
     def seek(self, place: int, /) -> int:
         """Read from there next."""
@@ -37,7 +37,7 @@ class Stream(Protocol):
 
 
 class Line(msgspec.Struct, frozen=True):
-    """What may be one event.
+    """Piece that may be one event.
 
     Attributes:
         number: of the line that it begins in, from 1 on.
@@ -53,7 +53,7 @@ class Line(msgspec.Struct, frozen=True):
 
 @contextmanager
 def opened(path: Path) -> Iterator[Stream]:
-    """The file's content, inflated where it is gzip.
+    """Open the file's content, inflated where it is gzip.
 
     Raises:
         OSError: it is gone, or cannot be read.
@@ -83,7 +83,7 @@ def read_at(stream: Stream, place: int, most: int) -> bytes:
 
 
 def lines(stream: Stream, place: int, number: int) -> Iterator[Line]:
-    """What is whole from `place` on, in its order; a last line that is still written is not.
+    """Yield complete lines from `place` on, in order, without a last line that is being written.
 
     A last line without its end counts as soon as it is one JSON object: nothing can follow in it.
     """
@@ -104,13 +104,13 @@ def lines(stream: Stream, place: int, number: int) -> Iterator[Line]:
 
 
 def _unended(piece: bytes) -> int:
-    """How much of a line that has no end yet may be taken."""
+    """Return how much of a line without an end may be read."""
     is_whole = piece.lstrip().startswith(b"{") and is_json(piece)
     return len(piece) if is_whole or len(piece) >= MOST_BYTES else 0
 
 
 def _document(stream: Stream, piece: bytes) -> bytes | None:
-    """The file, where it is one JSON object over several lines, as Python's client may write it."""
+    """Return the file, where it is one JSON object over several lines (Python's client)."""
     first, newline, _ = piece.partition(b"\n")
     return read_at(stream, 0, MOST_BYTES) if newline and first.strip() == b"{" else None
 
@@ -121,7 +121,7 @@ def _whole_document(content: bytes) -> Iterator[Line]:
 
 
 def _parts(line: bytes, number: int, place: int) -> Iterator[Line]:
-    """The events in a line: one, or what a killed writer left and, behind it, the next one's."""
+    """Yield the events in a line: one, or the rest of a killed writer's and the next one's."""
     body = line.strip()
     cut = 0 if not body or is_json(body) else _second_event(body)
     if cut:
@@ -131,6 +131,6 @@ def _parts(line: bytes, number: int, place: int) -> Iterator[Line]:
 
 
 def _second_event(line: bytes) -> int:
-    """Where a whole event begins behind half of another; 0: nowhere."""
+    """Return where a whole event begins behind half of another; 0: nowhere."""
     at = line.rfind(_HEAD)
     return at if at > 0 and is_json(line[at:]) else 0

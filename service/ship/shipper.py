@@ -23,14 +23,14 @@ _log = structlog.get_logger()
 
 
 class Unfinished(msgspec.Struct, frozen=True):
-    """A file whose last line is no event yet: somebody writes it, or was killed over it."""
+    """File whose last line is incomplete: a writer is at work, or was killed over it."""
 
     file: str
     position: int  # its line
 
 
 class Shipped(Report):
-    """What became of the events, and what is left."""
+    """Result for the events, and what is left."""
 
     unfinished: list[Unfinished] = msgspec.field(default_factory=list)
 
@@ -50,7 +50,7 @@ class Shipper:
         self.report = Shipped()
 
     def follow(self, stopping: Event) -> None:
-        """Until told to stop, ship what is written."""
+        """Ship what is written, until stopped."""
         try:
             while not stopping.is_set():
                 if not self.ship():
@@ -62,7 +62,7 @@ class Shipper:
         """Ship until nothing new is there.
 
         Raises:
-            StoppedError: told to stop before that.
+            StoppedError: stopped before that.
         """
         while self.ship():
             continue
@@ -71,7 +71,7 @@ class Shipper:
         """Look once at every file; how many lines were answered for.
 
         Raises:
-            StoppedError: told to stop before that.
+            StoppedError: stopped before that.
         """
         files = self._files()
         shipped = sum(self._ship_file(name) for name, _ in files)
@@ -117,32 +117,32 @@ class Shipper:
         known = self._positions.find(status, stream)
         place, line = (known.place, known.line) if known else (0, 1)
         shipped = 0
-        for lot in lots(lines(stream, place, line)):
-            self._post(name, lot)
-            shipped += len(lot)
-            place, line = lot[-1].end, lot[-1].next_number
+        for batch in lots(lines(stream, place, line)):
+            self._post(name, batch)
+            shipped += len(batch)
+            place, line = batch[-1].end, batch[-1].next_number
             if place:
-                # Only now: whoever is killed before it sends these again, and that repeats nothing.
+                # Only now: a process killed before it sends these again, and nothing is doubled.
                 self._positions.note(position(name, status, stream, place, line))
         self._note_rest(name, stream, place, line)
         return shipped
 
-    def _post(self, name: str, lot: list[Line]) -> None:
-        events = [line for line in lot if line.body]
-        refused = self._poster.post(
+    def _post(self, name: str, batch: list[Line]) -> None:
+        events = [line for line in batch if line.body]
+        rejected = self._poster.post(
             [event.body for event in events], [f"{name}:{event.number}" for event in events]
         )
-        for one in refused:
+        for one in rejected:
             event = events[one.index]
             self.report.refuse(name, event.number, one.reason)
             _log.warning(
-                "event_refused",
+                "event_rejected",
                 file=name,
                 line=event.number,
                 reason=one.reason,
                 kept_by_collector=one.is_kept,
             )
-        self.report.taken += len(events) - len(refused)
+        self.report.taken += len(events) - len(rejected)
 
     def _note_rest(self, name: str, stream: Stream, place: int, line: int) -> None:
         if read_at(stream, place, 1):
@@ -152,7 +152,7 @@ class Shipper:
 
 
 def _status(entry: os.DirEntry[str]) -> os.stat_result | None:
-    """Of a plain file, none of anything else: a link would let a name lead out of the folder."""
+    """Return the status of a plain file only: a link would let a name lead out of the folder."""
     try:
         status = entry.stat(follow_symlinks=False)
     except FileNotFoundError:

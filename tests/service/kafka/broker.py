@@ -1,4 +1,4 @@
-"""A real Kafka broker, of Kafka's own jars: one node that is broker and controller."""
+"""Real Kafka broker, of Kafka's own jars: one node that is broker and controller."""
 
 import os
 import signal
@@ -38,7 +38,7 @@ auto.create.topics.enable=false
 
 
 class Broker:
-    """The process, its address and its folder; what it was sent outlives it."""
+    """Process, address and folder of the broker; received messages outlive it."""
 
     def __init__(self, folder: Path, host: str = "127.0.0.1") -> None:
         """Format the folder, and start on this address."""
@@ -75,7 +75,7 @@ class Broker:
             return False
 
     def create_topic(self, name: str, *, partitions: int) -> None:
-        """An empty topic."""
+        """Create an empty topic."""
         topic = NewTopic(name, num_partitions=partitions, replication_factor=1)
         admin = _admin(self.bootstrap)  # kept: without it nothing waits for the answer
         admin.create_topics([topic])[name].result(30)

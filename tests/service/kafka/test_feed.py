@@ -17,7 +17,7 @@ _TRANSPORT, _FATAL = -195, -150  # librdkafka's codes
 
 
 class Topic:
-    """A consumer of one partition that is given to the next one from the committed offset on."""
+    """Consumer of one partition that is given to the next one from the committed offset on."""
 
     def __init__(self, bodies: list[bytes]) -> None:
         self.bodies = bodies
@@ -26,11 +26,11 @@ class Topic:
         self._place = 0
 
     def consume(self, num_messages: int, timeout: float) -> list[Any]:  # noqa: ARG002
-        """What is there, or what is wrong."""
+        """Return the waiting messages, or the error."""
         if self.troubles:
-            return [_Told(None, 0, self.troubles.pop(0))]
+            return [_Message(None, 0, self.troubles.pop(0))]
         begin, self._place = self._place, min(len(self.bodies), self._place + num_messages)
-        return [_Told(self.bodies[n], n) for n in range(begin, self._place)]
+        return [_Message(self.bodies[n], n) for n in range(begin, self._place)]
 
     def commit(self, *, offsets: list[Any], asynchronous: bool) -> list[Any]:
         """Remember it."""
@@ -39,13 +39,13 @@ class Topic:
         return offsets
 
     def reassigned(self) -> "Topic":
-        """As another process would find it."""
+        """Return the consumer of another process."""
         self._place = self.committed
         return self
 
 
-class _Told:
-    """A message."""
+class _Message:
+    """Message."""
 
     def __init__(self, body: bytes | None, offset: int, error: KafkaError | None = None) -> None:
         self.value, self.offset, self.error = lambda: body, lambda: offset, lambda: error
@@ -62,7 +62,7 @@ class Hasty(Feed):
 
 @pytest.mark.parametrize(("kind", "lost"), [(Feed, 0), (Hasty, 200)])
 def test_an_offset_is_committed_only_after_the_answer(kind: type[Feed], lost: int):
-    """Dying between two lots loses nothing; with the commit first, a lot."""
+    """Lose nothing by dying between two batches; with the commit first, lose a batch."""
     topic, before, after = Topic(events(0, 500)), Memory(dies_after=1), Memory()
     kind(topic, before).run(Event())  # type: ignore[arg-type]
     next_one = kind(topic.reassigned(), after)  # type: ignore[arg-type]
@@ -83,7 +83,7 @@ def test_poison_is_committed_like_any_other():
 
 
 def test_trouble_passes_by_itself(capsys):
-    """A broker that is away is said once; what comes after it is landed."""
+    """Log a broker that is away once; land what comes after it."""
     topic, memory = Topic(events(0, 2)), Memory()
     topic.troubles = [KafkaError(_TRANSPORT)] * 3
     feed = Feed(topic, memory)  # type: ignore[arg-type]
@@ -95,7 +95,7 @@ def test_trouble_passes_by_itself(capsys):
 
 
 def test_a_client_that_cannot_go_on_ends_the_process():
-    """A new one is started in its place."""
+    """Start a new one in its place."""
     topic = Topic([])
     topic.troubles = [KafkaError(_FATAL, "fenced", True)]  # noqa: FBT003 - its signature
 
@@ -108,11 +108,11 @@ def test_a_file_adds_settings_but_not_ours(tmp_path: Path):
     file = tmp_path / "client.properties"
     settings = Settings(bootstrap="b:9092", config_file=file)
     file.write_text("# theirs\n\nsasl.password = a=b \n")
-    told = client_settings(settings)
+    given = client_settings(settings)
     file.write_text("\nenable.auto.commit=true\n")
 
-    assert told["sasl.password"] == "a=b"
-    assert (told["bootstrap.servers"], told["enable.auto.commit"]) == ("b:9092", "false")
+    assert given["sasl.password"] == "a=b"
+    assert (given["bootstrap.servers"], given["enable.auto.commit"]) == ("b:9092", "false")
     with pytest.raises(InvalidSettingError, match=r"client.properties:2: enable.auto.commit"):
         client_settings(settings)
 
@@ -131,7 +131,7 @@ def test_a_setting_that_is_wrong_ends_the_role_without_its_value(tmp_path: Path)
 
 
 def test_up_runs_it_where_a_broker_is_named():
-    """And only there."""
+    """Wait there only."""
     with_it, without = Shared(kafka_bootstrap="b:9092"), Shared()
     beside = {one.role for one in commands(with_it)} - {one.role for one in commands(without)}
 

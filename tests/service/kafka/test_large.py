@@ -10,7 +10,7 @@ from lineage.clock import system_clock
 from service.kafka.feed import Feed
 from service.posting import Poster
 from service.reaching import Reach, Target
-from slis.received.rejected import refusals_since
+from slis.received.rejected import rejections_since
 from tests.collector.running import Collector
 from tests.service.kafka.test_feed import Topic
 from tests.service.ship.written import event
@@ -20,7 +20,7 @@ _LARGE = event(1, padding=10_500_000)
 
 @pytest.fixture
 def collector(tmp_path: Path) -> Iterator[Collector]:
-    """A real one, that takes 10 MiB at most."""
+    """Start a real one that accepts 10 MiB at most."""
     running = Collector(tmp_path / "data").ready()
     yield running
     running.kill()
@@ -37,19 +37,19 @@ def _rows(collector: Collector, sql: str) -> list[tuple[object, ...]]:
 
 
 def test_an_event_that_is_too_large_is_kept_with_its_place_and_counted(collector: Collector):
-    """Its offset is committed: what names it from then on is the row of its refusal."""
+    """Commit its offset: from then on the row of its rejection names it."""
     topic = Topic([event(0), _LARGE, event(2)])
 
     _feed(topic, collector).take()
 
     kept = _rows(collector, "SELECT reason, detail, origin, body FROM rejected")
-    told = f"$: {len(_LARGE)} bytes at openlineage.events/0@1: larger than an event may be;"
+    detail = f"$: {len(_LARGE)} bytes at openlineage.events/0@1: larger than an event may be;"
     assert topic.committed == 3
     assert _rows(collector, "SELECT count(*) FROM event") == [(2,)]
-    assert kept == [("too_large", f"{told} its head is kept", "kafka", _LARGE[:65_536])]
-    refusals = refusals_since(collector.folder / "spool.db", 0, system_clock)
-    assert refusals is not None
-    assert [row[1:] for row in refusals.counts] == [("too_large", "live", 1)]
+    assert kept == [("too_large", f"{detail} its head is kept", "kafka", _LARGE[:65_536])]
+    rejections = rejections_since(collector.folder / "spool.db", 0, system_clock)
+    assert rejections is not None
+    assert [row[1:] for row in rejections.counts] == [("too_large", "live", 1)]
 
 
 def test_one_that_is_too_large_for_this_collector_is_kept_too(tmp_path: Path):

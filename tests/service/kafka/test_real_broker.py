@@ -31,7 +31,7 @@ def broker(tmp_path: Path) -> Iterator[Broker]:
 
 @pytest.fixture
 def collector(tmp_path: Path) -> Iterator[Collector]:
-    """Its worker may be killed."""
+    """Return a collector whose worker may be killed."""
     running = Collector(tmp_path / "data")
     yield running.ready()
     running.kill()
@@ -39,7 +39,7 @@ def collector(tmp_path: Path) -> Iterator[Collector]:
 
 @pytest.fixture
 def feed(tmp_path: Path, broker: Broker, collector: Collector) -> Iterator[Callable[[], int]]:
-    """Starts `lineward kafka` in place of the one before, which it kills with -9."""
+    """Start `lineward kafka` in place of the one before, which it kills with -9."""
     quick = tmp_path / "client.properties"
     quick.write_text("# the least that a broker allows\nsession.timeout.ms=6000\n")
     variables = {
@@ -68,15 +68,15 @@ def feed(tmp_path: Path, broker: Broker, collector: Collector) -> Iterator[Calla
 
 
 class Sent:
-    """What the broker has acknowledged: the ledger, outside of what it judges."""
+    """Ledger of what the broker has acknowledged, outside of what it judges."""
 
     def __init__(self, bootstrap: str) -> None:
         self.bodies: list[bytes] = []
-        told = {"bootstrap.servers": bootstrap, "enable.idempotence": True, "log_level": 0}
-        self._producer = Producer(told)
+        settings = {"bootstrap.servers": bootstrap, "enable.idempotence": True, "log_level": 0}
+        self._producer = Producer(settings)
 
     def send(self, *bodies: bytes | None) -> None:
-        """As OpenLineage's transport does: the key keeps a job's events together."""
+        """Send as OpenLineage's transport does: the key keeps a job's events together."""
         for number, body in enumerate(bodies):
             key = f"run:jobs/etl_{number % 50}"
             self._producer.produce(TOPIC, value=body, key=key, on_delivery=self._note)

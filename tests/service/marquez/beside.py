@@ -1,4 +1,4 @@
-"""What the tests beside a fake Marquez share: a spool to fill, a forwarder to run."""
+"""Helpers that the tests beside a fake Marquez share: a spool to fill, a forwarder to run."""
 
 import asyncio
 import hashlib
@@ -26,7 +26,7 @@ _SECONDS = 90.0
 
 
 def bounds(marquez: FakeMarquez, **changes: Any) -> MarquezSettings:  # noqa: ANN401 - settings of any kind
-    """Settings for this Marquez, with short waits."""
+    """Return settings for this Marquez, with short waits."""
     given = {"url": marquez.url, "longest_wait_seconds": 0.05, "timeout_seconds": 5.0}
     return MarquezSettings(**(given | changes))
 
@@ -93,7 +93,7 @@ async def holds(condition: Callable[[], object], running: asyncio.Task[None] | N
 
 
 def cursor(engine: Engine) -> int:
-    """How far the catalog says that the spool was forwarded."""
+    """Return how far the catalog says that the spool was forwarded."""
     with engine.connect() as connection:
         sql = text("SELECT seq FROM reader_cursor WHERE reader = 'marquez'")
         return connection.scalar(sql) or 0
@@ -106,12 +106,12 @@ def rows(engine: Engine, sql: str) -> list[tuple[Any, ...]]:
 
 
 def counters(engine: Engine) -> dict[str, int]:
-    """What the role counted."""
+    """Return the counters of the role."""
     return dict(rows(engine, "SELECT name, value FROM marquez_counter"))
 
 
 def kinds_of_runs(marquez: FakeMarquez) -> dict[str, list[str]]:
-    """Of each run, the kinds of its acknowledged events in the order of their arrival."""
+    """Return, for each run, the kinds of its acknowledged events in the order of arrival."""
     found: dict[str, list[str]] = {}
     for body in marquez.acked:
         event = json.loads(body)

@@ -1,4 +1,4 @@
-"""A fake Marquez and an embedded catalog for each test."""
+"""Fake Marquez and embedded catalog for each test."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from tests.fakes.marquez import FakeMarquez
 
 @pytest.fixture
 def marquez() -> Iterator[FakeMarquez]:
-    """It listens, and holds nothing."""
+    """Start it, empty and listening."""
     fake = FakeMarquez().start()
     yield fake
     fake.stop()
@@ -18,5 +18,5 @@ def marquez() -> Iterator[FakeMarquez]:
 
 @pytest.fixture
 def engine(embedded: Engine) -> Engine:
-    """The catalog beside the spool in `tmp_path`."""
+    """Open the catalog beside the spool in `tmp_path`."""
     return embedded

@@ -1,4 +1,4 @@
-"""The marquez role without one of its guarantees: `mutant.py NAME`."""
+"""Marquez role without one of its guarantees: `mutant.py NAME`."""
 
 import sys
 

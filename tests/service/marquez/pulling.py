@@ -1,4 +1,4 @@
-"""A puller between a fake Marquez and a collector that a test brings."""
+"""Puller between a fake Marquez and a collector that a test brings."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -19,7 +19,7 @@ from tests.service.marquez.beside import NOON, bounds
 
 
 class Hands:
-    """A clock that a test moves."""
+    """Clock that a test moves."""
 
     def __init__(self, now: datetime = NOON) -> None:
         self.now = now
@@ -35,7 +35,7 @@ class Hands:
 
 
 class Taking(Sender):
-    """In place of the collector: takes everything, and keeps it in the order of arrival."""
+    """Stand-in for the collector: accepts everything, in the order of arrival."""
 
     def __init__(self) -> None:
         super().__init__(Settings())

@@ -1,4 +1,4 @@
-"""The marquez role as `lineward up` starts it, between a real collector and a fake Marquez."""
+"""Marquez role as `lineward up` starts it, between a real collector and a fake Marquez."""
 
 import json
 import os
@@ -21,7 +21,7 @@ _MUTANT = Path(__file__).with_name("mutant.py")
 
 
 class Role:
-    """The process; `mutant` takes one guarantee away."""
+    """Process of the role; `mutant` takes one guarantee away."""
 
     def __init__(
         self, collector: Collector, marquez: FakeMarquez, *, mutant: str | None = None
@@ -54,7 +54,7 @@ class Role:
         self.process.wait(30)
 
     def stop(self) -> int:
-        """As an operator would; the exit status."""
+        """Stop it as an operator would; return the exit status."""
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(30)
 
@@ -71,17 +71,17 @@ class Role:
                 raise
 
     def cursor(self) -> int:
-        """How far the spool was forwarded."""
+        """Return how far the spool was forwarded."""
         found = self.rows("SELECT seq FROM reader_cursor WHERE reader = 'marquez'")
         return int(str(found[0][0])) if found else 0
 
     def counted(self, name: str) -> int:
-        """One of its counters."""
+        """Return one of its counters."""
         found = self.rows(f"SELECT value FROM marquez_counter WHERE name = '{name}'")  # noqa: S608
         return int(str(found[0][0])) if found else 0
 
     def log(self) -> str:
-        """What it said."""
+        """Return its output."""
         return (self.folder.parent / "role.log").read_text()
 
 
@@ -132,7 +132,7 @@ def _out_of_order(held: list[bytes]) -> int:
 
 
 def end(role: Role) -> None:
-    """The end of a test that may have failed."""
+    """End a test that may have failed."""
     if role.process.poll() is None:
         os.kill(role.process.pid, signal.SIGKILL)
     role.process.wait(30)

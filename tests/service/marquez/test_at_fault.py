@@ -77,7 +77,7 @@ def _tries(marquez, status):
 
 @pytest.mark.parametrize("what", ["all", "database", "writing"])
 def test_in_an_outage_nothing_is_set_aside(tmp_path, engine, marquez, what):
-    """Not where it answers GETs all the same, nor where it goes on refusing what is no event."""
+    """Not where it answers GETs all the same, nor where it goes on rejecting what is no event."""
     marquez.status = 500 if what == "all" else None
     marquez.is_store_down = what == "database"
     marquez.is_poison = lambda _: what == "writing"

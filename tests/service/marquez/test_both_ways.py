@@ -27,7 +27,7 @@ def collector(tmp_path: Path) -> Iterator[Collector]:
 
 @pytest.fixture
 def start(collector: Collector, marquez: FakeMarquez) -> Iterator[Start]:
-    """Starts the role beside both, whole or as a mutant."""
+    """Start the role beside both, whole or as a mutant."""
     started: list[Role] = []
 
     def _start(mutant: str | None = None) -> Role:
@@ -40,7 +40,7 @@ def start(collector: Collector, marquez: FakeMarquez) -> Iterator[Start]:
 
 
 def _lives(first: int, count: int) -> list[Event]:
-    """Runs from now on, START and COMPLETE; many of one instant."""
+    """Send runs from now on, START and COMPLETE; many of one instant."""
     now = datetime.now(UTC)
     return [
         run_event(run, at=now + timedelta(milliseconds=step + run % 3), kind=kind)
@@ -66,7 +66,7 @@ def _forwarded_whole(collector: Collector, role: Role) -> bool:
 
 
 def _settle(collector: Collector, role: Role, theirs: list[Event]) -> None:
-    """Until all of theirs is in the spool, and all of the spool was seen to."""
+    """Wait until all of theirs is in the spool, and all of the spool was handled."""
     count = "SELECT count(DISTINCT body_hash) FROM event WHERE origin = 'marquez'"
     until(lambda: collector.rows(count)[0][0] >= len(theirs))
     until(lambda: _forwarded_whole(collector, role))
@@ -102,7 +102,7 @@ def test_nothing_is_missing_and_nothing_twice_while_marquez_fails(
     found = reckon(collector, marquez, ours, theirs)
     assert found == Reckoning(0, 0, 0, 0, found.again_there, 0)
     assert max(marquez.pages) == 500  # some of theirs came over several pages
-    # A second raw row only of what was stored without our hearing so: torn, lost, cut off.
+    # A second raw row only of what was stored without an answer to us: torn, lost, cut off.
     assert found.again_there <= 15 + 15 + 2 * 8
     assert role.counted("forwarded") == len(ours)
     assert role.rows("SELECT * FROM marquez_set_aside") == []
@@ -156,10 +156,10 @@ def test_the_mutant_that_sends_back_doubles_what_marquez_has(
     assert reckon(collector, marquez, [], theirs).sent_back == len(theirs)
 
 
-def test_what_our_collector_refuses_is_counted_and_not_sent_without_end(
+def test_rejections_of_our_collector_are_counted_and_not_sent_without_end(
     collector: Collector, marquez: FakeMarquez, start: Start
 ):
-    """Marquez takes a run id that is no UUID; we keep the event as refused, once."""
+    """Store a rejected event once: Marquez accepts a run id that is no UUID."""
     role = start()
     marquez.store([run_event(1, at=datetime.now(UTC), run={"runId": "nightly-42"})])
     until(lambda: role.counted("pull_refused") == 1)

@@ -20,7 +20,7 @@ def _numbers(bodies):
 
 @pytest.fixture
 def scarce(monkeypatch):
-    """A Marquez that gives one answer of 20 events a round, and fails at the next."""
+    """Return a Marquez that gives one answer of 20 events a round, and fails at the next."""
     ask, answers = Marquez.events, []
 
     async def once(self, *, after, before, limit):
@@ -36,7 +36,7 @@ def scarce(monkeypatch):
 
 
 async def _rounds(puller, answers, clock):
-    """How many rounds it took until one was whole; at most 20."""
+    """Return how many rounds it took until one was whole; at most 20."""
     for count in range(1, 21):
         clock.now += timedelta(seconds=10)
         answers.append(1)

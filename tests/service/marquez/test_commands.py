@@ -47,7 +47,7 @@ def test_its_past_is_loaded_as_history_and_once(collector: Collector, marquez: F
     assert spooled == [("marquez-history", 1_200)]
 
 
-def test_what_is_refused_is_named_by_its_run(collector: Collector, marquez: FakeMarquez):
+def test_a_rejected_event_is_named_by_its_run(collector: Collector, marquez: FakeMarquez):
     """Exit code 6, as for files."""
     marquez.store([run_event(1, at=NOON, run={"runId": "nightly-42"}), run_event(2, at=NOON)])
 
@@ -63,7 +63,7 @@ def test_what_is_refused_is_named_by_its_run(collector: Collector, marquez: Fake
     ("options", "words"),
     [
         (("--from", "yesterday"), "--from: expected a date"),
-        (("--from", "0001-01-01T00:00+14:00"), "--from: expected an instant of the years"),
+        (("--from", "0001-01-01T00:00+14:00"), "--from: expected a time of the years"),
         (("--from", "2026-11-21", "--to", "2026-11-20"), "is not before"),
     ],
 )
@@ -99,14 +99,14 @@ def _fill(catalog: Engine) -> None:
     store.note_forwarded(40, 38)
     store.set_aside(SetAside(7, "r7", "http_422", "HTTP 422 job", b"{}", 2, at))
     store.pull_state("http://marquez:5000", at)
-    store.note_pulled("http://marquez:5000", at, taken=5, refused=1)
+    store.note_pulled("http://marquez:5000", at, taken=5, rejected=1)
     store.note_probe(Probe(at, is_answered=True, seconds=1.25, status=200, detail="dataset:a:b"))
     missing = [MissingRun("there", "r8", "jobs", "etl\x1b[2J"), MissingRun("here", "r9", "j", "n")]
     store.note_comparison(Comparison(at, 100, 1, 90, 1), missing)
 
 
-def test_the_status_tells_both_ways_and_names_what_is_missing(catalog: Engine):
-    """As JSON and as people read it, control characters escaped."""
+def test_the_status_shows_both_ways_and_names_what_is_missing(catalog: Engine):
+    """Print as JSON and for people, with control characters escaped."""
     _fill(catalog)
 
     found = answer("marquez", "status", catalog=catalog)
@@ -132,7 +132,7 @@ def _set_aside(catalog: Engine) -> None:
 
 
 def test_what_was_set_aside_is_sent_again(catalog: Engine, marquez: FakeMarquez):
-    """Once it is mended; what was kept cut cannot be, and is named."""
+    """Send it once it is fixed; name the events that were cut."""
     _set_aside(catalog)
     url = {"LINEWARD_MARQUEZ_URL": marquez.url}
 
@@ -146,7 +146,7 @@ def test_what_was_set_aside_is_sent_again(catalog: Engine, marquez: FakeMarquez)
 
 
 def test_what_was_set_aside_is_shown_to_the_byte(catalog: Engine):
-    """A JSON value a line, for whoever sends it otherwise; a wrong number is said."""
+    """Print a JSON value a line, for other clients; report a wrong number."""
     _set_aside(catalog)
 
     shown = lineward("marquez", "resend", "7", "8", "--bodies", catalog=catalog)
@@ -172,6 +172,6 @@ def test_a_pull_begins_once(catalog: Engine):
     """Its start stays that of the first time, whatever comes after."""
     store = Store(catalog)
     store.pull_state("u", 5)
-    store.note_pulled("u", 9, taken=0, refused=0)
+    store.note_pulled("u", 9, taken=0, rejected=0)
 
     assert store.pull_state("u", 7) == PullState(5, 9)

@@ -39,7 +39,7 @@ def test_every_event_arrives_as_it_was_sent_and_in_order_of_its_run(tmp_path, en
 
 
 def test_an_outage_loses_nothing_and_keeps_the_order(tmp_path, engine, marquez):
-    """It refuses connections, then answers 500, 503 and loses answers: all is sent in the end."""
+    """Reject connections, answer 500 and 503, and lose answers: all is sent in the end."""
     marquez.stop()
     spool(tmp_path, lives(range(20)))
     unacknowledged = 10
@@ -103,7 +103,7 @@ def test_without_looking_at_the_origin_it_is_sent_back(tmp_path, engine, marquez
     assert _in_order(marquez, range(3))
 
 
-def test_an_event_that_is_refused_is_set_aside_with_its_reason(tmp_path, engine, marquez):
+def test_an_event_that_is_rejected_is_set_aside_with_its_reason(tmp_path, engine, marquez):
     """422, a 500 that says 400 inside, and a 500 that stored it: once each, and the run goes on."""
     no_producer = run_event(1, at=NOON, producer="")
     odd_facet = run_event(2, at=NOON, run={"runId": "r2", "facets": {"nominalTime": 3}})
@@ -171,16 +171,16 @@ def test_an_outage_makes_no_event_look_at_fault(tmp_path, engine, marquez, monke
 
 
 @pytest.mark.parametrize("status", [302, 401, 404, 429])
-def test_a_refusal_of_everything_is_waited_out(tmp_path, engine, marquez, status):
-    """A wrong token or path is no fault of an event: it is sent once that is mended."""
+def test_a_rejection_of_everything_is_waited_out(tmp_path, engine, marquez, status):
+    """Send it once it is fixed: a wrong token or path is no fault of an event."""
     spool(tmp_path, lives([1]))
     marquez.status = status
 
-    async def mend():
+    async def fix():
         await holds(lambda: marquez.seen["POST", "/api/v1/lineage", status] > 20)
         marquez.status = None
 
-    forward(tmp_path, engine, marquez, until=lambda: cursor(engine) == 2, meanwhile=mend)
+    forward(tmp_path, engine, marquez, until=lambda: cursor(engine) == 2, meanwhile=fix)
 
     assert _in_order(marquez, [1])
 
@@ -197,7 +197,7 @@ def test_the_token_is_shown(tmp_path, engine, marquez):
     assert _in_order(marquez, [1])
 
 
-def test_a_spool_that_began_anew_is_forwarded_from_its_start(tmp_path, engine, marquez):
+def test_a_spool_that_began_again_is_forwarded_from_its_start(tmp_path, engine, marquez):
     """The old cursor would pass over its first events."""
     spool(tmp_path, lives(range(10)))
     forward(tmp_path, engine, marquez, until=lambda: cursor(engine) == 20)

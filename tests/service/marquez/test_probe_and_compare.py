@@ -132,7 +132,7 @@ def test_what_was_missing_and_came_is_no_longer_named(engine, marquez):
     assert rows(engine, "SELECT * FROM marquez_missing_run") == []
 
 
-def test_what_evidence_alone_tells_of_is_not_looked_for_there(engine, marquez):
+def test_runs_known_from_evidence_only_are_not_compared(engine, marquez):
     """No event of it was ever sent: it would be missing there for ever."""
     _landed(engine, 1)
     _landed(engine, 2, run_id="local-17/3", evidence="alone")
@@ -145,7 +145,7 @@ def test_what_evidence_alone_tells_of_is_not_looked_for_there(engine, marquez):
     assert counters(engine) == {}
 
 
-def test_a_run_that_is_refused_is_noted_and_stops_no_comparison(engine, marquez):
+def test_a_run_that_is_rejected_is_noted_and_stops_no_comparison(engine, marquez):
     """It counts neither as there nor as missing; the others are compared all the same."""
     _landed(engine, 1, 2)
     _landed(engine, 3, run_id="no/uuid")
@@ -158,7 +158,7 @@ def test_a_run_that_is_refused_is_noted_and_stops_no_comparison(engine, marquez)
 
 
 @pytest.mark.parametrize("status", [401, 403, 429])
-def test_a_refusal_of_whoever_asks_is_no_answer_for_a_run(engine, marquez, status):
+def test_a_rejected_client_is_no_answer_for_a_run(engine, marquez, status):
     """A wrong token would otherwise make a comparison of nothing, that misses nothing."""
     _landed(engine, 1)
     marquez.status = status
@@ -189,7 +189,7 @@ def _scrape(engine: Engine, now: datetime) -> dict[str, float]:
     return {name.removeprefix("lineage_marquez_"): float(value) for name, value in samples}
 
 
-def test_the_metrics_tell_it_and_old_figures_are_left_out(catalog):
+def test_the_metrics_show_it_and_old_figures_are_left_out(catalog):
     """Counters stay; what was probed or compared too long ago is not of now."""
     now = datetime.now(UTC)
     store, at = Store(catalog), to_micros(now)
@@ -197,7 +197,7 @@ def test_the_metrics_tell_it_and_old_figures_are_left_out(catalog):
     store.note_forwarded(40, 38)
     store.set_aside(SetAside(7, RUN_ID, "http_422", "why", b"{}", 2, at))
     store.pull_state("http://marquez:5000", at)
-    store.note_pulled("http://marquez:5000", at, taken=5, refused=1)
+    store.note_pulled("http://marquez:5000", at, taken=5, rejected=1)
     store.note_probe(Probe(at, is_answered=True, seconds=1.25, status=200, detail="x"))
     store.note_comparison(Comparison(at, 100, 2, 90, 1), [])
 

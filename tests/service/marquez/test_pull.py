@@ -20,7 +20,7 @@ def _numbers(bodies):
 
 
 def _all(marquez, *, after=0, before=FAR_FUTURE, limit=500):
-    """What a window holds, by the number of the run; and what the answers held."""
+    """Return the runs of a window by number, and of the answers."""
 
     async def read():
         asked = Marquez(bounds(marquez))
@@ -177,7 +177,7 @@ def test_what_marquez_does_not_answer_is_read_again(marquez, engine):
 
 
 def test_without_its_place_in_time_a_restart_misses_an_outage(marquez, engine, monkeypatch):
-    """The mutant: beginning anew at each start, it takes what happened meanwhile for history."""
+    """The mutant: beginning again at each start, it takes what happened meanwhile for history."""
     clock, taking = Hands(), Taking()
     monkeypatch.setattr(
         pull_module.Store,

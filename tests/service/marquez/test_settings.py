@@ -47,23 +47,23 @@ def test_a_wrong_setting_is_named_and_no_secret_shown(monkeypatch, name, value, 
     """The role does not start by guess, and an error is no place for a password."""
     monkeypatch.setenv(f"LINEWARD_MARQUEZ_{name}", value)
 
-    with pytest.raises(InvalidSettingError) as refused:
+    with pytest.raises(InvalidSettingError) as raised:
         read_marquez()
 
-    assert f"LINEWARD_MARQUEZ_{name}" in str(refused.value)
-    assert word in str(refused.value)
-    assert "s3cret" not in str(refused.value)
+    assert f"LINEWARD_MARQUEZ_{name}" in str(raised.value)
+    assert word in str(raised.value)
+    assert "s3cret" not in str(raised.value)
 
 
 def test_a_demo_sends_no_shop_of_its_own_to_a_real_marquez():
-    """It refuses to start: its events would be forwarded."""
+    """Stop at the start: its events would be forwarded."""
     done = lineward("demo", "--once", LINEWARD_MARQUEZ_URL="http://marquez:5000")
 
     assert done.returncode == 6
     assert "unset LINEWARD_CATALOG_URL" in done.stderr
 
 
-def test_up_refuses_a_wrong_url_before_anything_starts(tmp_path: Path):
+def test_up_rejects_a_wrong_url_before_anything_starts(tmp_path: Path):
     """One sentence and exit code 2, not a role that dies again and again."""
     data = tmp_path / "data"
     done = lineward("up", "--data-dir", str(data), LINEWARD_MARQUEZ_URL="marquez")

@@ -12,7 +12,7 @@ from tests.service.ship.written import Memory, as_lines, events, shipper
 
 
 class Counted(io.FileIO):
-    """A file that knows how much was read of it."""
+    """File that counts how much was read of it."""
 
     taken = 0
 
@@ -25,14 +25,14 @@ class Counted(io.FileIO):
 
 @pytest.fixture
 def small_pieces(monkeypatch):
-    """A file of a megabyte is to these bounds as one of a gigabyte is to the real ones."""
+    """Treat a file of a megabyte by these bounds like a gigabyte by the real ones."""
     monkeypatch.setattr(inflated, "_PIECE_BYTES", 8_192)
     monkeypatch.setattr(inflated, "_KEPT_BYTES", 200_000)
     monkeypatch.setattr(reading, "_PIECE_BYTES", 8_192)
 
 
 def _read_in_all(folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[float, list[bytes]]:
-    """How many times over the file was read until all was shipped; and what was."""
+    """Return how many times over the file was read until all was shipped; and the events."""
     content = gzip.compress(as_lines(events(0, 5_000)))
     (folder / "events.jsonl.gz").write_bytes(content)
     opened, memory = Path.open, Memory()
@@ -48,7 +48,7 @@ def _read_in_all(folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[float, 
 
 @pytest.mark.usefixtures("small_pieces")
 def test_a_large_gzip_is_inflated_once(tmp_path: Path, monkeypatch):
-    """Ten lots, of each the place is noted: to look for it, and once to ship it."""
+    """Read ten batches and note the place of each: once to look for it, once to ship it."""
     times, bodies = _read_in_all(tmp_path, monkeypatch)
 
     assert bodies == events(0, 5_000)
@@ -57,7 +57,7 @@ def test_a_large_gzip_is_inflated_once(tmp_path: Path, monkeypatch):
 
 @pytest.mark.usefixtures("small_pieces")
 def test_without_what_was_kept_each_lot_inflates_all_before_it(tmp_path: Path, monkeypatch):
-    """The mutant: the more lots, the more often."""
+    """Read more often with more batches (mutant)."""
     monkeypatch.setattr(reading, "Inflated", lambda content: content)
 
     times, bodies = _read_in_all(tmp_path, monkeypatch)

@@ -17,7 +17,7 @@ def _read(file: Path, content: bytes, place: int = 0) -> list[Line]:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """Of events."""
+    """Return a stream of events."""
     return tmp_path / "events.jsonl"
 
 
@@ -66,7 +66,7 @@ def test_a_line_longer_than_a_piece_is_one_event(file: Path):
 
 
 def test_a_line_without_end_does_not_fill_the_memory(file: Path, monkeypatch):
-    """What is over any bound is cut into pieces, and given on to be refused."""
+    """Cut a line over any bound into pieces, to be rejected."""
     monkeypatch.setattr(reading, "MOST_BYTES", 2_000_000)
 
     found = _read(file, b"x" * 2_500_000 + b"\n" + as_lines([event(0)]))
@@ -75,7 +75,7 @@ def test_a_line_without_end_does_not_fill_the_memory(file: Path, monkeypatch):
 
 
 def test_an_event_over_several_lines_is_one(file: Path):
-    """As Python's client writes files for people to read; half of it waits."""
+    """Read it as Python's client writes files for people; half of it waits."""
     whole = json.dumps(json.loads(event(0)), indent=2).encode() + b"\n"
 
     assert _read(file, whole[:-10]) == []
@@ -83,7 +83,7 @@ def test_an_event_over_several_lines_is_one(file: Path):
 
 
 def test_a_compressed_file_is_read_as_what_is_in_it(file: Path):
-    """And one that is still being compressed, as far as it goes."""
+    """Read one that is still being compressed, as far as it goes."""
     bodies = [event(number, padding=number % 97) for number in range(5_000)]
     content = gzip.compress(as_lines(bodies))
 

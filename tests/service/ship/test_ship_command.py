@@ -19,7 +19,7 @@ Follow = Callable[[str], subprocess.Popen[bytes]]
 
 @pytest.fixture
 def collector(tmp_path: Path) -> Iterator[Collector]:
-    """One that may be killed."""
+    """Return a collector that may be killed."""
     running = Collector(tmp_path / "data")
     yield running.ready()
     running.kill()
@@ -27,7 +27,7 @@ def collector(tmp_path: Path) -> Iterator[Collector]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Where the job writes."""
+    """Return the folder where the job writes."""
     folder = tmp_path / "openlineage"
     folder.mkdir()
     return folder
@@ -35,7 +35,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def follow(tmp_path: Path, folder: Path) -> Iterator[Follow]:
-    """Starts `lineward ship` of the folder: `follow(url)`; its log is `tmp_path/ship.log`."""
+    """Start `lineward ship` of the folder: `follow(url)`; its log is `tmp_path/ship.log`."""
     started: list[subprocess.Popen[bytes]] = []
 
     def start(url: str) -> subprocess.Popen[bytes]:
@@ -62,7 +62,7 @@ def _has_more(collector: Collector, than: int) -> bool:
 def test_every_event_arrives_once_through_kills_and_rotations(
     tmp_path: Path, folder: Path, collector: Collector, follow: Follow
 ):
-    """Kill -9 of the shipper and of the collector, in the middle of lots; files change under it."""
+    """Kill -9 of shipper and collector, in the middle of batches; files change under it."""
     file, written = folder / "events.jsonl", 0
     shipping = follow(collector.url)
     for turn in range(6):
@@ -98,7 +98,7 @@ def test_every_event_arrives_once_through_kills_and_rotations(
 def test_it_waits_for_the_collector_without_end(
     tmp_path: Path, folder: Path, collector: Collector, follow: Follow
 ):
-    """Nothing is lost, and what is wrong is said once, not each time."""
+    """Lose nothing, and report an error once, not each time."""
     collector.kill()
     append(folder / "events.jsonl", events(0, 3))
     follow(collector.url)
@@ -137,7 +137,7 @@ def test_a_wrong_token_is_no_verdict_on_the_events(tmp_path: Path, folder: Path)
 
 
 def test_what_is_no_event_is_kept_by_the_collector(folder: Path, collector: Collector):
-    """With its reason; here it is told with file and line, and the exit code is 6."""
+    """Report it with its reason, file and line; the exit code is 6."""
     wide = event(1, padding=1_500_000)  # more than one event may be as sent, unless compressed
     file = folder / "events.jsonl"
     append(file, [event(0), b"starting up", b'{"a": 1}, {"b": 2}', b'{"eventTime": 7}', wide])

@@ -16,14 +16,14 @@ from tests.service.ship.written import Memory, append, as_lines, event, events, 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Where the job writes."""
+    """Return the folder where the job writes."""
     folder = tmp_path / "openlineage"
     folder.mkdir()
     return folder
 
 
 def test_what_is_appended_is_shipped_once(folder: Path):
-    """By one process that goes on, and by the next."""
+    """Ship by one process that goes on, and by the next."""
     memory = Memory()
     running = shipper(folder, memory)
     append(folder / "events.jsonl", events(0, 3))
@@ -98,7 +98,7 @@ def test_a_new_file_with_an_old_files_inode_is_new(folder: Path):
 
 
 def test_one_file_for_each_event_is_followed_too(folder: Path):
-    """As Python's client writes, unless told to append."""
+    """Write as Python's client does, by default without appending."""
     memory = Memory()
     for number in range(4):
         append(folder / f"lineage-20261121-09000{number}.000000.json", [event(number)])
@@ -107,8 +107,8 @@ def test_one_file_for_each_event_is_followed_too(folder: Path):
     assert sorted(memory.bodies) == events(0, 4)
 
 
-def test_what_is_no_event_is_told_with_its_line_and_blocks_nothing(folder: Path):
-    """The collector refuses it; what follows is shipped."""
+def test_a_line_without_an_event_is_reported_with_its_line_and_blocks_nothing(folder: Path):
+    """Let the collector reject it; ship what follows."""
     memory = Memory()
     running = shipper(folder, memory)
     append(folder / "events.jsonl", [event(0), b"starting up", b"{}", event(1)])
@@ -148,7 +148,7 @@ class Hasty(Shipper):
 
 @pytest.mark.parametrize(("kind", "lost"), [(Shipper, 0), (Hasty, 500)])
 def test_a_place_is_noted_only_after_the_answer(folder: Path, kind: type[Shipper], lost: int):
-    """Dying between two lots loses nothing; with the place noted first, a lot."""
+    """Lose nothing by dying between two batches; with the place noted first, lose a batch."""
     append(folder / "events.jsonl", events(0, 1_400))
     memory = Memory(dies_after=1 if kind is Shipper else 0)
     with pytest.raises(StoppedError):

@@ -11,8 +11,8 @@ from service.ship.shipper import Shipper
 
 
 def event(number: int, *, padding: int = 0) -> bytes:
-    """A run event to the byte, without its line's end."""
-    told = {
+    """Return a run event to the byte, without its line's end."""
+    event = {
         "eventTime": "2026-11-21T09:00:00Z",
         "producer": "https://example.org/tests",
         "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
@@ -22,21 +22,21 @@ def event(number: int, *, padding: int = 0) -> bytes:
         "inputs": [],
         "outputs": [],
     }
-    return json.dumps(told, separators=(",", ":")).encode()
+    return json.dumps(event, separators=(",", ":")).encode()
 
 
 def events(begin: int, end: int) -> list[bytes]:
-    """Those of these numbers."""
+    """Return the events of these numbers."""
     return [event(number) for number in range(begin, end)]
 
 
 def as_lines(bodies: Sequence[bytes]) -> bytes:
-    """A file's content."""
+    """Return a file's content."""
     return b"".join(body + b"\n" for body in bodies)
 
 
 def append(file: Path, bodies: Sequence[bytes]) -> None:
-    """As the transport does: the file is opened anew for it."""
+    """Append as the transport does: the file is opened again for it."""
     with file.open("ab") as stream:
         stream.write(as_lines(bodies))
 
@@ -60,5 +60,5 @@ class Memory:
 
 
 def shipper(folder: Path, memory: Memory, kind: type[Shipper] = Shipper) -> Shipper:
-    """As a new process would be: all that it knows is in the state's file."""
+    """Return the shipper of a new process: it knows only what is in the state's file."""
     return kind(folder, Positions(folder / ".state.json"), memory)  # type: ignore[arg-type]
