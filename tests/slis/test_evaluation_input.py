@@ -102,7 +102,7 @@ def test_a_dataset_has_the_last_application_of_its_job(spark, catalog):
         rows.dataset(name, writes=1, last_written_at=_YESTERDAY, **named)
     last = {"last_job_namespace": "ours", "last_job_name": "moved"}
     root = {"last_write_root_run_id": shop.run_row()["root_run_id"]}
-    rows.dataset("h", writes=1, last_written_at=_YESTERDAY, **job, **root)
+    rows.dataset("h", writes=1, last_written_at=_YESTERDAY, **last, **root)
     ended = {"completed_at": to_micros(_YESTERDAY), "failed_at": None, "application_id": "spark-x"}
     before = NOON - timedelta(days=1, hours=1)
     last = {"last_job_namespace": "ours", "last_job_name": "late"}

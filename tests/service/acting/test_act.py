@@ -145,7 +145,7 @@ def test_owners_downstream_are_told_by_the_real_graph_and_policy(place, tmp_path
     place.variables["LINEWARD_POLICY"] = str(policy)
     done = place.act("notify-downstream", "core/orders", "--note", "late", "--yes")
 
-    assert done.stdout == "told bi\n", done.stderr
+    assert done.stdout == "notified bi\n", done.stderr
     with place.world.engine.connect() as connection:
         t = tables.notification.c
         assert connection.execute(select(t.channel, t.kind)).all() == [("slack:#bi", "notice")]
