@@ -47,7 +47,7 @@ class Asked:
             raise NotRunningError(f"--service {self._url} does not answer: {error}") from error
         if not answer.is_success:
             message = f"--service {self._url}{path}: HTTP {answer.status_code}: {answer.text[:200]}"
-            raise RefusedInputError(message)
+            raise RejectedInputError(message)
         try:
             return msgspec.json.decode(answer.content, type=shape)
         except msgspec.DecodeError as error:

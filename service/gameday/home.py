@@ -39,7 +39,7 @@ def replayed(
     """
     place = Path(tempfile.mkdtemp(prefix="lineward-gameday-")) if folder is None else folder
     if place.exists() and any(place.iterdir()):
-        raise RefusedInputError(f"{place} is not empty: name another folder, or use --reuse")
+        raise RejectedInputError(f"{place} is not empty: name another folder, or use --reuse")
     # A lack of room is an error before Spark starts.
     estate = make(shape)
     day = plan(estate, faults, kinds)

@@ -21,7 +21,7 @@ _CHANGES, _ACTIVITY = "changes", "activity"
 _PLAN, _POLICY, _SLABS, _SLAB = "plan.json", "lineward.yaml", "slabs", "slab.json"
 
 
-class NotKeptError(RefusedInputError):
+class NotKeptError(RejectedInputError):
     """Error: the folder holds no whole game day; the message says what is missing."""
 
 

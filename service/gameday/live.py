@@ -85,7 +85,7 @@ def play(
     """Play it through, and leave nothing that is still expected.
 
     Raises:
-        RefusedInputError: the service does not know our policy, or accepts no event of ours.
+        RejectedInputError: the service does not know our policy, or accepts no event of ours.
         NotRunningError: it does not answer.
     """
     began = time.monotonic()
@@ -204,7 +204,7 @@ class _Day:
         except UnansweredError as error:
             raise NotRunningError(f"--against does not answer: {error}") from error
         if rejected:
-            raise RefusedInputError(f"--against: an event was rejected: {rejected[0].reason}")
+            raise RejectedInputError(f"--against: an event was rejected: {rejected[0].reason}")
 
 
 def _now() -> int:

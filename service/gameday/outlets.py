@@ -51,8 +51,8 @@ class _Webhook:
         return Sent(f"{task.message.incident_id}.{task.message.revision}")
 
 
-def transports(receivers: Receivers, clock: Clock) -> dict[str, Transport]:
-    """Return the outlets by kind of channel, for `alerts.delivery.sender.Sender`."""
+def transports(receivers: Receivers, clock: Clock) -> dict[str, Deliverer]:
+    """Return the outlets by kind of channel, for `alerts.notify.sender.Sender`."""
     return {
         "slack": _Slack(receivers, clock),
         "pagerduty": _PagerDuty(receivers, clock),

@@ -86,7 +86,7 @@ _SET_SEEN = text("""
 """)
 # Sources that facets named in an earlier batch, of runs of this batch that named inputs then. The
 # run reads what it writes, and nothing else: an output that came later shows that.
-_REPORTED_BEFORE = text(f"""
+_REPORTED_BEFORE = text("""
     SELECT s.run_key AS run, e.root_run_id AS root, e.downstream_key AS downstream,
         e.upstream_key AS upstream, e.oracle, e.upstream_namespace AS namespace,
         e.upstream_name AS name

@@ -28,7 +28,7 @@ def changed(**fields: object):
 
 def event(given):
     sent = {"event_action": action_of(given.kind), "dedup_key": given.incident_id}
-    return sent | event_of(given)
+    return sent | build_event(given)
 
 
 def test_a_page_pages_once():
@@ -78,7 +78,7 @@ def test_a_page_in_slack_pages_nobody():
 def test_where_there_is_no_pagerduty_a_page_in_slack_pages_once():
     """Ignore its edits, unless it was a ticket or resolved before; a notice is no page."""
     fakes = Receivers(slack_pages=True)
-    fakes.slack_post("#shop", {"blocks": blocks_of(changed(severity="ticket"))}, 1)
+    fakes.slack_post("#shop", {"blocks": build_blocks(changed(severity="ticket"))}, 1)
     for kind in ("changed", "changed", "acknowledged", "resolved", "changed"):
         fakes.slack_update("#shop", {"blocks": build_blocks(changed(kind=kind))}, 2)
     fakes.slack_post("#store", {"blocks": build_blocks(changed(kind="notice"))}, 3)

@@ -66,6 +66,6 @@ def test_a_link_that_leads_nowhere_ends_the_day(monkeypatch, status, body):
         return httpx.Response(status, text=body)
 
     monkeypatch.setattr(httpx.Client, "get", get)
-    with pytest.raises(RefusedInputError, match="--service http://there:1/api/v1/incidents/i: "):
+    with pytest.raises(RejectedInputError, match="--service http://there:1/api/v1/incidents/i: "):
         Asked("http://there:1").affected_by(LINK)
     assert asked == ["http://there:1/api/v1/incidents/i"]

@@ -68,7 +68,7 @@ def test_it_does_not_begin_on_what_is_not_ready(monkeypatch, known, fields):
     """The policy is not in force, or something is wrong before anything was done."""
     stopped = []
     monkeypatch.setattr(live.Running, "stop", lambda _self, at: stopped.append(at))
-    with pytest.raises(RefusedInputError, match=fields):
+    with pytest.raises(RejectedInputError, match=fields):
         live.play(WANTED, Post(), known, Receivers(), lambda _: None)
 
     assert len(stopped) == 1
@@ -78,7 +78,7 @@ def test_a_collector_that_rejects_ends_it(monkeypatch):
     """End with its reason."""
     monkeypatch.setattr(live, "_BEGUN_PERIODS", 2)
     post = Post(Refused(0, "no namespace of yours"))
-    with pytest.raises(RefusedInputError, match="--against: an event was rejected: no namespace"):
+    with pytest.raises(RejectedInputError, match="--against: an event was rejected: no namespace"):
         live.play(WANTED, post, Known(), Receivers(), lambda _: None)
 
 
