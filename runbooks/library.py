@@ -4,8 +4,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-from alerts.incidents.kinds import KINDS
-from alerts.rules.rulefile import alert_names
+from alerts.root_cause.kinds import KINDS
+from alerts.rules.rule_file import alert_names
 
 PATH: Final = "/runbooks"  # below which they are served: alerts and messages link there
 SHARED: Final = ("asking", "burn-rates", "escalating")

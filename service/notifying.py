@@ -8,8 +8,8 @@ from alerts.notify.channels.registry import build_channels
 from alerts.notify.secret_rotation import requeue_after_rotation
 from alerts.notify.sender import Sender
 from alerts.notify.settings import DeliverySettings, RoutingSettings
-from alerts.watch.desk import Desk
-from alerts.watch.watch import Watch
+from alerts.detection.notification_worker import Desk
+from alerts.detection.incident_detector import Watch
 from lineage.clock import Clock, system_clock, to_micros
 from service.bookkeeping import Work
 from service.diagnosis.diagnose import Diagnostician

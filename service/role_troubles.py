@@ -5,7 +5,7 @@ from datetime import datetime
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
-from alerts.watch.own_faults import Trouble
+from alerts.detection.self_monitoring import Trouble
 from lineage.clock import Clock, to_micros
 from service.answers.status import RUNNING, Role, roles_of, trouble_of
 from service.settings import Settings

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from prometheus_client.core import CounterMetricFamily, Metric
 
-from alerts.people.verdicts import METRIC, verdicts
+from alerts.operator_actions.verdicts import METRIC, verdicts
 from lineage.catalog.reader import Reader
 
 

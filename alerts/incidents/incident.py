@@ -8,11 +8,11 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from alerts.incidents.estate import MICROS, NO_KEY, Estate
-from alerts.incidents.failed_runs import RULES as RETRY_RULES
-from alerts.incidents.faults import Cluster, Root, Why
-from alerts.incidents.kinds import KIND_BY_ID, Course, course_of
-from alerts.incidents.severity import BY_KIND, PAGE, TICKET, TICKET_BY_KIND, Severity
+from alerts.root_cause.snapshot import MICROS, NO_KEY, Estate
+from alerts.root_cause.retries import RULES as RETRY_RULES
+from alerts.root_cause.faults import Cluster, Root, Why
+from alerts.root_cause.kinds import KIND_BY_ID, Course, course_of
+from alerts.root_cause.severity import BY_KIND, PAGE, TICKET, TICKET_BY_KIND, Severity
 from alerts.incidents.times import FaultTimes, LifeTimes, NamedTime, list_times, name_beginning
 from lineage import keys
 

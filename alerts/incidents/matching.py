@@ -5,10 +5,10 @@ from collections.abc import Iterable
 
 import msgspec
 
-from alerts.incidents.estate import MICROS
-from alerts.incidents.faults import Root
+from alerts.root_cause.snapshot import MICROS
+from alerts.root_cause.faults import Root
 from alerts.incidents.incident import Found, Incident, course_of_root, is_worse
-from alerts.incidents.kinds import IS_LATE_ONLY, KIND_BY_ID, course_of
+from alerts.root_cause.kinds import IS_LATE_ONLY, KIND_BY_ID, course_of
 from alerts.incidents.steps import LifeRules
 
 

@@ -8,8 +8,8 @@ from typing import Literal
 
 import msgspec
 
-from alerts.incidents.estate import MICROS
-from alerts.incidents.faults import Root
+from alerts.root_cause.snapshot import MICROS
+from alerts.root_cause.faults import Root
 from alerts.incidents.incident import Found, Incident
 
 What = Literal[

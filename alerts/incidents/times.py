@@ -7,8 +7,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from alerts.incidents.estate import NEVER, Estate
-from alerts.incidents.kinds import KINDS
+from alerts.root_cause.snapshot import NEVER, Estate
+from alerts.root_cause.kinds import KINDS
 
 # What the beginning of a fault is, where the dataset is neither late nor has a failed run.
 _BEGAN: Final = {

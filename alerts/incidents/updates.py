@@ -2,11 +2,11 @@
 
 import msgspec
 
-from alerts.incidents.draft import Draft
-from alerts.incidents.faults import Root
+from alerts.incidents.update import Draft
+from alerts.root_cause.faults import Root
 from alerts.incidents.incident import Found, Incident
 from alerts.incidents.matching import Match
-from alerts.incidents.severity import PAGE
+from alerts.root_cause.severity import PAGE
 from alerts.incidents.times import FaultTimes
 
 

@@ -20,10 +20,10 @@ from alerts.notify.notification_plan import Notification, NotificationPlan
 from alerts.notify.notification_state import ChannelState, NotificationState
 from alerts.notify.sentences import join_sentences
 from alerts.rules.health import WATCHDOG
-from alerts.rules.incidents import NAMES, OUTAGE_ROOTS
+from alerts.rules.incident_alerts import NAMES, OUTAGE_ROOTS
 from alerts.rules.roots import OUTAGE
-from alerts.rules.strict import UNAUTHORIZED
-from alerts.rules.windows import ESCALATION, PAGE
+from alerts.rules.zero_budget import UNAUTHORIZED
+from alerts.rules.burn_windows import ESCALATION, PAGE
 from lineage.clock import from_micros
 from lineage.states import INGESTION_LAG, UNAUTHORIZED_ACCESS
 

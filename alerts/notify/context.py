@@ -9,7 +9,7 @@ from alerts.notify.notification_state import MICROS, NotificationState
 from alerts.notify.recipients import Recipient, find_owner, recipient_of
 from alerts.notify.settings import RoutingSettings
 from alerts.notify.ticket_caps import TicketCaps
-from alerts.rules.incidents import OUTAGE_ROOTS
+from alerts.rules.incident_alerts import OUTAGE_ROOTS
 from alerts.rules.inhibition import UNMUTED_ROOTS
 from lineage.policy.model import EscalationStep, Policy
 

@@ -7,7 +7,7 @@ came back and stayed, and never a third time.
 
 import msgspec
 
-from alerts.incidents.severity import PAGE
+from alerts.root_cause.severity import PAGE
 from alerts.notify import sentences
 from alerts.notify.channels.registry import can_page
 from alerts.notify.context import CAP_SECONDS, MAX_OWNER_PAGES, RECHECK_SECONDS, RoutingContext

@@ -2,9 +2,9 @@
 
 import msgspec
 
-from alerts.incidents.faults import Root as FaultRoot
+from alerts.root_cause.faults import Root as FaultRoot
 from alerts.incidents.incident import Incident
-from alerts.incidents.kinds import STANDING_GAP
+from alerts.root_cause.kinds import STANDING_GAP
 from alerts.notify import sentences
 from alerts.notify.incident_summary import IncidentSummary
 from alerts.notify.links import links_of

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, delete, exists, func, select, update
 
-from alerts.incidents.severity import PAGE
+from alerts.root_cause.severity import PAGE
 from alerts.notify.channels.name import ChannelName, parse_channel
 from alerts.notify.channels.registry import can_page
 from alerts.notify.delivery_queries import Metric

@@ -6,7 +6,7 @@ from alerts.rules.health import WATCHDOG
 from alerts.rules.inhibition import DATASET_ALERTS, inhibitions
 from alerts.rules.matchers import equal
 from alerts.rules.model import as_yaml
-from alerts.rules.mutes import mute_times
+from alerts.rules.mute_times import mute_times
 from alerts.rules.receivers import (
     OUTSIDE_RECEIVER,
     SEVERITIES,
@@ -17,8 +17,8 @@ from alerts.rules.receivers import (
     receivers,
 )
 from alerts.rules.roots import OUTSIDE
-from alerts.rules.rulefile import People
-from alerts.rules.windows import ESCALATION, PAGE, TICKET
+from alerts.rules.rule_file import People
+from alerts.rules.burn_windows import ESCALATION, PAGE, TICKET
 from lineage.policy.model import Policy
 
 _HEAD = (

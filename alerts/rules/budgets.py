@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from alerts.rules.windows import BURN_WINDOWS, ESCALATION_WINDOW, BurnWindow
+from alerts.rules.burn_windows import BURN_WINDOWS, ESCALATION_WINDOW, BurnWindow
 from lineage import states
 from lineage.policy.model import Policy
 from lineage.states import ALL_TIERS, SLIS, Sli

@@ -14,7 +14,7 @@ from alerts.rules.recordings import (
     unexplained_of,
     unexplained_ratio,
 )
-from alerts.rules.windows import (
+from alerts.rules.burn_windows import (
     BURN_WINDOWS,
     ESCALATION,
     ESCALATION_WINDOW,

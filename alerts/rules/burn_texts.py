@@ -6,7 +6,7 @@ from alerts.rules.budgets import Budget, plain
 from alerts.rules.burn_records import burn_rate, burnt
 from alerts.rules.promql import asked, quoted, selector
 from alerts.rules.recordings import BUDGET_LEFT, observed
-from alerts.rules.windows import BUDGET_WINDOW, ESCALATION, BurnWindow, seconds_of, steps_of
+from alerts.rules.burn_windows import BUDGET_WINDOW, ESCALATION, BurnWindow, seconds_of, steps_of
 
 _TIMES: Final = 'printf "%.1f"'
 _EACH: Final = f"{{{{ .Value | {_TIMES} }}}} times over {{{{ .Labels.window }}}}"

@@ -16,7 +16,7 @@ from alerts.rules.burn_texts import budget_left, describe_window, list_windows
 from alerts.rules.model import Alert, since
 from alerts.rules.promql import asked, selector
 from alerts.rules.recordings import BUDGET_LEFT, bad_ratio
-from alerts.rules.windows import BUDGET_WINDOW, ESCALATION, TICKET, Severity
+from alerts.rules.burn_windows import BUDGET_WINDOW, ESCALATION, TICKET, Severity
 
 ESCALATED: Final = "ErrorBudgetEscalation"
 EXHAUSTED: Final = "ErrorBudgetExhausted"

@@ -6,7 +6,7 @@ from typing import Final
 from alerts.rules.model import Alert, since
 from alerts.rules.promql import asked
 from alerts.rules.roots import OUTAGE, of_root
-from alerts.rules.windows import PAGE, TICKET
+from alerts.rules.burn_windows import PAGE, TICKET
 
 # As the service counts it; where no spool is beside the service, as the collector does.
 _WAITING: Final = ("lineage_pipeline_backlog_events", "lineage_collector_spool_waiting_events")

@@ -15,7 +15,7 @@ from alerts.rules.pipeline import pipeline
 from alerts.rules.promql import selector
 from alerts.rules.roles import roles
 from alerts.rules.roots import OUTAGE, OUTSIDE
-from alerts.rules.windows import PAGE
+from alerts.rules.burn_windows import PAGE
 
 WATCHDOG: Final = "Watchdog"
 SCRAPE_DOWN: Final = "LinewardScrapeDown"

@@ -3,12 +3,12 @@
 from typing import Any, Final
 
 from alerts.rules.health import SCRAPE_DOWN
-from alerts.rules.incidents import NAMES, OUTAGE_ROOTS, OWN_ROOTS
+from alerts.rules.incident_alerts import NAMES, OUTAGE_ROOTS, OWN_ROOTS
 from alerts.rules.matchers import equal, none_of, one_of, unequal
 from alerts.rules.roles import INGESTING, ROLE_FAILING
 from alerts.rules.roots import OUTAGE, OUTSIDE
-from alerts.rules.strict import UNAUTHORIZED
-from alerts.rules.windows import ESCALATION, PAGE, TICKET, Severity
+from alerts.rules.zero_budget import UNAUTHORIZED
+from alerts.rules.burn_windows import ESCALATION, PAGE, TICKET, Severity
 from lineage.states import INGESTION_LAG, UNAUTHORIZED_ACCESS
 
 _INCIDENT = equal("alertname", NAMES[PAGE])

@@ -6,7 +6,7 @@ from typing import Final
 from alerts.rules.model import Alert, since
 from alerts.rules.promql import asked, bridge
 from alerts.rules.roots import OUTSIDE, of_root
-from alerts.rules.windows import PAGE, TICKET
+from alerts.rules.burn_windows import PAGE, TICKET
 
 _WAITING: Final = asked("max(lineage_notifications_undelivered)", "humanize", "unknown many")
 

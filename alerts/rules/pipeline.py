@@ -7,7 +7,7 @@ from alerts.rules.collector import waiting
 from alerts.rules.model import Alert, since
 from alerts.rules.promql import asked, bridge
 from alerts.rules.roots import OUTAGE, of_root
-from alerts.rules.windows import PAGE, TICKET
+from alerts.rules.burn_windows import PAGE, TICKET
 
 _EVALUATED: Final = "lineage_sli_evaluated_timestamp_seconds"
 _BATCH: Final = "lineage_pipeline_batch_timestamp_seconds"

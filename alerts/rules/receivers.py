@@ -4,7 +4,7 @@ from typing import Any, Final, get_args
 
 import msgspec
 
-from alerts.rules.windows import PAGE, Severity
+from alerts.rules.burn_windows import PAGE, Severity
 from lineage.policy.model import Policy
 
 WATCHDOG_RECEIVER: Final = "watchdog"

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from alerts.rules.budgets import Budget, plain
-from alerts.rules.incidents import OPEN, OUTAGE_ROOTS
+from alerts.rules.incident_alerts import OPEN, OUTAGE_ROOTS
 from alerts.rules.model import Record
 from alerts.rules.promql import selector
-from alerts.rules.windows import (
+from alerts.rules.burn_windows import (
     BUDGET_WINDOW,
     BURN_WINDOWS,
     ESCALATION,

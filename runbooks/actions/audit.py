@@ -2,8 +2,8 @@
 
 from sqlalchemy import Engine
 
-from alerts.people.audit import Entry, Via
-from alerts.people.audit import record as add
+from alerts.operator_actions.audit import Entry, Via
+from alerts.operator_actions.audit import record as add
 from lineage.catalog.engine import writing
 
 __all__ = ["Entry", "Via", "record"]

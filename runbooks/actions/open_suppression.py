@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Meta
 from sqlalchemy import select
 
-from alerts.people.windows import MAX_AHEAD_DAYS, MAX_DAYS, Wanted, WindowError, create
+from alerts.operator_actions.suppression_windows import MAX_AHEAD_DAYS, MAX_DAYS, Wanted, WindowError, create
 from lineage.catalog.engine import writing
 from lineage.catalog.tables import dataset
 from lineage.clock import instant_text, to_micros

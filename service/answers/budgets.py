@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from alerts.rules.windows import LEAST_OBSERVED
+from alerts.rules.burn_windows import LEAST_OBSERVED
 from lineage.catalog.reader import Reader
 from lineage.clock import to_micros
 from service.answers.slis import MOST_UNKNOWN, Objectives

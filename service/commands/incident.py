@@ -12,7 +12,7 @@ from service.settings import Settings, read
 from service.terminal import console, plain, print_json
 
 if TYPE_CHECKING:
-    from alerts.people.asked import Action
+    from alerts.operator_actions.command_requests import Action
 
 app = typer.Typer(add_completion=False)
 
@@ -82,7 +82,7 @@ def do(  # noqa: PLR0913 - what an ask is made of
     """
     with question(settings) as asked:  # that there is a catalog, before anything opens one
         now = asked.now
-    from alerts.people.asked import Ask  # noqa: PLC0415 - SQLAlchemy only once there is a catalog
+    from alerts.operator_actions.command_requests import Ask  # noqa: PLC0415 - SQLAlchemy only once there is a catalog
     from service.people.asking import outcome, put  # noqa: PLC0415 - as above
 
     by = getpass.getuser()

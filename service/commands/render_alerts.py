@@ -12,7 +12,7 @@ from service.settings import read
 from service.terminal import clean, warn
 
 if TYPE_CHECKING:
-    from alerts.rules.rulefile import People
+    from alerts.rules.rule_file import People
     from lineage.policy.model import Policy
 
 PolicyFile = Annotated[Path | None, typer.Option("--policy", help="Policy file [LINEWARD_POLICY].")]
@@ -48,7 +48,7 @@ def rules(  # noqa: PLR0913 - each is an option of the command
 ) -> None:
     """Print Prometheus rules: error budgets, incidents, and Lineward's own health."""
     from alerts.rules.health import Jobs  # noqa: PLC0415 - YAML only where it is printed
-    from alerts.rules.rulefile import notes, rule_file  # noqa: PLC0415 - as above
+    from alerts.rules.rule_file import notes, rule_file  # noqa: PLC0415 - as above
 
     found, people = policy_in(policy), _people(platform, engineering)
     base = checked("--url", url or read().service_url)
@@ -120,7 +120,7 @@ def policy_in(path: Path | None) -> "Policy":
 
 
 def _people(platform: str, engineering: str | None) -> "People":
-    from alerts.rules.rulefile import People  # noqa: PLC0415 - as above
+    from alerts.rules.rule_file import People  # noqa: PLC0415 - as above
 
     return People(platform=platform, engineering=engineering or platform)
 

@@ -1,6 +1,6 @@
 """Second half of a game day: incidents, routing and delivery, walked over the changes.
 
-What is called is what runs in production (`alerts.watch`, `alerts.routing`, the sender), on a clock
+What is called is what runs in production (`alerts.detection`, `alerts.routing`, the sender), on a clock
 that jumps from one instant that matters to the next. People are simulated by one habit: a paged
 person acknowledges after five minutes; if it is resolved by then, once it is seen to be back.
 """
@@ -15,9 +15,9 @@ from sqlalchemy import Engine, func, select
 from alerts.incidents.incident import Incident
 from alerts.notify.sender import Sender
 from alerts.notify.settings import TICKETS, DeliverySettings, RoutingSettings
-from alerts.people.asked import Ask, ask
-from alerts.watch.desk import Desk
-from alerts.watch.watch import Watch
+from alerts.operator_actions.command_requests import Ask, ask
+from alerts.detection.notification_worker import Desk
+from alerts.detection.incident_detector import Watch
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.clock import from_micros

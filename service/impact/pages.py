@@ -5,8 +5,8 @@ from typing import Final
 import msgspec
 from sqlalchemy import Connection, select, text
 
-from alerts.incidents.estate import MICROS
-from alerts.incidents.life import RULES
+from alerts.root_cause.snapshot import MICROS
+from alerts.incidents.lifecycle import RULES
 from alerts.notify.channels.pagerduty.payload import action_of
 from alerts.notify.channels.registry import can_page
 from alerts.notify.message import Message, from_json

@@ -9,7 +9,7 @@ from datetime import datetime
 import msgspec
 from sqlalchemy import Connection
 
-from alerts.people.asked import (
+from alerts.operator_actions.command_requests import (
     Ask,
     AskError,
     InvalidAskError,

@@ -15,8 +15,8 @@ from alerts.notify.channels.pagerduty.webhooks import (
     parse_action,
     verify_signature,
 )
-from alerts.people.asked import Ask, is_incident_id
-from alerts.people.audit import stored
+from alerts.operator_actions.command_requests import Ask, is_incident_id
+from alerts.operator_actions.audit import stored
 from lineage.catalog.tables import incident
 from service.errors import (
     InvalidQuestionError,

@@ -19,8 +19,8 @@ from alerts.notify.channels.slack.interactions import (
     parse_button_press,
     verify_signature,
 )
-from alerts.people.asked import Ask, entry_of
-from alerts.people.audit import record, refusal, stored
+from alerts.operator_actions.command_requests import Ask, entry_of
+from alerts.operator_actions.audit import record, refusal, stored
 from lineage.clock import to_micros
 from lineage.policy import Policy
 from service.errors import InvalidQuestionError, RejectedInputError

@@ -4,8 +4,8 @@ from datetime import datetime
 
 import msgspec
 
-from alerts.people.hiding import matched
-from alerts.people.windows import (
+from alerts.operator_actions.suppression import matched
+from alerts.operator_actions.suppression_windows import (
     EndedWindowError,
     Ending,
     UnknownWindowError,

@@ -7,8 +7,8 @@ import msgspec
 from litestar import Response, post
 from litestar.params import FromPath
 
-from alerts.people.asked import Action, Ask
-from alerts.people.audit import Via
+from alerts.operator_actions.command_requests import Action, Ask
+from alerts.operator_actions.audit import Via
 from service.access.gate import who_asks
 from service.errors import InvalidQuestionError
 from service.people.asking import Outcome, outcome, put

@@ -7,7 +7,7 @@ import msgspec
 from litestar import delete, get, post
 from litestar.params import PathParameter, QueryParameter
 
-from alerts.people.windows import Ending, Wanted
+from alerts.operator_actions.suppression_windows import Ending, Wanted
 from lineage.clock import from_micros
 from service.access.gate import who_asks
 from service.answers.moments import instant_of

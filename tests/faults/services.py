@@ -13,7 +13,7 @@ from sqlalchemy import Engine, text
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.clock import system_clock, to_micros
-from tests.alerts.watch.estate import MIDNIGHT, Estate
+from tests.alerts.detection.catalog_builder import MIDNIGHT, Estate
 from tests.service.commandline import environ
 from tests.service.waiting import until
 

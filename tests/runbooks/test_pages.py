@@ -7,10 +7,10 @@ import pytest
 import yaml
 from prometheus_client import generate_latest
 
-from alerts.incidents.kinds import KINDS
-from alerts.rules.incidents import OPEN
+from alerts.root_cause.kinds import KINDS
+from alerts.rules.incident_alerts import OPEN
 from alerts.rules.recordings import EXPLAINED
-from alerts.rules.rulefile import alert_names
+from alerts.rules.rule_file import alert_names
 from collector import metrics
 from lineage.states import REASONS
 from runbooks.html import page_html

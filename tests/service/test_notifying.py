@@ -4,8 +4,8 @@ import pytest
 from structlog.testing import capture_logs
 
 from alerts.notify.settings import DeliverySettings, RoutingSettings
-from alerts.watch.desk import Desk
-from alerts.watch.watch import Watch
+from alerts.detection.notification_worker import Desk
+from alerts.detection.incident_detector import Watch
 from lineage.catalog.engine import catalog_url
 from service import notifying
 from service.bookkeeping import Bookkeeper

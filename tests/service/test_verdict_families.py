@@ -1,10 +1,10 @@
 """What the metrics say of incidents that people judged."""
 
-from alerts.people import verdicts
+from alerts.operator_actions import verdicts
 from lineage.catalog.engine import writing
 from lineage.catalog.reader import open_reader
 from service.verdict_families import verdict_families
-from tests.alerts.people.desk import Desk
+from tests.alerts.operator_actions.incident_catalog import Desk
 
 
 def _samples(engine):

@@ -32,7 +32,7 @@ incident = Table(
     Column("owner", Text),
     Column("evidence", Text, nullable=False),  # in words
     Column("correlation_id", Text, nullable=False),
-    Column("diagnosis", Text),  # JSON of `alerts.diagnosis.Diagnosis`; null: not made yet
+    Column("diagnosis", Text),  # JSON of `alerts.root_cause.Diagnosis`; null: not made yet
     flag("is_bridged"),
     flag("is_flapping"),
     flag("is_frozen"),
@@ -119,7 +119,7 @@ incident_command = Table(
     Column("by", Text, nullable=False),
     Column("via", Text, nullable=False),  # api | cli | page | slack
     Column("incident_id", Text, nullable=False),
-    Column("action", Text, nullable=False),  # as `alerts.people.asked.Action`
+    Column("action", Text, nullable=False),  # as `alerts.operator_actions.command_requests.Action`
     instant("until"),
     Column("note", Text, nullable=False),
     Column("request_id", Text, unique=True),  # the same request asks once; null: each does

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.alerts.incidents.stories import Story
+from tests.alerts.incidents.scenarios import Story
 
 
 @pytest.fixture

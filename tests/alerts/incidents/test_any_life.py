@@ -5,9 +5,9 @@ import itertools
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from alerts.incidents.estate import MICROS
+from alerts.root_cause.snapshot import MICROS
 from alerts.incidents.steps import Command
-from tests.alerts.incidents.stories import OUTAGE, Story, found
+from tests.alerts.incidents.scenarios import OUTAGE, Story, found
 from tests.suite.examples import examples
 
 FAULTS = st.lists(

@@ -1,7 +1,7 @@
 """The root is mended: what catches up, and what is a fault of its own."""
 
 from alerts.incidents import matching
-from tests.alerts.incidents.stories import found, root
+from tests.alerts.incidents.scenarios import found, root
 
 
 def test_members_that_catch_up_are_no_new_fault(story):

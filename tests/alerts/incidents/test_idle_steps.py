@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from alerts.incidents.estate import MICROS
+from alerts.root_cause.snapshot import MICROS
 from alerts.incidents.incident import Found
-from alerts.incidents.life import step
+from alerts.incidents.lifecycle import step
 from alerts.incidents.steps import Now
-from tests.alerts.incidents.stories import OUTAGE, Story, found
+from tests.alerts.incidents.scenarios import OUTAGE, Story, found
 from tests.suite.examples import examples
 
 _WAITS = found("B", "waiting", unknown="upstream_unknown")

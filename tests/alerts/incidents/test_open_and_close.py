@@ -2,11 +2,11 @@
 
 import pytest
 
-from alerts.incidents.estate import MICROS
+from alerts.root_cause.snapshot import MICROS
 from alerts.incidents.incident import service_fault
-from alerts.incidents.life import step
+from alerts.incidents.lifecycle import step
 from alerts.incidents.steps import LifeRules, Now
-from tests.alerts.incidents.stories import found
+from tests.alerts.incidents.scenarios import found
 
 
 def test_thirty_seconds_bad_open(story):

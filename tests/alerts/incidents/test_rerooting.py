@@ -1,7 +1,7 @@
 """An open incident: who joins and leaves, another root, owner or severity, and two that merge."""
 
 from alerts.incidents import matching
-from tests.alerts.incidents.stories import found, root
+from tests.alerts.incidents.scenarios import found, root
 
 
 def test_members_come_and_go_in_one_incident(story):

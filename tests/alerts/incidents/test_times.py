@@ -2,11 +2,11 @@
 
 import pytest
 
-from alerts.incidents.estate import MICROS
+from alerts.root_cause.snapshot import MICROS
 from alerts.incidents.incident import service_fault
 from alerts.incidents.times import FaultTimes, name_beginning, read_times
-from tests.alerts.incidents.estates import HOUR, key, made
-from tests.alerts.incidents.stories import found
+from tests.alerts.root_cause.snapshots import HOUR, key, made
+from tests.alerts.incidents.scenarios import found
 
 # A limit of 45 s: late at 12, failed at 20, found at 100 (in seconds).
 CHURN = FaultTimes(last_write_at=10 * MICROS, late_since=12 * MICROS, first_failed_at=20 * MICROS)

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.alerts.incidents.stories import OUTAGE, Story, found, root
+from tests.alerts.incidents.scenarios import OUTAGE, Story, found, root
 
 
 def test_unknown_freezes_an_incident_as_it_is(story):

@@ -4,8 +4,8 @@ from functools import partial
 
 import pytest
 
-from alerts.incidents.estate import MICROS
-from tests.alerts.incidents.stories import found, root
+from alerts.root_cause.snapshot import MICROS
+from tests.alerts.incidents.scenarios import found, root
 
 DAY = 86_400
 RETRIED = partial(found, "A", has_pending_retry=True)

@@ -4,9 +4,9 @@ from collections import defaultdict
 
 import msgspec
 
-from alerts.incidents.estate import MICROS
+from alerts.root_cause.snapshot import MICROS
 from alerts.incidents.incident import service_fault
-from alerts.incidents.life import step
+from alerts.incidents.lifecycle import step
 from alerts.incidents.steps import Command, Now
 from alerts.notify.channels.pagerduty.payload import action_of
 from alerts.notify.context import RoutingContext, is_outage, next_due_at

@@ -3,8 +3,8 @@
 import msgspec
 from sqlalchemy import Engine, select
 
-from alerts.incidents.estate import MICROS
-from alerts.incidents.life import step
+from alerts.root_cause.snapshot import MICROS
+from alerts.incidents.lifecycle import step
 from alerts.incidents.steps import Now
 from alerts.notify import route_due, route_incident_step
 from lineage.catalog.engine import writing

@@ -6,13 +6,13 @@ import msgspec
 import pytest
 from sqlalchemy import select
 
-from alerts.incidents.estate import MICROS
+from alerts.root_cause.snapshot import MICROS
 from alerts.incidents.incident import service_fault
 from alerts.notify import receive_webhook
 from alerts.notify.alertmanager_webhook import InvalidWebhookError, parse_webhook
 from lineage.catalog.engine import writing
 from lineage.catalog.tables import received_alert
-from tests.alerts.incidents.stories import found
+from tests.alerts.incidents.scenarios import found
 from tests.alerts.notify.alertmanager_calls import ACCESS, BURN, STALE, alert, body, of_incident
 from tests.alerts.notify.memory_router import outage
 from tests.alerts.notify.stored_router import StoredRouter

@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from alerts.incidents.steps import Command
-from tests.alerts.incidents.stories import found, root
+from tests.alerts.incidents.scenarios import found, root
 from tests.alerts.notify.memory_router import MemoryRouter, outage, theirs
 from tests.suite.examples import examples
 

@@ -5,12 +5,12 @@ import random
 import pytest
 import trustme
 
-from alerts.incidents.estate import MICROS
+from alerts.root_cause.snapshot import MICROS
 from alerts.notify.channels.registry import build_channels
 from alerts.notify.sender import Sender
 from lineage.clock import from_micros
 from lineage.policy.model import EscalationStep, Owner, Policy
-from tests.alerts.incidents.stories import found, root
+from tests.alerts.incidents.scenarios import found, root
 from tests.alerts.notify.stored_router import StoredRouter
 from tests.fakes.pagerduty import FakePagerDuty
 from tests.fakes.reached import leading_to

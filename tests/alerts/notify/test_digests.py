@@ -5,13 +5,13 @@ from datetime import UTC, datetime
 import msgspec
 from sqlalchemy import insert, select, update
 
-from alerts.incidents.estate import MICROS
+from alerts.root_cause.snapshot import MICROS
 from alerts.notify import is_due
 from alerts.notify.message import Root
 from lineage.catalog.engine import writing
 from lineage.catalog.tables import digest, incident_telling, notification, suppression
 from lineage.clock import to_micros
-from tests.alerts.incidents.stories import found
+from tests.alerts.incidents.scenarios import found
 from tests.alerts.notify.memory_router import POLICY
 from tests.alerts.notify.stored_router import StoredRouter
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from alerts.incidents.estate import MICROS
+from alerts.root_cause.snapshot import MICROS
 from alerts.notify.escalation import escalate_now
 from alerts.notify.notification_plan import NotificationPlan
 from lineage.policy.model import EscalationStep, Owner, Policy
-from tests.alerts.incidents.stories import found, root
+from tests.alerts.incidents.scenarios import found, root
 from tests.alerts.notify.memory_router import MemoryRouter
 
 PAGE = {"owner": "shop", "level": "page"}

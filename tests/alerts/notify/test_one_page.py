@@ -5,7 +5,7 @@ import pytest
 from alerts.incidents.steps import Command
 from alerts.notify.notification_state import MICROS
 from lineage.policy.model import Owner, Policy
-from tests.alerts.incidents.stories import found, root
+from tests.alerts.incidents.scenarios import found, root
 from tests.alerts.notify.memory_router import MemoryRouter, outage
 
 PAGE = {"owner": "shop", "level": "page"}
@@ -59,7 +59,7 @@ def test_acknowledged_fault_does_not_page_again():
 def test_fault_acknowledged_before_it_came_back_does_not_page(monkeypatch, is_remembered):
     """Remember it for an hour; the mutant forgets it and pages."""
     if not is_remembered:
-        monkeypatch.setattr("alerts.incidents.life._is_taken_on", lambda *_, **__: False)
+        monkeypatch.setattr("alerts.incidents.lifecycle._is_taken_on", lambda *_, **__: False)
     router = MemoryRouter(BARE)
     router.opened(found("ab", **PAGE))
     router.do(40, "acknowledge", found("ab", **PAGE))

@@ -2,15 +2,15 @@
 
 import pytest
 
-from alerts.incidents.estate import MICROS
-from alerts.incidents.life import step
+from alerts.root_cause.snapshot import MICROS
+from alerts.incidents.lifecycle import step
 from alerts.incidents.steps import Now
 from alerts.notify.incident_summary import OwnerImpact
 from alerts.notify.message import Impacted
 from alerts.notify.planning import plan_step
 from alerts.notify.recipients import recipient_of
 from lineage.policy.model import Owner, Policy
-from tests.alerts.incidents.stories import found
+from tests.alerts.incidents.scenarios import found
 from tests.alerts.notify.memory_router import SETTINGS, MemoryRouter, outage, theirs
 
 

@@ -5,8 +5,8 @@ import pytest
 from sqlalchemy import func, insert, select
 from structlog.testing import capture_logs
 
-from alerts.incidents.estate import MICROS
-from alerts.incidents.life import step
+from alerts.root_cause.snapshot import MICROS
+from alerts.incidents.lifecycle import step
 from alerts.incidents.steps import Now
 from alerts.notify import escalate, is_due, receive_webhook, route_incident_step, state_store
 from alerts.notify.alertmanager_webhook import parse_webhook
@@ -20,7 +20,7 @@ from lineage.catalog.tables import (
     notification_count,
 )
 from lineage.policy.model import EscalationStep, Owner, Policy
-from tests.alerts.incidents.stories import found
+from tests.alerts.incidents.scenarios import found
 from tests.alerts.notify.alertmanager_calls import BURN, alert, body
 from tests.alerts.notify.memory_router import POLICY, SETTINGS, summary
 from tests.alerts.notify.stored_router import StoredRouter

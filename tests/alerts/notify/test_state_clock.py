@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.alerts.incidents.stories import found
+from tests.alerts.incidents.scenarios import found
 from tests.alerts.notify.stored_router import StoredRouter
 
 NOON = 12 * 3_600

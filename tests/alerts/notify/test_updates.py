@@ -4,7 +4,7 @@ import pytest
 
 from alerts.incidents.steps import Event
 from alerts.notify.sentences import describe
-from tests.alerts.incidents.stories import found, root
+from tests.alerts.incidents.scenarios import found, root
 from tests.alerts.notify.memory_router import MemoryRouter
 
 PAGE = {"owner": "shop", "level": "page"}

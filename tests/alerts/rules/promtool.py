@@ -10,7 +10,7 @@ import yaml
 
 from alerts.rules.budgets import Budget, budgets
 from alerts.rules.health import Jobs
-from alerts.rules.rulefile import People, alert_names, groups, written
+from alerts.rules.rule_file import People, alert_names, groups, written
 from lineage.policy import DEFAULT, Policy
 from lineage.states import SLI_BY_NAME
 

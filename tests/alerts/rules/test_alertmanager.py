@@ -7,9 +7,9 @@ import pytest
 import yaml
 
 from alerts.rules.alertmanager import alertmanager
-from alerts.rules.mutes import mute_times
+from alerts.rules.mute_times import mute_times
 from alerts.rules.receivers import Places
-from alerts.rules.rulefile import People
+from alerts.rules.rule_file import People
 from lineage.policy import DEFAULT, Policy, parse
 from lineage.policy.model import Owner, Suppression
 

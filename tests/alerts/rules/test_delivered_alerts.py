@@ -7,7 +7,7 @@ import pytest
 
 from alerts.rules.alertmanager import alertmanager
 from alerts.rules.receivers import Places
-from alerts.rules.rulefile import People
+from alerts.rules.rule_file import People
 from lineage.policy.model import Owner, Policy, Suppression
 from tests.alerts.rules.alertmanagers import Heard, Labels, hasty, listening, running
 from tests.service.waiting import until

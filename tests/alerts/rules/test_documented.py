@@ -2,7 +2,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from alerts.rules.rulefile import alert_names, notes
+from alerts.rules.rule_file import alert_names, notes
 from lineage.policy import DEFAULT
 from tests.alerts.rules.alertmanagers import hasty, listening, running
 from tests.alerts.rules.promtool import rules_of

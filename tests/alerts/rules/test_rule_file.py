@@ -5,7 +5,7 @@ import pytest
 import yaml
 
 from alerts.rules.health import Jobs
-from alerts.rules.rulefile import People, alert_names, notes, rule_file
+from alerts.rules.rule_file import People, alert_names, notes, rule_file
 from lineage.policy import DEFAULT, Policy, parse
 from tests.alerts.rules.promtool import asked, asked_at_once, budget, only
 from tests.alerts.rules.series import burning, healthy

@@ -1,7 +1,7 @@
 import msgspec
 import pytest
 
-from alerts.incidents.kinds import KINDS
+from alerts.root_cause.kinds import KINDS
 from lineage.policy import load
 from lineage.policy.actions import ActionName, ActionRule, KindName
 from lineage.policy.model import Policy

@@ -8,7 +8,7 @@ from lineage.catalog import tables
 from lineage.catalog.engine import catalog_url, writing
 from service.diagnosis.diagnose import Diagnostician
 from service.diagnosis.ranking import Diagnosis
-from tests.alerts.watch.conftest import Watched
+from tests.alerts.detection.conftest import Watched
 
 NOON = 12 * 3600
 

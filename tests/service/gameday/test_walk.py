@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 from sqlalchemy import select
 
-from alerts.watch import finding
+from alerts.detection import fault_detection
 from lineage.catalog import tables
 from lineage.catalog.engine import catalog_url, migrate, open_catalog
 from lineage.policy import Policy
@@ -77,10 +77,10 @@ def test_one_fault_is_one_page_with_all_affected_datasets(engine):
 
 def test_without_the_search_for_roots_it_is_two_pages(engine, monkeypatch):
     """Let each bad dataset be a fault of its own (mutant): waiting ones page too."""
-    real, none = finding.clusters, np.empty(0, dtype=np.intp)
+    real, none = fault_detection.clusters, np.empty(0, dtype=np.intp)
     nothing = {"upstreams": none, "downstreams": none, "job_keys": none}
     monkeypatch.setattr(
-        finding,
+        fault_detection,
         "clusters",
         lambda facts, estate: real(facts, msgspec.structs.replace(estate, **nothing)),
     )

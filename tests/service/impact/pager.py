@@ -8,15 +8,15 @@ from sqlalchemy import Engine, insert, text
 from alerts.notify.channels.channel import Outcome, PermanentFailure, Retryable, Sent, Task
 from alerts.notify.sender import Sender
 from alerts.notify.settings import DeliverySettings, RoutingSettings
-from alerts.watch.desk import Desk
-from alerts.watch.watch import Watch
+from alerts.detection.notification_worker import Desk
+from alerts.detection.incident_detector import Watch
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.clock import from_micros
 from lineage.policy.model import Owner, Policy
 from service.impact.clock import ImpactClock
-from tests.alerts.watch.conftest import Watched
-from tests.alerts.watch.estate import DAY, Estate, micros
+from tests.alerts.detection.conftest import Watched
+from tests.alerts.detection.catalog_builder import DAY, Estate, micros
 
 NOON = 12 * 3600
 FAILED = NOON + 600

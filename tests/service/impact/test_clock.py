@@ -12,7 +12,7 @@ from service.impact import clock
 from service.impact.clock import ImpactClock, outcome_of
 from service.metrics import CatalogCollector
 from service.settings import Settings
-from tests.alerts.watch.estate import micros
+from tests.alerts.detection.catalog_builder import micros
 from tests.service.impact.pager import CORE, FAILED, NOON
 
 pytestmark = pytest.mark.postgres_nightly

@@ -4,7 +4,7 @@ import pytest
 
 from lineage.catalog import tables
 from lineage.policy.model import Owner, Policy
-from tests.alerts.watch.estate import micros
+from tests.alerts.detection.catalog_builder import micros
 from tests.service.impact.pager import FAILED
 
 ALL = ("C1", "sales.key")

@@ -3,8 +3,8 @@
 import pytest
 
 from lineage.catalog import tables
-from tests.alerts.watch.conftest import Watched
-from tests.alerts.watch.estate import micros
+from tests.alerts.detection.conftest import Watched
+from tests.alerts.detection.catalog_builder import micros
 
 NOON = 12 * 3600
 

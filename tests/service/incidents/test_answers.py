@@ -15,7 +15,7 @@ from service.answers.incidents import incident, incidents
 from service.app import create_app
 from service.errors import UnknownIncidentError
 from service.settings import Settings
-from tests.alerts.watch.estate import NAMESPACE, dataset, micros
+from tests.alerts.detection.catalog_builder import NAMESPACE, dataset, micros
 from tests.service.commandline import answer, lineward
 from tests.service.incidents.conftest import NOON
 

@@ -9,7 +9,7 @@ from lineage.catalog import tables
 from lineage.catalog.engine import catalog_url, writing
 from lineage.catalog.reader import open_reader
 from service import incident_figures as module
-from tests.alerts.watch.estate import micros
+from tests.alerts.detection.catalog_builder import micros
 from tests.lineage.policies import policy_row
 
 NOON = 12 * 3600

@@ -11,8 +11,8 @@ from sqlalchemy import Engine, Table, select
 
 from alerts.notify.delivery_queries import load_counts, oldest_undelivered_seconds
 from alerts.notify.settings import DeliverySettings, RoutingSettings
-from alerts.people.asked import Ask, ask
-from alerts.rules.incidents import NAMES
+from alerts.operator_actions.command_requests import Ask, ask
+from alerts.rules.incident_alerts import NAMES
 from lineage.catalog import tables
 from lineage.catalog.engine import catalog_url, writing
 from lineage.catalog.reader import open_reader
@@ -23,7 +23,7 @@ from service.bookkeeping import Work
 from service.incident_families import incident_families
 from service.settings import Settings
 from tests.alerts.notify.messages import Ticking
-from tests.alerts.watch.estate import MIDNIGHT, Estate
+from tests.alerts.detection.catalog_builder import MIDNIGHT, Estate
 from tests.fakes.pagerduty import FakePagerDuty
 from tests.fakes.reached import leading_to
 from tests.fakes.slack import FakeSlack

@@ -21,7 +21,7 @@ from lineage.clock import to_micros
 from service.access.guard import Guard
 from service.app import create_app
 from service.people import asking
-from tests.alerts.people.desk import Desk
+from tests.alerts.operator_actions.incident_catalog import Desk
 from tests.service.access.estate import NOW, TOKENS, Estate, settled
 
 SECRET = "8f742231b10e8888abcd99yyyzzz85a5"  # noqa: S105 - of nobody

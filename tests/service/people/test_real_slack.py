@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, text
 
-from tests.alerts.people.desk import Desk
+from tests.alerts.operator_actions.incident_catalog import Desk
 from tests.service.commandline import environ
 from tests.service.people.answering import PATH, SECRET, pressed, sign
 from tests.service.waiting import until

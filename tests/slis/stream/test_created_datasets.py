@@ -4,7 +4,7 @@ import pytest
 from spools import rows
 from staged import merge_staged, staged_run
 
-from alerts.watch.failures import failures
+from alerts.detection.dataset_failures import failures
 from lineage.clock import to_micros
 from lineage.states import NEVER_ENDED
 from slis.evaluation_input import _CREATED_AT

@@ -3,7 +3,7 @@
 import pytest
 from spools import run_event
 
-from alerts.watch.finding import find
+from alerts.detection.fault_detection import find
 from lineage.clock import to_micros
 from lineage.policy import parse
 from slis.evaluation import evaluate

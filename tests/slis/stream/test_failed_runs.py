@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from spools import Lander, rows, run_event
 
-from alerts.watch.failures import failures
+from alerts.detection.dataset_failures import failures
 from lineage.clock import to_micros
 from lineage.policy import parse
 from lineage.states import NEVER_ENDED

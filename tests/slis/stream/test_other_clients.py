@@ -4,7 +4,7 @@ import pytest
 from client_events import KAFKA, LAKE, POSTGRES, argo, debezium, flink_1, flink_2, kafka_connect
 from spools import rows
 
-from alerts.watch.finding import find
+from alerts.detection.fault_detection import find
 from lineage.clock import to_micros
 from lineage.policy import parse
 from slis.evaluation import evaluate

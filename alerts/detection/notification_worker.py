@@ -1,0 +1,44 @@
+"""What time brings to those who are told, and escalations that people ask for; once a second."""
+
+from collections.abc import Callable
+
+from sqlalchemy import Connection, Engine
+
+from alerts.notify import router
+from alerts.notify.settings import RoutingSettings
+from alerts.operator_actions.command_queue import Escalation, answered, escalations
+from lineage.catalog.engine import writing
+from lineage.clock import Clock, to_micros
+from lineage.policy.model import Policy
+
+_NO_STEP = "no step of its owner's escalation is left, or nobody was told of it yet"
+
+
+class Desk:
+    """Called once a second."""
+
+    def __init__(
+        self, clock: Clock, policy: Callable[[], Policy], settings: RoutingSettings
+    ) -> None:
+        self._clock, self._policy, self._settings = clock, policy, settings
+
+    def __call__(self, engine: Engine) -> None:
+        """One turn, in one transaction; none where nothing is due."""
+        at, policy = to_micros(self._clock()), self._policy()
+        with engine.connect() as connection:
+            is_due = router.is_due(connection, policy, self._settings, at)
+            if not is_due and not escalations(connection):
+                return
+        with writing(engine) as connection:
+            for wanted in escalations(connection):
+                self._escalate(connection, wanted, policy, at)
+            router.route_due(connection, policy, self._settings, at)
+
+    def _escalate(
+        self, connection: Connection, wanted: Escalation, policy: Policy, at: int
+    ) -> None:
+        told = router.escalate(
+            connection, wanted.incident_id, wanted.by, policy, self._settings, at
+        )
+        refused = {} if told else {wanted.id: _NO_STEP}
+        answered(connection, [wanted.id], refused, at)

@@ -1,0 +1,53 @@
+"""What the newest evaluation found bad, as the search for roots takes it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Connection, text
+
+from alerts.root_cause.snapshot import BadFact
+from lineage.states import FRESHNESS
+
+_BAD = """
+    SELECT s.dataset_key, s.sli, s.reason, s.since, s.was_good,
+        a.last_written_at + s.limit_seconds * 1e6,
+        CASE WHEN s.limit_origin = 'learned' THEN l.learned_at END,
+        coalesce(a.last_written_at, 0) > s.since, coalesce(p.is_regulated, 1 = 0)
+    FROM dataset_state s
+    JOIN dataset d ON d.dataset_key = s.dataset_key
+    LEFT JOIN dataset_activity a ON a.dataset_key = s.dataset_key
+    LEFT JOIN dataset_limit l ON l.dataset_key = s.dataset_key
+    LEFT JOIN dataset_policy p ON p.dataset_key = s.dataset_key
+    WHERE s.state = 'bad' AND d.retired_at IS NULL
+    ORDER BY s.dataset_key, s.sli
+"""
+# Of these two, a state is unknown by our own gaps alone.
+_UNKNOWN = """
+    SELECT DISTINCT dataset_key FROM dataset_state WHERE state = 'unknown' AND sli IN ('M1', 'M2')
+"""
+
+
+def bad_facts(connection: Connection, as_of: int) -> list[BadFact]:
+    """Every (dataset, SLI) that is bad as of the newest evaluation, `as_of` in µs."""
+    rows = connection.execute(text(_BAD))
+    return [_fact(row, as_of) for row in rows if not _is_mended(row, as_of)]
+
+
+def unknown_keys(connection: Connection) -> frozenset[int]:
+    """Datasets of which nobody knows how they are, for a gap of ours."""
+    return frozenset(connection.scalars(text(_UNKNOWN)))
+
+
+def _is_mended(row: Sequence[Any], as_of: int) -> bool:
+    """Written since it is bad, and not due again: the next evaluation says so."""
+    _, sli, _, _, _, deadline, _, is_written, _ = row
+    return sli == FRESHNESS.id and is_written and deadline is not None and int(deadline) > as_of
+
+
+def _fact(row: Sequence[Any], as_of: int) -> BadFact:
+    key, sli, reason, since, was_good, deadline, learned_at, _, is_regulated = row
+    if sli == FRESHNESS.id and deadline is not None:
+        # Not the evaluation that found it: the deadline. Nobody could miss one not yet learned.
+        since = min(as_of, max(int(deadline), learned_at or 0))
+    flags = {"is_standing": not was_good, "is_regulated": bool(is_regulated)}
+    return BadFact(key, sli, reason, since, **flags)

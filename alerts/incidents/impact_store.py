@@ -1,0 +1,69 @@
+"""Who is hurt by an incident: all that is made of its root, as the graph was at onset."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from sqlalchemy import Connection, delete
+
+from alerts.incidents.incident import Incident
+from alerts.incidents.steps import Event, Step
+from alerts.incidents.affected_datasets import Affected
+from lineage.catalog import tables
+from lineage.catalog.pieces import pieces
+from lineage.catalog.upsert import fold_rows
+
+_ROWS_AT_ONCE: Final = 20_000
+# A single fault is listed with all of 100,000 datasets, which takes a second. Of each of hundreds
+# that open together the gravest are listed: whole lists were 20,000,000 rows of 2,000 faults.
+_MOST_ROWS: Final = 100_000
+_LEAST_A_LIST: Final = 500
+
+# With these the root is another one, or is told for the first time.
+_ANEW = frozenset({"opened", "reopened", "rerooted", "suppressed"})
+
+
+def is_anew(event: Event) -> bool:
+    """Whether what happened asks for a new list."""
+    return event.what in _ANEW
+
+
+def has_grown(before: Incident | None, incident: Incident) -> bool:
+    """Whether more datasets are its root's than were: more is hurt than is listed."""
+    was = frozenset() if before is None else before.root_keys
+    return incident.opened_at is not None and not incident.root_keys <= was
+
+
+def has_other_root(before: Incident | None, incident: Incident) -> bool:
+    """Return whether the datasets of its root are not the same as before."""
+    return before is None or before.root_keys != incident.root_keys
+
+
+def listed_by(before: Mapping[str, Incident], step: Step) -> tuple[set[str], set[str]]:
+    """Return the incidents whose list is written anew by a step, and those whose list grows."""
+    anew = {each.incident_id for each in step.events if is_anew(each)}
+    grown = {each.id for each in step.incidents if has_grown(before.get(each.id), each)}
+    return anew, grown - anew
+
+
+def share(lists: int) -> int:
+    """Return how many datasets each of so many lists keeps: together they are one transaction."""
+    return max(_LEAST_A_LIST, _MOST_ROWS // max(1, lists))
+
+
+def forget_impacts(connection: Connection, incident_ids: Iterable[str]) -> None:
+    """Empty the lists of these: they are written anew."""
+    table = tables.incident_impact
+    for some in pieces(sorted(incident_ids)):
+        connection.execute(delete(table).where(table.c.incident_id.in_(some)))
+
+
+def add_impacts(connection: Connection, hurt: Mapping[str, Affected]) -> None:
+    """Add to the lists of incidents, which keep what was affected before."""
+    rows = (row for number, each in hurt.items() for row in _rows(number, each))
+    for some in pieces(rows, _ROWS_AT_ONCE):
+        fold_rows(connection, tables.incident_impact, some)
+
+
+def _rows(incident_id: str, hurt: Affected) -> Iterator[dict[str, Any]]:
+    for key, hops in zip(hurt.keys.tolist(), hurt.hops.tolist(), strict=True):
+        yield {"incident_id": incident_id, "dataset_key": key, "hops": hops}

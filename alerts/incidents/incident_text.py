@@ -1,0 +1,114 @@
+"""What is wrong, in one line, and why we say so. Names are data: whoever shows a line quotes it."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from alerts.root_cause.common_causes import Common
+from alerts.root_cause.faults import Cluster, Root
+from alerts.root_cause.kinds import PROVENANCE
+from alerts.incidents.times import NamedTime
+from alerts.detection.snapshot_loader import Jobs
+from alerts.detection.dataset_info import Named
+from lineage.clock import instant_text
+from lineage.error_lines import ERROR_CHARACTERS, error_line
+
+_WORDS: Final = {
+    "failed": "{} failed",
+    "lost": "{} started and never ended",
+    "source_stopped": "the source {} was not delivered",
+    "renamed": "{} is known by another name too, and each lacks what the other has",
+    "missing": "{} did not run",
+    "unreported": "{} ran and told nothing of its lineage, or not enough",
+    "silent": "nothing is heard of {}",
+    "slow": "{} is late",
+    "waiting": "{} waits for something upstream that is not known",
+    "standing_gap": "{} never had lineage",
+    "schema_changed": "the schema of {} changed",
+    "mapping": "the lineage of {} is not what its runs did",
+    "provenance": "the origin of {} is unknown",
+    "unexpected_source": "{} has an undeclared upstream dataset",
+    "quality": "a test of the data of {} fails",
+    "metadata": "{} lacks metadata that the policy requires",
+    "claimed": "an event without the right to claims a name, tier, owner or drop of {}",
+    "ingestion": "the {} of Lineward is silent: nobody knows how datasets are",
+    "set_aside": "the pipeline set {} aside that it cannot land",
+    "access": "an access was let in that the policy does not allow ({})",
+}
+_UNKNOWN: Final = {
+    "upstream_unknown": "how its upstream is, nobody knows, by a fault of ours",
+    "upstream_hidden": "nobody observes its upstream",
+    "upstream_well": "nothing upstream of it is bad",
+    "no_upstream": "it has no upstream that is known",
+}
+_MOST_RUNS = 3
+
+
+def root_name(root: Root, jobs: Jobs, people: Mapping[int, Named]) -> tuple[str, str]:
+    """Namespace and name of what is to be mended; both empty of what is not known any more."""
+    if root.entity == "job":
+        return jobs.get(root.key, ("", ""))
+    if root.entity == "dataset":
+        known = people.get(root.key)
+        return ("", "") if known is None else (known.namespace, known.name)
+    return "lineward" if root.entity == "service" else "", root.name
+
+
+def what(root: Root, name: str, members: int, *, has_new_source: bool = False) -> str:
+    """Describe the fault in words, and how many datasets are affected.
+
+    Args:
+        root: of the fault.
+        name: of the root.
+        members: datasets that are bad.
+        has_new_source: a fault of kind `provenance` is an undeclared upstream dataset.
+    """
+    kind = "unexpected_source" if has_new_source and root.kind == PROVENANCE else root.kind
+    said = _WORDS[kind].format(name or "something")
+    if root.entity == "cause":
+        said = f"{name}: its jobs {_OF_CAUSE.get(root.kind, 'are bad')}"
+    if not members:
+        return said
+    return f"{said}; {members:,} dataset{'s' if members > 1 else ''} affected"
+
+
+_OF_CAUSE: Final = {"failed": "fail", "lost": "never end", "slow": "are late"}
+
+
+def evidence(
+    cluster: Cluster | None,
+    began: Iterable[NamedTime],
+    common: Common | None = None,
+    error: str | None = None,
+) -> str:
+    """Return the evidence in words: since when, which runs failed, and with which error.
+
+    Args:
+        cluster: the fault; None for a fault of the service itself.
+        began: since when it is there.
+        common: the cause that its jobs share.
+        error: of one of its failed runs; one line of it is used.
+    """
+    if cluster is None:
+        return "Lineward says so of itself"
+    told = [f"{each.name} {instant_text(each.at)}" for each in began]
+    if common is not None:
+        told.append(common.words)
+    runs = cluster.run_ids
+    if runs:
+        more = f" and {len(runs) - _MOST_RUNS} more" if len(runs) > _MOST_RUNS else ""
+        reason = shown_error(error)
+        told.append(
+            f"failed: run {', '.join(runs[:_MOST_RUNS])}{more}{f': {reason}' if reason else ''}"
+        )
+    if cluster.unknown is not None:
+        told.append(f"its root is not known: {_UNKNOWN[cluster.unknown]}")
+    if cluster.is_bridged:
+        told.append("bridged over datasets that nobody observes")
+    if cluster.is_cycle:
+        told.append("the first of a cycle")
+    return "; ".join(told)
+
+
+def shown_error(error: str | None) -> str | None:
+    """Return the line of an error that says what happened; None where there is no text."""
+    return error_line(error)[:ERROR_CHARACTERS] or None

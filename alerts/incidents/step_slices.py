@@ -1,0 +1,62 @@
+"""One write transaction takes a bounded part of a step: nobody waits long for the catalog."""
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Final
+
+from alerts.incidents.incident import Incident
+from alerts.root_cause.severity import PAGE
+from alerts.incidents.steps import Step
+
+MOST: Final = 200  # incidents a transaction: a tenth of a second, of lists a second
+
+
+def first_of(
+    before: Mapping[str, Incident], step: Step, asked: Collection[str], most: int = MOST
+) -> Step:
+    """Return the part of a step that is written now; the next turn finds the rest again.
+
+    Args:
+        before: incidents that the step was given, by id.
+        step: what became of them.
+        asked: ids of incidents with a command of a person: these are always part of it.
+        most: so many incidents, and those that they merged with.
+    """
+    now = {each.id: each for each in (*step.incidents, *step.changed)}
+    gone = [number for number in before if number not in now]
+    different = [each for each in now.values() if before.get(each.id) != each]
+    if len(different) + len(gone) <= most:
+        return step
+    ranked = sorted(different, key=lambda each: _rank(each, asked))
+    chosen = {each.id for each in ranked[:most]} | {
+        each.id for each in different if each.id in asked
+    }
+    chosen |= {*gone[: max(0, most - len(chosen))]}
+    chosen |= _merged_with(step, chosen)
+    return Step(
+        tuple(_incidents(before, step, chosen)),
+        tuple(each for each in step.changed if each.id in chosen),
+        tuple(each for each in step.events if each.incident_id in chosen),
+        step.refused,
+    )
+
+
+def _rank(incident: Incident, asked: Collection[str]) -> tuple[bool, bool, bool, int, str]:
+    """People's commands first, then what pages, then what changed state, the oldest first."""
+    is_page = incident.severity.level == PAGE
+    return incident.id not in asked, not is_page, not incident.is_told, incident.onset, incident.id
+
+
+def _merged_with(step: Step, chosen: set[str]) -> set[str]:
+    pairs = [(event.incident_id, event.other_id) for event in step.events if event.other_id]
+    return {each for pair in pairs for each in pair if not chosen.isdisjoint(pair)}
+
+
+def _incidents(before: Mapping[str, Incident], step: Step, chosen: set[str]) -> Iterator[Incident]:
+    """As they are where they are chosen, and as they were where they wait."""
+    done = chosen | {each.id for each in step.incidents}
+    for each in step.incidents:
+        if each.id in chosen:
+            yield each
+        elif each.id in before:
+            yield before[each.id]
+    yield from (each for number, each in before.items() if number not in done)

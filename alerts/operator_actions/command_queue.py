@@ -1,0 +1,104 @@
+"""The side of those who evaluate: what people want, given to the next step, and then answered.
+
+All of it in the transaction of the step: `waiting`, `refusals` of what the step says, `answered`.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, Row, Select, select, update
+
+from alerts.incidents.steps import Command, Refused
+from alerts.operator_actions.command_requests import Ask, entry_of, state_of
+from alerts.operator_actions.audit import DONE, Entry, record, refusal, stored
+from alerts.operator_actions.verdicts import false_alarm, judged
+from lineage.catalog.tables import incident_command
+
+_ESCALATE = incident_command.c.action == "escalate"
+
+
+class Escalation(msgspec.Struct, frozen=True):
+    """Somebody wants the owner's next escalation step to be told now; `id` is to be answered."""
+
+    id: int
+    incident_id: str
+    by: str
+    note: str
+
+
+def waiting(connection: Connection) -> list[tuple[int, Command]]:
+    """What the next step of life is to be given, with its numbers, in the order it was asked.
+
+    A false alarm is a resolve. Escalations are not among them: a life knows none.
+    """
+    rows = connection.execute(_unanswered().where(~_ESCALATE))
+    return [(row.id, _command(row)) for row in rows]
+
+
+def escalations(connection: Connection) -> list[Escalation]:
+    """Whose next step is to be told now; whoever tells it, or cannot, calls `answered`."""
+    rows = connection.execute(_unanswered().where(_ESCALATE))
+    return [Escalation(row.id, row.incident_id, row.by, row.note) for row in rows]
+
+
+def refusals(taken: Sequence[tuple[int, Command]], refused: Iterable[Refused]) -> dict[int, str]:
+    """The reasons by number, of what `waiting` gave and a step refused.
+
+    By identity: of two who acknowledge at once, alike in every word, one is refused.
+    """
+    reasons = {id(each.command): each.reason for each in refused}
+    return {number: reasons[id(each)] for number, each in taken if id(each) in reasons}
+
+
+def answered(
+    connection: Connection, numbers: Iterable[int], refused: Mapping[int, str], at: int
+) -> None:
+    """Write down what became of what was taken, after the incidents themselves were written.
+
+    Args:
+        connection: in the transaction of the step.
+        numbers: all that were taken, done or not.
+        refused: why not, by number.
+        at: of the step, µs.
+    """
+    table = incident_command
+    for number in numbers:
+        row = connection.execute(select(table).where(table.c.id == number)).one()
+        reason = refused.get(number)
+        if reason is not None and row.action == "false_alarm" and _is_over(connection, row):
+            reason = None  # it may be said of what is resolved already
+        done = update(table).where(table.c.id == number)
+        connection.execute(done.values(done_at=at, answer=stored(reason or "")))
+        record(connection, _answer_entry(row, reason, at))
+        if reason is None:
+            _judge(connection, row)
+
+
+def _answer_entry(row: Row[Any], reason: str | None, at: int) -> Entry:
+    wanted = Ask(incident_id=row.incident_id, action=row.action, by=row.by, via=row.via)
+    entry = msgspec.structs.replace(entry_of(wanted, at), answer=DONE)
+    return entry if reason is None else refusal(entry, reason)
+
+
+def _judge(connection: Connection, row: Row[Any]) -> None:
+    if row.action == "false_alarm":
+        false_alarm(connection, row.incident_id)
+    elif row.action in {"acknowledge", "resolve"}:
+        judged(connection, row.incident_id)
+
+
+def _is_over(connection: Connection, row: Row[Any]) -> bool:
+    return state_of(connection, row.incident_id) == "resolved"
+
+
+def _unanswered() -> Select[Any]:
+    table = incident_command
+    return select(table).where(table.c.done_at.is_(None)).order_by(table.c.id)
+
+
+def _command(row: Row[Any]) -> Command:
+    if row.action == "false_alarm":
+        note = f"false alarm: {row.note}".removesuffix(": ")
+        return Command(row.incident_id, "resolve", row.by, row.until, note)
+    return Command(row.incident_id, row.action, row.by, row.until, row.note)

@@ -1,0 +1,156 @@
+"""What failing runs have in common that the others have not: then they are one fault."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from typing import Final
+
+import msgspec
+
+from alerts.root_cause.fisher import by_chance
+
+FEWEST: Final = 2  # that fail: whether so few may be chance is for the counts to say
+# Of naming any by chance, so each thing that is compared has its share of it. Few are: only what
+# changed for two failing jobs or more since they were well.
+UNLIKELY: Final = 1e-2
+# A version that others come to is named sooner: who would be paged first has not changed anything.
+UNLIKELY_SPREADING: Final = 2.5e-2
+
+Attributes = Mapping[str, str]  # what a run says of itself, such as `Spark` → `4.3.1`
+Pair = tuple[str, str]  # one of them
+
+
+class Failing(msgspec.Struct, frozen=True):
+    """A job whose newest run failed.
+
+    Attributes:
+        now: what that run says of itself.
+        before: what its last good run said; none: there is none.
+        versions: of what is said, the names of those that are of a fleet, as that of Spark.
+    """
+
+    job_key: int
+    now: Attributes
+    before: Attributes | None
+    versions: frozenset[str] = frozenset()
+
+
+class Common(msgspec.Struct, frozen=True):
+    """What failing runs share, with counts on both sides.
+
+    Attributes:
+        job_keys: those that fail with it.
+        failing: all jobs that fail, but those of a cause that is less likely to be chance.
+        good_with: jobs that are well with it, of `good`.
+        chance: that it goes with failing by chance, 0-1.
+        is_spreading: others than whose jobs fail come to it too: it is nobody's own.
+    """
+
+    what: str
+    value: str
+    before: str | None
+    job_keys: frozenset[int]
+    failing: int
+    good_with: int
+    good: int
+    chance: float
+    is_spreading: bool = False
+
+    @property
+    def name(self) -> str:
+        """Of the cause."""
+        return name_of((self.what, self.value))
+
+    @property
+    def words(self) -> str:
+        """The counts, for people."""
+        was = f" (was {self.before})" if self.before else ""
+        return (
+            f"{self.name}{was}: {len(self.job_keys)} of {self.failing} jobs that fail have it, and"
+            f" {self.good_with} of {self.good} that do not"
+        )
+
+
+def common_causes(
+    failing: Collection[Failing],
+    good: Iterable[Attributes],
+    spreading: Collection[Pair] = frozenset(),
+    told: Collection[str] = frozenset(),
+) -> tuple[Common, ...]:
+    """What changed for jobs when they began to fail, and is rarer among those that do not.
+
+    Two upgrades in one night are two causes: whose jobs have one of them says nothing of the next.
+
+    Args:
+        failing: each job once.
+        good: what the newest runs of all other jobs say.
+        spreading: what others come to as well, who are not theirs (`spreading.spreading`): of
+            these one job that fails is enough.
+        told: names of causes that people were told of. Such a one stands while a job fails with
+            it, though others were well with it since: whoever was called is not sent away.
+
+    Returns:
+        Those told first, then the least likely to be chance; each job in one.
+    """
+    others = list(good)
+    with_it = Counter(pair for each in others for pair in each.items())
+    found: list[Common] = []
+    left = [*failing]
+    while candidates := _candidates(left, with_it, len(others), spreading, told):
+        cause = min(candidates, key=lambda each: (each.name not in told, each.chance, each.name))
+        found.append(cause)
+        left = [each for each in left if each.job_key not in cause.job_keys]
+    return tuple(found)
+
+
+def _candidates(
+    failing: Collection[Failing],
+    with_it: Counter[Pair],
+    good: int,
+    spreading: Collection[Pair],
+    told: Collection[str],
+) -> list[Common]:
+    """What is unlikely to be chance, or was told."""
+    found = [
+        _common(pair, jobs, (len(failing), with_it[pair], good), is_spreading=pair in spreading)
+        for pair, jobs in fresh(failing).items()
+        if len(jobs) >= FEWEST or pair in spreading or name_of(pair) in told
+    ]
+    return [each for each in found if _is_unlikely(each, len(found)) or each.name in told]
+
+
+def _is_unlikely(each: Common, candidates: int) -> bool:
+    """Return whether it is unlikely to go with failing by chance."""
+    return each.chance < (UNLIKELY_SPREADING if each.is_spreading else UNLIKELY / candidates)
+
+
+def name_of(pair: Pair) -> str:
+    """Of a cause: the same for as long as it stands, whoever joins."""
+    return " ".join(pair)
+
+
+def fresh(failing: Iterable[Failing]) -> dict[Pair, list[Failing]]:
+    """What each job that fails says now and did not say when it was well."""
+    found: dict[Pair, list[Failing]] = {}
+    for each in failing:
+        for what, value in each.now.items():
+            if each.before is not None and each.before.get(what) != value:
+                found.setdefault((what, value), []).append(each)
+    return found
+
+
+def _common(
+    pair: Pair, jobs: list[Failing], counts: tuple[int, int, int], *, is_spreading: bool
+) -> Common:
+    """`counts`: of all that fail, of those that are well with it, and of all that are well."""
+    before = {each.before.get(pair[0]) for each in jobs if each.before is not None}
+    failing, good_with, good = counts
+    return Common(
+        *pair,
+        before=before.pop() if len(before) == 1 else None,
+        job_keys=frozenset(each.job_key for each in jobs),
+        failing=failing,
+        good_with=good_with,
+        good=good,
+        chance=by_chance(len(jobs), failing, good_with, good),
+        is_spreading=is_spreading,
+    )

@@ -1,0 +1,229 @@
+"""Page or ticket: what is downstream decides, and how soon it is hit; never the root's own tier."""
+
+from typing import Final, Literal
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from alerts.root_cause.snapshot import MICROS, NEVER, NO_KEY, Estate, Rows
+from alerts.root_cause.faults import Cluster, Member
+from alerts.root_cause.kinds import KIND_BY_ID
+from lineage.adjacency import Keys, positions_in
+from lineage.graph import Graph
+from lineage.states import OPTIONAL, TIERS
+
+Level = Literal["ticket", "page"]
+PAGE: Final = "page"
+TICKET: Final = "ticket"
+# Why it is that level: the kind alone says so; a dataset of a tier that pages is bad already, will
+# be before anybody of its tier can answer, cannot be written any more before its deadline, or will
+# be later than that; or there is none downstream.
+Because = Literal["kind", "is_bad", "soon", "deadline", "later", "nobody"]
+
+
+class TierRule(msgspec.Struct, frozen=True):
+    """What a dataset of one tier adds.
+
+    Attributes:
+        weight: to the impact score, at the root itself.
+        response_seconds: page when one is hit within so long; none: it never makes a page.
+    """
+
+    weight: float
+    response_seconds: float | None = None
+
+
+class SeverityRules(msgspec.Struct, frozen=True):
+    """The figures that severity goes by.
+
+    Attributes:
+        tiers: in the order of `lineage.states.TIERS`.
+        decay: of the weight with each step downstream, 0-1.
+        max_datasets: how far the walk goes; what is beyond is in no figure, and said so.
+    """
+
+    tiers: tuple[TierRule, ...] = (
+        TierRule(weight=9.0, response_seconds=4 * 3600),
+        TierRule(weight=3.0),
+        TierRule(weight=1.0),
+    )
+    decay: float = 0.8
+    max_datasets: int = 100_000
+
+    @property
+    def paging(self) -> NDArray[np.bool_]:
+        """Of each tier, whether it can make a page."""
+        return np.array([rule.response_seconds is not None for rule in self.tiers])
+
+
+class Impact(msgspec.Struct, frozen=True, eq=False):
+    """What is made of the root's datasets, themselves first.
+
+    Attributes:
+        keys: of the datasets, nearest first.
+        hops: steps from the root's own, which have 0.
+        tiers: positions in TIERS.
+        score: the sum over all of tier weight x decay ** hops.
+        is_partial: the walk was cut.
+    """
+
+    keys: Keys
+    hops: NDArray[np.int32]
+    tiers: NDArray[np.int8]
+    score: float
+    is_partial: bool
+
+
+class Severity(msgspec.Struct, frozen=True):
+    """How bad, and by what.
+
+    Attributes:
+        level: page or ticket.
+        because: of what.
+        score: of the impact.
+        hit_at: when the first dataset of a tier that pages is hit, µs: it is bad since, will miss
+            its limit or is expected to be read. None: there is none, or nobody knows when.
+        hit_key: which one.
+    """
+
+    level: Level
+    because: Because
+    score: float = 0.0
+    hit_at: int | None = None
+    hit_key: int | None = None
+
+
+BY_KIND: Final = Severity(PAGE, "kind")  # of a part of the service itself
+TICKET_BY_KIND: Final = Severity(TICKET, "kind")
+
+
+def impact(cluster: Cluster, graph: Graph, given: Estate, rules: SeverityRules) -> Impact:
+    """All that is made of what the root should have written, in the graph as it was at onset."""
+    return impact_of(starts_of(cluster, given), graph, given, rules)
+
+
+def impact_of(starts: Keys, graph: Graph, given: Estate, rules: SeverityRules) -> Impact:
+    """Return all that is made of these datasets, themselves first."""
+    keys, hops, is_partial = graph.descendants(starts, max_nodes=rules.max_datasets)
+    tiers = _tiers(keys, given)
+    weights = np.array([rule.weight for rule in rules.tiers])[tiers]
+    score = float(np.sum(weights * rules.decay ** hops.astype(np.float64)))
+    return Impact(keys, hops, tiers, score, is_partial)
+
+
+def starts_of(cluster: Cluster, given: Estate) -> Keys:
+    """The root's own, and what its runs wrote together with them: it is not late yet, but lost."""
+    own = np.array(cluster.root_keys, dtype=np.int64)
+    stopped = [each.dataset_key for each in cluster.members if _is_of_run(each)]
+    runs = _rows(np.intersect1d(own, stopped), given)["run"]
+    runs = runs[runs != NO_KEY]
+    return np.union1d(own, given.keys[np.isin(given.datasets["run"], runs)])
+
+
+def _is_of_run(member: Member) -> bool:
+    return member.steps == 0 and KIND_BY_ID[member.kind].extent == "run"
+
+
+def severity(
+    cluster: Cluster, hurt: Impact, given: Estate, now: int, rules: SeverityRules
+) -> Severity:
+    """Page when a dataset of a tier that pages is bad, or will be before anybody can answer.
+
+    Args:
+        cluster: the fault.
+        hurt: its impact.
+        given: the estate, with deadlines and expected reads.
+        now: µs.
+        rules: weights and response times.
+    """
+    kind = KIND_BY_ID[cluster.root.kind]
+    if kind.urgency != "by_tier":
+        return Severity(TICKET if kind.urgency == "ticket" else PAGE, "kind", hurt.score)
+    if cluster.is_latent:
+        return _before_late(cluster, hurt, given, now, rules)
+    already = _bad_since(cluster, given, rules)
+    if already is not None:
+        return Severity(PAGE, "is_bad", hurt.score, *already)
+    if not rules.paging[hurt.tiers].any():
+        return Severity(TICKET, "nobody", hurt.score)
+    return _expected(hurt, given, now, rules) if kind.delays else _not_delayed(hurt)
+
+
+def _before_late(
+    cluster: Cluster, hurt: Impact, given: Estate, now: int, rules: SeverityRules
+) -> Severity:
+    """Page when a rerun of the usual duration would end after the deadline of the root's dataset.
+
+    Only the root's own datasets count: what is downstream may do without this run.
+    """
+    rows = _rows(np.array(cluster.root_keys, dtype=np.int64), given)
+    rows = rows[rules.paging[rows["tier"]] & (rows["deadline_at"] != NEVER)]
+    if not len(rows):
+        return Severity(TICKET, "nobody", hurt.score)
+    duration = np.nan_to_num(rows["duration_seconds"])
+    is_missed = (duration > 0) & (rows["deadline_at"] - duration * MICROS < now)
+    first = rows[np.lexsort((rows["key"], rows["deadline_at"], ~is_missed))[0]]
+    hit = int(first["deadline_at"]), int(first["key"])
+    if is_missed.any():
+        return Severity(PAGE, "deadline", hurt.score, *hit)
+    return Severity(TICKET, "later", hurt.score, *hit)
+
+
+def _bad_since(cluster: Cluster, given: Estate, rules: SeverityRules) -> tuple[int, int] | None:
+    """When the first dataset of a tier that pages became bad, and which it is."""
+    bad = [member for member in cluster.members if not member.is_latent]
+    rows = _rows(np.array([member.dataset_key for member in bad], dtype=np.int64), given)
+    pages = rules.paging[rows["tier"]].tolist()
+    found = [(each.onset, each.dataset_key) for each, does in zip(bad, pages, strict=True) if does]
+    return min(found, default=None)
+
+
+def _expected(hurt: Impact, given: Estate, now: int, rules: SeverityRules) -> Severity:
+    """By the dataset whose tier is out of time first; else the first to be hit."""
+    keys = hurt.keys[rules.paging[hurt.tiers]]
+    rows = _rows(keys, given)
+    hit_at = _hit_at(rows)
+    response = np.array([(rule.response_seconds or 0.0) * MICROS for rule in rules.tiers])
+    known = np.flatnonzero(hit_at != NEVER)
+    if not len(known):
+        return _not_delayed(hurt)
+    slack = hit_at[known] - now - response[rows["tier"][known]]
+    first = known[np.lexsort((keys[known], hit_at[known], np.maximum(slack, 0)))[0]]
+    is_soon = bool(slack.min() <= 0)
+    return Severity(
+        PAGE if is_soon else TICKET,
+        "soon" if is_soon else "later",
+        hurt.score,
+        int(hit_at[first]),
+        int(keys[first]),
+    )
+
+
+def _not_delayed(hurt: Impact) -> Severity:
+    """It may hurt them, and nobody knows when."""
+    return Severity(TICKET, "later", hurt.score)
+
+
+def _hit_at(rows: Rows) -> NDArray[np.int64]:
+    """The deadline or the next read, whichever is first; NEVER where neither is known."""
+    deadline, read = rows["deadline_at"], rows["next_read_at"]
+    least = np.minimum(deadline, read)
+    return np.asarray(np.where(least == NEVER, np.maximum(deadline, read), least))
+
+
+def _tiers(keys: Keys, given: Estate) -> NDArray[np.int8]:
+    """As `_rows` has them, without a copy of whole rows: an impact may be half of the estate."""
+    places, is_known = positions_in(given.keys, keys)
+    tiers = np.full(len(keys), TIERS.index(OPTIONAL), dtype=np.int8)
+    tiers[is_known] = given.datasets["tier"][places]
+    return tiers
+
+
+def _rows(keys: Keys, given: Estate) -> Rows:
+    """Of these datasets; one that the estate does not have is optional, and nothing is known."""
+    places, is_known = positions_in(given.keys, keys)
+    rows = np.zeros(len(keys), dtype=given.datasets.dtype)
+    rows["tier"] = TIERS.index(OPTIONAL)
+    rows[is_known] = given.datasets[places]
+    return rows

@@ -1,0 +1,67 @@
+"""Which symptoms are one fault: all outputs of a job that fails are one, by kind."""
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from alerts.root_cause.snapshot import NO_KEY, Estate, Rows
+from alerts.root_cause.kinds import IS_OF_JOB, IS_ROOT, KINDS
+from lineage.adjacency import Positions
+
+
+class Groups(msgspec.Struct, frozen=True):
+    """One row a group, an array an attribute; `of` has one a symptom.
+
+    Attributes:
+        of: the group of each symptom.
+        home: the job that writes its dataset, else the dataset; one number for each.
+        kind: position in KINDS.
+        onset: of its first symptom, µs.
+        key: of the job, or of the dataset where the fault is not of a job or nobody writes it.
+        is_job: which of the two `key` is.
+        first: its first symptom, by position.
+        is_latent: nothing is bad yet of all its datasets.
+        rank: who is named as root: who failed first, symptoms after all others; 0 is the first.
+    """
+
+    of: Positions
+    home: Positions
+    kind: NDArray[np.int8]
+    onset: NDArray[np.int64]
+    key: NDArray[np.int64]
+    is_job: NDArray[np.bool_]
+    first: Positions
+    is_latent: NDArray[np.bool_]
+    rank: Positions
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+
+def group(found: Rows, given: Estate) -> Groups:
+    """Group `SYMPTOM` rows by job, or dataset, and kind."""
+    rows = given.datasets[found["dataset"]]
+    has_job = rows["job_key"] != NO_KEY
+    keys = np.where(has_job, rows["job_key"], rows["key"])
+    # A job and a dataset are never one, whatever their keys.
+    _, homes = np.unique(np.stack([keys, has_job]), axis=1, return_inverse=True)
+    is_of_job = IS_OF_JOB[found["kind"]]
+    entity = np.where(is_of_job, homes, len(found) + found["dataset"])
+    codes = entity * len(KINDS) + found["kind"]
+    _, of = np.unique(codes, return_inverse=True)
+    first = _first(of, found)
+    is_latent = np.ones(len(first), dtype=np.bool_)
+    np.logical_and.at(is_latent, of, found["is_latent"])
+    kind, onset = found["kind"][first], found["onset"][first]
+    is_job = (is_of_job & has_job)[first]
+    key = np.where(is_job, rows["job_key"][first], rows["key"][first])
+    rank = np.empty(len(first), dtype=np.intp)
+    rank[np.lexsort((kind, key, is_job, onset, ~IS_ROOT[kind]))] = np.arange(len(first))
+    return Groups(of, homes[first], kind, onset, key, is_job, first, is_latent, rank)
+
+
+def _first(of: Positions, found: Rows) -> Positions:
+    order = np.lexsort((np.arange(len(of)), found["is_latent"], found["onset"], of))
+    begins = np.ones(len(order), dtype=np.bool_)
+    begins[1:] = np.diff(of[order]) != 0
+    return np.asarray(order[begins])

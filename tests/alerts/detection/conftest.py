@@ -1,0 +1,120 @@
+"""An estate in a catalog, and a watch over it on a clock of its own."""
+
+import pytest
+from sqlalchemy import select, update
+
+from alerts.notify.settings import RoutingSettings
+from alerts.operator_actions.command_requests import Ask, ask
+from alerts.operator_actions.suppression_windows import Wanted, create
+from alerts.detection.notification_worker import Desk
+from alerts.detection.incident_detector import Watch
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from lineage.clock import from_micros
+from lineage.policy.model import DEFAULT, Owner, Policy
+from tests.alerts.detection.catalog_builder import Estate, micros
+
+NOON = 12 * 3600
+
+
+class Watched:
+    """A watch, and the seconds that it was called at."""
+
+    def __init__(self, engine) -> None:
+        self.engine, self.estate = engine, Estate(engine)
+        self.policy = DEFAULT
+        self.troubles = {}
+        self._now = 0.0
+        self._seen = set()
+        self.restart()
+
+    def restart(self):
+        """A new process: it remembers what stands in the catalog."""
+        given = (self._clock, lambda: self.policy, RoutingSettings())
+        self.watch, self.desk = Watch(*given, lambda: self.troubles), Desk(*given)
+
+    def at(self, seconds, *, evaluated=True):
+        """One turn, with a new evaluation unless told; what happened, in words."""
+        if evaluated:
+            self.estate.evaluate(seconds)
+        return self.look(seconds)
+
+    def look(self, seconds):
+        """One turn, with what evaluations there are."""
+        self._now = seconds
+        self.watch(self.engine)
+        self.desk(self.engine)
+        events = {(row.incident_id, row.revision): row for row in self.rows(tables.incident_event)}
+        fresh = [row.what for key, row in sorted(events.items()) if key not in self._seen]
+        self._seen |= events.keys()
+        return fresh
+
+    def until(self, seconds, *, every=15):
+        """Turns up to this second; all that happened."""
+        first = int(self._now) + every
+        return [what for at in range(first, seconds + 1, every) for what in self.at(at)]
+
+    def want(self, incident_id, action, **more):  # noqa: ANN003
+        """Somebody asks for something; its number."""
+        wanted = Ask(incident_id=incident_id, action=action, by="ada", via="api", **more)
+        with writing(self.engine) as connection:
+            return ask(connection, wanted, micros(self._now))
+
+    def plan(self, pattern, until):
+        """Somebody plans a window from now on."""
+        told = {"name": "migration", "by": "ada", "via": "api", "reason": "a move"}
+        with writing(self.engine) as connection:
+            wanted = Wanted(pattern=pattern, until=micros(until), **told)
+            create(connection, wanted, micros(self._now))
+
+    def move(self, name, namespace):
+        """A dataset is in another namespace, under the same key."""
+        table = tables.dataset
+        with writing(self.engine) as connection:
+            mine = update(table).where(table.c.name == name)
+            connection.execute(mine.values(namespace=namespace))
+
+    def rows(self, table=tables.incident):
+        """All of a table, in the order of its key."""
+        with self.engine.connect() as connection:
+            return connection.execute(select(table).order_by(*table.primary_key)).all()
+
+    @property
+    def one(self):
+        """The only incident."""
+        [row] = self.rows()
+        return row
+
+    def _clock(self):
+        return from_micros(micros(self._now))
+
+
+@pytest.fixture
+def watched(catalog):
+    """On both kinds of catalog."""
+    return Watched(catalog)
+
+
+@pytest.fixture
+def failed(watched):
+    """`raw` was to be written again at noon, and its job failed; what is made of it is late."""
+    estate = watched.estate
+    estate.add("raw", "core", "mart")
+    estate.add("board", tier="critical")
+    estate.chain("raw", "core", "mart", "board")
+    watched.at(NOON)
+    run = estate.fail("raw", NOON + 60)
+    estate.say("raw", "bad", "job_failed", limit_seconds=NOON + 90.0)
+    estate.say("core", "bad", "upstream_late", limit_seconds=NOON + 120.0)
+    watched.run = run
+    return watched
+
+
+@pytest.fixture
+def core(watched):
+    """Return an important dataset that is good; its owner has a channel."""
+    owners = ("sales", "finance", "platform")
+    watched.policy = Policy(owners=tuple(Owner(name=name, slack=f"#{name}") for name in owners))
+    watched.estate.add("core", owner="sales")
+    watched.at(NOON)
+    return watched

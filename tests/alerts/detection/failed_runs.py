@@ -1,0 +1,28 @@
+"""Fails runs of datasets that matter, and reads what was sent about it."""
+
+from sqlalchemy import update
+
+from alerts.notify.message import from_json
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from tests.alerts.detection.conftest import NOON
+from tests.alerts.detection.catalog_builder import dataset, micros
+
+
+def fail(watched, name="core", at=NOON + 60, **said):  # noqa: ANN003
+    """Fail a run with an error of two lines."""
+    error = "[UNRESOLVED_COLUMN] no column amount\n  at line 3"
+    return watched.estate.fail(name, at, **{"error_message": error} | said)
+
+
+def write(watched, name="core", at=NOON + 600):
+    """Write the dataset by a later run."""
+    table = tables.dataset_activity
+    with writing(watched.engine) as connection:
+        mine = update(table).where(table.c.dataset_key == dataset(name))
+        connection.execute(mine.values(last_written_at=micros(at)))
+
+
+def sent(watched):
+    """Return the messages, the first to be sent first."""
+    return [from_json(row.message) for row in watched.rows(tables.notification)]

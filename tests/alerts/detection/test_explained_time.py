@@ -1,0 +1,124 @@
+"""What of the bad is in an open incident, in the unit and the pace of the counters."""
+
+import pytest
+from sqlalchemy import insert
+
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from tests.alerts.detection.catalog_builder import micros
+
+pytestmark = pytest.mark.postgres_nightly
+
+NOON = 12 * 3600
+
+
+def _evaluate(watched, previous, at, *, is_seen=True):
+    """As the pipeline does: each evaluation follows one. Not seen: the service is down."""
+    row = {"as_of": micros(at), "previous_as_of": micros(previous), "last_seq": 0, "datasets": 0}
+    with writing(watched.engine) as connection:
+        connection.execute(insert(tables.evaluation).values(**row, policy_hash="", seconds=0.0))
+    if is_seen:
+        watched.look(at)
+
+
+def _explained(watched):
+    found = watched.rows(tables.sli_explained)
+    return {(row.sli, row.tier): row.value for row in found if row.value}
+
+
+def test_bad_seconds_are_explained_from_the_opening_on(watched):
+    """Two datasets, fifteen seconds; the thirty before nobody was told of it."""
+    watched.estate.add("raw", "core")
+    watched.estate.chain("raw", "core")
+    watched.estate.fail("raw", NOON)
+    watched.estate.say("raw", "bad", "job_failed", limit_seconds=NOON + 1.0)
+    watched.estate.say("core", "bad", "upstream_late", limit_seconds=NOON + 1.0)
+    for at in range(NOON + 15, NOON + 60, 15):
+        _evaluate(watched, at - 15, at)
+    assert _explained(watched) == {}
+
+    _evaluate(watched, NOON + 45, NOON + 60)
+    assert _explained(watched) == {("M2", "important"): 30.0}
+
+
+@pytest.mark.postgres_always
+def test_a_long_pause_counts_for_a_minute_as_in_the_counters(watched):
+    """Of the rest nothing is known."""
+    watched.estate.add("raw")
+    watched.estate.say("raw", "bad", "late", limit_seconds=NOON + 1.0)
+    for at in (NOON + 15, NOON + 45):
+        _evaluate(watched, at - 15, at)
+    _evaluate(watched, NOON + 45, NOON + 645)
+
+    assert _explained(watched) == {("M2", "important"): 60.0}
+
+
+def test_every_series_is_there_from_the_beginning(watched):
+    """At 0: Prometheus sees no growth in a series that comes with its first value."""
+    watched.estate.add("raw")
+    _evaluate(watched, NOON, NOON + 15)
+    series = {(row.sli, row.tier): row.value for row in watched.rows(tables.sli_explained)}
+
+    assert set(series.values()) == {0.0}
+    assert {("M1", "critical"), ("M2", "optional"), ("M3a", "regulated")} <= series.keys()
+
+
+def test_an_evaluation_is_counted_once(watched):
+    """A restart does not count it again."""
+    watched.estate.add("raw")
+    watched.estate.say("raw", "bad", "late", limit_seconds=NOON + 1.0)
+    for at in (NOON + 15, NOON + 45, NOON + 60):
+        _evaluate(watched, at - 15, at)
+    before = _explained(watched)
+    watched.restart()
+    watched.look(NOON + 61)
+
+    assert _explained(watched) == before != {}
+
+
+@pytest.mark.parametrize("minutes", [1, 3, 20])
+def test_after_a_pause_only_what_was_bad_by_then_is_explained(watched, minutes):
+    """An hour without the service; the dataset was good, and turned bad again minutes ago."""
+    watched.estate.add("raw")
+    watched.estate.say("raw", "bad", "late", limit_seconds=NOON + 1.0)
+    for at in (NOON + 15, NOON + 45):
+        _evaluate(watched, at - 15, at)
+    again = NOON + 45 + 3600 - minutes * 60
+    watched.estate.say("raw", "bad", "late", limit_seconds=NOON + 1.0, since=again)
+    for at in range(NOON + 60, NOON + 45 + 3600 + 1, 15):
+        _evaluate(watched, at - 15, at, is_seen=False)
+    watched.look(NOON + 45 + 3600)
+
+    assert _explained(watched) == {("M2", "important"): minutes * 60.0 + 15.0}
+
+
+def test_a_member_that_joined_in_a_pause_is_explained_from_then_on(watched):
+    """The incident was open before; the pause was of the service."""
+    watched.estate.add("raw", "core")
+    watched.estate.chain("raw", "core")
+    watched.estate.fail("raw", NOON)
+    watched.estate.say("raw", "bad", "job_failed", limit_seconds=NOON + 1.0)
+    for at in (NOON + 15, NOON + 45):
+        _evaluate(watched, at - 15, at)
+    watched.estate.say("core", "bad", "upstream_late", limit_seconds=NOON + 1.0, since=NOON + 70)
+    for at in (NOON + 60, NOON + 75, NOON + 90):
+        _evaluate(watched, at - 15, at, is_seen=False)
+    watched.look(NOON + 91)
+    assert _explained(watched) == {("M2", "important"): 45.0}
+
+    _evaluate(watched, NOON + 90, NOON + 105)
+    assert _explained(watched) == {("M2", "important"): 75.0}
+
+
+def test_a_failed_run_explains_nothing_that_is_bad_by_another_fault(watched):
+    """Keep its dataset in the incident without calling it bad."""
+    watched.estate.add("raw")
+    watched.estate.fail("raw", NOON)
+    for at in range(NOON + 15, NOON + 75, 15):
+        _evaluate(watched, at - 15, at)
+    assert len(watched.rows(tables.incident_member)) == 1
+    watched.estate.say("raw", "bad", "metadata_missing", sli="M3a", since=NOON + 61)
+    _evaluate(watched, NOON + 60, NOON + 75)
+    _evaluate(watched, NOON + 75, NOON + 90)
+
+    assert _explained(watched) == {}

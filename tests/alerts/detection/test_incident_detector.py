@@ -1,0 +1,287 @@
+"""From states in the catalog to incidents in the catalog."""
+
+import msgspec
+import pytest
+from sqlalchemy import event, update
+
+from alerts.notify.message import from_json
+from alerts.detection.self_monitoring import Trouble
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from lineage.policy.model import Owner, Policy
+from tests.alerts.detection.conftest import NOON
+from tests.alerts.detection.catalog_builder import DAY, dataset, job, micros
+
+pytestmark = pytest.mark.postgres_nightly
+
+
+def test_one_fault_is_one_incident_of_the_job_at_its_root(failed):
+    """Its row, its members and its events say what, since when, by which run, and whose it is."""
+    assert failed.at(NOON + 120) == []
+    assert failed.until(NOON + 180) == ["opened"]
+
+    row = failed.one
+    assert (row.root_entity, row.root_key, row.root_kind) == ("job", job("raw"), "failed")
+    assert (row.root_namespace, row.root_name) == ("spark", "make_raw")
+    assert row.what == "make_raw failed; 2 datasets affected"
+    assert (row.state, row.owner, row.onset) == ("open", "sales", micros(NOON + 60))
+    assert f"{failed.run}: boom" in row.evidence
+    members = {each.dataset_key: each for each in failed.rows(tables.incident_member)}
+    assert members[dataset("raw")].run_id == failed.run
+    assert members[dataset("core")].explained_by == dataset("raw")
+    assert [each.what for each in failed.rows(tables.incident_event)] == ["opened"]
+
+
+@pytest.mark.postgres_always
+def test_what_recovers_is_resolved_and_its_members_left(failed):
+    """After 45 s of good; the words stay for those who read."""
+    failed.at(NOON + 120)
+    failed.until(NOON + 180)
+    for name in ("raw", "core"):
+        failed.estate.say(name, "good")
+        _written(failed, name, NOON + 200)
+    events = failed.until(NOON + 300)
+
+    assert events[-1] == "resolved"
+    assert failed.one.state == "resolved"
+    assert failed.one.what.startswith("make_raw failed")
+    assert all(each.left_at for each in failed.rows(tables.incident_member))
+
+
+def test_what_was_written_since_it_was_judged_is_not_bad_any_more(failed):
+    """A batch came after the evaluation: its state is of before, and makes no fault of today."""
+    failed.estate.say("core", "bad", "late", limit_seconds=NOON + 120.0)
+    failed.estate.say("raw", "good")
+    _written(failed, "raw", NOON + 200)
+    _written(failed, "core", NOON + 210)
+
+    assert failed.at(NOON + 220) == []
+    assert failed.rows() == []
+
+
+def test_a_run_that_is_under_way_in_what_is_hurt_is_no_fault_of_its_own(failed):
+    """`mart` waited for `core`, which came just before the limit of `mart`."""
+    failed.at(NOON + 120)
+    failed.until(NOON + 180)
+    for name in ("raw", "core"):
+        failed.estate.say(name, "good")
+        _written(failed, name, NOON + 200)
+    failed.estate.say("mart", "bad", "late", limit_seconds=NOON + 200.0)
+
+    assert failed.at(NOON + 215) == ["root_recovered", "joined", "left"]
+    assert failed.until(NOON + 300) == []
+    assert len(failed.rows()) == 1
+
+
+def test_a_restart_goes_on_where_it_was(failed):
+    """What was pending keeps its seconds, what was told is not told again."""
+    failed.at(NOON + 120)
+    failed.restart()
+    assert failed.at(NOON + 150) == ["opened"]
+    failed.restart()
+    assert failed.at(NOON + 165) == []
+    assert len(failed.rows()) == 1
+
+
+@pytest.mark.postgres_always
+def test_two_services_write_one_incident(failed):
+    """The second reads what the first wrote before it walks on."""
+    failed.at(NOON + 120)
+    first = failed.watch
+    failed.restart()
+    failed.at(NOON + 135)
+    second, failed.watch = failed.watch, first
+    assert failed.at(NOON + 150) == ["opened"]
+    failed.watch = second
+
+    assert failed.at(NOON + 151, evaluated=False) == []
+    assert len(failed.rows()) == 1
+
+
+@pytest.mark.postgres_always
+def test_what_was_pending_and_is_good_again_never_was(failed):
+    """No row stays of it."""
+    failed.at(NOON + 120)
+    for name in ("raw", "core"):
+        failed.estate.say(name, "good")
+        _written(failed, name, NOON + 125)
+    failed.until(NOON + 200)
+
+    assert failed.rows() == []
+
+
+def test_a_planned_window_hides_it(failed):
+    """It opens when the window ends, if it is bad by then; nobody is told before."""
+    failed.plan("s3://shop/*", NOON + 300)
+    failed.at(NOON + 120)
+    assert failed.until(NOON + 180) == ["suppressed"]
+    assert failed.rows(tables.notification) == []
+    assert "opened" in failed.until(NOON + 330)
+
+
+def test_a_window_of_its_job_hides_it_too(failed):
+    """Planned by the job's name."""
+    failed.plan("spark/make_raw", NOON + 300)
+    failed.at(NOON + 120)
+
+    assert failed.until(NOON + 180) == ["suppressed"]
+
+
+@pytest.mark.postgres_always
+def test_a_person_is_obeyed_and_answered(failed):
+    """Once; who did it stands in the row."""
+    failed.at(NOON + 120)
+    failed.until(NOON + 180)
+    failed.want(failed.one.incident_id, "acknowledge")
+    failed.want(failed.one.incident_id, "acknowledge")
+    assert failed.at(NOON + 181, evaluated=False) == ["acknowledged"]
+
+    assert failed.one.acknowledged_by == "ada"
+    assert failed.one.acknowledged_at == micros(NOON + 181)
+    answers = [row.answer for row in failed.rows(tables.incident_command)]
+    assert answers[0] == ""
+    assert "it is acknowledged" in answers[1]
+
+
+def test_an_escalation_without_a_step_is_refused_in_words(failed):
+    """The owner has none."""
+    failed.at(NOON + 120)
+    failed.until(NOON + 180)
+    failed.want(failed.one.incident_id, "escalate")
+    failed.at(NOON + 181, evaluated=False)
+
+    [row] = failed.rows(tables.incident_command)
+    assert "no step" in row.answer
+
+
+@pytest.mark.postgres_always
+def test_the_owner_is_told_who_is_hurt_with_limits_and_links(failed):
+    """One message in the outbox, to the owner's channel, the gravest first."""
+    failed.policy = Policy(owners=(Owner(name="sales", slack="#sales"),))
+    failed.at(NOON + 120)
+    failed.until(NOON + 180)
+
+    [row] = failed.rows(tables.notification)
+    message = from_json(row.message)
+    assert row.channel == "slack:#sales"
+    assert message.what == "make_raw failed; 2 datasets affected"
+    assert [each.name for each in message.impacted] == ["board", "raw", "core", "mart"]
+    assert message.tiers == (("critical", 1), ("important", 3))
+    assert message.impacted[0].limit_at == micros(DAY + 3600)
+    assert message.links.full_list.endswith(failed.one.incident_id)
+    kept = {row.dataset_key: row.hops for row in failed.rows(tables.incident_impact)}
+    assert kept == {
+        dataset(name): hops for hops, name in enumerate(["raw", "core", "mart", "board"])
+    }
+
+
+def test_a_pipeline_that_stands_still_is_one_page_and_freezes_the_rest(failed):
+    """No evaluation for two minutes: nobody knows how datasets are."""
+    failed.at(NOON + 120)
+    failed.until(NOON + 180)
+    events = [
+        what for at in range(NOON + 181, NOON + 400, 10) for what in failed.at(at, evaluated=False)
+    ]
+
+    assert sorted(events) == ["frozen", "opened"]
+    own = next(row for row in failed.rows() if row.root_entity == "service")
+    assert (own.severity, own.owner, own.root_name) == ("page", "platform", "pipeline")
+
+
+@pytest.mark.parametrize("role", ["pipeline", "collector", "kafka"])
+def test_a_role_that_fails_for_two_minutes_is_an_incident_with_its_error(failed, role):
+    """Evaluations go on: nothing else would tell that its work stands still."""
+    words = f"{role}: failing for 2 min, 5 attempts, last error: no memory"
+    failed.at(NOON + 120)
+    failed.troubles = {role: Trouble(micros(NOON + 60), words)}
+    failed.until(NOON + 180)
+    assert not _own(failed)
+    failed.until(NOON + 400)
+
+    [own] = _own(failed)
+    assert (own.root_name, own.onset, own.evidence) == (role, micros(NOON + 60), words)
+    assert own.state in {"open", "acknowledged"}
+    failed.troubles = {}
+    assert "resolved" in failed.until(NOON + 700)
+
+
+def _own(failed):
+    return [row for row in failed.rows() if row.root_entity == "service"]
+
+
+def test_a_pipeline_whose_clock_was_ahead_is_one_page_too(failed):
+    """Its last evaluation is of an hour from now: nobody knows how datasets are until then."""
+    failed.at(NOON + 120)
+    failed.until(NOON + 180)
+    failed.estate.evaluate(NOON + 3_900)
+    events = [what for at in range(NOON + 181, NOON + 400, 10) for what in failed.look(at)]
+
+    assert sorted(events) == ["frozen", "opened"]
+    own = next(row for row in failed.rows() if row.root_entity == "service")
+    assert (own.severity, own.root_name) == ("page", "pipeline")
+    assert failed.until(NOON + 500)[-2:] == ["thawed", "resolved"]
+
+
+@pytest.mark.postgres_always
+def test_events_that_were_set_aside_are_a_ticket_until_they_are_posted_again(failed):
+    """It freezes no other incident: all other events land."""
+    times = {"received_at": micros(NOON), "failed_at": micros(NOON)}
+    event = {"spool_seq": 7, "origin": "http", "kind": "run", "bytes": 9, "error": "odd", **times}
+    with writing(failed.engine) as connection:
+        connection.execute(tables.event_set_aside.insert(), event)
+    failed.until(NOON + 180)
+
+    own = next(row for row in failed.rows() if row.root_entity == "service")
+    assert (own.severity, own.root_kind, own.root_name) == ("ticket", "set_aside", "events")
+    assert not any(row.is_frozen for row in failed.rows())
+    with writing(failed.engine) as connection:
+        row = {"spool_seq": 7, "requested_at": micros(NOON + 180)}
+        connection.execute(tables.event_requeue.insert(), row)
+    assert failed.until(NOON + 400)[-1] == "resolved"
+
+
+def test_what_is_unknown_freezes_it(failed):
+    """A gap of ours hides how its root is."""
+    failed.at(NOON + 120)
+    failed.until(NOON + 180)
+    failed.estate.say("raw", "unknown", "ingestion_gap")
+    failed.estate.say("core", "unknown", "ingestion_gap")
+
+    assert failed.until(NOON + 300) == ["frozen"]
+    assert failed.one.is_frozen
+
+
+def test_the_life_is_kept_whole(failed):
+    """What the next step needs is in the row, to the letter."""
+    failed.at(NOON + 120)
+    failed.until(NOON + 180)
+    life = msgspec.json.decode(failed.one.life)
+
+    assert sorted(life["members"]) == sorted([dataset("raw"), dataset("core")])
+    assert life["revision"] == failed.one.revision == 1
+
+
+def _written(watched, name, at):
+    table = tables.dataset_activity
+    with writing(watched.engine) as connection:
+        mine = update(table).where(table.c.dataset_key == dataset(name))
+        connection.execute(mine.values(last_written_at=micros(at)))
+
+
+@pytest.mark.postgres_always
+def test_whoever_only_looks_waits_for_nobody_who_writes(failed):
+    """A turn that changes nothing takes no row's lock; one that writes holds the cursor's."""
+    asked = []
+
+    def note(_connection, _cursor, statement, *_):  # noqa: ANN002
+        asked.append("FOR UPDATE" in statement)
+
+    event.listen(failed.engine, "before_cursor_execute", note)
+    failed.at(NOON + 120)
+    is_locked = failed.engine.dialect.name == "postgresql"
+    assert any(asked) == is_locked
+
+    asked.clear()
+    failed.look(NOON + 121)
+    assert asked
+    assert not any(asked)

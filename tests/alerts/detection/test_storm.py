@@ -1,0 +1,158 @@
+"""Ten thousand datasets go bad from one source: one page. Or hundreds from as many."""
+
+import itertools
+import tracemalloc
+from collections import Counter
+
+from sqlalchemy import event, insert
+
+from alerts.notify.message import from_json
+from alerts.incidents import impact_store
+from alerts.detection.fault_detection import find
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from lineage.catalog.upsert import fold_rows
+from lineage.policy.model import Owner, Policy
+from tests.alerts.detection.conftest import Watched
+from tests.alerts.detection.catalog_builder import micros, rows_of
+
+NOON = 12 * 3600
+MANY = 10_000
+FAULTS = 300
+BELOW = 3_000
+_LATE = {"sli": "M2", "state": "bad", "since": micros(NOON), "limit_seconds": NOON + 60.0}
+
+
+def test_a_storm_is_one_page(embedded):
+    """A tree of ten levels' worth: each is made of the one at a third of its number."""
+    names = [f"d{number}" for number in range(MANY)]
+    rows = rows_of(names, tier="critical")
+    for row, name in zip(rows["dataset_state"], names, strict=True):
+        row.update(_LATE, reason="job_failed" if name == "d0" else "upstream_late")
+    with writing(embedded) as connection:
+        for table, values in rows.items():
+            connection.execute(insert(tables.metadata.tables[table]), values)
+    watched = Watched(embedded)
+    for number in itertools.islice(itertools.count(1), MANY - 1):
+        watched.estate.pend_edge(names[number // 3], names[number])
+    watched.estate.flush_edges()
+    watched.estate.fail("d0", NOON)
+    watched.policy = Policy(owners=(Owner(name="sales", slack="#sales", pagerduty_key_file="k"),))
+    watched.at(NOON + 120)
+    watched.until(NOON + 180)
+
+    assert watched.one.what == "make_d0 failed; 10,000 datasets affected"
+    told = {row.channel: from_json(row.message) for row in watched.rows(tables.notification)}
+    assert set(told) == {"slack:#sales", "pagerduty:k"}
+    assert told["pagerduty:k"].impacted_count == MANY
+
+
+def test_faults_that_open_together_are_written_together(embedded):
+    """As in an estate that is seen for the first time: statements do not grow with their number."""
+    names = [f"d{number}" for number in range(FAULTS)]
+    watched = Watched(embedded)
+    watched.estate.add(*names)
+    for name in names:
+        watched.estate.say(name, "bad", "late", limit_seconds=NOON + 60.0)
+    watched.at(NOON + 120)
+
+    asked = Counter()
+    event.listen(embedded, "before_cursor_execute", lambda *said: asked.update([said[2]]))
+    opened = watched.until(NOON + 180)
+
+    assert sum(asked.values()) < FAULTS, asked.most_common(5)
+    assert opened == ["opened"] * FAULTS
+    assert len(watched.rows(tables.incident_member)) == FAULTS
+    assert len(watched.rows(tables.incident_telling)) == FAULTS
+
+
+def test_a_turn_that_changes_nothing_begins_no_write_transaction(embedded):
+    """A thousand incidents are remembered for an hour after they were resolved."""
+    names = [f"d{number}" for number in range(MANY // 10)]
+    watched = Watched(embedded)
+    watched.estate.add(*names)
+    _say_all(embedded, names, _LATE | {"reason": "late"})
+    watched.at(NOON + 120)
+    watched.until(NOON + 420)
+    _say_all(embedded, names, {"state": "good"})
+    watched.until(NOON + 800)
+    assert Counter(row.state for row in watched.rows()) == {"resolved": len(names)}
+
+    begun = Counter()
+    event.listen(embedded, "before_cursor_execute", lambda *said: begun.update([said[2]]))
+    for second in range(801, 821):
+        watched.look(NOON + second)
+
+    assert begun["BEGIN IMMEDIATE"] == 0
+
+
+def test_memory_and_rows_do_not_grow_with_the_number_of_faults(embedded, monkeypatch):
+    """300 faults with nothing in common, each upstream of the same 3,000 datasets.
+
+    Kept for each fault, their impacts would be 900,000 rows, and over 100 MiB here.
+    """
+    monkeypatch.setattr(impact_store, "_MOST_ROWS", 6_000)
+    monkeypatch.setattr(impact_store, "_LEAST_A_LIST", 30)
+    roots = [f"r{number}" for number in range(FAULTS)]
+    below = [f"b{number}" for number in range(BELOW)]
+    watched = Watched(embedded)
+    watched.estate.add("hub", *roots, *below)
+    for end in below:
+        watched.estate.pend_edge("hub", end)
+    for start in roots:
+        watched.estate.pend_edge(start, "hub")
+    watched.estate.flush_edges()
+    _say_all(embedded, roots, _LATE | {"reason": "late"})
+    rows = Counter()
+    event.listen(embedded, "after_cursor_execute", lambda *said: _count_rows(rows, said))
+
+    tracemalloc.start()
+    watched.at(NOON + 120)
+    opened = watched.until(NOON + 240)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert opened == ["opened"] * FAULTS
+    assert peak < 60 * 1024 * 1024, peak
+    assert 0 < max(rows.values()) <= 6_000
+    counts = {row.impact_count for row in watched.rows()}
+    assert counts == {BELOW + 2}
+
+
+def test_a_search_that_takes_long_pauses_for_longer(embedded, monkeypatch):
+    """Ten seconds in a storm, where runs fail all the time: the next search is after 30 s."""
+    watched = Watched(embedded)
+    watched.estate.add("core")
+    watched.at(NOON)
+    clock, searches = [0.0], []
+
+    def find_slowly(*given):  # noqa: ANN002
+        clock[0] += 10
+        searches.append(given)
+        return find(*given)
+
+    monkeypatch.setattr("alerts.detection.incident_detector.find", find_slowly)
+    monkeypatch.setattr("alerts.detection.incident_detector.monotonic", lambda: clock[0])
+    for seconds in (70, 80, 99, 100):
+        watched.estate.fail("core", NOON + seconds)
+        watched.look(NOON + seconds)
+
+    assert len(searches) == 2
+    watched.at(NOON + 105)
+    assert len(searches) == 3  # a new evaluation needs no pause
+
+
+def _count_rows(rows, said):
+    """Rows of affected datasets by transaction."""
+    _, _, statement, parameters, _, is_many = said
+    if statement.startswith("BEGIN"):
+        rows["transactions"] += 0
+        rows[len(rows)] = 0
+    if "INTO incident_impact" in statement:
+        rows[len(rows) - 1] += len(parameters) if is_many else len(parameters) // 3
+
+
+def _say_all(engine, names, said):
+    rows = rows_of(names)["dataset_state"]
+    with writing(engine) as connection:
+        fold_rows(connection, tables.dataset_state, [{**row, **said} for row in rows])

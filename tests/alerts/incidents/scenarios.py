@@ -1,0 +1,81 @@
+"""A life told in seconds: what was found, and what that changed."""
+
+from alerts.root_cause.snapshot import MICROS
+from alerts.root_cause.faults import Root
+from alerts.incidents.incident import Found, service_fault
+from alerts.incidents.lifecycle import step
+from alerts.root_cause.severity import Severity
+from alerts.incidents.steps import Command, Now
+
+OUTAGE = service_fault("ingestion", "collector", 0)
+
+
+def root(name, kind="failed"):
+    """Of the job that writes this dataset."""
+    return Root("job", ord(name), kind)
+
+
+def found(members, kind="failed", level="ticket", onset=0, **said):  # noqa: ANN003
+    """A fault of the first letter's job, and all letters are bad by it."""
+    first = members[0]
+    faults = {root(first, kind)} | {root(name, "waiting") for name in members[1:]}
+    return Found(
+        root=root(first, kind),
+        onset=onset * MICROS,
+        bad_keys=frozenset(map(ord, members)),
+        root_keys=frozenset({ord(first)}),
+        faults=frozenset(said.pop("faults", faults)),
+        severity=Severity(level, "nobody"),
+        **said,
+    )
+
+
+class Story:
+    """Steps one after another; each answers with its events in words."""
+
+    def __init__(self) -> None:
+        self.incidents = ()
+        self.events = []
+        self.refused = ()
+        self.changed = ()
+
+    def at(self, seconds, *found, unknown="", commands=(), is_behind=False):  # noqa: ANN002
+        """What this second changes: `what: letters of the root`, in order."""
+        keys = frozenset(map(ord, unknown))
+        now = Now(seconds * MICROS, found, keys, commands, is_behind=is_behind)
+        done = step(self.incidents, now)
+        assert step(self.incidents, now) == done  # pure
+        self.incidents, self.refused, self.changed = done.incidents, done.refused, done.changed
+        self.events += done.events
+        return [self._word(event) for event in done.events]
+
+    def opened(self, *found, at=0):  # noqa: ANN002
+        """Held for 30 s."""
+        self.at(at, *found)
+        return self.at(at + 30, *found)
+
+    def do(self, seconds, action, *found, until=None, by="ada"):  # noqa: ANN002
+        """A person's command, of the only incident."""
+        end = None if until is None else until * MICROS
+        command = Command(self.one.id, action, by, end)
+        return self.at(seconds, *found, commands=(command,))
+
+    @property
+    def one(self):
+        """The only incident that is not over."""
+        (incident,) = [each for each in self.incidents if each.state != "resolved"]
+        return incident
+
+    @property
+    def members(self):
+        """Of the only one."""
+        return "".join(sorted(map(chr, self.one.members)))
+
+    def _word(self, event):
+        if event.members:
+            return f"{event.what} {''.join(map(chr, event.members))}"
+        if event.new_root:
+            return f"{event.what} {chr(event.old_root.key)}>{chr(event.new_root.key)}"
+        if event.new_owner or event.old_owner:
+            return f"{event.what} {event.old_owner}>{event.new_owner}"
+        return event.what

@@ -1,0 +1,108 @@
+"""Incidents in a catalog, and an evaluation that takes what people want of them."""
+
+from typing import Any
+
+import msgspec
+from sqlalchemy import Engine, delete, insert, select, text, update
+
+from alerts.incidents.incident import Incident
+from alerts.incidents.lifecycle import step
+from alerts.incidents.steps import Now
+from alerts.operator_actions.command_queue import answered, refusals, waiting
+from alerts.operator_actions.command_requests import Action, Ask
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from tests.alerts.incidents.scenarios import found
+
+SECOND = 1_000_000
+START = 1_790_000_000 * SECOND
+
+
+class Desk:
+    """One failed job since `start`, whose incident is open; times in seconds after that."""
+
+    def __init__(self, engine: Engine, start: int = START) -> None:
+        self.engine = engine
+        self.start = start
+        self.fault = found("A", onset=start // SECOND)
+        self.incidents: tuple[Incident, ...] = ()
+        self.turn(0)
+        self.turn(30)
+
+    @property
+    def one(self) -> Incident:
+        """The only one."""
+        (incident,) = self.incidents
+        return incident
+
+    def ask(self, action: Action, **said: Any) -> Ask:  # noqa: ANN401 - of `Ask`
+        """What ann wants of it, by the API."""
+        return Ask(
+            **{"incident_id": self.one.id, "action": action, "by": "ann", "via": "api"} | said
+        )
+
+    def turn(self, seconds: float, *, is_bad: bool = True) -> None:
+        """One evaluation, as the service makes it: all in one transaction."""
+        at = self.start + int(seconds * SECOND)
+        with writing(self.engine) as connection:
+            taken = waiting(connection)
+            commands = tuple(command for _, command in taken)
+            now = Now(at, (self.fault,) if is_bad else (), commands=commands)
+            done = step(self.incidents, now)
+            for each in done.incidents:
+                keep(connection, each)
+            numbers = [number for number, _ in taken]
+            answered(connection, numbers, refusals(taken, done.refused), at)
+        self.incidents = done.incidents
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """What the catalog answers."""
+        with self.engine.connect() as connection:
+            return [tuple(row) for row in connection.execute(text(sql))]
+
+    @property
+    def verdict(self) -> bool | None:
+        """What people said of it."""
+        with self.engine.connect() as connection:
+            return connection.scalar(select(tables.incident.c.is_false_alarm))
+
+
+def keep(connection: Any, incident: Incident) -> None:  # noqa: ANN401 - a connection
+    """Write an incident as it is now; what people said of it stays."""
+    table = tables.incident
+    row = _row(incident)
+    same = table.c.incident_id == incident.id
+    if not connection.execute(update(table).where(same).values(row)).rowcount:
+        connection.execute(insert(table), row)
+
+
+def forget(engine: Engine) -> None:
+    """No incident is left."""
+    with writing(engine) as connection:
+        connection.execute(delete(tables.incident))
+
+
+def _row(incident: Incident) -> dict[str, Any]:
+    return {
+        "incident_id": incident.id,
+        "state": incident.state,
+        "revision": incident.revision,
+        "is_remembered": True,
+        "life": msgspec.json.encode(incident).decode(),
+        "what": "the job failed",
+        "root_entity": incident.root.entity,
+        "root_key": incident.root.key,
+        "root_kind": incident.root.kind,
+        "root_namespace": "jobs",
+        "root_name": "etl",
+        "severity": "page",
+        "because": "nobody",
+        "score": 1.0,
+        "evidence": "",
+        "correlation_id": "c",
+        "is_bridged": False,
+        "is_flapping": False,
+        "is_frozen": False,
+        "onset": incident.onset,
+        "seen_at": incident.seen_at,
+    }

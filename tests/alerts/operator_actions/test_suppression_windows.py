@@ -1,0 +1,106 @@
+"""Planned windows: what is refused, who began and ended them, and which hold."""
+
+import pytest
+
+from alerts.operator_actions.suppression import Window
+from alerts.operator_actions.suppression_windows import (
+    EndedWindowError,
+    Ending,
+    UnknownWindowError,
+    Wanted,
+    WindowError,
+    audited_refusal,
+    create,
+    end,
+    windows_at,
+)
+from lineage.catalog.engine import writing
+
+pytestmark = pytest.mark.postgres_nightly
+
+_HOUR = 3_600_000_000
+_DAY = 24 * _HOUR
+NOW = 1_790_000_000_000_000
+
+
+def _wanted(**said):  # noqa: ANN003
+    usual = {"pattern": "s3://lake/*", "until": NOW + _HOUR, "by": "ann", "via": "cli"}
+    return Wanted(**usual | {"reason": "a move"} | said)
+
+
+def _audit(catalog):
+    with catalog.connect() as connection:
+        found = connection.exec_driver_sql(
+            "SELECT who, via, action, detail, answer FROM audit ORDER BY id"
+        )
+        return [tuple(row) for row in found]
+
+
+def test_a_window_holds_from_now_until_its_end(catalog):
+    """And stands in the audit log with who, by what way, and why."""
+    with writing(catalog) as connection:
+        number = create(connection, _wanted(), NOW)
+        held = [windows_at(connection, at) for at in (NOW - 1, NOW, NOW + _HOUR - 1, NOW + _HOUR)]
+
+    window = Window("s3://lake/*", "s3://lake/*", NOW, NOW + _HOUR)
+    assert held == [(), (window,), (window,), ()]
+    span = "from 2026-09-21 14:13:20 UTC until 2026-09-21 15:13:20 UTC"
+    detail = f"window {number}, s3://lake/* {span}: a move"
+    assert _audit(catalog) == [("ann", "cli", "suppress_pattern", detail, "done")]
+
+
+def test_a_planned_window_begins_when_it_was_said_to(catalog):
+    """By its own name."""
+    with writing(catalog) as connection:
+        create(connection, _wanted(begin=NOW + 10, name="deployment"), NOW)
+
+        assert windows_at(connection, NOW) == ()
+        (window,) = windows_at(connection, NOW + 10)
+    assert window.name == "deployment"
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ({"until": None}, "until: missing; an open window would hide things for ever"),
+        ({"until": NOW}, "until: 2026-09-21 14:13:20 UTC is over already"),
+        ({"until": NOW + 31 * _DAY}, "until: a window lasts 30 days at most"),
+        ({"begin": NOW + 2 * _HOUR}, "is not after from"),
+        (
+            {"begin": NOW + 400 * _DAY, "until": NOW + 401 * _DAY},
+            "is more than 366 days away",
+        ),
+        ({"pattern": " "}, "pattern: empty"),
+        ({"pattern": "a\nb"}, "pattern: holds U\\+000A"),
+        ({"pattern": "a\u202eb"}, "pattern: holds U\\+202E"),
+        ({"pattern": "x" * 1_001}, "pattern: at most 1000 characters, got 1001"),
+        ({"reason": " "}, "reason: missing"),
+        ({"reason": "x" * 501}, "reason: at most 500 characters"),
+        ({"name": "x" * 501}, "name: at most 500 characters"),
+    ],
+)
+def test_a_window_that_hides_too_much_or_nothing_is_refused(catalog, said, words):
+    """The text names the place; the refusal is audited, and nothing holds."""
+    with writing(catalog) as connection, pytest.raises(WindowError, match=words) as refused:
+        create(connection, _wanted(**said), NOW)
+    with writing(catalog) as connection:
+        audited_refusal(connection, _wanted(**said), refused.value, NOW)
+        assert windows_at(connection, NOW) == ()
+
+    ((_, _, _, _, answer),) = _audit(catalog)
+    assert answer == f"refused: {refused.value}"
+
+
+@pytest.mark.postgres_always
+def test_somebody_ends_a_window_before_its_time(catalog):
+    """At once, and by whom is known; what is over is not ended again."""
+    with writing(catalog) as connection:
+        number = create(connection, _wanted(), NOW)
+        end(connection, Ending(number, "bob", "api"), NOW + 5)
+
+        assert windows_at(connection, NOW + 5) == ()
+        with pytest.raises(EndedWindowError, match=f"window {number} ended at 2026-09-21"):
+            end(connection, Ending(number, "bob", "api"), NOW + 6)
+        with pytest.raises(UnknownWindowError, match="no window has the number 77"):
+            end(connection, Ending(77, "bob", "api"), NOW)
+    assert _audit(catalog)[1:] == [("bob", "api", "end_suppression", f"window {number}", "done")]

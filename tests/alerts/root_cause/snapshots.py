@@ -1,0 +1,92 @@
+"""Small estates in words: hours instead of microseconds, names instead of keys."""
+
+import itertools
+import math
+
+import numpy as np
+
+from alerts.root_cause.causes import by_cause
+from alerts.root_cause.snapshot import DATASET, MICROS, NEVER, NO_KEY, BadFact, Edges, estate
+from alerts.root_cause.roots import clusters
+from lineage.states import TIERS
+
+HOUR = 3600 * MICROS
+
+
+def key(name):
+    """A dataset is a letter, or its number."""
+    return ord(name) if isinstance(name, str) else name
+
+
+def job(name):
+    """The job that writes it."""
+    return 1_000_000 + key(name)
+
+
+def row(name, **said):  # noqa: ANN003
+    """One `DATASET` row; hours for instants and for `cadence`."""
+    written_by = said.get("job", name)
+    found = np.zeros((), dtype=DATASET)
+    found["key"] = key(name)
+    found["job_key"] = NO_KEY if written_by is None else job(written_by)
+    for instant in ("failed", "lost", "last_written", "deadline", "next_read"):
+        found[f"{instant}_at"] = said[instant] * HOUR if instant in said else NEVER
+    found["cadence_seconds"] = said.get("cadence", 24) * 3600
+    found["tier"] = TIERS.index(said.get("tier", "optional"))
+    found["is_source"] = said.get("is_source", False)
+    found["is_observable"] = said.get("is_observable", True)
+    found["is_unknown"] = said.get("is_unknown", False)
+    return found
+
+
+def edges(*arrows):  # noqa: ANN002
+    """`A>B>C` is two edges; each is made by the job of its end."""
+    pairs = [pair for arrow in arrows for pair in _steps(arrow)]
+    both = np.array([(key(up), key(down)) for up, down in pairs], dtype=np.int64).reshape(-1, 2)
+    return Edges(both[:, 0], both[:, 1], both[:, 1] + 1_000_000)
+
+
+def _steps(arrow):
+    names = arrow.split(">") if isinstance(arrow, str) else arrow
+    return list(itertools.pairwise(names))
+
+
+def made(*arrows, runs=None, rows=None, **said):  # noqa: ANN002, ANN003
+    """An estate of these edges; what is said of a dataset stands under its letter."""
+    in_edges = {name for arrow in arrows for pair in _steps(arrow) for name in pair}
+    names = sorted(in_edges | {*said}, key=key)
+    given = rows or [row(name, **said.get(name, {})) for name in names]
+    run_ids = {key(name): run for name, run in (runs or {}).items()}
+    return estate(np.array(given, dtype=DATASET), edges(*arrows), run_ids)
+
+
+def bad(name, reason, since=10, sli="M2", *, is_standing=False):
+    """A bad fact, since an hour."""
+    return BadFact(key(name), sli, reason, since * HOUR, is_standing)
+
+
+def told(clusters):
+    """Clusters as {root: its members}, letters again; each root with its kind."""
+    return {
+        f"{_letter(each.root.key)} {each.root.kind}": "".join(
+            sorted({_letter(key) for key in each.bad_keys})
+        )
+        for each in clusters
+    }
+
+
+def _letter(number):
+    return chr(number % 1_000_000)
+
+
+NAN = math.nan
+
+
+def found(facts, *arrows, **said):  # noqa: ANN002, ANN003
+    """Roots, and the members of each."""
+    return told(by_cause(clusters(facts, made(*arrows, **said)), {}))
+
+
+def late(*names, since=12):  # noqa: ANN002
+    """Each waits for what it is made of."""
+    return [bad(name, "upstream_late", since) for name in names]

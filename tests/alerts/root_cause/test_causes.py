@@ -1,0 +1,98 @@
+from alerts.root_cause.causes import by_cause
+from alerts.root_cause.snapshot import MICROS
+from alerts.root_cause.faults import Root
+from alerts.incidents.incident import found_of
+from alerts.incidents.lifecycle import step
+from alerts.root_cause.roots import clusters
+from alerts.root_cause.severity import BY_KIND
+from alerts.incidents.steps import Now
+from tests.alerts.root_cause.snapshots import HOUR, bad, job, key, made, told
+
+ESTATE = made("A>B", "C>D", "E>D")
+FACTS = [
+    bad("A", "job_failed", 9),
+    bad("B", "upstream_late", 12),
+    bad("C", "job_failed", 8),
+    bad("D", "upstream_late", 12),
+    bad("E", "job_failed", 10),
+]
+UPGRADE = "spark 4.1.0"
+
+
+def blamed(*names):  # noqa: ANN002
+    return {Root("job", job(name), "failed"): UPGRADE for name in names}
+
+
+def test_roots_of_one_cause_are_one_fault():
+    """An upgrade that breaks two jobs of three is one incident, and the third is its own."""
+    upgrade, other = by_cause(clusters(FACTS, ESTATE), blamed("A", "C"))
+
+    assert (upgrade.root.entity, upgrade.root.name, upgrade.onset) == ("cause", UPGRADE, 8 * HOUR)
+    assert upgrade.bad_keys == {key(name) for name in "ABCD"}
+    assert upgrade.root_keys == (key("A"), key("C"))
+    assert told([other]) == {"E failed": "E"}
+
+
+def test_what_one_cause_explains_twice_is_not_shared():
+    """D is below two of its jobs: a member, and named nowhere else."""
+    (apart,) = [each for each in clusters(FACTS, ESTATE) if each.root.key == job("E")]
+    (upgrade,) = [
+        each
+        for each in by_cause(clusters(FACTS, ESTATE), blamed("C", "E"))
+        if each.root.entity == "cause"
+    ]
+
+    assert apart.shared
+    assert upgrade.shared == ()
+
+
+def test_each_path_begins_at_its_own_root():
+    """The evidence stays what it was."""
+    upgrade = by_cause(clusters(FACTS, ESTATE), blamed("A", "C"))[0]
+    paths = [[chr(each.dataset_key) for each in upgrade.path(one)] for one in upgrade.members]
+
+    assert paths == [["C"], ["A"], ["A", "B"], ["C", "D"]]
+
+
+def test_one_root_may_have_a_cause_that_is_not_its_own():
+    """Whoever says so has his reasons; the others stand for themselves."""
+    found = clusters(FACTS, ESTATE)
+
+    every = by_cause(found, blamed("A"))
+
+    (upgrade,) = [each for each in every if each.root.entity == "cause"]
+    assert (upgrade.root.name, upgrade.root_keys) == (UPGRADE, (key("A"),))
+    assert set(every) - {upgrade} == {each for each in found if each.root.key != job("A")}
+
+
+def test_a_job_that_failed_and_hurts_nobody_yet_belongs_to_the_cause():
+    """C has until its deadline; alone it would be nobody's business."""
+    given = made("A>B", C={"failed": 8, "last_written": 1})
+    found = clusters(FACTS[:2], given)
+
+    (alone,) = by_cause(found, {})
+    (upgrade,) = by_cause(found, blamed("A", "C"))
+
+    assert told([alone]) == {"A failed": "AB"}
+    assert (upgrade.root_keys, upgrade.bad_keys) == (
+        (key("A"), key("C")),
+        {key("A"), key("B")},
+    )
+
+
+def test_a_cause_that_shows_later_takes_the_incidents_over():
+    """Three incidents were told; now one is left, with the oldest id, and no new page."""
+    found = clusters(FACTS, ESTATE)
+    apart = tuple(found_of(each, BY_KIND, ESTATE) for each in found)
+    every = blamed("A", "C", "E")
+    joined = tuple(found_of(each, BY_KIND, ESTATE) for each in by_cause(found, every))
+    incidents = step(step((), Now(0, apart)).incidents, Now(30 * MICROS, apart)).incidents
+
+    done = step(incidents, Now(60 * MICROS, joined))
+
+    assert [each.what for each in done.events if each.what == "opened"] == []
+    assert sorted(each.what for each in done.events if each.what != "joined") == [
+        "merged", "merged", "rerooted", "took_over", "took_over",
+    ]  # fmt: skip
+    (left,) = done.incidents
+    assert (left.root.name, len(left.members)) == (UPGRADE, 5)

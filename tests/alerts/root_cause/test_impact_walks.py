@@ -1,0 +1,84 @@
+"""What is downstream is walked once while the graph is the same, and anew when it changed."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from alerts.root_cause.roots import clusters
+from alerts.root_cause.severity import impact, severity
+from alerts.root_cause import impact_walks
+from alerts.root_cause.impact_walks import RULES, Walks
+from lineage.graph import Graph
+from lineage.states import TIERS
+from tests.alerts.root_cause.snapshots import HOUR, bad, edges, made
+
+_LETTERS = "ABCDEFG"
+_ARROWS = st.lists(
+    st.tuples(st.sampled_from(_LETTERS), st.sampled_from(_LETTERS)).filter(lambda p: p[0] < p[1]),
+    max_size=10,
+    unique=True,
+)
+_TIERED = st.fixed_dictionaries(
+    {
+        name: st.fixed_dictionaries(
+            {"tier": st.sampled_from(TIERS), "deadline": st.integers(5, 60)}
+        )
+        for name in _LETTERS
+    }
+)
+
+
+def _estate(arrows, said):
+    return made(*arrows, **said)
+
+
+@given(_ARROWS, _ARROWS, _TIERED, _TIERED, st.integers(10, 40))
+def test_a_remembered_severity_is_that_of_a_fresh_walk(one, two, said, other, hours):
+    """Over evaluations whose edges, tiers and deadlines change, or stay."""
+    known = None
+    for arrows, tiers in ((one, said), (one, said), (one, other), (two, other), (one, said)):
+        estate = _estate(arrows, tiers)
+        known = Walks(estate, known)
+        graph = Graph(estate.keys[estate.upstreams], estate.keys[estate.downstreams])
+        for cluster in clusters([bad("A", "late"), bad("C", "late")], estate):
+            whole = impact(cluster, graph, estate, RULES)
+            fresh = severity(cluster, whole, estate, hours * HOUR, RULES)
+            assert known.severity(cluster, hours * HOUR) == fresh
+            assert np.array_equal(known.impact(cluster).keys, whole.keys)
+
+
+def test_the_same_graph_is_walked_once(monkeypatch):
+    """Each evaluation asks again; deadlines may have moved, edges have not."""
+    walked = []
+    whole = impact_walks.impact_of
+    monkeypatch.setattr(impact_walks, "impact_of", lambda *said: walked.append(1) or whole(*said))
+    known = None
+    for deadline in (20, 30, 40):
+        estate = made("A>B>C", C={"tier": "critical", "deadline": deadline})
+        known = Walks(estate, known)
+        [cluster] = clusters([bad("A", "late")], estate)
+        assert known.severity(cluster, 10 * HOUR).hit_at == deadline * HOUR
+
+    assert walked == [1]
+
+
+def test_what_has_no_room_is_walked_again(monkeypatch):
+    """The severity is the same without a memory."""
+    monkeypatch.setattr(impact_walks, "_MOST_BYTES", 0)
+    estate = made("A>B>C", C={"tier": "critical", "deadline": 20})
+    [cluster] = clusters([bad("A", "late")], estate)
+    known = Walks(estate)
+    first = known.severity(cluster, 10 * HOUR)
+
+    assert not known.remembered.stakes
+    assert known.severity(cluster, 10 * HOUR) == first
+
+
+def test_edges_are_those_of_the_estate():
+    """A loop and a repeat change nothing."""
+    both = edges("A>B", "A>B", "B>B")
+    assert len(both.upstream_keys) == 3
+    estate = made("A>B", "A>B", "B>B")
+    [cluster] = clusters([bad("A", "late")], estate)
+
+    assert Walks(estate).impact(cluster).keys.tolist() == [ord("A"), ord("B")]

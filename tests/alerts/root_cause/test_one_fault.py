@@ -1,0 +1,127 @@
+"""From facts to pages: the search for roots and the life together, on generated faults."""
+
+from collections import Counter
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from alerts.root_cause import roots
+from alerts.root_cause.snapshot import MICROS
+from alerts.incidents.incident import found_of
+from alerts.incidents.lifecycle import step
+from alerts.root_cause.severity import SeverityRules, impact, severity
+from alerts.incidents.steps import Now
+from lineage.graph import Graph
+from tests.alerts.root_cause.snapshots import bad, edges, job, made
+
+SIZE = 8
+# Each dataset but the first is made of one or two before it: trees and diamonds.
+PARENTS = st.tuples(
+    *(st.lists(st.integers(1, n - 1), min_size=1, max_size=2) for n in range(2, SIZE + 1))
+)
+# Hours after the fault at which each one's limit passes, and after the mending at which it is good.
+DELAYS = st.lists(st.integers(0, 12), min_size=SIZE, max_size=SIZE)
+
+
+def evaluated(facts, given_estate, graph):
+    rules = SeverityRules()
+    for cluster in roots.clusters(facts, given_estate):
+        hurt = impact(cluster, graph, given_estate, rules)
+        yield found_of(cluster, severity(cluster, hurt, given_estate, 0, rules), given_estate)
+
+
+def lived(parents, limits, catching_up, reason):
+    """Return what is left after 38 hours, all events, and the last root of each incident.
+
+    The first dataset's job fails at hour 10 and is mended at hour 24.
+    """
+    arrows = [
+        (up, down)
+        for down, ups in zip(range(2, SIZE + 1), parents, strict=True)
+        for up in sorted(set(ups))
+    ]
+    estate = made(*arrows)
+    joined = edges(*arrows)
+    graph = Graph(joined.upstream_keys, joined.downstream_keys)
+    late_at = {1: 10 + limits[0]}
+    good_at = {1: 24}
+    for down, ups in zip(range(2, SIZE + 1), parents, strict=True):
+        late_at[down] = 10 + limits[down - 1]
+        good_at[down] = max(good_at[up] for up in ups) + catching_up[down - 1] % 3
+    incidents, events = (), []
+    last_roots = {}
+    for hour in range(10, 48):
+        is_bad = {name for name in late_at if late_at[name] <= hour < good_at[name]}
+        facts = [bad(name, _reason(name, is_bad, arrows, reason), late_at[name]) for name in is_bad]
+        found = tuple(evaluated(facts, estate, graph))
+        done = step(incidents, Now(hour * 3600 * MICROS, found))
+        incidents, events = done.incidents, [*events, *done.events]
+        last_roots |= {each.id: each.root for each in done.changed}
+    return incidents, events, last_roots
+
+
+def _reason(name, is_bad, arrows, reason):
+    if name == 1:
+        return reason
+    late_upstream = any(up in is_bad for up, down in arrows if down == name)
+    return "upstream_late" if late_upstream else "silent"
+
+
+@settings(max_examples=30)
+@given(PARENTS, DELAYS, DELAYS, st.sampled_from(["job_failed", "job_missing", "silent"]))
+def test_one_fault_is_told_once_where_limits_follow_the_graph(parents, limits, catching, reason):
+    """Late one after another, found late, mended, caught up: one incident, one root, one end."""
+    limits = _downstream_later(parents, limits)
+    incidents, events, told = lived(parents, limits, catching, reason)
+
+    assert [event.what for event in events].count("opened") == 1
+    assert [event.what for event in events].count("resolved") == 1
+    assert not [each for each in incidents if each.state != "resolved"]
+    assert {root.key for root in told.values()} == {job(1)}
+
+
+def _downstream_later(parents, limits):
+    """Nobody is late before all that it is made of is."""
+    late = list(limits)
+    for down, ups in zip(range(2, SIZE + 1), parents, strict=True):
+        late[down - 1] = max(late[down - 1], *(late[up - 1] for up in ups), 0)
+    return late
+
+
+@settings(max_examples=20)
+@given(PARENTS, DELAYS, DELAYS)
+def test_whatever_the_limits_what_is_told_ends_in_one_place(parents, limits, catching):
+    """A root may show last: each early incident pages once and is merged into the root's."""
+    incidents, events, last_roots = lived(parents, limits, catching, "job_failed")
+
+    assert not [each for each in incidents if each.state != "resolved"]
+    last = {}
+    for event in sorted(events, key=lambda each: each.revision):
+        last[event.incident_id] = event
+    opened = Counter(event.incident_id for event in events if event.what == "opened")
+    assert opened == dict.fromkeys(last, 1)
+    assert Counter(event.what for event in last.values()) == {
+        "resolved": 1,
+        **({"merged": len(last) - 1} if len(last) > 1 else {}),
+    }
+    # All are bad at hour 23, so one incident is left: of the job that failed, until it is fixed.
+    [resolved] = [event for event in last.values() if event.what == "resolved"]
+    assert resolved.at >= 24 * 3600 * MICROS
+    assert last_roots[resolved.incident_id].key == job(1)
+
+
+def test_a_storm_is_one_page():
+    """10^4 datasets go bad from one source: one incident, opened once."""
+    ends = np.arange(2, 10_001)
+    arrows = [(int(end // 3) or 1, int(end)) for end in ends]
+    estate, joined = made(*arrows), edges(*arrows)
+    graph = Graph(joined.upstream_keys, joined.downstream_keys)
+    facts = [bad(1, "silent")] + [bad(int(end), "upstream_late", 12) for end in ends]
+    found = tuple(evaluated(facts, estate, graph))
+
+    first = step((), Now(0, found))
+    then = step(first.incidents, Now(30 * MICROS, found))
+
+    assert [event.what for event in then.events] == ["opened"]
+    assert len(then.incidents[0].members) == 10_000
