@@ -4,12 +4,12 @@ from typing import Final
 
 from sqlalchemy import Engine
 
+from alerts.detection.incident_detector import IncidentDetector
+from alerts.detection.notification_worker import NotificationWorker
 from alerts.notify.channels.registry import build_channels
 from alerts.notify.secret_rotation import requeue_after_rotation
 from alerts.notify.sender import Sender
 from alerts.notify.settings import DeliverySettings, RoutingSettings
-from alerts.detection.notification_worker import Desk
-from alerts.detection.incident_detector import Watch
 from lineage.clock import Clock, system_clock, to_micros
 from service.bookkeeping import Work
 from service.diagnosis.diagnose import Diagnostician
@@ -38,8 +38,8 @@ def works(  # noqa: PLR0913 - what the process was started with
     given = (clock, by_policy.current, routing)
     return [
         by_policy,
-        Watch(*given, RoleTroubles(settings, clock), began_at=began_at),
-        Desk(*given),
+        IncidentDetector(*given, RoleTroubles(settings, clock), began_at=began_at),
+        NotificationWorker(*given),
         Sending(delivery, clock),
     ]
 

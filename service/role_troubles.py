@@ -5,7 +5,7 @@ from datetime import datetime
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
-from alerts.detection.self_monitoring import Trouble
+from alerts.detection.self_monitoring import RoleFailure
 from lineage.clock import Clock, to_micros
 from service.answers.status import RUNNING, Role, roles_of, trouble_of
 from service.settings import Settings
@@ -17,7 +17,7 @@ class RoleTroubles:
     def __init__(self, settings: Settings, clock: Clock) -> None:
         self._data_dir, self._clock = settings.data_dir, clock
 
-    def __call__(self) -> Mapping[str, Trouble]:
+    def __call__(self) -> Mapping[str, RoleFailure]:
         """By role: since when it fails, and in what words that is told."""
         now = self._clock()
         found = {}
@@ -25,7 +25,7 @@ class RoleTroubles:
             words = trouble_of(role, now)
             if words is not None and role.failing_since is not None:
                 since = to_micros(datetime.fromisoformat(role.failing_since))
-                found[role.role] = Trouble(since, words)
+                found[role.role] = RoleFailure(since, words)
         return found
 
 

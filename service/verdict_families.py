@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from prometheus_client.core import CounterMetricFamily, Metric
 
-from alerts.operator_actions.verdicts import METRIC, verdicts
+from alerts.operator_actions.verdicts import METRIC, count_verdicts
 from lineage.catalog.reader import Reader
 
 
@@ -13,6 +13,6 @@ def verdict_families(reader: Reader) -> Iterator[Metric]:
     family = CounterMetricFamily(
         METRIC, "Incidents with a verdict of a person, by kind.", labels=("kind", "verdict")
     )
-    for each in verdicts(reader):
+    for each in count_verdicts(reader):
         family.add_metric((each.kind, each.verdict), each.count)
     yield family

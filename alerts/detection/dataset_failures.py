@@ -50,7 +50,7 @@ class Failure(msgspec.Struct, frozen=True):
     error: str | None = None
 
 
-def failures(connection: Connection, keys: Iterable[int]) -> dict[int, Failure]:
+def load_failures(connection: Connection, keys: Iterable[int]) -> dict[int, Failure]:
     """Of these datasets, those that have one; by canonical key."""
     found: dict[int, Failure] = {}
     for piece in pieces(keys):

@@ -9,7 +9,7 @@ from lineage.catalog.pieces import pieces
 from lineage.catalog.ranks import FAILS, TIER
 from lineage.states import FAILING, GOOD, LEARNING, UNKNOWN
 
-_NAMED = text(
+_DATASETS = text(
     f"""
     SELECT d.dataset_key, d.namespace, d.name, {TIER}, p.owner,
         CASE WHEN {FAILS} AND s.state IN ('{GOOD}', '{LEARNING}') THEN '{FAILING}'
@@ -26,7 +26,7 @@ _NAMED = text(
 ).bindparams(bindparam("keys", expanding=True))
 
 
-class Named(msgspec.Struct, frozen=True):
+class DatasetInfo(msgspec.Struct, frozen=True):
     """Dataset.
 
     Attributes:
@@ -47,11 +47,11 @@ class Named(msgspec.Struct, frozen=True):
     is_unwritten: bool
 
 
-def named(connection: Connection, keys: Iterable[int]) -> dict[int, Named]:
+def load_dataset_info(connection: Connection, keys: Iterable[int]) -> dict[int, DatasetInfo]:
     """By key; a dataset that is retired or was never seen is not there."""
-    return {each.key: each for each in _asked(connection, keys)}
+    return {each.key: each for each in _load(connection, keys)}
 
 
-def _asked(connection: Connection, keys: Iterable[int]) -> Iterator[Named]:
+def _load(connection: Connection, keys: Iterable[int]) -> Iterator[DatasetInfo]:
     for piece in pieces(keys):
-        yield from (Named(*row) for row in connection.execute(_NAMED, {"keys": piece}))
+        yield from (DatasetInfo(*row) for row in connection.execute(_DATASETS, {"keys": piece}))

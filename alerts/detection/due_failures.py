@@ -8,11 +8,11 @@ import numpy as np
 import structlog
 from sqlalchemy import Connection, text
 
-from alerts.root_cause.snapshot import MICROS, Estate, Rows
-from alerts.root_cause.retries import RULES, Hold, UsualFigures, find_hold
-from alerts.root_cause.faults import Cluster, Root
-from alerts.root_cause.severity import PAGE, Severity
 from alerts.detection.run_attempts import FailedRun, load_attempts, load_failed
+from alerts.root_cause.faults import FaultGroup, Root
+from alerts.root_cause.retries import RULES, RetryWait, UsualFigures, find_retry_wait
+from alerts.root_cause.severity import PAGE, Severity
+from alerts.root_cause.snapshot import MICROS, LineageSnapshot, Rows
 from lineage.adjacency import positions_in
 from lineage.catalog.ranks import FAILS
 
@@ -34,11 +34,11 @@ _NOTIFIED = text("""
     SELECT 1 FROM incident
     WHERE is_remembered AND root_kind = 'failed' AND state <> 'resolved' LIMIT 1
 """)
-_MOST_FAULTS: Final = 200  # whose earlier retries are looked up at once
-_MOST_COUNTED: Final = 1_000  # failing datasets, each second
+_MAX_FAULTS: Final = 200  # whose earlier retries are looked up at once
+_MAX_COUNTED: Final = 1_000  # failing datasets, each second
 
 
-_Known = Mapping[str, Sequence[FailedRun]]
+_RunsById = Mapping[str, Sequence[FailedRun]]
 
 
 class DueFailures(msgspec.Struct, frozen=True, eq=False):
@@ -50,12 +50,12 @@ class DueFailures(msgspec.Struct, frozen=True, eq=False):
     """
 
     roots: frozenset[Root]
-    retries: Mapping[Root, Hold]
+    retries: Mapping[Root, RetryWait]
 
-    def is_waiting(self, cluster: Cluster, level: Severity, now: int) -> bool:
+    def is_waiting(self, group: FaultGroup, level: Severity, now: int) -> bool:
         """Return whether no dataset is affected by a fault yet, and notifications wait."""
-        faults = {each.fault for each in cluster.members}
-        if not cluster.is_latent or not faults.isdisjoint(self.roots):
+        faults = {each.fault for each in group.members}
+        if not group.is_latent or not faults.isdisjoint(self.roots):
             return False
         # A page says that a rerun from now on is too late; one that is under way began before.
         holds = [self.retries[each] for each in faults if each in self.retries]
@@ -74,15 +74,15 @@ def count_failing(connection: Connection) -> tuple[int, int | None]:
 
     Another answer than before means that a failure or a later write has landed.
     """
-    count, newest = connection.execute(_COUNTED, {"most": _MOST_COUNTED}).one()
+    count, newest = connection.execute(_COUNTED, {"most": _MAX_COUNTED}).one()
     return count, newest
 
 
-def find_due(
+def find_due_failures(
     connection: Connection,
-    found: Iterable[Cluster],
+    found: Iterable[FaultGroup],
     failures: Collection[Root],
-    given: Estate,
+    snapshot: LineageSnapshot,
     as_of: int,
 ) -> DueFailures:
     """Return the failures of which people are to be notified now, and those with a retry.
@@ -93,63 +93,68 @@ def find_due(
         connection: of the catalog.
         found: clusters, as `roots.clusters` has them.
         failures: their roots, as `failed_runs.select_failures` has them.
-        given: the estate.
+        snapshot: the estate.
         as_of: of the evaluation, µs.
     """
     mine = sorted(
         (each for each in found if each.root in failures), key=lambda each: each.onset, reverse=True
     )
     failed = load_failed(connection, (run_id for each in mine for run_id in each.run_ids))
-    known = [(each, _failed_of(each, failed)) for each in mine]
-    fresh = [(each, runs) for each, runs in known if not _is_history(each, runs, given, as_of)]
-    if len(fresh) > _MOST_FAULTS:
-        _log.warning("retry_history_not_read", faults=len(fresh) - _MOST_FAULTS)
+    known = [(each, _failed_runs(each, failed)) for each in mine]
+    fresh = [(each, runs) for each, runs in known if not _is_history(each, runs, snapshot, as_of)]
+    if len(fresh) > _MAX_FAULTS:
+        _log.warning("retry_history_not_read", faults=len(fresh) - _MAX_FAULTS)
     holds = {
-        each.root: _hold_as_announced(runs)
-        if at >= _MOST_FAULTS
-        else _find_hold(connection, each, runs, given)
+        each.root: _announced_wait(runs)
+        if at >= _MAX_FAULTS
+        else _find_wait(connection, each, runs, snapshot)
         for at, (each, runs) in enumerate(fresh)
     }
     retries = {root: each for root, each in holds.items() if each.until > as_of}
     return DueFailures(frozenset(holds.keys() - retries.keys()), retries)
 
 
-def _failed_of(cluster: Cluster, known: _Known) -> list[FailedRun]:
+def _failed_runs(group: FaultGroup, known: _RunsById) -> list[FailedRun]:
     """Return the failed runs of a root, the newest first."""
-    runs = [each for run_id in cluster.run_ids for each in known.get(run_id, ())]
+    runs = [each for run_id in group.run_ids for each in known.get(run_id, ())]
     return sorted(runs, key=lambda each: each.failed_at, reverse=True)
 
 
-def _is_history(cluster: Cluster, failed: Sequence[FailedRun], given: Estate, as_of: int) -> bool:
+def _is_history(
+    group: FaultGroup, failed: Sequence[FailedRun], snapshot: LineageSnapshot, as_of: int
+) -> bool:
     """Return whether the failed runs are old, or were loaded as history."""
     # Retention deletes runs; the dataset keeps the time of its newest failure.
     newest = max(
-        [*_rows(cluster, given)["failed_at"].tolist(), *(each.failed_at for each in failed)]
+        [*_rows(group, snapshot)["failed_at"].tolist(), *(each.failed_at for each in failed)]
     )
     is_old = newest < as_of - RULES.fresh_seconds * MICROS
     return is_old or (bool(failed) and all(each.is_history for each in failed))
 
 
-def _find_hold(
-    connection: Connection, cluster: Cluster, failed: Sequence[FailedRun], given: Estate
-) -> Hold:
+def _find_wait(
+    connection: Connection,
+    group: FaultGroup,
+    failed: Sequence[FailedRun],
+    snapshot: LineageSnapshot,
+) -> RetryWait:
     """Return until when a retry is awaited, by the earlier runs of the job."""
     if not failed:
-        return Hold()
-    attempts = load_attempts(connection, failed, cluster.root_keys)
-    return find_hold(attempts, _usual_of(cluster, given))
+        return RetryWait()
+    attempts = load_attempts(connection, failed, group.root_keys)
+    return find_retry_wait(attempts, _usual_figures(group, snapshot))
 
 
-def _hold_as_announced(failed: Sequence[FailedRun]) -> Hold:
+def _announced_wait(failed: Sequence[FailedRun]) -> RetryWait:
     """Return until when a retry that the failed run announces is awaited."""
     if not failed or not failed[0].retries_left:
-        return Hold()
-    return Hold(failed[0].failed_at + round(RULES.retry_seconds * MICROS))
+        return RetryWait()
+    return RetryWait(failed[0].failed_at + round(RULES.retry_seconds * MICROS))
 
 
-def _usual_of(cluster: Cluster, given: Estate) -> UsualFigures:
+def _usual_figures(group: FaultGroup, snapshot: LineageSnapshot) -> UsualFigures:
     """Return the shortest cadence and the longest duration of the datasets of a root."""
-    rows = _rows(cluster, given)
+    rows = _rows(group, snapshot)
     cadences, durations = (rows[name].tolist() for name in ("cadence_seconds", "duration_seconds"))
     return UsualFigures(
         min((each for each in cadences if each > 0), default=None),
@@ -157,7 +162,7 @@ def _usual_of(cluster: Cluster, given: Estate) -> UsualFigures:
     )
 
 
-def _rows(cluster: Cluster, given: Estate) -> Rows:
+def _rows(group: FaultGroup, snapshot: LineageSnapshot) -> Rows:
     """Return the datasets of a root."""
-    places, _ = positions_in(given.keys, np.array(cluster.root_keys, dtype=np.int64))
-    return given.datasets[places]
+    places, _ = positions_in(snapshot.keys, np.array(group.root_keys, dtype=np.int64))
+    return snapshot.datasets[places]

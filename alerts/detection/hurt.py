@@ -7,7 +7,7 @@ from sqlalchemy import Connection, bindparam, text
 
 from lineage.catalog.pieces import pieces
 
-_HURT = text(
+_AFFECTING = text(
     """
     SELECT l.dataset_key, l.incident_id FROM incident i
     JOIN incident_impact l ON l.incident_id = i.incident_id
@@ -16,10 +16,10 @@ _HURT = text(
 ).bindparams(bindparam("keys", expanding=True))
 
 
-def hurting(connection: Connection, keys: Iterable[int]) -> dict[int, set[str]]:
+def incidents_affecting(connection: Connection, keys: Iterable[int]) -> dict[int, set[str]]:
     """The incidents that hurt each of these datasets, by its key; what none hurts is not there."""
     found: dict[int, set[str]] = defaultdict(set)
     for piece in pieces(keys):
-        for key, incident in connection.execute(_HURT, {"keys": piece}):
+        for key, incident in connection.execute(_AFFECTING, {"keys": piece}):
             found[key].add(incident)
     return found

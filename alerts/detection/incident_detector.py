@@ -7,26 +7,26 @@ import msgspec
 import structlog
 from sqlalchemy import Connection, Engine
 
-from alerts.incidents import lifecycle
-from alerts.incidents.clocks import not_ahead
-from alerts.root_cause.snapshot import MICROS
-from alerts.root_cause.faults import Root
-from alerts.incidents.incident import Found, Incident
-from alerts.incidents.steps import Command, Now, Step
-from alerts.notify.router import route_incident_step
-from alerts.notify.settings import RoutingSettings
-from alerts.operator_actions.command_queue import answered, refusals, waiting
-from alerts.operator_actions.suppression_windows import windows_at
-from alerts.detection.drawing import Drawn, draw
+from alerts.detection.drawing import StepSummaries, summarize_step
+from alerts.detection.due_failures import count_failing
 from alerts.detection.evaluation_status import EvaluationStatus, read_status
 from alerts.detection.explained_time import count_explained
-from alerts.detection.due_failures import count_failing
-from alerts.detection.fault_detection import Finding, Findings, find
-from alerts.incidents.incident_store import keep, position, remembered
-from alerts.detection.self_monitoring import NO_TROUBLES, PIPELINE, Trouble, own_faults
+from alerts.detection.fault_detection import DetectedFault, DetectedFaults, detect_faults
 from alerts.detection.recoveries import explain_recoveries
-from alerts.incidents.step_slices import first_of
+from alerts.detection.self_monitoring import NO_FAILURES, PIPELINE, RoleFailure, find_own_faults
+from alerts.incidents import lifecycle
+from alerts.incidents.clocks import cap_times
+from alerts.incidents.incident import FaultSnapshot, Incident
+from alerts.incidents.incident_store import load_active, save, version
 from alerts.incidents.incident_text import root_name
+from alerts.incidents.step_slices import first_slice
+from alerts.incidents.steps import Command, Step, StepInput
+from alerts.notify.router import route_incident_step
+from alerts.notify.settings import RoutingSettings
+from alerts.operator_actions.command_queue import complete, pending, rejections
+from alerts.operator_actions.suppression_windows import load_windows
+from alerts.root_cause.faults import Root
+from alerts.root_cause.snapshot import MICROS
 from lineage.catalog.engine import writing
 from lineage.clock import Clock, to_micros
 from lineage.policy.model import Policy
@@ -36,27 +36,27 @@ _log = structlog.get_logger(__name__)
 # Between the beginnings of two searches without a new evaluation: each may read the whole estate.
 _PAUSE_SECONDS = 5.0
 # A search is at most one third of the time: the one of a storm takes longer than the pause.
-_PAUSE_SEARCHES = 3
+_PAUSE_FACTOR = 3
 
-Asked = list[tuple[int, Command]]
+NumberedCommands = list[tuple[int, Command]]
 
 
-class _Seen(msgspec.Struct, frozen=True, eq=False):
+class _Observation(msgspec.Struct, frozen=True, eq=False):
     """What a turn goes by."""
 
-    now: Now
-    by_root: Mapping[Root, Finding]
-    asked: Asked
+    now: StepInput
+    by_root: Mapping[Root, DetectedFault]
+    asked: NumberedCommands
     policy: Policy
     status: EvaluationStatus
 
-    def findings(self, step: Step) -> dict[str, Finding]:
+    def findings(self, step: Step) -> dict[str, DetectedFault]:
         """By incident, where its root is found now."""
         every = (*step.changed, *step.incidents)
         return {each.id: self.by_root[each.root] for each in every if each.root in self.by_root}
 
 
-class Watch:
+class IncidentDetector:
     """Called once a second.
 
     What it remembers is what stands in the catalog: where another service wrote in between, it
@@ -68,7 +68,7 @@ class Watch:
         clock: Clock,
         policy: Callable[[], Policy],
         settings: RoutingSettings,
-        troubles: Callable[[], Mapping[str, Trouble]] = lambda: NO_TROUBLES,
+        troubles: Callable[[], Mapping[str, RoleFailure]] = lambda: NO_FAILURES,
         *,
         began_at: int | None = None,
     ) -> None:
@@ -83,7 +83,7 @@ class Watch:
         """
         self._troubles = troubles
         self._clock, self._policy, self._settings = clock, policy, settings
-        self._findings = Findings(0)
+        self._findings = DetectedFaults(0)
         self._incidents: dict[str, Incident] = {}
         self._failing: tuple[int, int | None] = (0, None)
         self._found_at = 0
@@ -99,10 +99,12 @@ class Watch:
         if seen.asked or not self._is_as_before(step):
             self._write(engine, seen, step)
 
-    def _step(self, now: Now) -> Step:
-        return lifecycle.step((not_ahead(each, now.at) for each in self._incidents.values()), now)
+    def _step(self, now: StepInput) -> Step:
+        return lifecycle.advance(
+            (cap_times(each, now.at) for each in self._incidents.values()), now
+        )
 
-    def _look(self, engine: Engine) -> _Seen:
+    def _look(self, engine: Engine) -> _Observation:
         """Read what is new; roots are searched after an evaluation, or where another run failed."""
         at, policy = to_micros(self._clock()), self._policy()
         troubles = self._troubles()
@@ -112,19 +114,19 @@ class Watch:
             as_of = status.evaluated_at
             if as_of is not None and self._is_to_search(connection, as_of, at):
                 self._search(connection, as_of, at, policy)
-            own = own_faults(connection, status, self._settings.platform, troubles)
+            own = find_own_faults(connection, status, self._settings.platform, troubles)
             by_root = {
                 **self._findings.by_root,
-                **{each.root: _of_service(each, troubles, status) for each in own},
+                **{each.root: _service_fault(each, troubles, status) for each in own},
             }
-            if position(connection) != self._position:
+            if version(connection) != self._position:
                 self._recall(connection)
-            asked = waiting(connection)
+            asked = pending(connection)
         self._count(engine, as_of)
         found = tuple(each.found for each in by_root.values())
         commands = tuple(command for _, command in asked)
-        now = Now(at, found, self._findings.unknown, commands, is_behind=status.is_behind)
-        return _Seen(now, by_root, asked, policy, status)
+        now = StepInput(at, found, self._findings.unknown, commands, is_behind=status.is_behind)
+        return _Observation(now, by_root, asked, policy, status)
 
     def _is_to_search(self, connection: Connection, as_of: int, at: int) -> bool:
         """Whether there is a new evaluation, or a failed run or the write after it has landed.
@@ -141,9 +143,9 @@ class Watch:
     def _search(self, connection: Connection, as_of: int, at: int, policy: Policy) -> None:
         """Search for roots, and note how long to pause before the next search."""
         began = monotonic()
-        windows, previous = windows_at(connection, at), self._findings.walks
-        self._findings = find(connection, as_of, policy, windows, previous)
-        self._pause_seconds = max(_PAUSE_SECONDS, _PAUSE_SEARCHES * (monotonic() - began))
+        windows, previous = load_windows(connection, at), self._findings.walks
+        self._findings = detect_faults(connection, as_of, policy, windows, previous)
+        self._pause_seconds = max(_PAUSE_SECONDS, _PAUSE_FACTOR * (monotonic() - began))
 
     def _count(self, engine: Engine, as_of: int | None) -> None:
         """By the incidents as they were: what opens now was in none before."""
@@ -157,45 +159,49 @@ class Watch:
         return not step.changed and {each.id: each for each in step.incidents} == self._incidents
 
     def _recall(self, connection: Connection) -> None:
-        self._position = position(connection)
-        self._incidents = {each.id: each for each in remembered(connection)}
+        self._position = version(connection)
+        self._incidents = {each.id: each for each in load_active(connection)}
 
-    def _write(self, engine: Engine, seen: _Seen, step: Step) -> None:
+    def _write(self, engine: Engine, seen: _Observation, step: Step) -> None:
         with engine.connect() as connection:
             # Who is hurt is looked up before the catalog is locked.
             step = self._first_of(connection, step, seen)
             drawn = self._draw(connection, step, seen)
         with writing(engine) as connection:
-            if position(connection, is_held=True) != self._position:
+            if version(connection, is_held=True) != self._position:
                 self._recall(connection)
                 step = self._first_of(connection, self._step(seen.now), seen)
                 drawn = self._draw(connection, step, seen)
-            keep(connection, self._incidents, step, seen.findings(step), drawn.lists)
+            save(connection, self._incidents, step, seen.findings(step), drawn.lists)
             numbers = [number for number, _ in seen.asked]
-            answered(connection, numbers, refusals(seen.asked, step.refused), seen.now.at)
+            complete(connection, numbers, rejections(seen.asked, step.rejected), seen.now.at)
             route_incident_step(
                 connection, step, drawn.pictures, seen.policy, self._settings, seen.now.at
             )
         self._position += 1
         self._incidents = {each.id: each for each in step.incidents}
-        _tell_log(step)
+        _log_events(step)
 
-    def _first_of(self, connection: Connection, step: Step, seen: _Seen) -> Step:
+    def _first_of(self, connection: Connection, step: Step, seen: _Observation) -> Step:
         asked = {each.incident_id for _, each in seen.asked}
-        part = first_of(self._incidents, step, asked)
+        part = first_slice(self._incidents, step, asked)
         return explain_recoveries(connection, part, seen.status)
 
-    def _draw(self, connection: Connection, step: Step, seen: _Seen) -> Drawn:
-        return draw(connection, self._incidents, step, seen.findings(step), self._findings.owners)
+    def _draw(self, connection: Connection, step: Step, seen: _Observation) -> StepSummaries:
+        return summarize_step(
+            connection, self._incidents, step, seen.findings(step), self._findings.owners
+        )
 
 
-def _of_service(fault: Found, troubles: Mapping[str, Trouble], status: EvaluationStatus) -> Finding:
+def _service_fault(
+    fault: FaultSnapshot, troubles: Mapping[str, RoleFailure], status: EvaluationStatus
+) -> DetectedFault:
     namespace, name = root_name(fault.root, {}, {})
     trouble = troubles.get(name)
-    words = trouble.words if trouble else status.evidence if name == PIPELINE else None
-    return Finding(fault, namespace=namespace, name=name, words=words)
+    words = trouble.message if trouble else status.evidence if name == PIPELINE else None
+    return DetectedFault(fault, namespace=namespace, name=name, message=words)
 
 
-def _tell_log(step: Step) -> None:
+def _log_events(step: Step) -> None:
     for each in step.events:
         _log.info("incident", incident=each.incident_id, what=each.what, revision=each.revision)

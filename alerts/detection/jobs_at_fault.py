@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import msgspec
 from sqlalchemy import Connection, bindparam, text
 
-from alerts.root_cause.faults import Cluster
+from alerts.root_cause.faults import FaultGroup
 from lineage import keys
 from lineage.catalog.pieces import pieces
 from lineage.catalog.root_jobs import Name, load_roots_of_runs, load_roots_of_writers
@@ -32,7 +32,7 @@ class JobsAtFault(msgspec.Struct, frozen=True):
         return [job, self.roots[job]] if job in self.roots else [job]
 
 
-def load_jobs_at_fault(connection: Connection, faults: Iterable[Cluster]) -> JobsAtFault:
+def load_jobs_at_fault(connection: Connection, faults: Iterable[FaultGroup]) -> JobsAtFault:
     """Load the root jobs and owners of the jobs that these faults are of."""
     of_jobs = [each for each in faults if each.root.entity == "job"]
     roots = {

@@ -6,7 +6,7 @@ from sqlalchemy import Connection, Engine
 
 from alerts.notify import router
 from alerts.notify.settings import RoutingSettings
-from alerts.operator_actions.command_queue import Escalation, answered, escalations
+from alerts.operator_actions.command_queue import EscalationRequest, complete, pending_escalations
 from lineage.catalog.engine import writing
 from lineage.clock import Clock, to_micros
 from lineage.policy.model import Policy
@@ -14,7 +14,7 @@ from lineage.policy.model import Policy
 _NO_STEP = "no step of its owner's escalation is left, or nobody was told of it yet"
 
 
-class Desk:
+class NotificationWorker:
     """Called once a second."""
 
     def __init__(
@@ -27,18 +27,18 @@ class Desk:
         at, policy = to_micros(self._clock()), self._policy()
         with engine.connect() as connection:
             is_due = router.is_due(connection, policy, self._settings, at)
-            if not is_due and not escalations(connection):
+            if not is_due and not pending_escalations(connection):
                 return
         with writing(engine) as connection:
-            for wanted in escalations(connection):
+            for wanted in pending_escalations(connection):
                 self._escalate(connection, wanted, policy, at)
             router.route_due(connection, policy, self._settings, at)
 
     def _escalate(
-        self, connection: Connection, wanted: Escalation, policy: Policy, at: int
+        self, connection: Connection, wanted: EscalationRequest, policy: Policy, at: int
     ) -> None:
         told = router.escalate(
             connection, wanted.incident_id, wanted.by, policy, self._settings, at
         )
         refused = {} if told else {wanted.id: _NO_STEP}
-        answered(connection, [wanted.id], refused, at)
+        complete(connection, [wanted.id], refused, at)

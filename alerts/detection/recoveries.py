@@ -8,19 +8,19 @@ import msgspec
 from msgspec.structs import replace
 from sqlalchemy import Connection, Row, bindparam, text
 
+from alerts.detection.evaluation_status import EvaluationStatus
 from alerts.incidents.incident import Incident
-from alerts.root_cause.kinds import KIND_BY_ID, STANDING_GAP
 from alerts.incidents.steps import Event, Step
 from alerts.notify.formatting import format_duration
-from alerts.detection.evaluation_status import EvaluationStatus
+from alerts.root_cause.kinds import KIND_BY_ID, STANDING_GAP
 from lineage.catalog.pieces import pieces
 from lineage.catalog.ranks import TIER
 from lineage.clock import instant_text
 from lineage.states import GOOD, LEARNING, OPTIONAL
 
-_MOST_DATASETS = 3  # of an incident's root: the first of them stand for a job's other outputs
-_EXPLAINED: Final = frozenset({"resolved", "root_recovered"})
-_CATCHES_UP: Final = "; downstream datasets are still late"
+_MAX_DATASETS = 3  # of an incident's root: the first of them stand for a job's other outputs
+_RECOVERY_EVENTS: Final = frozenset({"resolved", "root_recovered"})
+_STILL_LATE: Final = "; downstream datasets are still late"
 _FACTS = text(
     f"""
     SELECT d.dataset_key, coalesce(d.retired_at, r.requested_at) AS retired_at,
@@ -43,7 +43,7 @@ _POLICIES = text(
 )
 _NO_NEW_SOURCE: Final = "no undeclared source was found in the last seven days"
 # Of kinds that a write does not end by itself: what holds once nothing of it is found.
-_GONE: Final = {
+_CONTENT_RECOVERED: Final = {
     "schema_changed": "no change of its schema is unexplained",
     "mapping": "no comparison of its lineage with what its runs did disagrees",
     "provenance": f"no read of it lacks a known origin, and {_NO_NEW_SOURCE}",
@@ -52,7 +52,7 @@ _GONE: Final = {
     "metadata": "it lacks no metadata that the policy requires",
     "claimed": "no event claims it without the right to",
 }
-_OF_SERVICE: Final = {
+_SERVICE_RECOVERED: Final = {
     "set_aside": "all events that were set aside have been posted again",
     "access": "no access against the policy was let in for an hour",
 }
@@ -69,7 +69,7 @@ class _Recovery(msgspec.Struct, frozen=True):
 def explain_recoveries(connection: Connection, step: Step, status: EvaluationStatus) -> Step:
     """Return the step with what got better as the reason of all that recovered by itself."""
     incidents = {each.id: each for each in (*step.incidents, *step.changed)}
-    told = [each for each in step.events if each.what in _EXPLAINED and each.by is None]
+    told = [each for each in step.events if each.what in _RECOVERY_EVENTS and each.by is None]
     if not told:
         return step
     recovered = {each.incident_id: incidents[each.incident_id] for each in told}
@@ -84,9 +84,9 @@ def explain_recoveries(connection: Connection, step: Step, status: EvaluationSta
 
 
 def _explain(event: Event, reasons: Mapping[str, str]) -> Event:
-    if event.what not in _EXPLAINED or event.by is not None:
+    if event.what not in _RECOVERY_EVENTS or event.by is not None:
         return event
-    rest = _CATCHES_UP if event.what == "root_recovered" else ""
+    rest = _STILL_LATE if event.what == "root_recovered" else ""
     return replace(event, reason=reasons[event.incident_id] + rest)
 
 
@@ -97,7 +97,7 @@ def _load_facts(connection: Connection, recovered: Iterable[Incident]) -> dict[i
 
 
 def _keys_of(incident: Incident) -> list[int]:
-    return sorted(incident.root_keys)[:_MOST_DATASETS]
+    return sorted(incident.root_keys)[:_MAX_DATASETS]
 
 
 def _policy_at(connection: Connection, at: int) -> str | None:
@@ -108,7 +108,7 @@ def _policy_at(connection: Connection, at: int) -> str | None:
 
 def _load_recovery(connection: Connection, own: Incident, newest: str | None) -> _Recovery:
     """Return the incident, and whether the policy changed; content alone needs to know."""
-    if own.root.kind not in _GONE:
+    if own.root.kind not in _CONTENT_RECOVERED:
         return _Recovery(own, is_policy_new=False)
     before = _policy_at(connection, own.opened_at or own.seen_at)
     return _Recovery(own, is_policy_new=before is not None and before != newest)
@@ -116,8 +116,8 @@ def _load_recovery(connection: Connection, own: Incident, newest: str | None) ->
 
 def _explain_service(incident: Incident, status: EvaluationStatus) -> str:
     root = incident.root
-    if root.kind in _OF_SERVICE:
-        return _OF_SERVICE[root.kind]
+    if root.kind in _SERVICE_RECOVERED:
+        return _SERVICE_RECOVERED[root.kind]
     at = "" if status.evaluated_at is None else f" at {instant_text(status.evaluated_at)}"
     return f"the {root.name} works again, and all datasets were evaluated{at}"
 
@@ -136,7 +136,7 @@ def _explain_dataset(recovery: _Recovery, row: Row[Any]) -> str:
     if row.is_joined:
         return "the dataset is now an alias"
     kind = recovery.incident.root.kind
-    explain = _explain_content if kind in _GONE else _explain_writes
+    explain = _explain_content if kind in _CONTENT_RECOVERED else _explain_writes
     why = explain(recovery, row)
     if row.failed_at > row.written_at:
         return f"{why}; its last run failed at {instant_text(row.failed_at)}"
@@ -144,7 +144,7 @@ def _explain_dataset(recovery: _Recovery, row: Row[Any]) -> str:
 
 
 def _explain_content(recovery: _Recovery, row: Row[Any]) -> str:
-    gone = _GONE[recovery.incident.root.kind]
+    gone = _CONTENT_RECOVERED[recovery.incident.root.kind]
     if row.landed_at > recovery.incident.seen_at:
         return f"a run at {instant_text(row.written_at)} wrote it, and {gone}"
     return f"the policy changed, and {gone}" if recovery.is_policy_new else gone

@@ -24,22 +24,22 @@ _FAILED = text(
     """  # noqa: S608 - our own columns
 ).bindparams(bindparam("runs", expanding=True))
 # One job may write another dataset with each run: a mapped task, a loader of any table.
-_NAMES_NONE, _NAMES_OTHERS, _NAMES_OURS = range(3)
+_WRITES_UNKNOWN, _WRITES_OTHERS, _WRITES_SAME = range(3)
 _WRITES = "SELECT 1 FROM run_io io{} WHERE io.run_key = r.run_key AND io.direction = 'write'"
 _OURS = _WRITES.format(" JOIN dataset d ON d.dataset_key = io.dataset_key")
 # Without `+`, SQLite searches an index for each of the keys, for each output of each run.
 _ATTEMPTS = text(
     f"""
     SELECT {LEAF_RUN_ID},
-        CASE WHEN EXISTS ({_OURS} AND +d.canonical_key IN :keys) THEN {_NAMES_OURS}
-            WHEN EXISTS ({_WRITES.format("")}) THEN {_NAMES_OTHERS} ELSE {_NAMES_NONE} END,
+        CASE WHEN EXISTS ({_OURS} AND +d.canonical_key IN :keys) THEN {_WRITES_SAME}
+            WHEN EXISTS ({_WRITES.format("")}) THEN {_WRITES_OTHERS} ELSE {_WRITES_UNKNOWN} END,
         first_event_at, failed_at, completed_at, nominal_start_at, retries_left
     FROM run r WHERE {OF_JOB} ORDER BY first_event_at DESC LIMIT :most
     """  # noqa: S608 - our own columns
 ).bindparams(bindparam("keys", expanding=True))
-_MOST_FAILED: Final = 5  # runs of one fault
-_MOST_ATTEMPTS: Final = 500  # of one job
-_MOST_KEYS: Final = 500  # of the datasets of a root
+_MAX_FAILED: Final = 5  # runs of one fault
+_MAX_ATTEMPTS: Final = 500  # of one job
+_MAX_KEYS: Final = 500  # of the datasets of a root
 
 
 class FailedRun(msgspec.Struct, frozen=True):
@@ -86,15 +86,15 @@ def load_attempts(
         failed: the failed runs, the newest first.
         keys: of the datasets.
     """
-    runs = failed[:_MOST_FAILED]
+    runs = failed[:_MAX_FAILED]
     found = dict[str, Attempt]()
-    outputs = {each.leaf_run_id: _NAMES_OURS for each in runs}
+    outputs = {each.leaf_run_id: _WRITES_SAME for each in runs}
     for namespace, name in sorted(set().union(*(each.jobs for each in runs))):
-        given = {"job_namespace": namespace, "job_name": name, "keys": keys[:_MOST_KEYS]}
-        rows = connection.execute(_ATTEMPTS, given | {"most": _MOST_ATTEMPTS})
-        for run_id, names, attempt in _attempts(rows):
-            found[run_id] = _join(found.get(run_id), attempt)
-            outputs[run_id] = max(outputs.get(run_id, _NAMES_NONE), names)
+        snapshot = {"job_namespace": namespace, "job_name": name, "keys": keys[:_MAX_KEYS]}
+        rows = connection.execute(_ATTEMPTS, snapshot | {"most": _MAX_ATTEMPTS})
+        for run_id, names, attempt in _read_attempts(rows):
+            found[run_id] = _merge_attempts(found.get(run_id), attempt)
+            outputs[run_id] = max(outputs.get(run_id, _WRITES_UNKNOWN), names)
     _add_failed(found, runs)
     newest = max(each.failed_at for each in runs)
     return [each for run_id, each in found.items() if _is_attempt(each, outputs[run_id], newest)]
@@ -102,7 +102,7 @@ def load_attempts(
 
 def _is_attempt(attempt: Attempt, outputs: int, failed_at: int) -> bool:
     is_rerun = attempt.is_running and attempt.began_at >= failed_at
-    return outputs == _NAMES_OURS or (outputs == _NAMES_NONE and is_rerun)
+    return outputs == _WRITES_SAME or (outputs == _WRITES_UNKNOWN and is_rerun)
 
 
 def _add_failed(found: dict[str, Attempt], runs: Iterable[FailedRun]) -> None:
@@ -111,16 +111,16 @@ def _add_failed(found: dict[str, Attempt], runs: Iterable[FailedRun]) -> None:
         own = Attempt(
             began_at=each.failed_at, failed_at=each.failed_at, retries_left=each.retries_left
         )
-        found[each.leaf_run_id] = _join(found.get(each.leaf_run_id), own)
+        found[each.leaf_run_id] = _merge_attempts(found.get(each.leaf_run_id), own)
 
 
-def _attempts(rows: Iterable[Any]) -> Iterator[tuple[str, int, Attempt]]:
+def _read_attempts(rows: Iterable[Any]) -> Iterator[tuple[str, int, Attempt]]:
     for run_id, outputs, began_at, *said in rows:
         names = ("failed_at", "completed_at", "nominal_at", "retries_left")
         yield run_id, outputs, Attempt(began_at=began_at, **dict(zip(names, said, strict=True)))
 
 
-def _join(one: Attempt | None, other: Attempt) -> Attempt:
+def _merge_attempts(one: Attempt | None, other: Attempt) -> Attempt:
     """Return both as one run, which failed where a part of it did."""
     if one is None:
         return other

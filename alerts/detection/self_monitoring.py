@@ -7,41 +7,41 @@ from typing import Final
 import msgspec
 from sqlalchemy import Connection, text
 
-from alerts.root_cause.snapshot import MICROS
-from alerts.incidents.incident import Found, service_fault
 from alerts.detection.evaluation_status import EvaluationStatus
+from alerts.incidents.incident import FaultSnapshot, service_fault
+from alerts.root_cause.snapshot import MICROS
 from lineage.states import UNAUTHORIZED_ACCESS
 
 COLLECTOR, PIPELINE, EVENTS = "collector", "pipeline", "events"
 # A role that fails for as long does not recover by itself soon.
 FAILING_SECONDS = 120
 _HOUR = 3600 * MICROS
-_SILENT = "SELECT min(started_at) FROM ingestion_gap WHERE ended_at IS NULL"
+_SILENT_SINCE = "SELECT min(started_at) FROM ingestion_gap WHERE ended_at IS NULL"
 _SET_ASIDE = """
     SELECT min(failed_at) FROM event_set_aside
     WHERE spool_seq NOT IN (SELECT spool_seq FROM event_requeue)
 """
-_LET_IN = """
+_UNAUTHORIZED = """
     SELECT min(hour) FROM served_hour WHERE sli = :sli AND good < total AND hour >= :since
 """
 
 
-class Trouble(msgspec.Struct, frozen=True):
+class RoleFailure(msgspec.Struct, frozen=True):
     """A role of Lineward that fails: since when (µs), and the sentence that tells it."""
 
     since: int
-    words: str
+    message: str
 
 
-NO_TROUBLES: Final[Mapping[str, Trouble]] = MappingProxyType({})
+NO_FAILURES: Final[Mapping[str, RoleFailure]] = MappingProxyType({})
 
 
-def own_faults(
+def find_own_faults(
     connection: Connection,
     status: EvaluationStatus,
     owner: str | None,
-    troubles: Mapping[str, Trouble] = NO_TROUBLES,
-) -> Iterator[Found]:
+    troubles: Mapping[str, RoleFailure] = NO_FAILURES,
+) -> Iterator[FaultSnapshot]:
     """A silent collector, a pipeline that stands still, events set aside, an access let in wrongly.
 
     Args:
@@ -51,7 +51,7 @@ def own_faults(
         troubles: by role of `lineward up`.
     """
     now = status.now
-    found = list(_silent(connection, status, owner))
+    found = list(_find_silence(connection, status, owner))
     yield from found
     named = {each.root.name for each in found}
     for role, trouble in troubles.items():
@@ -61,13 +61,15 @@ def own_faults(
         yield service_fault("set_aside", EVENTS, set_aside_at, owner)
     # It stands for an hour or two: what happened once does not become good by being over.
     asked = {"sli": UNAUTHORIZED_ACCESS.id, "since": (now // _HOUR - 1) * _HOUR}
-    if (let_in_at := connection.scalar(text(_LET_IN), asked)) is not None:
+    if (let_in_at := connection.scalar(text(_UNAUTHORIZED), asked)) is not None:
         yield service_fault("access", UNAUTHORIZED_ACCESS.name, let_in_at, owner)
 
 
-def _silent(connection: Connection, status: EvaluationStatus, owner: str | None) -> Iterator[Found]:
+def _find_silence(
+    connection: Connection, status: EvaluationStatus, owner: str | None
+) -> Iterator[FaultSnapshot]:
     if (since := status.overdue_since) is not None:
         yield service_fault("ingestion", PIPELINE, since, owner)
     # The pipeline copies the collector's silences: while it stands still, the last is of then.
-    elif not status.is_stale and (silent_at := connection.scalar(text(_SILENT))) is not None:
+    elif not status.is_stale and (silent_at := connection.scalar(text(_SILENT_SINCE))) is not None:
         yield service_fault("ingestion", COLLECTOR, silent_at, owner)

@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import Connection, text
 
-from alerts.root_cause.snapshot import BadFact
+from alerts.root_cause.snapshot import SliViolation
 from lineage.states import FRESHNESS
 
 _BAD = """
@@ -27,27 +27,27 @@ _UNKNOWN = """
 """
 
 
-def bad_facts(connection: Connection, as_of: int) -> list[BadFact]:
+def load_violations(connection: Connection, as_of: int) -> list[SliViolation]:
     """Every (dataset, SLI) that is bad as of the newest evaluation, `as_of` in µs."""
     rows = connection.execute(text(_BAD))
-    return [_fact(row, as_of) for row in rows if not _is_mended(row, as_of)]
+    return [_violation(row, as_of) for row in rows if not _has_recovered(row, as_of)]
 
 
-def unknown_keys(connection: Connection) -> frozenset[int]:
+def load_unknown_keys(connection: Connection) -> frozenset[int]:
     """Datasets of which nobody knows how they are, for a gap of ours."""
     return frozenset(connection.scalars(text(_UNKNOWN)))
 
 
-def _is_mended(row: Sequence[Any], as_of: int) -> bool:
+def _has_recovered(row: Sequence[Any], as_of: int) -> bool:
     """Written since it is bad, and not due again: the next evaluation says so."""
     _, sli, _, _, _, deadline, _, is_written, _ = row
     return sli == FRESHNESS.id and is_written and deadline is not None and int(deadline) > as_of
 
 
-def _fact(row: Sequence[Any], as_of: int) -> BadFact:
+def _violation(row: Sequence[Any], as_of: int) -> SliViolation:
     key, sli, reason, since, was_good, deadline, learned_at, _, is_regulated = row
     if sli == FRESHNESS.id and deadline is not None:
         # Not the evaluation that found it: the deadline. Nobody could miss one not yet learned.
         since = min(as_of, max(int(deadline), learned_at or 0))
     flags = {"is_standing": not was_good, "is_regulated": bool(is_regulated)}
-    return BadFact(key, sli, reason, since, **flags)
+    return SliViolation(key, sli, reason, since, **flags)

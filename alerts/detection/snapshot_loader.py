@@ -11,8 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, text
 
-from alerts.root_cause.snapshot import DATASET, MICROS, NEVER, NO_KEY, Edges, Estate, Rows, estate
-from alerts.detection.dataset_failures import Failure, failures
+from alerts.detection.dataset_failures import Failure, load_failures
+from alerts.root_cause.snapshot import (
+    DATASET,
+    MICROS,
+    NEVER,
+    NO_KEY,
+    Edges,
+    LineageSnapshot,
+    Rows,
+    build_snapshot,
+)
 from lineage import keys
 from lineage.adjacency import Keys, positions_in
 from lineage.catalog.ranks import TIER
@@ -76,7 +85,7 @@ class Owners(msgspec.Struct, frozen=True, eq=False):
         return found
 
 
-class Given(msgspec.Struct, frozen=True, eq=False):
+class CatalogSnapshot(msgspec.Struct, frozen=True, eq=False):
     """The estate, and what its numbers stand for.
 
     Attributes:
@@ -86,13 +95,15 @@ class Given(msgspec.Struct, frozen=True, eq=False):
         errors: of the newest failed runs that reported one, by run id.
     """
 
-    estate: Estate
+    estate: LineageSnapshot
     jobs: Jobs
     owners: Owners
     errors: Mapping[str, str] = {}
 
 
-def read_estate(connection: Connection, as_of: int, declared: Iterable[Pair] = ()) -> Given:
+def load_snapshot(
+    connection: Connection, as_of: int, declared: Iterable[Pair] = ()
+) -> CatalogSnapshot:
     """All of it, as the newest evaluation (of `as_of`, µs) and the batches since have it.
 
     Args:
@@ -100,28 +111,30 @@ def read_estate(connection: Connection, as_of: int, declared: Iterable[Pair] = (
         as_of: of the newest evaluation.
         declared: edges of the policy: a job that tells nobody what it reads reads all the same.
     """
-    columns = _columns(connection)
-    edges = _edges(connection, declared)
-    rows, jobs = _rows(columns)
+    columns = _load_columns(connection)
+    edges = _load_edges(connection, declared)
+    rows, jobs = _build_rows(columns)
     is_due = _is_due(rows, as_of)
     rows["is_observable"] &= ~is_due
     started = np.array(columns[5], dtype=np.int64)
     rows["lost_at"] = np.where(is_due, _lost_at(rows, started, as_of), NEVER)
     rows["deadline_at"][_is_waived(rows, columns[10], as_of)] = NEVER
-    failed = failures(connection, _that_failed(rows))
-    _tell_failures(rows, failed, jobs)
-    _expect_reads(rows, started, edges, as_of)
+    failed = load_failures(connection, _failed_keys(rows))
+    _set_failures(rows, failed, jobs)
+    _set_next_reads(rows, started, edges, as_of)
     run_ids = {key: failure.run_id for key, failure in failed.items()}
     errors = {failure.run_id: failure.error for failure in failed.values() if failure.error}
-    return Given(estate(rows, edges, run_ids), jobs, _owners(columns), errors)
+    return CatalogSnapshot(
+        build_snapshot(rows, edges, run_ids), jobs, _number_owners(columns), errors
+    )
 
 
-def _columns(connection: Connection) -> list[Sequence[Any]]:
+def _load_columns(connection: Connection) -> list[Sequence[Any]]:
     found = connection.execute(text(_DATASETS), {"no": False}).all()
     return list(zip(*found, strict=True)) or [()] * 15
 
 
-def _edges(connection: Connection, declared: Iterable[Pair]) -> Edges:
+def _load_edges(connection: Connection, declared: Iterable[Pair]) -> Edges:
     found = connection.execute(text(_EDGES), {"day": _DAY}).all()
     flat = np.fromiter((key for row in found for key in row), np.int64, 3 * len(found))
     unseen = sorted({*declared}.difference((up, down) for up, down, _ in found))
@@ -129,9 +142,9 @@ def _edges(connection: Connection, declared: Iterable[Pair]) -> Edges:
     return Edges(*np.concatenate([flat.reshape(-1, 3), told.reshape(-1, 3)]).T.copy())
 
 
-def _rows(columns: list[Sequence[Any]]) -> tuple[Rows, Jobs]:
+def _build_rows(columns: list[Sequence[Any]]) -> tuple[Rows, Jobs]:
     rows = np.zeros(len(columns[0]), dtype=DATASET)
-    rows["key"], (rows["job_key"], jobs) = columns[0], _jobs(columns[1], columns[2])
+    rows["key"], (rows["job_key"], jobs) = columns[0], _number_jobs(columns[1], columns[2])
     rows["last_written_at"], rows["failed_at"] = columns[3], columns[4]
     rows["cadence_seconds"] = np.array(columns[6], dtype=np.float64)  # None is nan
     rows["duration_seconds"] = np.array(columns[14], dtype=np.float64)
@@ -147,7 +160,7 @@ def _rows(columns: list[Sequence[Any]]) -> tuple[Rows, Jobs]:
     return rows, jobs
 
 
-def _owners(columns: list[Sequence[Any]]) -> Owners:
+def _number_owners(columns: list[Sequence[Any]]) -> Owners:
     numbers = np.array(_numbers(columns[13]), dtype=np.int32)
     names = tuple(dict.fromkeys(name for name in columns[13] if name))
     return Owners(np.array(columns[0], dtype=np.int64), numbers - 1, names)
@@ -187,7 +200,9 @@ def _is_waived(rows: Rows, states: Sequence[str | None], as_of: int) -> NDArray[
     return (rows["deadline_at"] < as_of) & ~np.array(counts, dtype=np.bool_)
 
 
-def _jobs(namespaces: Iterable[str | None], names: Iterable[str | None]) -> tuple[list[int], Jobs]:
+def _number_jobs(
+    namespaces: Iterable[str | None], names: Iterable[str | None]
+) -> tuple[list[int], Jobs]:
     """The key of each one's job, and what the keys stand for."""
     known: dict[tuple[str, str], int] = {}
     found = []
@@ -199,12 +214,12 @@ def _jobs(namespaces: Iterable[str | None], names: Iterable[str | None]) -> tupl
     return found, {key: pair for pair, key in known.items()}
 
 
-def _that_failed(rows: Rows) -> list[int]:
+def _failed_keys(rows: Rows) -> list[int]:
     failed: list[int] = rows["key"][rows["failed_at"] > rows["last_written_at"]].tolist()
     return failed
 
 
-def _tell_failures(rows: Rows, failed: dict[int, Failure], jobs: Jobs) -> None:
+def _set_failures(rows: Rows, failed: dict[int, Failure], jobs: Jobs) -> None:
     """A job that retries failed when it failed first; one that never wrote is known by its run."""
     rows["failed_at"][rows["failed_at"] <= rows["last_written_at"]] = NEVER
     found = list(failed)
@@ -218,11 +233,11 @@ def _tell_failures(rows: Rows, failed: dict[int, Failure], jobs: Jobs) -> None:
             jobs[job] = (failure.job_namespace, failure.job_name)
 
 
-def _expect_reads(rows: Rows, started: NDArray[np.int64], edges: Edges, as_of: int) -> None:
+def _set_next_reads(rows: Rows, started: NDArray[np.int64], edges: Edges, as_of: int) -> None:
     """Somebody reads it when a job that is made of it is next expected to start."""
     expected = _next_start(started, rows["cadence_seconds"], as_of)
     reads = np.full(len(rows), np.iinfo(np.int64).max)
-    ups, downs = (_places(rows, ends) for ends in (edges.upstream_keys, edges.downstream_keys))
+    ups, downs = (_positions(rows, ends) for ends in (edges.upstream_keys, edges.downstream_keys))
     is_known = (ups >= 0) & (downs >= 0)
     is_known[is_known] = expected[downs[is_known]] != NEVER
     np.minimum.at(reads, ups[is_known], expected[downs[is_known]])
@@ -241,7 +256,7 @@ def _next_start(
     return np.asarray(np.where(is_known, found, NEVER))
 
 
-def _places(rows: Rows, asked: NDArray[np.int64]) -> NDArray[np.intp]:
+def _positions(rows: Rows, asked: NDArray[np.int64]) -> NDArray[np.intp]:
     """Where each stands in `rows`, which are by key; -1: nowhere."""
     if not len(rows):
         return np.full(len(asked), -1, dtype=np.intp)

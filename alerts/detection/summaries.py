@@ -5,47 +5,49 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 from sqlalchemy import Connection, select
 
+from alerts.detection.dataset_info import DatasetInfo, load_dataset_info
+from alerts.detection.fault_detection import DetectedFault
+from alerts.incidents.affected_datasets import AffectedDatasets
 from alerts.incidents.incident import Incident
-from alerts.root_cause.kinds import PROVENANCE, STANDING_GAP
+from alerts.incidents.incident_text import first_error_line
 from alerts.notify.incident_summary import IncidentSummary, OwnerImpact
 from alerts.notify.message import Impacted, Root
-from alerts.incidents.affected_datasets import Affected
-from alerts.detection.fault_detection import Finding
-from alerts.detection.dataset_info import Named, named
-from alerts.incidents.incident_text import shown_error
+from alerts.root_cause.kinds import PROVENANCE, STANDING_GAP
 from lineage.catalog import tables
 from lineage.catalog.pieces import pieces
 from lineage.states import OPTIONAL
 
 
-def pictures(
-    connection: Connection, drawn: Sequence[tuple[Incident, Finding, Affected]]
+def summarize(
+    connection: Connection, drawn: Sequence[tuple[Incident, DetectedFault, AffectedDatasets]]
 ) -> dict[str, IncidentSummary]:
     """By id, of incidents whose fault is found now.
 
     Of all at once: an estate that is seen for the first time may have thousands.
     """
-    known = named(connection, set().union(*(_by_name(each[1:]) for each in drawn)))
+    known = load_dataset_info(connection, set().union(*(_named_keys(each[1:]) for each in drawn)))
     firsts = _first_differences(connection, [incident.id for incident, _, _ in drawn])
     return {
-        incident.id: _picture(incident, finding, _Shown(hurt, known), firsts.get(incident.id))
+        incident.id: _summarize_one(
+            incident, finding, _ShownDatasets(hurt, known), firsts.get(incident.id)
+        )
         for incident, finding, hurt in drawn
     }
 
 
-def _by_name(drawn: tuple[Finding, Affected]) -> set[int]:
+def _named_keys(drawn: tuple[DetectedFault, AffectedDatasets]) -> set[int]:
     """The datasets that a message names."""
     finding, hurt = drawn
     theirs = (each.keys for each in hurt.by_owner.values())
-    return {*_own(finding), *hurt.first}.union(*theirs)
+    return {*_first_root_key(finding), *hurt.first}.union(*theirs)
 
 
-def _own(finding: Finding) -> list[int]:
+def _first_root_key(finding: DetectedFault) -> list[int]:
     return sorted(finding.found.root_keys)[:1]
 
 
-def _picture(
-    incident: Incident, finding: Finding, shown: "_Shown", first: str | None
+def _summarize_one(
+    incident: Incident, finding: DetectedFault, shown: "_ShownDatasets", first: str | None
 ) -> IncidentSummary:
     root, hurt = incident.root, shown.hurt
     return IncidentSummary(
@@ -58,26 +60,26 @@ def _picture(
         impacted_count=hurt.count,
         tiers=hurt.tiers,
         by_owner=shown.by_owner(incident.members),
-        error=shown_error(finding.error),
+        error=first_error_line(finding.error),
         first_difference=first,
-        dataset=shown.name_of(_own(finding)),
+        dataset=shown.name_of(_first_root_key(finding)),
         runbook=root.kind,
         correlation_id=incident.id,
-        is_bridged=finding.cluster is not None and finding.cluster.is_bridged,
+        is_bridged=finding.group is not None and finding.group.is_bridged,
         hidden_by=finding.found.hidden_by,
-        is_digest_only=shown.is_for_digest(root.kind, _own(finding)),
+        is_digest_only=shown.is_for_digest(root.kind, _first_root_key(finding)),
     )
 
 
-class _Shown(msgspec.Struct, frozen=True, eq=False):
+class _ShownDatasets(msgspec.Struct, frozen=True, eq=False):
     """Affected datasets by name, as far as a message names them."""
 
-    hurt: Affected
-    named: Mapping[int, Named]
+    hurt: AffectedDatasets
+    named: Mapping[int, DatasetInfo]
 
     def name_of(self, keys: Iterable[int]) -> tuple[str, str] | None:
         """Return namespace and name of the first that is known."""
-        return next((_name(self.named[key]) for key in keys if key in self.named), None)
+        return next((_full_name(self.named[key]) for key in keys if key in self.named), None)
 
     def is_for_digest(self, kind: str, keys: Sequence[int]) -> bool:
         """Return whether the digest has a gap, in the line of the system that its datasets are of.
@@ -102,15 +104,15 @@ class _Shown(msgspec.Struct, frozen=True, eq=False):
         }
 
 
-def _name(one: Named) -> tuple[str, str]:
+def _full_name(one: DatasetInfo) -> tuple[str, str]:
     return one.namespace, one.name
 
 
-def _impacted(one: Named) -> Impacted:
+def _impacted(one: DatasetInfo) -> Impacted:
     return Impacted(one.namespace, one.name, one.tier, one.state, one.limit_at)
 
 
-class _Told(msgspec.Struct, frozen=True):
+class _Diagnosis(msgspec.Struct, frozen=True):
     """Of a diagnosis, what messages say."""
 
     first: str | None = None
@@ -124,5 +126,5 @@ def _first_differences(connection: Connection, incident_ids: list[str]) -> dict[
                 table.c.incident_id.in_(piece), table.c.diagnosis.is_not(None)
             )
         )
-        found |= {row[0]: msgspec.json.decode(row[1], type=_Told).first for row in rows}
+        found |= {row[0]: msgspec.json.decode(row[1], type=_Diagnosis).first for row in rows}
     return found

@@ -7,16 +7,16 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from alerts.root_cause.severity import Impact
-from alerts.notify.message import MAX_LISTED
 from alerts.detection.snapshot_loader import NO_OWNER, Owners
+from alerts.notify.message import MAX_LISTED
+from alerts.root_cause.severity import Impact
 from lineage.adjacency import Keys
 from lineage.states import TIERS
 
 Tiers = tuple[tuple[str, int], ...]
 
 
-class OwnedBy(msgspec.Struct, frozen=True):
+class OwnedDatasets(msgspec.Struct, frozen=True):
     """What one owner has of it.
 
     Attributes:
@@ -32,7 +32,7 @@ class OwnedBy(msgspec.Struct, frozen=True):
     bad: frozenset[int]
 
 
-class Affected(msgspec.Struct, frozen=True, eq=False):
+class AffectedDatasets(msgspec.Struct, frozen=True, eq=False):
     """The datasets downstream of a root, the gravest first: by tier, then hops, then key.
 
     Attributes:
@@ -49,17 +49,17 @@ class Affected(msgspec.Struct, frozen=True, eq=False):
     count: int
     first: list[int]
     tiers: Tiers
-    by_owner: Mapping[str, OwnedBy]
+    by_owner: Mapping[str, OwnedDatasets]
 
 
-_NOBODY: Final = Affected(
+_NONE: Final = AffectedDatasets(
     np.empty(0, np.int64), np.empty(0, np.int32), count=0, first=[], tiers=(), by_owner={}
 )
 
 
-def affected(
+def summarize_impact(
     hurt: Impact | None, owners: Owners | None, bad: frozenset[int], most: int
-) -> Affected:
+) -> AffectedDatasets:
     """Return an impact in short.
 
     Args:
@@ -69,33 +69,33 @@ def affected(
         most: so many are kept in the list.
     """
     if hurt is None or owners is None:
-        return _NOBODY
+        return _NONE
     # By hops, then key, they stand already: a stable sort by tier is enough.
     order = np.argsort(hurt.tiers, kind="stable")
     keys, tiers = hurt.keys[order], hurt.tiers[order]
-    return Affected(
+    return AffectedDatasets(
         keys[:most].copy(),
         hurt.hops[order][:most].copy(),
         count=len(keys),
         first=keys[:MAX_LISTED].tolist(),
-        tiers=_counted(tiers),
-        by_owner=_by_owner(keys, tiers, owners, bad),
+        tiers=_count_tiers(tiers),
+        by_owner=_group_by_owner(keys, tiers, owners, bad),
     )
 
 
-def _by_owner(
+def _group_by_owner(
     keys: Keys, tiers: NDArray[np.int8], owners: Owners, bad: frozenset[int]
-) -> dict[str, OwnedBy]:
+) -> dict[str, OwnedDatasets]:
     codes = owners.of(keys)
     is_bad = np.isin(keys, np.fromiter(bad, np.int64, len(bad)))
     order = np.argsort(codes, kind="stable")
     ends = np.flatnonzero(np.diff(codes[order])) + 1
     groups = (mine for mine in np.split(order, ends) if len(mine))
     return {
-        owners.names[codes[mine[0]]]: OwnedBy(
+        owners.names[codes[mine[0]]]: OwnedDatasets(
             keys[mine[:MAX_LISTED]].tolist(),
             len(mine),
-            _counted(tiers[mine]),
+            _count_tiers(tiers[mine]),
             frozenset(keys[mine[is_bad[mine]]].tolist()),
         )
         for mine in groups
@@ -103,6 +103,6 @@ def _by_owner(
     }
 
 
-def _counted(tiers: NDArray[np.int8]) -> Tiers:
+def _count_tiers(tiers: NDArray[np.int8]) -> Tiers:
     counts = np.bincount(tiers, minlength=len(TIERS)).tolist()
     return tuple((tier, count) for tier, count in zip(TIERS, counts, strict=True) if count)

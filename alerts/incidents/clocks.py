@@ -12,7 +12,7 @@ _TIMES: Final = (
 )
 
 
-def not_ahead(own: Incident, at: int) -> Incident:
+def cap_times(own: Incident, at: int) -> Incident:
     """Return the incident with each time that is ahead of `at` set to `at`.
 
     Otherwise it would neither open nor close before the clock comes to that time again.

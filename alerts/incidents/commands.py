@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from alerts.incidents.update import Draft
-from alerts.incidents.steps import Command, Refused, What
+from alerts.incidents.steps import Command, EventKind, RejectedCommand
+from alerts.incidents.update import IncidentUpdate
 
 _OPEN = frozenset({"open", "acknowledged", "suppressed"})
-_MAY = {
+_ALLOWED_STATES = {
     "acknowledge": frozenset({"open"}),
     "suppress": frozenset({"open", "acknowledged"}),
     "unsuppress": frozenset({"suppressed"}),
@@ -15,22 +15,22 @@ _MAY = {
 }
 
 
-def obey(command: Command, drafts: Mapping[str, Draft]) -> Refused | None:
+def apply_command(command: Command, drafts: Mapping[str, IncidentUpdate]) -> RejectedCommand | None:
     """Do it, or say why not."""
     draft = drafts.get(command.incident_id)
-    refusal = _refusal(command, draft)
+    refusal = _rejection(command, draft)
     if refusal is not None or draft is None:
-        return Refused(command, refusal or "")
+        return RejectedCommand(command, refusal or "")
     reason = command.note or f"{command.action} by a person"
     if command.action == "unsuppress":
         end_suppression(draft, reason, by=command.by)
     else:
         what, change = _change(command, draft.at)
-        draft.tell(what, reason, by=command.by, change=change)
+        draft.record(what, reason, by=command.by, change=change)
     return None
 
 
-def _change(command: Command, at: int) -> tuple[What, dict[str, Any]]:
+def _change(command: Command, at: int) -> tuple[EventKind, dict[str, Any]]:
     if command.action == "acknowledge":
         by = {"acknowledged_by": command.by, "acknowledged_at": at}
         return "acknowledged", {"state": "acknowledged", **by}
@@ -39,32 +39,32 @@ def _change(command: Command, at: int) -> tuple[What, dict[str, Any]]:
     return "resolved", {"state": "resolved", "resolved_at": at, "is_dismissed": True}
 
 
-def _refusal(command: Command, draft: Draft | None) -> str | None:
+def _rejection(command: Command, draft: IncidentUpdate | None) -> str | None:
     if draft is None:
         return "no such incident, or it was over long ago"
     state = draft.incident.state
-    if state not in _MAY[command.action]:
-        return f"it is {state}: to {command.action} it, it must be one of {_among(command)}"
+    if state not in _ALLOWED_STATES[command.action]:
+        return f"it is {state}: to {command.action} it, it must be one of {_allowed_text(command)}"
     if command.action == "suppress" and (command.until is None or command.until <= draft.at):
         return "until: a suppression needs an end that is still to come"
     return None
 
 
-def _among(command: Command) -> str:
-    return ", ".join(sorted(_MAY[command.action]))
+def _allowed_text(command: Command) -> str:
+    return ", ".join(sorted(_ALLOWED_STATES[command.action]))
 
 
-def end_suppression(draft: Draft, reason: str, by: str | None = None) -> None:
+def end_suppression(draft: IncidentUpdate, reason: str, by: str | None = None) -> None:
     """What a planned window hid from its beginning opens now; the rest is as it was."""
     if draft.incident.opened_at is None:
-        opened(draft, reason)
+        open_incident(draft, reason)
         return
     is_known = draft.incident.acknowledged_by is not None
     change = {"state": "acknowledged" if is_known else "open", "suppressed_until": None}
-    draft.tell("unsuppressed", reason, by=by, change=change)
+    draft.record("unsuppressed", reason, by=by, change=change)
 
 
-def opened(draft: Draft, reason: str) -> None:
+def open_incident(draft: IncidentUpdate, reason: str) -> None:
     """Told for the first time."""
     change = {
         "state": "open",
@@ -72,4 +72,4 @@ def opened(draft: Draft, reason: str) -> None:
         "opens": (*draft.incident.opens, draft.at),
         "suppressed_until": None,
     }
-    draft.tell("opened", reason, change=change)
+    draft.record("opened", reason, change=change)

@@ -5,9 +5,9 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, delete
 
+from alerts.incidents.affected_datasets import AffectedDatasets
 from alerts.incidents.incident import Incident
 from alerts.incidents.steps import Event, Step
-from alerts.incidents.affected_datasets import Affected
 from lineage.catalog import tables
 from lineage.catalog.pieces import pieces
 from lineage.catalog.upsert import fold_rows
@@ -15,16 +15,16 @@ from lineage.catalog.upsert import fold_rows
 _ROWS_AT_ONCE: Final = 20_000
 # A single fault is listed with all of 100,000 datasets, which takes a second. Of each of hundreds
 # that open together the gravest are listed: whole lists were 20,000,000 rows of 2,000 faults.
-_MOST_ROWS: Final = 100_000
-_LEAST_A_LIST: Final = 500
+_MAX_ROWS: Final = 100_000
+_MIN_PER_LIST: Final = 500
 
 # With these the root is another one, or is told for the first time.
-_ANEW = frozenset({"opened", "reopened", "rerooted", "suppressed"})
+_NEW_LIST = frozenset({"opened", "reopened", "rerooted", "suppressed"})
 
 
-def is_anew(event: Event) -> bool:
+def needs_new_list(event: Event) -> bool:
     """Whether what happened asks for a new list."""
-    return event.what in _ANEW
+    return event.what in _NEW_LIST
 
 
 def has_grown(before: Incident | None, incident: Incident) -> bool:
@@ -38,32 +38,32 @@ def has_other_root(before: Incident | None, incident: Incident) -> bool:
     return before is None or before.root_keys != incident.root_keys
 
 
-def listed_by(before: Mapping[str, Incident], step: Step) -> tuple[set[str], set[str]]:
+def find_changed_lists(before: Mapping[str, Incident], step: Step) -> tuple[set[str], set[str]]:
     """Return the incidents whose list is written anew by a step, and those whose list grows."""
-    anew = {each.incident_id for each in step.events if is_anew(each)}
+    anew = {each.incident_id for each in step.events if needs_new_list(each)}
     grown = {each.id for each in step.incidents if has_grown(before.get(each.id), each)}
     return anew, grown - anew
 
 
-def share(lists: int) -> int:
+def datasets_per_list(lists: int) -> int:
     """Return how many datasets each of so many lists keeps: together they are one transaction."""
-    return max(_LEAST_A_LIST, _MOST_ROWS // max(1, lists))
+    return max(_MIN_PER_LIST, _MAX_ROWS // max(1, lists))
 
 
-def forget_impacts(connection: Connection, incident_ids: Iterable[str]) -> None:
+def delete_impacts(connection: Connection, incident_ids: Iterable[str]) -> None:
     """Empty the lists of these: they are written anew."""
     table = tables.incident_impact
     for some in pieces(sorted(incident_ids)):
         connection.execute(delete(table).where(table.c.incident_id.in_(some)))
 
 
-def add_impacts(connection: Connection, hurt: Mapping[str, Affected]) -> None:
+def add_impacts(connection: Connection, hurt: Mapping[str, AffectedDatasets]) -> None:
     """Add to the lists of incidents, which keep what was affected before."""
     rows = (row for number, each in hurt.items() for row in _rows(number, each))
     for some in pieces(rows, _ROWS_AT_ONCE):
         fold_rows(connection, tables.incident_impact, some)
 
 
-def _rows(incident_id: str, hurt: Affected) -> Iterator[dict[str, Any]]:
+def _rows(incident_id: str, hurt: AffectedDatasets) -> Iterator[dict[str, Any]]:
     for key, hops in zip(hurt.keys.tolist(), hurt.hops.tolist(), strict=True):
         yield {"incident_id": incident_id, "dataset_key": key, "hops": hops}

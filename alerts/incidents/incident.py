@@ -8,19 +8,19 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from alerts.root_cause.snapshot import MICROS, NO_KEY, Estate
-from alerts.root_cause.retries import RULES as RETRY_RULES
-from alerts.root_cause.faults import Cluster, Root, Why
-from alerts.root_cause.kinds import KIND_BY_ID, Course, course_of
-from alerts.root_cause.severity import BY_KIND, PAGE, TICKET, TICKET_BY_KIND, Severity
 from alerts.incidents.times import FaultTimes, LifeTimes, NamedTime, list_times, name_beginning
+from alerts.root_cause.faults import FaultGroup, Root, UnknownReason
+from alerts.root_cause.kinds import KIND_BY_ID, Progression, progression_of
+from alerts.root_cause.retries import RULES as RETRY_RULES
+from alerts.root_cause.severity import BY_KIND, PAGE, TICKET, TICKET_BY_KIND, Severity
+from alerts.root_cause.snapshot import MICROS, NO_KEY, LineageSnapshot
 from lineage import keys
 
 # pending: found, and not held for long enough to be told of.
 State = Literal["pending", "open", "acknowledged", "suppressed", "resolved"]
 
 
-class Found(msgspec.Struct, frozen=True):
+class FaultSnapshot(msgspec.Struct, frozen=True):
     """A fault as an evaluation finds it.
 
     Attributes:
@@ -35,7 +35,7 @@ class Found(msgspec.Struct, frozen=True):
         unknown: why the root is not known; none: it is.
         hidden_by: the planned window that it falls into; it opens when that ends.
         hidden_until: when that is.
-        hurt_by: incidents in whose list its root's datasets stand, of one whose run is under way.
+        affected_by: incidents in whose list its root's datasets stand, of one whose run is under way.
         has_pending_retry: its run failed, nothing is bad yet, and a retry is expected.
         times: of the root's own datasets.
     """
@@ -48,10 +48,10 @@ class Found(msgspec.Struct, frozen=True):
     severity: Severity = BY_KIND
     owner: str | None = None
     cadence_seconds: float = 0.0
-    unknown: Why | None = None
+    unknown: UnknownReason | None = None
     hidden_by: str | None = None
     hidden_until: int = 0
-    hurt_by: frozenset[str] = frozenset()
+    affected_by: frozenset[str] = frozenset()
     has_pending_retry: bool = False
     times: FaultTimes = FaultTimes()
 
@@ -66,7 +66,7 @@ class Found(msgspec.Struct, frozen=True):
         return self.root.kind == "ingestion"
 
     @property
-    def waits(self) -> bool:
+    def is_waiting(self) -> bool:
         """Return whether a retry is expected, or our own fault hides the upstream."""
         return self.has_pending_retry or self.unknown == "upstream_unknown"
 
@@ -75,23 +75,23 @@ class Found(msgspec.Struct, frozen=True):
         return self.has_pending_retry and at - self.onset <= RETRY_RULES.fresh_seconds * MICROS
 
 
-def found_of(
-    cluster: Cluster, severity: Severity, given: Estate, owner: str | None = None
-) -> Found:
+def snapshot_of(
+    group: FaultGroup, severity: Severity, snapshot: LineageSnapshot, owner: str | None = None
+) -> FaultSnapshot:
     """Of a cluster, as `roots.clusters` has it."""
     # Nothing is bad yet of a run that failed: the datasets that it should have written count.
-    at = np.searchsorted(given.keys, sorted(cluster.bad_keys or cluster.root_keys))
-    cadences = given.datasets["cadence_seconds"][at]
-    return Found(
-        root=cluster.root,
-        onset=cluster.onset,
-        bad_keys=cluster.bad_keys,
-        root_keys=frozenset(cluster.root_keys),
-        faults=frozenset(member.fault for member in cluster.members),
+    at = np.searchsorted(snapshot.keys, sorted(group.bad_keys or group.root_keys))
+    cadences = snapshot.datasets["cadence_seconds"][at]
+    return FaultSnapshot(
+        root=group.root,
+        onset=group.onset,
+        bad_keys=group.bad_keys,
+        root_keys=frozenset(group.root_keys),
+        faults=frozenset(member.fault for member in group.members),
         severity=severity,
         owner=owner,
         cadence_seconds=float(np.nan_to_num(cadences).max(initial=0.0)),
-        unknown=cluster.unknown,
+        unknown=group.unknown,
     )
 
 
@@ -100,11 +100,11 @@ def service_fault(
     part: str,
     since: int,
     owner: str | None = None,
-) -> Found:
+) -> FaultSnapshot:
     """Return a fault of Lineward itself: of a role, of an access, or of events set aside."""
     root = Root("service", NO_KEY, kind, part)
     severity = TICKET_BY_KIND if KIND_BY_ID[kind].urgency == TICKET else BY_KIND
-    return Found(root, since, faults=frozenset({root}), owner=owner, severity=severity)
+    return FaultSnapshot(root, since, faults=frozenset({root}), owner=owner, severity=severity)
 
 
 class Incident(msgspec.Struct, frozen=True):
@@ -150,7 +150,7 @@ class Incident(msgspec.Struct, frozen=True):
     root_keys: frozenset[int] = frozenset()
     severity: Severity = BY_KIND
     owner: str | None = None
-    unknown: Why | None = None
+    unknown: UnknownReason | None = None
     opened_at: int | None = None
     opens: tuple[int, ...] = ()
     is_flapping: bool = False
@@ -175,19 +175,19 @@ class Incident(msgspec.Struct, frozen=True):
         return list_times(beginning, life)
 
     @property
-    def is_live(self) -> bool:
+    def is_tracked(self) -> bool:
         """It takes what is found of it."""
         return self.state != "resolved" or self.is_dismissed
 
     @property
-    def is_told(self) -> bool:
+    def is_active(self) -> bool:
         """What changes is an event."""
         return self.state not in {"pending", "resolved"}
 
     @property
-    def is_known(self) -> bool:
+    def is_notified(self) -> bool:
         """Return whether people were notified of it, and it is not resolved."""
-        return self.is_told and self.opened_at is not None
+        return self.is_active and self.opened_at is not None
 
     @property
     def age(self) -> tuple[bool, bool, int, str]:
@@ -195,7 +195,7 @@ class Incident(msgspec.Struct, frozen=True):
         return self.is_dismissed, self.opened_at is None, self.opened_at or self.seen_at, self.id
 
 
-def begun(found: Found, at: int) -> Incident:
+def begin_incident(found: FaultSnapshot, at: int) -> Incident:
     """Found for the first time."""
     root = found.root
     number = keys.key("incident", root.entity, str(root.key), root.kind, root.name, str(at))
@@ -215,7 +215,7 @@ def begun(found: Found, at: int) -> Incident:
     )
 
 
-def is_worse(fault: Found, own: Incident) -> bool:
+def is_worse(fault: FaultSnapshot, own: Incident) -> bool:
     """Return whether a fault is a page, and its incident was a ticket.
 
     What a person did to the ticket does not answer the page.
@@ -223,7 +223,7 @@ def is_worse(fault: Found, own: Incident) -> bool:
     return fault.severity.level == PAGE and own.severity.level != PAGE
 
 
-def course_of_root(root: Root) -> tuple[Course, str, int, str] | None:
+def progression_of_root(root: Root) -> tuple[Progression, str, int, str] | None:
     """Return the course of a fault of a job or dataset; None: its kind never changes."""
-    course = course_of(root.kind)
+    course = progression_of(root.kind)
     return None if course is None else (course, root.entity, root.key, root.name)

@@ -3,16 +3,16 @@
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from alerts.root_cause.common_causes import Common
-from alerts.root_cause.faults import Cluster, Root
-from alerts.root_cause.kinds import PROVENANCE
-from alerts.incidents.times import NamedTime
+from alerts.detection.dataset_info import DatasetInfo
 from alerts.detection.snapshot_loader import Jobs
-from alerts.detection.dataset_info import Named
+from alerts.incidents.times import NamedTime
+from alerts.root_cause.common_causes import CommonCause
+from alerts.root_cause.faults import FaultGroup, Root
+from alerts.root_cause.kinds import PROVENANCE
 from lineage.clock import instant_text
 from lineage.error_lines import ERROR_CHARACTERS, error_line
 
-_WORDS: Final = {
+_TITLES: Final = {
     "failed": "{} failed",
     "lost": "{} started and never ended",
     "source_stopped": "the source {} was not delivered",
@@ -34,7 +34,7 @@ _WORDS: Final = {
     "set_aside": "the pipeline set {} aside that it cannot land",
     "access": "an access was let in that the policy does not allow ({})",
 }
-_UNKNOWN: Final = {
+_UNKNOWN_REASONS: Final = {
     "upstream_unknown": "how its upstream is, nobody knows, by a fault of ours",
     "upstream_hidden": "nobody observes its upstream",
     "upstream_well": "nothing upstream of it is bad",
@@ -43,7 +43,7 @@ _UNKNOWN: Final = {
 _MOST_RUNS = 3
 
 
-def root_name(root: Root, jobs: Jobs, people: Mapping[int, Named]) -> tuple[str, str]:
+def root_name(root: Root, jobs: Jobs, people: Mapping[int, DatasetInfo]) -> tuple[str, str]:
     """Namespace and name of what is to be mended; both empty of what is not known any more."""
     if root.entity == "job":
         return jobs.get(root.key, ("", ""))
@@ -53,7 +53,7 @@ def root_name(root: Root, jobs: Jobs, people: Mapping[int, Named]) -> tuple[str,
     return "lineward" if root.entity == "service" else "", root.name
 
 
-def what(root: Root, name: str, members: int, *, has_new_source: bool = False) -> str:
+def title(root: Root, name: str, members: int, *, has_new_source: bool = False) -> str:
     """Describe the fault in words, and how many datasets are affected.
 
     Args:
@@ -63,7 +63,7 @@ def what(root: Root, name: str, members: int, *, has_new_source: bool = False) -
         has_new_source: a fault of kind `provenance` is an undeclared upstream dataset.
     """
     kind = "unexpected_source" if has_new_source and root.kind == PROVENANCE else root.kind
-    said = _WORDS[kind].format(name or "something")
+    said = _TITLES[kind].format(name or "something")
     if root.entity == "cause":
         said = f"{name}: its jobs {_OF_CAUSE.get(root.kind, 'are bad')}"
     if not members:
@@ -74,41 +74,41 @@ def what(root: Root, name: str, members: int, *, has_new_source: bool = False) -
 _OF_CAUSE: Final = {"failed": "fail", "lost": "never end", "slow": "are late"}
 
 
-def evidence(
-    cluster: Cluster | None,
+def describe_evidence(
+    group: FaultGroup | None,
     began: Iterable[NamedTime],
-    common: Common | None = None,
+    common: CommonCause | None = None,
     error: str | None = None,
 ) -> str:
     """Return the evidence in words: since when, which runs failed, and with which error.
 
     Args:
-        cluster: the fault; None for a fault of the service itself.
+        group: the fault; None for a fault of the service itself.
         began: since when it is there.
         common: the cause that its jobs share.
         error: of one of its failed runs; one line of it is used.
     """
-    if cluster is None:
+    if group is None:
         return "Lineward says so of itself"
     told = [f"{each.name} {instant_text(each.at)}" for each in began]
     if common is not None:
-        told.append(common.words)
-    runs = cluster.run_ids
+        told.append(common.description)
+    runs = group.run_ids
     if runs:
         more = f" and {len(runs) - _MOST_RUNS} more" if len(runs) > _MOST_RUNS else ""
-        reason = shown_error(error)
+        reason = first_error_line(error)
         told.append(
             f"failed: run {', '.join(runs[:_MOST_RUNS])}{more}{f': {reason}' if reason else ''}"
         )
-    if cluster.unknown is not None:
-        told.append(f"its root is not known: {_UNKNOWN[cluster.unknown]}")
-    if cluster.is_bridged:
+    if group.unknown is not None:
+        told.append(f"its root is not known: {_UNKNOWN_REASONS[group.unknown]}")
+    if group.is_bridged:
         told.append("bridged over datasets that nobody observes")
-    if cluster.is_cycle:
+    if group.is_cycle:
         told.append("the first of a cycle")
     return "; ".join(told)
 
 
-def shown_error(error: str | None) -> str | None:
+def first_error_line(error: str | None) -> str | None:
     """Return the line of an error that says what happened; None where there is no text."""
     return error_line(error)[:ERROR_CHARACTERS] or None

@@ -5,41 +5,41 @@ from collections.abc import Iterable
 
 import msgspec
 
-from alerts.root_cause.snapshot import MICROS
+from alerts.incidents.incident import FaultSnapshot, Incident, is_worse, progression_of_root
+from alerts.incidents.steps import LifecycleRules
 from alerts.root_cause.faults import Root
-from alerts.incidents.incident import Found, Incident, course_of_root, is_worse
-from alerts.root_cause.kinds import IS_LATE_ONLY, KIND_BY_ID, course_of
-from alerts.incidents.steps import LifeRules
+from alerts.root_cause.kinds import IS_LATE_ONLY, KIND_BY_ID, progression_of
+from alerts.root_cause.snapshot import MICROS
 
 
 class Match(msgspec.Struct, frozen=True):
     """What is found of one incident.
 
     Attributes:
-        found: its root, or a root further upstream that explains it now.
-        rest: what it explained and what is still bad, now that its root, or the part of it that
-            explained this, is not found.
-        taken: younger incidents of the same root.
+        fault: its root, or a root further upstream that explains it now.
+        remaining: faults that it explained and that are still bad, now that its root, or the part
+            of it that explained them, is not found.
+        merged: younger incidents of the same root.
     """
 
-    found: Found | None = None
-    rest: tuple[Found, ...] = ()
-    taken: tuple[Incident, ...] = ()
+    fault: FaultSnapshot | None = None
+    remaining: tuple[FaultSnapshot, ...] = ()
+    merged: tuple[Incident, ...] = ()
 
 
 class Matches(msgspec.Struct, frozen=True):
     """By incident id, all of them; and what is nobody's yet."""
 
     by_id: dict[str, Match]
-    fresh: tuple[Found, ...]
+    new: tuple[FaultSnapshot, ...]
 
 
-def match(
+def match_faults(
     incidents: Iterable[Incident],
-    found: tuple[Found, ...],
+    found: tuple[FaultSnapshot, ...],
     unknown: frozenset[int],
     at: int,
-    rules: LifeRules,
+    rules: LifecycleRules,
 ) -> Matches:
     """Give each fault to the oldest incident that it continues.
 
@@ -48,9 +48,9 @@ def match(
     a rest; one that was resolved and is remembered.
     """
     every = sorted(incidents, key=lambda incident: incident.age)
-    claims = _claims([each for each in every if each.is_live], found)
+    claims = _claim_faults([each for each in every if each.is_tracked], found)
     heirs = {each.id: first for first, *others in claims.values() for each in (first, *others)}
-    idle = _Idle(every, heirs, unknown, at, rules)
+    idle = _Leftovers(every, heirs, unknown, at, rules)
     rests, back, fresh = defaultdict(list), {}, []
     for fault in (each for each in found if each not in claims):
         if (owner := idle.rest_of(fault)) is not None:
@@ -59,27 +59,29 @@ def match(
             back[again.id] = Match(fault)
         else:
             fresh.append(fault)
-    by_id = {each.id: Match() for each in every} | _claimed(claims) | back
+    by_id = {each.id: Match() for each in every} | _matches_of(claims) | back
     rest = {
-        number: msgspec.structs.replace(by_id[number], rest=tuple(faults))
+        number: msgspec.structs.replace(by_id[number], remaining=tuple(faults))
         for number, faults in rests.items()
     }
     return Matches(by_id | rest, tuple(fresh))
 
 
-def _claimed(claims: dict[Found, list[Incident]]) -> dict[str, Match]:
+def _matches_of(claims: dict[FaultSnapshot, list[Incident]]) -> dict[str, Match]:
     """To the oldest; what a person resolved stays apart."""
     return {
-        first.id: Match(fault, taken=tuple(each for each in others if not each.is_dismissed))
+        first.id: Match(fault, merged=tuple(each for each in others if not each.is_dismissed))
         for fault, (first, *others) in claims.items()
     }
 
 
-def _claims(live: list[Incident], found: tuple[Found, ...]) -> dict[Found, list[Incident]]:
+def _claim_faults(
+    live: list[Incident], found: tuple[FaultSnapshot, ...]
+) -> dict[FaultSnapshot, list[Incident]]:
     """Which incidents each fault continues, the oldest first."""
-    places = _Places(found)
+    places = _FaultIndex(found)
     roots = {incident.root for incident in live}
-    claims: dict[Found, list[Incident]] = {}
+    claims: dict[FaultSnapshot, list[Incident]] = {}
     for incident in live:
         fault = places.of(incident.root)
         if fault is None or _is_of_another(fault, incident, roots):
@@ -89,44 +91,44 @@ def _claims(live: list[Incident], found: tuple[Found, ...]) -> dict[Found, list[
     return claims
 
 
-def _is_of_another(fault: Found, incident: Incident, roots: set[Root]) -> bool:
+def _is_of_another(fault: FaultSnapshot, incident: Incident, roots: set[Root]) -> bool:
     """Return whether the fault has an incident of its own.
 
     A dataset may have reads of an unknown source and an undeclared source at once.
     """
-    is_origin = course_of(fault.root.kind) == "origin"
+    is_origin = progression_of(fault.root.kind) == "origin"
     return is_origin and fault.root != incident.root and fault.root in roots
 
 
-def _is_new(fault: Found, dismissed: Incident) -> bool:
+def _is_new(fault: FaultSnapshot, dismissed: Incident) -> bool:
     """Return whether a person resolved another fault, or a lesser one, than this."""
     is_elsewhere = _entity(fault.root) != _entity(dismissed.root)
-    return _is_since(fault, dismissed) or is_elsewhere
+    return _is_after_resolution(fault, dismissed) or is_elsewhere
 
 
-def _is_since(fault: Found, dismissed: Incident) -> bool:
+def _is_after_resolution(fault: FaultSnapshot, dismissed: Incident) -> bool:
     """Return whether a fault began, or became a page, since a person resolved the incident."""
     return fault.onset > (dismissed.resolved_at or 0) or is_worse(fault, dismissed)
 
 
-class _Places:
+class _FaultIndex:
     """Where a root stands now."""
 
-    def __init__(self, found: tuple[Found, ...]) -> None:
+    def __init__(self, found: tuple[FaultSnapshot, ...]) -> None:
         self._by_fault = {fault: each for each in found for fault in each.faults}
         self._by_fault |= {each.root: each for each in found}
         placed = [(fault, each) for each in found for fault in each.faults]
         placed = [*sorted(placed, key=_order), *((each.root, each) for each in found)]
-        courses = ((course_of_root(fault), each) for fault, each in placed)
+        courses = ((progression_of_root(fault), each) for fault, each in placed)
         self._by_course = {course: each for course, each in courses if course is not None}
 
-    def of(self, root: Root) -> Found | None:
+    def of(self, root: Root) -> FaultSnapshot | None:
         """The fault that it is, or belongs to; by its job where the kind has changed since."""
-        same, course = self._by_fault.get(root), course_of_root(root)
+        same, course = self._by_fault.get(root), progression_of_root(root)
         return self._by_course.get(course) if same is None and course is not None else same
 
 
-def _order(placed: tuple[Root, Found]) -> tuple[Root, Root]:
+def _order(placed: tuple[Root, FaultSnapshot]) -> tuple[Root, Root]:
     fault, found = placed
     return fault, found.root
 
@@ -135,7 +137,7 @@ def _entity(root: Root) -> tuple[str, int, str]:
     return root.entity, root.key, root.name
 
 
-class _Idle:
+class _Leftovers:
     """What incidents still take whose root is found nowhere now, or only in part."""
 
     def __init__(
@@ -144,37 +146,37 @@ class _Idle:
         heirs: dict[str, Incident],
         unknown: frozenset[int],
         at: int,
-        rules: LifeRules,
+        rules: LifecycleRules,
     ) -> None:
         self._heirs, self._unknown, self._at, self._rules = heirs, unknown, at, rules
         self._by_member: dict[int, list[Incident]] = defaultdict(list)
         for incident in incidents:
-            for member in incident.members if incident.is_live else ():
+            for member in incident.members if incident.is_tracked else ():
                 self._by_member[member].append(heirs.get(incident.id, incident))
-        self._live = {each.id: heirs.get(each.id, each) for each in incidents if each.is_live}
+        self._live = {each.id: heirs.get(each.id, each) for each in incidents if each.is_tracked}
         idle = [each for each in incidents if each.id not in heirs]
-        over = [each for each in idle if each.resolved_at is not None and not each.is_live]
+        over = [each for each in idle if each.resolved_at is not None and not each.is_tracked]
         over.sort(key=lambda each: each.resolved_at or 0)
         self._over = {each.root: each for each in over}
 
-    def rest_of(self, fault: Found) -> Incident | None:
+    def rest_of(self, fault: FaultSnapshot) -> Incident | None:
         """Its root was a member and began before that incident's root recovered, not long ago.
 
         Or its run is under way, and the incident's list has it: its inputs came late.
         """
         near = {each.id: each for key in fault.root_keys for each in self._by_member.get(key, ())}
         fitting = [each for each in near.values() if self._is_rest(fault, each)]
-        hurting = (self._live[number] for number in fault.hurt_by if number in self._live)
+        hurting = (self._live[number] for number in fault.affected_by if number in self._live)
         catching_up = [each for each in hurting if self._is_catching_up(fault, each)]
         return min(fitting or catching_up, key=lambda each: each.age, default=None)
 
-    def _is_catching_up(self, fault: Found, incident: Incident) -> bool:
+    def _is_catching_up(self, fault: FaultSnapshot, incident: Incident) -> bool:
         """Of what makes nothing late nothing catches up, though it stands in its list."""
         delays = KIND_BY_ID[incident.root.kind].delays and not incident.is_dismissed
         return delays and self._drains(fault, incident.root_good_at or self._at)
 
-    def _is_rest(self, fault: Found, incident: Incident) -> bool:
-        if incident.is_dismissed and _is_since(fault, incident):
+    def _is_rest(self, fault: FaultSnapshot, incident: Incident) -> bool:
+        if incident.is_dismissed and _is_after_resolution(fault, incident):
             return False
         if incident.id in self._heirs:
             # One of its several roots is mended. A failure of its own is a fault of its own.
@@ -185,12 +187,12 @@ class _Idle:
         good_at = incident.root_good_at or self._at
         return fault.onset <= good_at and self._drains(fault, good_at)
 
-    def _drains(self, fault: Found, good_at: int) -> bool:
+    def _drains(self, fault: FaultSnapshot, good_at: int) -> bool:
         rules = self._rules
         drain = max(rules.drain_seconds, rules.drain_cadences * fault.cadence_seconds)
         return self._at - good_at <= drain * MICROS
 
-    def back(self, fault: Found) -> Incident | None:
+    def back(self, fault: FaultSnapshot) -> Incident | None:
         """The last of that root, if it was resolved a little while ago."""
         last = self._over.get(fault.root)
         is_recent = last and self._rules.remembers(last, last.resolved_at or 0, self._at)

@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, bindparam, select, update
 
-from alerts.root_cause.faults import Member
+from alerts.detection.fault_detection import DetectedFault
 from alerts.incidents.incident import Incident
-from alerts.detection.fault_detection import Finding
+from alerts.root_cause.faults import Member
 from lineage.catalog import tables
 from lineage.catalog.pieces import pieces
 from lineage.catalog.upsert import fold_rows, least, newest
@@ -19,11 +19,11 @@ _member = tables.incident_member
 _KEYS = ("incident_id", "dataset_key")
 
 
-class Joined(msgspec.Struct, frozen=True, eq=False, dict=True):
+class MembershipChange(msgspec.Struct, frozen=True, eq=False, dict=True):
     """An incident that changed `at`, in µs, and the fault that it is then, if it is any."""
 
     incident: Incident
-    finding: Finding | None
+    finding: DetectedFault | None
     at: int
 
     def rows(self) -> Iterator[dict[str, Any]]:
@@ -50,7 +50,9 @@ class Joined(msgspec.Struct, frozen=True, eq=False, dict=True):
         return key in self.incident.members or key in self.failing_keys
 
 
-def keep_members(connection: Connection, changed: Iterable[Joined], known: Container[str]) -> None:
+def save_members(
+    connection: Connection, changed: Iterable[MembershipChange], known: Container[str]
+) -> None:
     """Write the members as they are; one that left keeps its row.
 
     Args:
@@ -63,13 +65,13 @@ def keep_members(connection: Connection, changed: Iterable[Joined], known: Conta
     if rows:
         folds = dict.fromkeys(rows[0].keys() - set(_KEYS), newest)
         fold_rows(connection, _member, rows, {**folds, "joined_at": least})
-    _leave(connection, {each.incident.id: each for each in every if each.incident.id in known})
+    _mark_left(connection, {each.incident.id: each for each in every if each.incident.id in known})
 
 
-def _leave(connection: Connection, changed: Mapping[str, Joined]) -> None:
+def _mark_left(connection: Connection, changed: Mapping[str, MembershipChange]) -> None:
     gone = [
         {"of": number, "key": key, "left_at": changed[number].at}
-        for number, key in _there(connection, changed)
+        for number, key in _current_members(connection, changed)
         if not changed[number].has(key)
     ]
     mine = (_member.c.incident_id == bindparam("of"), _member.c.dataset_key == bindparam("key"))
@@ -77,7 +79,9 @@ def _leave(connection: Connection, changed: Mapping[str, Joined]) -> None:
         connection.execute(update(_member).where(*mine, _member.c.left_at.is_(None)), gone)
 
 
-def _there(connection: Connection, incident_ids: Iterable[str]) -> Iterator[tuple[str, int]]:
+def _current_members(
+    connection: Connection, incident_ids: Iterable[str]
+) -> Iterator[tuple[str, int]]:
     columns = select(_member.c.incident_id, _member.c.dataset_key)
     for some in pieces(incident_ids):
         there = columns.where(_member.c.incident_id.in_(some), _member.c.left_at.is_(None))
@@ -93,7 +97,7 @@ def _row(number: str, member: Member, at: int) -> dict[str, Any]:
         "onset": member.onset,
         "steps": member.steps,
         "explained_by": None if by is None else by[0],
-        "relays": msgspec.json.encode(member.relays).decode(),
+        "relays": msgspec.json.encode(member.unobserved).decode(),
         "job_key": member.job_key,
         "run_id": member.run_id,
         "joined_at": at,

@@ -4,14 +4,14 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 from alerts.incidents.incident import Incident
-from alerts.root_cause.severity import PAGE
 from alerts.incidents.steps import Step
+from alerts.root_cause.severity import PAGE
 
-MOST: Final = 200  # incidents a transaction: a tenth of a second, of lists a second
+MAX_INCIDENTS: Final = 200  # incidents a transaction: a tenth of a second, of lists a second
 
 
-def first_of(
-    before: Mapping[str, Incident], step: Step, asked: Collection[str], most: int = MOST
+def first_slice(
+    before: Mapping[str, Incident], step: Step, asked: Collection[str], most: int = MAX_INCIDENTS
 ) -> Step:
     """Return the part of a step that is written now; the next turn finds the rest again.
 
@@ -36,14 +36,20 @@ def first_of(
         tuple(_incidents(before, step, chosen)),
         tuple(each for each in step.changed if each.id in chosen),
         tuple(each for each in step.events if each.incident_id in chosen),
-        step.refused,
+        step.rejected,
     )
 
 
 def _rank(incident: Incident, asked: Collection[str]) -> tuple[bool, bool, bool, int, str]:
     """People's commands first, then what pages, then what changed state, the oldest first."""
     is_page = incident.severity.level == PAGE
-    return incident.id not in asked, not is_page, not incident.is_told, incident.onset, incident.id
+    return (
+        incident.id not in asked,
+        not is_page,
+        not incident.is_active,
+        incident.onset,
+        incident.id,
+    )
 
 
 def _merged_with(step: Step, chosen: set[str]) -> set[str]:

@@ -8,11 +8,11 @@ from typing import Literal
 
 import msgspec
 
-from alerts.root_cause.snapshot import MICROS
+from alerts.incidents.incident import FaultSnapshot, Incident
 from alerts.root_cause.faults import Root
-from alerts.incidents.incident import Found, Incident
+from alerts.root_cause.snapshot import MICROS
 
-What = Literal[
+EventKind = Literal[
     "opened",
     "reopened",
     "flapping",
@@ -34,7 +34,7 @@ What = Literal[
 ]
 
 
-class LifeRules(msgspec.Struct, frozen=True):
+class LifecycleRules(msgspec.Struct, frozen=True):
     """The figures that a life goes by, in seconds.
 
     Attributes:
@@ -88,13 +88,13 @@ class Event(msgspec.Struct, frozen=True):
         old_owner: before, where it was handed over; `new_owner` after.
         new_owner: see there.
         other_id: the incident that it merged into or took over.
-        is_told_already: the new owner was told of this fault by an incident that was taken over.
+        is_owner_notified: the new owner was told of this fault by an incident that was taken over.
     """
 
     incident_id: str
     revision: int
     at: int
-    what: What
+    what: EventKind
     reason: str
     by: str | None = None
     members: tuple[int, ...] = ()
@@ -103,7 +103,7 @@ class Event(msgspec.Struct, frozen=True):
     old_owner: str | None = None
     new_owner: str | None = None
     other_id: str | None = None
-    is_told_already: bool = False
+    is_owner_notified: bool = msgspec.field(default=False, name="is_told_already")
 
 
 class Command(msgspec.Struct, frozen=True):
@@ -116,19 +116,19 @@ class Command(msgspec.Struct, frozen=True):
     note: str = ""
 
 
-class Refused(msgspec.Struct, frozen=True):
+class RejectedCommand(msgspec.Struct, frozen=True):
     """A command that came to nothing, and why."""
 
     command: Command
     reason: str
 
 
-class Now(msgspec.Struct, frozen=True, dict=True):
+class StepInput(msgspec.Struct, frozen=True, dict=True):
     """What an instant brings.
 
     Attributes:
         at: the clock; no time of an incident is ahead of it.
-        found: all faults of this evaluation, each root once; an outage among them freezes all else.
+        faults: all faults of this evaluation, each root once; an outage freezes all others.
         unknown: datasets whose state is unknown.
         commands: of people, in their order.
         is_behind: the evaluation lacks events that were received long before it: as in an outage,
@@ -136,16 +136,16 @@ class Now(msgspec.Struct, frozen=True, dict=True):
     """
 
     at: int
-    found: tuple[Found, ...] = ()
+    faults: tuple[FaultSnapshot, ...] = ()
     unknown: frozenset[int] = frozenset()
     commands: tuple[Command, ...] = ()
     is_behind: bool = False
 
     # Each incident of a step asks: without a cache a step was quadratic in the number of faults.
     @cached_property
-    def is_blind(self) -> bool:
+    def has_stale_data(self) -> bool:
         """Return whether Lineward has no current data of datasets."""
-        return self.is_behind or any(each.is_outage for each in self.found)
+        return self.is_behind or any(each.is_outage for each in self.faults)
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -162,4 +162,4 @@ class Step(msgspec.Struct, frozen=True):
     incidents: tuple[Incident, ...]
     changed: tuple[Incident, ...] = ()
     events: tuple[Event, ...] = ()
-    refused: tuple[Refused, ...] = ()
+    rejected: tuple[RejectedCommand, ...] = ()

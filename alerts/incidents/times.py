@@ -7,8 +7,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from alerts.root_cause.snapshot import NEVER, Estate
 from alerts.root_cause.kinds import KINDS
+from alerts.root_cause.snapshot import NEVER, LineageSnapshot
 
 # What the beginning of a fault is, where the dataset is neither late nor has a failed run.
 _BEGAN: Final = {
@@ -25,9 +25,9 @@ _FOUND: Final = "found bad at"
 _BAD: Final = "bad since"
 _LATE_KINDS: Final = frozenset(each.id for each in KINDS if each.delays)
 # Of messages that are no incident's.
-BEGAN: Final = "began at"
-FIRING: Final = "firing since"
-HIDDEN: Final = "hidden since"
+BEGAN_AT: Final = "began at"
+FIRING_SINCE: Final = "firing since"
+HIDDEN_SINCE: Final = "hidden since"
 
 
 class NamedTime(msgspec.Struct, frozen=True):
@@ -75,9 +75,9 @@ class LifeTimes(msgspec.Struct, frozen=True):
     resolved_at: int | None = None
 
 
-def read_times(given: Estate, keys: Iterable[int], now: int) -> FaultTimes:
+def read_times(snapshot: LineageSnapshot, keys: Iterable[int], now: int) -> FaultTimes:
     """Return the times of these datasets at `now`, µs."""
-    rows = given.datasets[np.searchsorted(given.keys, sorted(keys))]
+    rows = snapshot.datasets[np.searchsorted(snapshot.keys, sorted(keys))]
     deadlines = rows["deadline_at"]
     written = _drop_never(rows["last_written_at"])
     return FaultTimes(

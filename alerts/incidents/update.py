@@ -5,10 +5,10 @@ from typing import Any
 import msgspec
 
 from alerts.incidents.incident import Incident
-from alerts.incidents.steps import Event, What
+from alerts.incidents.steps import Event, EventKind
 
 
-class Draft:
+class IncidentUpdate:
     """An incident and the events of this step."""
 
     def __init__(self, incident: Incident, at: int) -> None:
@@ -16,22 +16,22 @@ class Draft:
         self.at = at
         self.events: list[Event] = []
 
-    def quietly(self, **fields: Any) -> None:  # noqa: ANN401 - as the struct has them
+    def set(self, **fields: Any) -> None:  # noqa: ANN401 - as the struct has them
         """Change what nobody needs to hear of."""
         self.incident = msgspec.structs.replace(self.incident, **fields)
 
-    def tell(
+    def record(
         self,
-        what: What,
+        what: EventKind,
         reason: str,
         *,
         change: dict[str, Any] | None = None,
         **detail: Any,  # noqa: ANN401 - as `Event` has them
     ) -> None:
         """Change these fields of the incident, and say so: quietly where nobody knows of it yet."""
-        was_told = self.incident.is_told
-        self.quietly(**(change or {}))
-        if was_told or self.incident.is_told:
-            self.quietly(revision=self.incident.revision + 1)
+        was_told = self.incident.is_active
+        self.set(**(change or {}))
+        if was_told or self.incident.is_active:
+            self.set(revision=self.incident.revision + 1)
             own = self.incident
             self.events.append(Event(own.id, own.revision, self.at, what, reason, **detail))

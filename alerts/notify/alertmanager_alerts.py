@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from alerts.incidents.times import FIRING, NamedTime
+from alerts.incidents.times import FIRING_SINCE, NamedTime
 from alerts.notify import sentences
 from alerts.notify.alertmanager_webhook import Alert
 from alerts.notify.channels.registry import can_page
@@ -19,11 +19,11 @@ from alerts.notify.message import Kind, Links, Message, Root, Severity
 from alerts.notify.notification_plan import Notification, NotificationPlan
 from alerts.notify.notification_state import ChannelState, NotificationState
 from alerts.notify.sentences import join_sentences
+from alerts.rules.burn_windows import ESCALATION, PAGE
 from alerts.rules.health import WATCHDOG
 from alerts.rules.incident_alerts import NAMES, OUTAGE_ROOTS
 from alerts.rules.roots import OUTAGE
 from alerts.rules.zero_budget import UNAUTHORIZED
-from alerts.rules.burn_windows import ESCALATION, PAGE
 from lineage.clock import from_micros
 from lineage.states import INGESTION_LAG, UNAUTHORIZED_ACCESS
 
@@ -227,7 +227,7 @@ def _message(  # noqa: PLR0913 - each stands in it
         severity=_severity(own),
         what=annotations.get("summary") or own.name,
         since=since,
-        times=(NamedTime(FIRING, since),),
+        times=(NamedTime(FIRING_SINCE, since),),
         at=at,
         root=Root(own.name, " ".join(filter(None, about)) or "lineward", "lineward"),
         owner=owner,

@@ -7,13 +7,13 @@ came back and stayed, and never a third time.
 
 import msgspec
 
-from alerts.root_cause.severity import PAGE
 from alerts.notify import sentences
 from alerts.notify.channels.registry import can_page
 from alerts.notify.context import CAP_SECONDS, MAX_OWNER_PAGES, RECHECK_SECONDS, RoutingContext
 from alerts.notify.message import Kind
 from alerts.notify.notification_plan import NotificationPlan
 from alerts.notify.notification_state import MICROS, ChannelState, Role
+from alerts.root_cause.severity import PAGE
 
 
 def start_or_hold(plan: NotificationPlan, context: RoutingContext) -> None:

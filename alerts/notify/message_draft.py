@@ -2,15 +2,15 @@
 
 import msgspec
 
-from alerts.root_cause.faults import Root as FaultRoot
 from alerts.incidents.incident import Incident
-from alerts.root_cause.kinds import STANDING_GAP
 from alerts.notify import sentences
 from alerts.notify.incident_summary import IncidentSummary
 from alerts.notify.links import links_of
 from alerts.notify.message import MAX_LISTED, Message, Root
 from alerts.notify.notification_state import NotificationState
 from alerts.notify.settings import RoutingSettings
+from alerts.root_cause.faults import Root as FaultRoot
+from alerts.root_cause.kinds import STANDING_GAP
 from lineage.states import UNAUTHORIZED_ACCESS
 
 

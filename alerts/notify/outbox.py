@@ -4,11 +4,11 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, delete, exists, func, select, update
 
-from alerts.root_cause.severity import PAGE
 from alerts.notify.channels.name import ChannelName, parse_channel
 from alerts.notify.channels.registry import can_page
 from alerts.notify.delivery_queries import Metric
 from alerts.notify.message import Message, to_json
+from alerts.root_cause.severity import PAGE
 from lineage.catalog.tables import notification, notification_count
 from lineage.catalog.upsert import added, fold_rows, insert_for
 

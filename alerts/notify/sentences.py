@@ -6,8 +6,8 @@ Names are not escaped here: each channel escapes a text as its provider needs it
 from collections.abc import Iterable
 from typing import Final
 
-from alerts.incidents.steps import Event, What
-from alerts.incidents.times import BEGAN
+from alerts.incidents.steps import Event, EventKind
+from alerts.incidents.times import BEGAN_AT
 from alerts.notify.formatting import CUT, format_duration, format_time
 from alerts.notify.message import Impacted, Kind, Message
 
@@ -34,19 +34,19 @@ _TITLES: Final[dict[Kind, str]] = {
     "handed_over": "Handed over",
     "test": "Test",
 }
-_BY_PERSON: Final[dict[What, str]] = {
+_BY_PERSON: Final[dict[EventKind, str]] = {
     "acknowledged": "Acknowledged",
     "suppressed": "Suppressed",
     "unsuppressed": "No longer suppressed",
     "resolved": "Resolved",
 }
-_OF_MEMBERS: Final[dict[What, str]] = {
+_OF_MEMBERS: Final[dict[EventKind, str]] = {
     "joined": "more affected",
     "left": "no longer affected",
 }
 # An outage of Lineward freezes all incidents and notifies by itself: a message for each of them,
 # and one more when its state is known again, was a flood (104 messages of 52 tickets).
-QUIET: Final[frozenset[What]] = frozenset({"frozen", "thawed"})
+QUIET: Final[frozenset[EventKind]] = frozenset({"frozen", "thawed"})
 # Other sentences say it: the incident itself, or what it leads to.
 _SILENT: Final = frozenset({"opened", *QUIET})
 
@@ -97,7 +97,7 @@ def impact_lines(message: Message) -> list[str]:
 def format_times(message: Message) -> dict[str, str]:
     """Return the timestamps that a message names, the earliest first."""
     named = {each.name: format_time(each.at) for each in message.times}
-    return named or {BEGAN: format_time(message.since)}
+    return named or {BEGAN_AT: format_time(message.since)}
 
 
 def field_lines(message: Message) -> list[str]:
@@ -224,14 +224,14 @@ def and_more(count: int) -> str:
 def ticket_line(name: str, what: str, since: int, state: str) -> str:
     """Return one incident of a list."""
     suffix = "" if state == "open" else f", {state}"
-    return f"{name}: {what} ({BEGAN} {format_time(since)}{suffix})"
+    return f"{name}: {what} ({BEGAN_AT} {format_time(since)}{suffix})"
 
 
 def gap_line(system: str, count: int, since: int) -> str:
     """Return one source system whose datasets have no producer."""
     have, them = ("has", "it as a source") if count == 1 else ("have", "them as sources")
     return (
-        f"{system}: {_count(count, 'dataset')} {have} no producer ({BEGAN} {format_time(since)})."
+        f"{system}: {_count(count, 'dataset')} {have} no producer ({BEGAN_AT} {format_time(since)})."
         f" If this is expected, declare {them} in the policy."
     )
 

@@ -20,7 +20,6 @@ from sqlalchemy import (
     update,
 )
 
-from alerts.root_cause.severity import PAGE
 from alerts.notify.channels.name import parse_channel
 from alerts.notify.context import CAP_SECONDS, RoutingContext, next_due_at
 from alerts.notify.delivery_queries import FAILED
@@ -30,6 +29,7 @@ from alerts.notify.notification_state import MICROS, NotificationState
 from alerts.notify.outbox import IS_PAGE, add_count, enqueue, prune_notifications
 from alerts.notify.planning import LONGEST_WAIT, RoutingResult
 from alerts.notify.ticket_caps import build_held_notices
+from alerts.root_cause.severity import PAGE
 from alerts.rules.incident_alerts import OUTAGE_ROOTS
 from lineage.catalog.pieces import pieces
 from lineage.catalog.tables import (

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 from sqlalchemy import ColumnElement, Connection, or_, select, update
 
-from alerts.incidents.times import HIDDEN, NamedTime
+from alerts.incidents.times import HIDDEN_SINCE, NamedTime
 from alerts.notify import sentences
 from alerts.notify.channels.registry import can_page
 from alerts.notify.context import RoutingContext
@@ -61,7 +61,7 @@ def _message(
         severity="ticket",
         what=sentences.window_ended(count, still),
         since=since,
-        times=(NamedTime(HIDDEN, since),),
+        times=(NamedTime(HIDDEN_SINCE, since),),
         at=at,
         root=Root("window", name, "suppression"),
         owner=owner,

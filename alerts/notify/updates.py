@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from alerts.incidents.incident import Incident
-from alerts.incidents.steps import Event, What
+from alerts.incidents.steps import Event, EventKind
 from alerts.notify import sentences
 from alerts.notify.context import MEMBER_UPDATE_SECONDS, RoutingContext
 from alerts.notify.first_notification import notify_owner, start_or_hold
@@ -14,7 +14,7 @@ from alerts.notify.notification_plan import NotificationPlan
 from alerts.notify.notification_state import MICROS, NotificationState
 from alerts.notify.sentences import QUIET, describe
 
-_OF_MEMBERS: Final[frozenset[What]] = frozenset({"joined", "left"})
+_OF_MEMBERS: Final[frozenset[EventKind]] = frozenset({"joined", "left"})
 
 
 def plan_update(
@@ -124,7 +124,7 @@ def _hand_over(
         if channel_state.channel not in {*address.channels, context.settings.tickets}:
             note = sentences.handed_over(address.owner, describe(news))
             plan.close_channel(channel_state, "handed_over", note)
-    is_known = is_already_notified and any(event.is_told_already for event in news)
+    is_known = is_already_notified and any(event.is_owner_notified for event in news)
     notify_owner(plan, context, "changed" if is_known else "opened", describe(news))
     plan.notify_all("changed", describe(news))
 

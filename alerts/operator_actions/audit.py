@@ -34,16 +34,16 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 def record(connection: Connection, entry: Entry) -> None:
     """Add a row, in the transaction of what it tells of."""
     row = msgspec.structs.asdict(entry)
-    texts = {name: stored(value) for name, value in row.items() if isinstance(value, str)}
+    texts = {name: storable_text(value) for name, value in row.items() if isinstance(value, str)}
     connection.execute(insert(audit), {**row, **texts})
 
 
-def refusal(entry: Entry, reason: str) -> Entry:
+def rejection(entry: Entry, reason: str) -> Entry:
     """The same, and why it came to nothing."""
     return msgspec.structs.replace(entry, answer=f"refused: {reason}")
 
 
-def stored(text: str, limit: int = _MAX_CHARACTERS) -> str:
+def storable_text(text: str, limit: int = _MAX_CHARACTERS) -> str:
     """Text as every catalog can hold it: no NUL, no half of a surrogate pair, and cut."""
     sound = text[:limit].encode("utf-8", "replace").decode()
     return sound.replace("\0", "\N{REPLACEMENT CHARACTER}")

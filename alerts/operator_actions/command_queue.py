@@ -9,16 +9,16 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, Row, Select, select, update
 
-from alerts.incidents.steps import Command, Refused
-from alerts.operator_actions.command_requests import Ask, entry_of, state_of
-from alerts.operator_actions.audit import DONE, Entry, record, refusal, stored
-from alerts.operator_actions.verdicts import false_alarm, judged
+from alerts.incidents.steps import Command, RejectedCommand
+from alerts.operator_actions.audit import DONE, Entry, record, rejection, storable_text
+from alerts.operator_actions.command_requests import CommandRequest, audit_entry, load_state
+from alerts.operator_actions.verdicts import record_false_alarm, record_reviewed
 from lineage.catalog.tables import incident_command
 
 _ESCALATE = incident_command.c.action == "escalate"
 
 
-class Escalation(msgspec.Struct, frozen=True):
+class EscalationRequest(msgspec.Struct, frozen=True):
     """Somebody wants the owner's next escalation step to be told now; `id` is to be answered."""
 
     id: int
@@ -27,22 +27,24 @@ class Escalation(msgspec.Struct, frozen=True):
     note: str
 
 
-def waiting(connection: Connection) -> list[tuple[int, Command]]:
+def pending(connection: Connection) -> list[tuple[int, Command]]:
     """What the next step of life is to be given, with its numbers, in the order it was asked.
 
     A false alarm is a resolve. Escalations are not among them: a life knows none.
     """
-    rows = connection.execute(_unanswered().where(~_ESCALATE))
+    rows = connection.execute(_select_pending().where(~_ESCALATE))
     return [(row.id, _command(row)) for row in rows]
 
 
-def escalations(connection: Connection) -> list[Escalation]:
+def pending_escalations(connection: Connection) -> list[EscalationRequest]:
     """Whose next step is to be told now; whoever tells it, or cannot, calls `answered`."""
-    rows = connection.execute(_unanswered().where(_ESCALATE))
-    return [Escalation(row.id, row.incident_id, row.by, row.note) for row in rows]
+    rows = connection.execute(_select_pending().where(_ESCALATE))
+    return [EscalationRequest(row.id, row.incident_id, row.by, row.note) for row in rows]
 
 
-def refusals(taken: Sequence[tuple[int, Command]], refused: Iterable[Refused]) -> dict[int, str]:
+def rejections(
+    taken: Sequence[tuple[int, Command]], refused: Iterable[RejectedCommand]
+) -> dict[int, str]:
     """The reasons by number, of what `waiting` gave and a step refused.
 
     By identity: of two who acknowledge at once, alike in every word, one is refused.
@@ -51,7 +53,7 @@ def refusals(taken: Sequence[tuple[int, Command]], refused: Iterable[Refused]) -
     return {number: reasons[id(each)] for number, each in taken if id(each) in reasons}
 
 
-def answered(
+def complete(
     connection: Connection, numbers: Iterable[int], refused: Mapping[int, str], at: int
 ) -> None:
     """Write down what became of what was taken, after the incidents themselves were written.
@@ -66,33 +68,33 @@ def answered(
     for number in numbers:
         row = connection.execute(select(table).where(table.c.id == number)).one()
         reason = refused.get(number)
-        if reason is not None and row.action == "false_alarm" and _is_over(connection, row):
+        if reason is not None and row.action == "false_alarm" and _is_resolved(connection, row):
             reason = None  # it may be said of what is resolved already
         done = update(table).where(table.c.id == number)
-        connection.execute(done.values(done_at=at, answer=stored(reason or "")))
-        record(connection, _answer_entry(row, reason, at))
+        connection.execute(done.values(done_at=at, answer=storable_text(reason or "")))
+        record(connection, _audit_result(row, reason, at))
         if reason is None:
-            _judge(connection, row)
+            _record_verdict(connection, row)
 
 
-def _answer_entry(row: Row[Any], reason: str | None, at: int) -> Entry:
-    wanted = Ask(incident_id=row.incident_id, action=row.action, by=row.by, via=row.via)
-    entry = msgspec.structs.replace(entry_of(wanted, at), answer=DONE)
-    return entry if reason is None else refusal(entry, reason)
+def _audit_result(row: Row[Any], reason: str | None, at: int) -> Entry:
+    wanted = CommandRequest(incident_id=row.incident_id, action=row.action, by=row.by, via=row.via)
+    entry = msgspec.structs.replace(audit_entry(wanted, at), answer=DONE)
+    return entry if reason is None else rejection(entry, reason)
 
 
-def _judge(connection: Connection, row: Row[Any]) -> None:
+def _record_verdict(connection: Connection, row: Row[Any]) -> None:
     if row.action == "false_alarm":
-        false_alarm(connection, row.incident_id)
+        record_false_alarm(connection, row.incident_id)
     elif row.action in {"acknowledge", "resolve"}:
-        judged(connection, row.incident_id)
+        record_reviewed(connection, row.incident_id)
 
 
-def _is_over(connection: Connection, row: Row[Any]) -> bool:
-    return state_of(connection, row.incident_id) == "resolved"
+def _is_resolved(connection: Connection, row: Row[Any]) -> bool:
+    return load_state(connection, row.incident_id) == "resolved"
 
 
-def _unanswered() -> Select[Any]:
+def _select_pending() -> Select[Any]:
     table = incident_command
     return select(table).where(table.c.done_at.is_(None)).order_by(table.c.id)
 

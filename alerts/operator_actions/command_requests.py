@@ -9,7 +9,7 @@ from typing import Final, Literal, get_args
 import msgspec
 from sqlalchemy import Connection, select
 
-from alerts.operator_actions.audit import Entry, Via, record, refusal, stored
+from alerts.operator_actions.audit import Entry, Via, record, rejection, storable_text
 from lineage.catalog.tables import incident, incident_command
 from lineage.catalog.upsert import insert_for
 from lineage.clock import from_micros
@@ -22,26 +22,26 @@ MAX_SUPPRESSED_DAYS = 30
 _DAY_MICROS = 86_400_000_000
 _INCIDENT_ID = re.compile(r"[0-9a-f]{16}")
 # The states in which somebody may be told of it beyond whom was told already.
-_MAY_ESCALATE = ("open", "acknowledged")
+_ESCALATION_STATES = ("open", "acknowledged")
 
 
-class AskError(ValueError):
+class CommandError(ValueError):
     """Not even written down; the text says why."""
 
 
-class UnknownIncidentError(AskError):
+class UnknownIncidentError(CommandError):
     """No incident has that id."""
 
 
-class InvalidAskError(AskError):
+class InvalidCommandError(CommandError):
     """Something is missing or out of its range; the text names it."""
 
 
-class NotNowError(AskError):
+class InvalidStateError(CommandError):
     """The incident is in a state in which this means nothing."""
 
 
-class Ask(msgspec.Struct, frozen=True, kw_only=True):
+class CommandRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What somebody wants of an incident.
 
     Attributes:
@@ -64,7 +64,7 @@ def is_incident_id(text: str) -> bool:
     return _INCIDENT_ID.fullmatch(text) is not None
 
 
-def ask(connection: Connection, wanted: Ask, at: int) -> int:
+def submit(connection: Connection, wanted: CommandRequest, at: int) -> int:
     """Write down what somebody wants, with its audit row; its number.
 
     Args:
@@ -75,62 +75,64 @@ def ask(connection: Connection, wanted: Ask, at: int) -> int:
     Raises:
         AskError: it is refused, and nothing was written: see `audited_refusal`.
     """
-    known = _number_of(connection, wanted.request_id)
+    known = _find_number(connection, wanted.request_id)
     if known is not None:
         return known
     _check(connection, wanted, at)
     row = {
         "asked_at": at,
-        "by": stored(wanted.by, 200),
+        "by": storable_text(wanted.by, 200),
         "via": wanted.via,
         "incident_id": wanted.incident_id,
         "action": wanted.action,
         "until": wanted.until,
-        "note": stored(wanted.note),
+        "note": storable_text(wanted.note),
         "request_id": wanted.request_id,
     }
     # Two services may be handed the same request at once: the second finds it written.
     once = insert_for(connection.dialect)(incident_command).on_conflict_do_nothing()
     number = connection.scalar(once.values(row).returning(incident_command.c.id))
     if number is None:
-        return _number_of(connection, wanted.request_id) or 0
-    record(connection, entry_of(wanted, at))
+        return _find_number(connection, wanted.request_id) or 0
+    record(connection, audit_entry(wanted, at))
     return int(number)
 
 
-def entry_of(wanted: Ask, at: int) -> Entry:
+def audit_entry(wanted: CommandRequest, at: int) -> Entry:
     """The audit row of asking."""
     until = "" if wanted.until is None else f" until {from_micros(wanted.until):%Y-%m-%d %H:%M} UTC"
     detail = f"incident {wanted.incident_id[:80]}{until}: {wanted.note}".removesuffix(": ")
     return Entry(at=at, who=wanted.by, via=wanted.via, action=wanted.action, detail=detail)
 
 
-def audited_refusal(connection: Connection, wanted: Ask, error: AskError, at: int) -> None:
+def record_rejection(
+    connection: Connection, wanted: CommandRequest, error: CommandError, at: int
+) -> None:
     """Write down that it was refused at the door, in a transaction after the one of `ask`."""
-    record(connection, refusal(entry_of(wanted, at), str(error)))
+    record(connection, rejection(audit_entry(wanted, at), str(error)))
 
 
-def _number_of(connection: Connection, request_id: str | None) -> int | None:
+def _find_number(connection: Connection, request_id: str | None) -> int | None:
     if request_id is None:
         return None
     table = incident_command
     return connection.scalar(select(table.c.id).where(table.c.request_id == request_id))
 
 
-def _check(connection: Connection, wanted: Ask, at: int) -> None:
-    state = state_of(connection, wanted.incident_id)
+def _check(connection: Connection, wanted: CommandRequest, at: int) -> None:
+    state = load_state(connection, wanted.incident_id)
     if len(wanted.note) > MAX_NOTE:
-        raise InvalidAskError(f"note: at most {MAX_NOTE} characters, got {len(wanted.note)}")
+        raise InvalidCommandError(f"note: at most {MAX_NOTE} characters, got {len(wanted.note)}")
     if wanted.action == "suppress":
         _check_end(wanted.until, at)
     elif wanted.until is not None:
-        raise InvalidAskError(f"until: of a suppression only, not of {wanted.action}")
-    if wanted.action == "escalate" and state not in _MAY_ESCALATE:
-        expected = " or ".join(_MAY_ESCALATE)
-        raise NotNowError(f"it is {state}: to escalate it, it must be {expected}")
+        raise InvalidCommandError(f"until: of a suppression only, not of {wanted.action}")
+    if wanted.action == "escalate" and state not in _ESCALATION_STATES:
+        expected = " or ".join(_ESCALATION_STATES)
+        raise InvalidStateError(f"it is {state}: to escalate it, it must be {expected}")
 
 
-def state_of(connection: Connection, incident_id: str) -> str:
+def load_state(connection: Connection, incident_id: str) -> str:
     """The state of an incident.
 
     Raises:
@@ -147,8 +149,8 @@ def state_of(connection: Connection, incident_id: str) -> str:
 
 def _check_end(until: int | None, at: int) -> None:
     if until is None:
-        raise InvalidAskError("until: a suppression needs an end")
+        raise InvalidCommandError("until: a suppression needs an end")
     if until <= at:
-        raise InvalidAskError("until: is over already")
+        raise InvalidCommandError("until: is over already")
     if until - at > MAX_SUPPRESSED_DAYS * _DAY_MICROS:
-        raise InvalidAskError(f"until: at most {MAX_SUPPRESSED_DAYS} days from now")
+        raise InvalidCommandError(f"until: at most {MAX_SUPPRESSED_DAYS} days from now")

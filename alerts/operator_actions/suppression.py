@@ -16,7 +16,7 @@ from lineage.policy import Policy
 from lineage.policy.model import Match, Suppression
 from lineage.policy.patterns import Matcher, matcher
 
-Hidden = tuple[str, int]  # the name of the window that hides it, and until when, µs
+WindowEnd = tuple[str, int]  # the name of the window that hides it, and until when, µs
 Name = tuple[str, str]  # namespace and name, as the catalog has them
 
 
@@ -29,9 +29,9 @@ class Window(msgspec.Struct, frozen=True):
     until: int
 
 
-def hidden_all(
+def find_windows(
     windows: Iterable[Window], policy: Policy, names: Sequence[Name], at: int
-) -> list[Hidden | None]:
+) -> list[WindowEnd | None]:
     """Of each dataset or job the window that hides it at an instant (µs), and when that ends.
 
     Of several the one that ends last.
@@ -39,10 +39,10 @@ def hidden_all(
     # What ends last is asked first: the first that matches is the answer.
     in_force = sorted(windows_in_force(windows, policy, at), key=lambda one: -one.until)
     tests = [(matcher(one.pattern), (one.name, one.until)) for one in in_force]
-    return [_of(tests, *name) for name in names]
+    return [_first_match(tests, *name) for name in names]
 
 
-def hidden_together(found: Iterable[Hidden | None]) -> Hidden | None:
+def common_window(found: Iterable[WindowEnd | None]) -> WindowEnd | None:
     """Of a fault with several datasets: hidden while all of them are, until the first is not.
 
     None where one of them is not hidden, and where there are none.
@@ -52,28 +52,30 @@ def hidden_together(found: Iterable[Hidden | None]) -> Hidden | None:
     return min(known, key=lambda one: one[1]) if known and len(known) == len(each) else None
 
 
-def matched(pattern: Match, names: Iterable[Name]) -> int:
+def count_matches(pattern: Match, names: Iterable[Name]) -> int:
     """How many of these names a pattern matches."""
     tests = [(matcher(pattern), ("", 0))]
-    return sum(_of(tests, *name) is not None for name in names)
+    return sum(_first_match(tests, *name) is not None for name in names)
 
 
 def windows_in_force(windows: Iterable[Window], policy: Policy, at: int) -> list[Window]:
     """Of those given and the policy's: the ones that an instant falls into."""
     instant = from_micros(at)
-    of_policy = (_window(one, policy, instant) for one in policy.suppressions)
+    of_policy = (_policy_window(one, policy, instant) for one in policy.suppressions)
     every = [*windows, *(one for one in of_policy if one is not None)]
     return [one for one in every if one.begin <= at < one.until]
 
 
-def _window(one: Suppression, policy: Policy, at: datetime) -> Window | None:
+def _policy_window(one: Suppression, policy: Policy, at: datetime) -> Window | None:
     """Its only window; or, where it comes by cron, the one that the instant falls into."""
     recurring = one.recurring(policy.time_zone)
     span = one.once if recurring is None else recurring.window_at(at)
     return span and Window(one.name, one.match, to_micros(span[0]), to_micros(span[1]))
 
 
-def _of(tests: list[tuple[Matcher, Hidden]], namespace: str, name: str) -> Hidden | None:
+def _first_match(
+    tests: list[tuple[Matcher, WindowEnd]], namespace: str, name: str
+) -> WindowEnd | None:
     whole, parted = joined(namespace, name), f"{namespace}{SEPARATOR}{name}"
     for test, found in tests:
         text = parted if test.is_parted else whole

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 from sqlalchemy import Connection, insert, select, update
 
-from alerts.operator_actions.audit import DONE, Entry, Via, record, refusal, stored
+from alerts.operator_actions.audit import DONE, Entry, Via, record, rejection, storable_text
 from alerts.operator_actions.suppression import Window
 from lineage.catalog.tables import suppression
 from lineage.clock import instant_text
@@ -17,7 +17,7 @@ MAX_AHEAD_DAYS: Final = 366
 MAX_TEXT: Final = 500
 _MAX_PATTERN = 1_000
 _DAY_MICROS = 86_400_000_000
-_NOTHING_SAID = re.compile(r"\s*")
+_BLANK = re.compile(r"\s*")
 
 
 class WindowError(ValueError):
@@ -32,7 +32,7 @@ class EndedWindowError(WindowError):
     """It ended already."""
 
 
-class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+class WindowRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A window that somebody wants.
 
     Attributes:
@@ -51,7 +51,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     name: str = ""
 
 
-class Ending(msgspec.Struct, frozen=True):
+class WindowEnding(msgspec.Struct, frozen=True):
     """Which window somebody ends, who, and by what way."""
 
     number: int
@@ -59,33 +59,33 @@ class Ending(msgspec.Struct, frozen=True):
     via: Via
 
 
-def create(connection: Connection, wanted: Wanted, at: int) -> int:
+def create_window(connection: Connection, wanted: WindowRequest, at: int) -> int:
     """Begin a window, or plan one, with its audit row; its number.
 
     Raises:
         WindowError: it is refused, and nothing was written: see `audited_refusal`.
     """
     begin = max(wanted.begin, at)
-    until = _checked_end(wanted.until, begin, at)
+    until = _check_end(wanted.until, begin, at)
     _check_texts(wanted)
     row = {
-        "name": stored(wanted.name.strip() or wanted.pattern.strip()),
+        "name": storable_text(wanted.name.strip() or wanted.pattern.strip()),
         "pattern": wanted.pattern.strip(),
         "from_at": begin,
         "until_at": until,
-        "by": stored(wanted.by, 200),
+        "by": storable_text(wanted.by, 200),
         "via": wanted.via,
-        "reason": stored(wanted.reason.strip()),
+        "reason": storable_text(wanted.reason.strip()),
         "created_at": at,
     }
     (number,) = connection.execute(insert(suppression), row).inserted_primary_key or (0,)
-    entry = entry_of(wanted, at)
+    entry = audit_entry(wanted, at)
     detail = f"window {number}, {entry.detail}"
     record(connection, msgspec.structs.replace(entry, detail=detail, answer=DONE))
     return int(number)
 
 
-def end(connection: Connection, ending: Ending, at: int) -> None:
+def close_window(connection: Connection, ending: WindowEnding, at: int) -> None:
     """End a window now, with its audit row; one that is planned never begins.
 
     Raises:
@@ -99,10 +99,10 @@ def end(connection: Connection, ending: Ending, at: int) -> None:
         over = min(row.until_at, row.ended_at or row.until_at)
         raise EndedWindowError(f"window {number} ended at {instant_text(over)}")
     connection.execute(update(table).where(table.c.id == number).values(ended_at=at))
-    record(connection, msgspec.structs.replace(_end_entry(ending, at), answer=DONE))
+    record(connection, msgspec.structs.replace(_audit_end(ending, at), answer=DONE))
 
 
-def windows_at(connection: Connection, at: int) -> tuple[Window, ...]:
+def load_windows(connection: Connection, at: int) -> tuple[Window, ...]:
     """Those that hold at an instant, of what people asked for; the policy has its own."""
     table = suppression
     holds = (table.c.from_at <= at, table.c.until_at > at, table.c.ended_at.is_(None))
@@ -110,7 +110,7 @@ def windows_at(connection: Connection, at: int) -> tuple[Window, ...]:
     return tuple(Window(row.name, row.pattern, row.from_at, row.until_at) for row in rows)
 
 
-def entry_of(wanted: Wanted, at: int) -> Entry:
+def audit_entry(wanted: WindowRequest, at: int) -> Entry:
     """The audit row of wanting it."""
     begin = max(wanted.begin, at)
     until = "no end" if wanted.until is None else instant_text(wanted.until)
@@ -118,24 +118,26 @@ def entry_of(wanted: Wanted, at: int) -> Entry:
     return Entry(at=at, who=wanted.by, via=wanted.via, action="suppress_pattern", detail=detail)
 
 
-def audited_refusal(connection: Connection, wanted: Wanted, error: WindowError, at: int) -> None:
+def record_rejection(
+    connection: Connection, wanted: WindowRequest, error: WindowError, at: int
+) -> None:
     """Write down that it was refused, in a transaction after the one of `create`."""
-    record(connection, refusal(entry_of(wanted, at), str(error)))
+    record(connection, rejection(audit_entry(wanted, at), str(error)))
 
 
-def audited_end_refusal(
-    connection: Connection, ending: Ending, error: WindowError, at: int
+def record_end_rejection(
+    connection: Connection, ending: WindowEnding, error: WindowError, at: int
 ) -> None:
     """Write down that ending it was refused, in a transaction after the one of `end`."""
-    record(connection, refusal(_end_entry(ending, at), str(error)))
+    record(connection, rejection(_audit_end(ending, at), str(error)))
 
 
-def _end_entry(ending: Ending, at: int) -> Entry:
+def _audit_end(ending: WindowEnding, at: int) -> Entry:
     detail = f"window {ending.number}"
     return Entry(at=at, who=ending.by, via=ending.via, action="end_suppression", detail=detail)
 
 
-def _checked_end(until: int | None, begin: int, at: int) -> int:
+def _check_end(until: int | None, begin: int, at: int) -> int:
     if until is None:
         raise WindowError("until: missing; an open window would hide things for ever")
     begins = instant_text(begin)
@@ -150,15 +152,15 @@ def _checked_end(until: int | None, begin: int, at: int) -> int:
     return until
 
 
-def _check_texts(wanted: Wanted) -> None:
-    if _NOTHING_SAID.fullmatch(wanted.pattern):
+def _check_texts(wanted: WindowRequest) -> None:
+    if _BLANK.fullmatch(wanted.pattern):
         raise WindowError("pattern: empty; `*` stands for every dataset and job")
     if len(wanted.pattern) > _MAX_PATTERN:
         raise WindowError(f"pattern: at most {_MAX_PATTERN} characters, got {len(wanted.pattern)}")
     odd = next((each for each in wanted.pattern if unicodedata.category(each)[0] == "C"), None)
     if odd is not None:
         raise WindowError(f"pattern: holds U+{ord(odd):04X}, which no name does")
-    if _NOTHING_SAID.fullmatch(wanted.reason):
+    if _BLANK.fullmatch(wanted.reason):
         raise WindowError("reason: missing; it stands in the audit log")
     for field, text in (("reason", wanted.reason), ("name", wanted.name)):
         if len(text) > MAX_TEXT:

@@ -15,12 +15,12 @@ from lineage.catalog.tables import incident, served_count
 from lineage.catalog.upsert import added, fold_rows
 
 METRIC: Final = "lineage_incident_verdicts"
-Said = Literal["judged", "false_alarm"]
+Verdict = Literal["judged", "false_alarm"]
 
 _COUNTS = "SELECT label, value FROM served_count WHERE metric = :metric ORDER BY label"
 
 
-class Verdicts(msgspec.Struct, frozen=True):
+class VerdictCount(msgspec.Struct, frozen=True):
     """One series: so many incidents of a kind, of which this was said."""
 
     kind: str
@@ -28,7 +28,7 @@ class Verdicts(msgspec.Struct, frozen=True):
     count: float
 
 
-def judged(connection: Connection, incident_id: str) -> None:
+def record_reviewed(connection: Connection, incident_id: str) -> None:
     """Somebody acknowledged or resolved it: counted the first time."""
     own = incident.c
     first = update(incident).where(own.incident_id == incident_id, own.is_false_alarm.is_(None))
@@ -36,23 +36,23 @@ def judged(connection: Connection, incident_id: str) -> None:
         _add(connection, incident_id, "judged")
 
 
-def false_alarm(connection: Connection, incident_id: str) -> None:
+def record_false_alarm(connection: Connection, incident_id: str) -> None:
     """Somebody said that it was none: counted the first time, and as judged too."""
-    judged(connection, incident_id)
+    record_reviewed(connection, incident_id)
     own = incident.c
     taken = update(incident).where(own.incident_id == incident_id, own.is_false_alarm.is_(False))
     if connection.execute(taken.values(is_false_alarm=True)).rowcount:
         _add(connection, incident_id, "false_alarm")
 
 
-def verdicts(reader: Reader) -> list[Verdicts]:
+def count_verdicts(reader: Reader) -> list[VerdictCount]:
     """All series. Precision of a kind is 1 - false_alarm / judged."""
     rows = reader.rows(_COUNTS, {"metric": METRIC})
     named = [(label.rpartition(" "), value) for label, value in rows]
-    return [Verdicts(kind, verdict, value) for (kind, _, verdict), value in named]
+    return [VerdictCount(kind, verdict, value) for (kind, _, verdict), value in named]
 
 
-def _add(connection: Connection, incident_id: str, said: Said) -> None:
+def _add(connection: Connection, incident_id: str, said: Verdict) -> None:
     kind = connection.scalar(
         select(incident.c.root_kind).where(incident.c.incident_id == incident_id)
     )

@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from lineage.adjacency import Adjacency, Positions, adjacency
 
-NOBODY: Final = -1
+UNASSIGNED: Final = -1
 # Of each root, so many nodes that belong to an earlier one are named; and of all roots together
 # so many edges are followed for that: it could be quadratic, and is a note beside the members.
-MOST_SHARED: Final = 1_000
-MOST_SHARED_EDGES: Final = 2_000_000
+MAX_SHARED: Final = 1_000
+MAX_SHARED_EDGES: Final = 2_000_000
 
 
-class Claims(msgspec.Struct, frozen=True):
+class Assignments(msgspec.Struct, frozen=True):
     """What belongs to whom.
 
     Attributes:
@@ -24,23 +24,23 @@ class Claims(msgspec.Struct, frozen=True):
             outside explains, its first.
         is_cycle: for each root, whether it stands for a cycle.
         owner: for each node, the position in `roots` of the first root that reaches it.
-        via: for each node, the edge (position among those given) by which it was reached on a
+        edge: for each node, the edge (position among those given) by which it was reached on a
             shortest way from that root; NOBODY at the root itself.
         steps: for each node, the length of that way.
         shared: for each root, nodes it reaches that belong to an earlier one, ascending.
-        cut: for each root, whether some of those were left out.
+        is_cut: for each root, whether some of those were left out.
     """
 
     roots: Positions
     is_cycle: NDArray[np.bool_]
     owner: Positions
-    via: Positions
+    edge: Positions
     steps: Positions
     shared: tuple[Positions, ...]
-    cut: NDArray[np.bool_]
+    is_cut: NDArray[np.bool_]
 
 
-def claim(parents: Positions, children: Positions, rank: Positions) -> Claims:
+def assign_members(parents: Positions, children: Positions, rank: Positions) -> Assignments:
     """Find the roots, and let each in the order of rank take what it reaches and is not taken.
 
     Args:
@@ -48,20 +48,20 @@ def claim(parents: Positions, children: Positions, rank: Positions) -> Claims:
         children: of each edge.
         rank: one for each node, all different.
     """
-    roots, is_cycle = _roots(parents, children, rank)
-    walk = _Walk(adjacency(parents, children, len(rank)))
+    roots, is_cycle = _find_roots(parents, children, rank)
+    walk = _Traversal(adjacency(parents, children, len(rank)))
     shared, cut = [], np.zeros(len(roots), dtype=np.bool_)
     for position, root in enumerate(roots.tolist()):
         others, cut[position] = walk.take(position, root)
         shared.append(others)
-    return Claims(roots, is_cycle, walk.owner, walk.via, walk.steps, tuple(shared), cut)
+    return Assignments(roots, is_cycle, walk.owner, walk.edge, walk.steps, tuple(shared), cut)
 
 
-def _roots(
+def _find_roots(
     parents: Positions, children: Positions, rank: Positions
 ) -> tuple[Positions, NDArray[np.bool_]]:
     """One of each strongly connected component that no edge enters: the first by rank."""
-    component = components(parents, children, len(rank))
+    component = strong_components(parents, children, len(rank))
     is_entered = np.zeros(len(rank), dtype=np.bool_)
     is_entered[component[children[component[parents] != component[children]]]] = True
     by_rank = np.argsort(rank)
@@ -72,7 +72,7 @@ def _roots(
     return roots[order], is_cycle[order]
 
 
-def components(parents: Positions, children: Positions, size: int) -> Positions:
+def strong_components(parents: Positions, children: Positions, size: int) -> Positions:
     """The number of each node's strongly connected component."""
     # Only what has edges of both kinds can be on a cycle: storms are mostly leaves.
     has_both = np.zeros(size, dtype=np.bool_)
@@ -91,16 +91,16 @@ def components(parents: Positions, children: Positions, size: int) -> Positions:
     return component
 
 
-class _Walk:
+class _Traversal:
     """Breadth first from one root after another over the same nodes."""
 
     def __init__(self, edges: Adjacency) -> None:
         size = len(edges.starts) - 1
         self._edges = edges
-        self._seen_by = np.full(size, NOBODY, dtype=np.intp)
-        self._allowance = MOST_SHARED_EDGES
-        self.owner = np.full(size, NOBODY, dtype=np.intp)
-        self.via = np.full(size, NOBODY, dtype=np.intp)
+        self._seen_by = np.full(size, UNASSIGNED, dtype=np.intp)
+        self._allowance = MAX_SHARED_EDGES
+        self.owner = np.full(size, UNASSIGNED, dtype=np.intp)
+        self.edge = np.full(size, UNASSIGNED, dtype=np.intp)
         self.steps = np.zeros(size, dtype=np.intp)
 
     def take(self, position: int, root: int) -> tuple[Positions, bool]:
@@ -111,10 +111,10 @@ class _Walk:
         while len(frontier):
             step += 1
             ends, slots = self._fresh(frontier, position)
-            is_free = self.owner[ends] == NOBODY
+            is_free = self.owner[ends] == UNASSIGNED
             frontier = ends[is_free]
             self.owner[frontier] = position
-            self.via[frontier], self.steps[frontier] = slots[is_free], step
+            self.edge[frontier], self.steps[frontier] = slots[is_free], step
             border.append(ends[~is_free])
         return self._shared(np.concatenate(border), position)
 
@@ -122,8 +122,8 @@ class _Walk:
         found = [frontier]
         count = len(frontier)
         while len(frontier):
-            if count > MOST_SHARED or self._allowance <= 0:
-                return np.sort(np.concatenate(found))[:MOST_SHARED], True
+            if count > MAX_SHARED or self._allowance <= 0:
+                return np.sort(np.concatenate(found))[:MAX_SHARED], True
             self._allowance -= self._edges.degree(frontier)
             frontier, _ = self._fresh(frontier, position)
             found.append(frontier)

@@ -5,13 +5,13 @@ from collections.abc import Collection, Iterable, Mapping
 
 import msgspec
 
-from alerts.root_cause.faults import Cluster, Root
+from alerts.root_cause.faults import FaultGroup, Root
 from lineage import keys
 
 
-def by_cause(
-    found: Iterable[Cluster], causes: Mapping[Root, str], failures: Collection[Root] = ()
-) -> tuple[Cluster, ...]:
+def merge_by_cause(
+    found: Iterable[FaultGroup], causes: Mapping[Root, str], failures: Collection[Root] = ()
+) -> tuple[FaultGroup, ...]:
     """Put those together that have a cause in common.
 
     The incident of the cause takes over those of its roots like any root further upstream: they are
@@ -29,25 +29,25 @@ def by_cause(
         unknown root last. The kind of a cause is the kind of its first root; each member's path
         begins at the root that explains it. All else that is latent stands only within a cause.
     """
-    together: dict[str, list[Cluster]] = defaultdict(list)
-    alone: list[Cluster] = []
-    for cluster in found:
-        cause = causes.get(cluster.root)
-        (alone if cause is None else together[cause]).append(cluster)
-    one = (_one(cause, own) for cause, own in together.items())
-    every = (each for each in (*one, *alone) if _stands(each, failures))
+    together: dict[str, list[FaultGroup]] = defaultdict(list)
+    alone: list[FaultGroup] = []
+    for group in found:
+        cause = causes.get(group.root)
+        (alone if cause is None else together[cause]).append(group)
+    one = (_merge(cause, own) for cause, own in together.items())
+    every = (each for each in (*one, *alone) if _is_fault(each, failures))
     return tuple(sorted(every, key=_order))
 
 
-def _stands(cluster: Cluster, failures: Collection[Root]) -> bool:
-    return not cluster.is_latent or any(each.fault in failures for each in cluster.members)
+def _is_fault(group: FaultGroup, failures: Collection[Root]) -> bool:
+    return not group.is_latent or any(each.fault in failures for each in group.members)
 
 
-def _order(cluster: Cluster) -> tuple[bool, int, Root]:
-    return cluster.unknown is not None, cluster.onset, cluster.root
+def _order(group: FaultGroup) -> tuple[bool, int, Root]:
+    return group.unknown is not None, group.onset, group.root
 
 
-def _one(cause: str, found: list[Cluster]) -> Cluster:
+def _merge(cause: str, found: list[FaultGroup]) -> FaultGroup:
     first = min(found, key=_order)
     own = {each.root for each in found}
     members = [member for each in found for member in each.members]

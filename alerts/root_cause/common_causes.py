@@ -6,20 +6,20 @@ from typing import Final
 
 import msgspec
 
-from alerts.root_cause.fisher import by_chance
+from alerts.root_cause.fisher import fisher_exact_p
 
-FEWEST: Final = 2  # that fail: whether so few may be chance is for the counts to say
+MIN_FAILING: Final = 2  # that fail: whether so few may be chance is for the counts to say
 # Of naming any by chance, so each thing that is compared has its share of it. Few are: only what
 # changed for two failing jobs or more since they were well.
-UNLIKELY: Final = 1e-2
+MAX_CHANCE: Final = 1e-2
 # A version that others come to is named sooner: who would be paged first has not changed anything.
-UNLIKELY_SPREADING: Final = 2.5e-2
+MAX_CHANCE_ROLLOUT: Final = 2.5e-2
 
 Attributes = Mapping[str, str]  # what a run says of itself, such as `Spark` → `4.3.1`
-Pair = tuple[str, str]  # one of them
+Attribute = tuple[str, str]  # one of them
 
 
-class Failing(msgspec.Struct, frozen=True):
+class FailingJob(msgspec.Struct, frozen=True):
     """A job whose newest run failed.
 
     Attributes:
@@ -34,7 +34,7 @@ class Failing(msgspec.Struct, frozen=True):
     versions: frozenset[str] = frozenset()
 
 
-class Common(msgspec.Struct, frozen=True):
+class CommonCause(msgspec.Struct, frozen=True):
     """What failing runs share, with counts on both sides.
 
     Attributes:
@@ -45,7 +45,7 @@ class Common(msgspec.Struct, frozen=True):
         is_spreading: others than whose jobs fail come to it too: it is nobody's own.
     """
 
-    what: str
+    attribute: str
     value: str
     before: str | None
     job_keys: frozenset[int]
@@ -53,15 +53,15 @@ class Common(msgspec.Struct, frozen=True):
     good_with: int
     good: int
     chance: float
-    is_spreading: bool = False
+    is_rollout: bool = False
 
     @property
     def name(self) -> str:
         """Of the cause."""
-        return name_of((self.what, self.value))
+        return cause_name((self.attribute, self.value))
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         """The counts, for people."""
         was = f" (was {self.before})" if self.before else ""
         return (
@@ -70,12 +70,12 @@ class Common(msgspec.Struct, frozen=True):
         )
 
 
-def common_causes(
-    failing: Collection[Failing],
+def find_common_causes(
+    failing: Collection[FailingJob],
     good: Iterable[Attributes],
-    spreading: Collection[Pair] = frozenset(),
+    spreading: Collection[Attribute] = frozenset(),
     told: Collection[str] = frozenset(),
-) -> tuple[Common, ...]:
+) -> tuple[CommonCause, ...]:
     """What changed for jobs when they began to fail, and is rarer among those that do not.
 
     Two upgrades in one night are two causes: whose jobs have one of them says nothing of the next.
@@ -93,7 +93,7 @@ def common_causes(
     """
     others = list(good)
     with_it = Counter(pair for each in others for pair in each.items())
-    found: list[Common] = []
+    found: list[CommonCause] = []
     left = [*failing]
     while candidates := _candidates(left, with_it, len(others), spreading, told):
         cause = min(candidates, key=lambda each: (each.name not in told, each.chance, each.name))
@@ -103,34 +103,34 @@ def common_causes(
 
 
 def _candidates(
-    failing: Collection[Failing],
-    with_it: Counter[Pair],
+    failing: Collection[FailingJob],
+    with_it: Counter[Attribute],
     good: int,
-    spreading: Collection[Pair],
+    spreading: Collection[Attribute],
     told: Collection[str],
-) -> list[Common]:
+) -> list[CommonCause]:
     """What is unlikely to be chance, or was told."""
     found = [
-        _common(pair, jobs, (len(failing), with_it[pair], good), is_spreading=pair in spreading)
-        for pair, jobs in fresh(failing).items()
-        if len(jobs) >= FEWEST or pair in spreading or name_of(pair) in told
+        _build_cause(pair, jobs, (len(failing), with_it[pair], good), is_rollout=pair in spreading)
+        for pair, jobs in new_attributes(failing).items()
+        if len(jobs) >= MIN_FAILING or pair in spreading or cause_name(pair) in told
     ]
     return [each for each in found if _is_unlikely(each, len(found)) or each.name in told]
 
 
-def _is_unlikely(each: Common, candidates: int) -> bool:
+def _is_unlikely(each: CommonCause, candidates: int) -> bool:
     """Return whether it is unlikely to go with failing by chance."""
-    return each.chance < (UNLIKELY_SPREADING if each.is_spreading else UNLIKELY / candidates)
+    return each.chance < (MAX_CHANCE_ROLLOUT if each.is_rollout else MAX_CHANCE / candidates)
 
 
-def name_of(pair: Pair) -> str:
+def cause_name(pair: Attribute) -> str:
     """Of a cause: the same for as long as it stands, whoever joins."""
     return " ".join(pair)
 
 
-def fresh(failing: Iterable[Failing]) -> dict[Pair, list[Failing]]:
+def new_attributes(failing: Iterable[FailingJob]) -> dict[Attribute, list[FailingJob]]:
     """What each job that fails says now and did not say when it was well."""
-    found: dict[Pair, list[Failing]] = {}
+    found: dict[Attribute, list[FailingJob]] = {}
     for each in failing:
         for what, value in each.now.items():
             if each.before is not None and each.before.get(what) != value:
@@ -138,19 +138,19 @@ def fresh(failing: Iterable[Failing]) -> dict[Pair, list[Failing]]:
     return found
 
 
-def _common(
-    pair: Pair, jobs: list[Failing], counts: tuple[int, int, int], *, is_spreading: bool
-) -> Common:
+def _build_cause(
+    pair: Attribute, jobs: list[FailingJob], counts: tuple[int, int, int], *, is_spreading: bool
+) -> CommonCause:
     """`counts`: of all that fail, of those that are well with it, and of all that are well."""
     before = {each.before.get(pair[0]) for each in jobs if each.before is not None}
     failing, good_with, good = counts
-    return Common(
+    return CommonCause(
         *pair,
         before=before.pop() if len(before) == 1 else None,
         job_keys=frozenset(each.job_key for each in jobs),
         failing=failing,
         good_with=good_with,
         good=good,
-        chance=by_chance(len(jobs), failing, good_with, good),
-        is_spreading=is_spreading,
+        chance=fisher_exact_p(len(jobs), failing, good_with, good),
+        is_rollout=is_spreading,
     )

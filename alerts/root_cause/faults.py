@@ -6,8 +6,8 @@ import msgspec
 
 Entity = Literal["job", "dataset", "service", "cause"]
 # Why a root is unknown: what we know of the datasets right upstream of it.
-Why = Literal["upstream_unknown", "upstream_hidden", "upstream_well", "no_upstream"]
-WHYS: tuple[Why, ...] = get_args(Why)  # the first that holds
+UnknownReason = Literal["upstream_unknown", "upstream_hidden", "upstream_well", "no_upstream"]
+UNKNOWN_REASONS: tuple[UnknownReason, ...] = get_args(UnknownReason)  # the first that holds
 
 
 class Root(msgspec.Struct, frozen=True, order=True):
@@ -37,7 +37,7 @@ class Member(msgspec.Struct, frozen=True):
         fault: what would be the root if nothing explained this.
         steps: explanations between it and the root; 0 of the root itself.
         explained_by: dataset key and kind of the symptom, a member too, that explains it.
-        relays: datasets between the two that cannot be observed, upstream first.
+        unobserved: datasets between the two that cannot be observed, upstream first.
         job_key: of the job that makes it of what explains it; NO_KEY where both are of one job.
         run_id: of its newest failed run.
         is_latent: its run failed or is lost, and it is not bad yet: evidence, and in no count.
@@ -49,7 +49,7 @@ class Member(msgspec.Struct, frozen=True):
     fault: Root
     steps: int
     explained_by: tuple[int, str] | None = None
-    relays: tuple[int, ...] = ()
+    unobserved: tuple[int, ...] = ()
     job_key: int = 0
     run_id: str | None = None
     is_latent: bool = False
@@ -60,7 +60,7 @@ class Member(msgspec.Struct, frozen=True):
         return self.steps, self.onset, self.dataset_key, self.kind
 
 
-class Shared(msgspec.Struct, frozen=True):
+class SharedMember(msgspec.Struct, frozen=True):
     """A dataset that this root explains too, and that belongs to one which failed before it."""
 
     dataset_key: int
@@ -68,7 +68,7 @@ class Shared(msgspec.Struct, frozen=True):
     root: Root
 
 
-class Cluster(msgspec.Struct, frozen=True):
+class FaultGroup(msgspec.Struct, frozen=True):
     """One fault.
 
     Attributes:
@@ -84,15 +84,15 @@ class Cluster(msgspec.Struct, frozen=True):
     root: Root
     onset: int
     members: tuple[Member, ...]
-    unknown: Why | None = None
+    unknown: UnknownReason | None = None
     is_cycle: bool = False
-    shared: tuple[Shared, ...] = ()
+    shared: tuple[SharedMember, ...] = ()
     is_shared_cut: bool = False
 
     @property
     def is_bridged(self) -> bool:
         """Some of it is told by looking through datasets that cannot be observed."""
-        return any(member.relays for member in self.members)
+        return any(member.unobserved for member in self.members)
 
     @property
     def is_latent(self) -> bool:

@@ -3,7 +3,7 @@
 import math
 
 
-def by_chance(bad_with: int, bad: int, good_with: int, good: int) -> float:
+def fisher_exact_p(bad_with: int, bad: int, good_with: int, good: int) -> float:
     """That at least `bad_with` of `bad` have what `good_with` of `good` have, were it drawn by lot.
 
     Fisher's exact test, one-sided: the hypergeometric tail over the tables with these margins.

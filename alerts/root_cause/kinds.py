@@ -14,7 +14,7 @@ from lineage.states import MISSING_PROVENANCE, Reason
 Urgency = Literal["by_tier", "ticket", "page"]
 Extent = Literal["dataset", "job", "run"]
 # One fault over time: slow, then lost; of a source that nobody knows, then of one not declared.
-Course = Literal["run", "origin"]
+Progression = Literal["run", "origin"]
 
 # What a dataset looks like whose writes stop because something upstream stopped.
 _ABSENT = ("missing", "silent", "slow", "waiting")
@@ -22,7 +22,7 @@ IS_LATE_ONLY: Final = frozenset(_ABSENT)
 UNDER_WAY: Final = "slow"  # late, and a run of it is under way, for no longer than it may take
 # What it looks like where the data came and what was told of it did not.
 _ORIGINS = ("provenance", "unexpected_source")
-_UNTOLD = ("unreported", "mapping", *_ORIGINS)
+_LINEAGE_LOST = ("unreported", "mapping", *_ORIGINS)
 
 
 class Kind(msgspec.Struct, frozen=True):
@@ -48,7 +48,7 @@ class Kind(msgspec.Struct, frozen=True):
     explains_own: tuple[str, ...] = ()
 
 
-def _stopped(kind: str, own: tuple[str, ...], *also: str, is_root: bool = True) -> Kind:
+def _stopping_kind(kind: str, own: tuple[str, ...], *also: str, is_root: bool = True) -> Kind:
     """Of a run that did not write: what is made of it is late."""
     return Kind(
         kind,
@@ -64,21 +64,21 @@ FAILED: Final = "failed"
 STANDING_GAP: Final = "standing_gap"
 PROVENANCE: Final = "provenance"
 KINDS: Final = (
-    _stopped(FAILED, ("lost", "unreported", *_ABSENT)),
-    _stopped("lost", ("unreported", *_ABSENT)),
-    _stopped("source_stopped", ("unreported", *_ABSENT)),
+    _stopping_kind(FAILED, ("lost", "unreported", *_ABSENT)),
+    _stopping_kind("lost", ("unreported", *_ABSENT)),
+    _stopping_kind("source_stopped", ("unreported", *_ABSENT)),
     # The job that reads the old name may find nothing there, and fail.
-    _stopped("renamed", ("unreported", *_ORIGINS, *_ABSENT), "failed", "mapping", *_ORIGINS),
-    _stopped("missing", ("unreported", "silent", "slow", "waiting")),
+    _stopping_kind("renamed", ("unreported", *_ORIGINS, *_ABSENT), "failed", "mapping", *_ORIGINS),
+    _stopping_kind("missing", ("unreported", "silent", "slow", "waiting")),
     Kind(
         "unreported",
         extent="run",
-        explains=(*_UNTOLD, "waiting"),
+        explains=(*_LINEAGE_LOST, "waiting"),
         explains_own=("silent", "slow", "waiting", "mapping", *_ORIGINS),
     ),
-    _stopped("silent", ("slow", "waiting", *_ORIGINS), *_UNTOLD),
-    _stopped("slow", ("waiting",)),
-    _stopped("waiting", (), is_root=False),
+    _stopping_kind("silent", ("slow", "waiting", *_ORIGINS), *_LINEAGE_LOST),
+    _stopping_kind("slow", ("waiting",)),
+    _stopping_kind("waiting", (), is_root=False),
     Kind(
         "standing_gap",
         urgency="ticket",
@@ -126,7 +126,7 @@ _OF_REASON: Final[dict[Reason, str]] = {
     "foreign_claim": "claimed",
 }
 # Lineage that was never there is no lineage that stopped.
-_STANDING: Final = frozenset({"naming_mismatch", "lineage_missing", "no_inputs"})
+_NEVER_REPORTED: Final = frozenset({"naming_mismatch", "lineage_missing", "no_inputs"})
 _OF_SOURCE: Final = frozenset({"job_missing", "silent", "late", "lineage_missing"})
 
 
@@ -154,7 +154,7 @@ def kind_of(
         return PROVENANCE
     if is_regulated and reason == "unexpected_source":
         return "unexpected_source"
-    if is_standing and reason in _STANDING:
+    if is_standing and reason in _NEVER_REPORTED:
         return "standing_gap"
     if is_source and reason in _OF_SOURCE:
         return "source_stopped"
@@ -164,14 +164,14 @@ def kind_of(
     raise ValueError(f"reason: no fault is told by {reason!r:.80} of {sli!r:.20}; add it to kinds")
 
 
-def course_of(kind: str) -> Course | None:
+def progression_of(kind: str) -> Progression | None:
     """Return the course that a kind is a part of; None: no other kind follows it."""
     if kind in _ORIGINS:
         return "origin"
     return "run" if KIND_BY_ID[kind].extent == "run" else None
 
 
-def _fits(pairs: dict[str, tuple[str, ...]]) -> NDArray[np.bool_]:
+def _relation(pairs: dict[str, tuple[str, ...]]) -> NDArray[np.bool_]:
     fits = np.zeros((len(KINDS), len(KINDS)), dtype=np.bool_)
     for kind, explained in pairs.items():
         fits[CODE[kind], [CODE[other] for other in explained]] = True
@@ -179,8 +179,8 @@ def _fits(pairs: dict[str, tuple[str, ...]]) -> NDArray[np.bool_]:
 
 
 # [code of the parent, code of the child]
-EXPLAINS: Final = _fits({kind.id: kind.explains for kind in KINDS})
-EXPLAINS_OWN: Final = _fits({kind.id: kind.explains_own for kind in KINDS})
+EXPLAINS: Final = _relation({kind.id: kind.explains for kind in KINDS})
+EXPLAINS_OWN: Final = _relation({kind.id: kind.explains_own for kind in KINDS})
 IS_OF_RUN: Final = np.array([kind.extent == "run" for kind in KINDS])
 IS_OF_JOB: Final = np.array([kind.extent != "dataset" for kind in KINDS])
 # Of nobody's writes: whether the data comes is not known, so what is upstream is looked for.

@@ -10,9 +10,9 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from alerts.root_cause.snapshot import MICROS, Estate
-from alerts.root_cause.faults import Cluster, Root
+from alerts.root_cause.faults import FaultGroup, Root
 from alerts.root_cause.kinds import FAILED
+from alerts.root_cause.snapshot import MICROS, LineageSnapshot
 from lineage.adjacency import positions_in
 from lineage.states import OPTIONAL, TIERS
 
@@ -47,7 +47,7 @@ class UsualFigures(msgspec.Struct, frozen=True):
     duration_seconds: float | None = None
 
 
-class Hold(msgspec.Struct, frozen=True):
+class RetryWait(msgspec.Struct, frozen=True):
     """Until when nobody is notified of a failure.
 
     Attributes:
@@ -96,18 +96,20 @@ class RetryRules(msgspec.Struct, frozen=True):
 RULES: Final = RetryRules()
 
 
-def select_failures(found: Iterable[Cluster], given: Estate) -> frozenset[Root]:
+def select_failures(found: Iterable[FaultGroup], snapshot: LineageSnapshot) -> frozenset[Root]:
     """Return the roots of latent clusters that failed, of critical and important datasets."""
     failed = (each for each in found if each.is_latent and each.root.kind == FAILED)
-    return frozenset(each.root for each in failed if _is_important(each, given))
+    return frozenset(each.root for each in failed if _is_important(each, snapshot))
 
 
-def _is_important(cluster: Cluster, given: Estate) -> bool:
-    places, _ = positions_in(given.keys, np.array(cluster.root_keys, dtype=np.int64))
-    return bool((given.datasets["tier"][places] != TIERS.index(OPTIONAL)).any())
+def _is_important(group: FaultGroup, snapshot: LineageSnapshot) -> bool:
+    places, _ = positions_in(snapshot.keys, np.array(group.root_keys, dtype=np.int64))
+    return bool((snapshot.datasets["tier"][places] != TIERS.index(OPTIONAL)).any())
 
 
-def find_hold(attempts: Sequence[Attempt], usual: UsualFigures, rules: RetryRules = RULES) -> Hold:
+def find_retry_wait(
+    attempts: Sequence[Attempt], usual: UsualFigures, rules: RetryRules = RULES
+) -> RetryWait:
     """Return until when nobody is notified of the newest failure.
 
     Args:
@@ -118,29 +120,29 @@ def find_hold(attempts: Sequence[Attempt], usual: UsualFigures, rules: RetryRule
     ordered = sorted(attempts, key=lambda each: each.began_at)
     place = max((at for at, each in enumerate(ordered) if each.failed_at is not None), default=None)
     if place is None:
-        return Hold()
+        return RetryWait()
     *before, failed = ordered[: place + 1]
     under_way = next((each for each in ordered[place + 1 :] if each.is_running), None)
-    history = _History(before, usual, rules)
+    history = _RetryHistory(before, usual, rules)
     # Of a job that crashes and restarts, the next run is always under way.
     if under_way is not None and (failed.retries_left or not history.has_retried(failed)):
-        return _hold_for(under_way, usual, rules)
+        return _wait_for(under_way, usual, rules)
     if not failed.retries_left and not history.is_retry_usual(failed):
-        return Hold()
-    return Hold((failed.failed_at or 0) + history.longest_wait())
+        return RetryWait()
+    return RetryWait((failed.failed_at or 0) + history.longest_wait())
 
 
-def _hold_for(retry: Attempt, usual: UsualFigures, rules: RetryRules) -> Hold:
+def _wait_for(retry: Attempt, usual: UsualFigures, rules: RetryRules) -> RetryWait:
     duration = usual.duration_seconds
     if not duration:
-        return Hold(retry.began_at + round(rules.running_seconds * MICROS))
-    return Hold(
+        return RetryWait(retry.began_at + round(rules.running_seconds * MICROS))
+    return RetryWait(
         retry.began_at + round(rules.running_durations * duration * MICROS),
         retry.began_at + round(duration * MICROS),
     )
 
 
-class _History:
+class _RetryHistory:
     """Failures of a job before its newest one, and what followed each."""
 
     def __init__(self, before: Sequence[Attempt], usual: UsualFigures, rules: RetryRules) -> None:

@@ -6,16 +6,23 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from alerts.root_cause.snapshot import NO_KEY, BadFact, Estate, Rows, symptoms
-from alerts.root_cause.faults import WHYS, Cluster, Member, Root, Shared, Why
-from alerts.root_cause.symptom_groups import Groups, group
+from alerts.root_cause.assignment import UNASSIGNED, Assignments, assign_members
+from alerts.root_cause.faults import (
+    UNKNOWN_REASONS,
+    FaultGroup,
+    Member,
+    Root,
+    SharedMember,
+    UnknownReason,
+)
 from alerts.root_cause.kinds import IS_ROOT, KINDS
-from alerts.root_cause.links import NOTHING, Links, links
-from alerts.root_cause.assignment import NOBODY, Claims, claim
+from alerts.root_cause.links import NO_DATASET, Links, find_links
+from alerts.root_cause.snapshot import NO_KEY, LineageSnapshot, Rows, SliViolation, find_symptoms
+from alerts.root_cause.symptom_groups import SymptomGroups, group_symptoms
 from lineage.adjacency import Positions, spans
 
 
-def clusters(facts: Iterable[BadFact], given: Estate) -> tuple[Cluster, ...]:
+def find_faults(facts: Iterable[SliViolation], snapshot: LineageSnapshot) -> tuple[FaultGroup, ...]:
     """Every fault that the facts tell of, the first to fail first, those of unknown root last.
 
     Each fact is of exactly one cluster: where two roots explain it, of the one that failed first.
@@ -24,49 +31,56 @@ def clusters(facts: Iterable[BadFact], given: Estate) -> tuple[Cluster, ...]:
     Raises:
         ValueError: as `estate.symptoms`.
     """
-    found = symptoms(facts, given)
+    found = find_symptoms(facts, snapshot)
     if not len(found):
         return ()
-    groups = group(found, given)
-    explained = links(found, groups, given)
-    claims = claim(groups.of[explained.parents], groups.of[explained.children], groups.rank)
-    return tuple(_Telling(found, groups, explained, claims, given).clusters())
+    groups = group_symptoms(found, snapshot)
+    explained = find_links(found, groups, snapshot)
+    claims = assign_members(
+        groups.of[explained.parents], groups.of[explained.children], groups.rank
+    )
+    return tuple(_FaultBuilder(found, groups, explained, claims, snapshot).clusters())
 
 
-class _Telling:
+class _FaultBuilder:
     """The arrays in words."""
 
     def __init__(
-        self, found: Rows, groups: Groups, explained: Links, claims: Claims, given: Estate
+        self,
+        found: Rows,
+        groups: SymptomGroups,
+        explained: Links,
+        claims: Assignments,
+        snapshot: LineageSnapshot,
     ) -> None:
         self._groups, self._claims = groups, claims
-        self._faults = _faults(groups)
-        evidence = _evidence(groups, explained, claims)
-        self._members = list(_members(found, groups, evidence, explained, given))
-        self._whys = _whys(found, groups, claims, given)
+        self._faults = _roots_of_groups(groups)
+        evidence = _find_evidence(groups, explained, claims)
+        self._members = list(_build_members(found, groups, evidence, explained, snapshot))
+        self._whys = _unknown_reasons(found, groups, claims, snapshot)
         self._by_group = np.argsort(groups.of, kind="stable")
         self._counts = np.bincount(groups.of)
 
-    def clusters(self) -> Iterator[Cluster]:
+    def clusters(self) -> Iterator[FaultGroup]:
         owner = self._claims.owner[self._groups.of]
         order = np.argsort(owner, kind="stable")
         ends = np.cumsum(np.bincount(owner, minlength=len(self._claims.roots)))
         for position, mine in enumerate(np.split(order, ends[:-1])):
             yield self._cluster(position, [self._members[symptom] for symptom in mine.tolist()])
 
-    def _cluster(self, position: int, members: list[Member]) -> Cluster:
+    def _cluster(self, position: int, members: list[Member]) -> FaultGroup:
         root = int(self._claims.roots[position])
-        return Cluster(
+        return FaultGroup(
             root=self._faults[root],
             onset=int(self._groups.onset[root]),
             members=tuple(sorted(members, key=lambda each: each.order)),
             unknown=self._whys.get(root),
             is_cycle=bool(self._claims.is_cycle[position]),
             shared=tuple(self._shared(self._claims.shared[position])),
-            is_shared_cut=bool(self._claims.cut[position]),
+            is_shared_cut=bool(self._claims.is_cut[position]),
         )
 
-    def _shared(self, others: Positions) -> Iterator[Shared]:
+    def _shared(self, others: Positions) -> Iterator[SharedMember]:
         if not len(others):
             return
         counts = self._counts[others]
@@ -75,10 +89,10 @@ class _Telling:
         for symptom, root in sorted(zip(theirs.tolist(), owners.tolist(), strict=True)):
             member = self._members[symptom]
             if not member.is_latent:
-                yield Shared(member.dataset_key, member.kind, self._faults[root])
+                yield SharedMember(member.dataset_key, member.kind, self._faults[root])
 
 
-def _faults(groups: Groups) -> list[Root]:
+def _roots_of_groups(groups: SymptomGroups) -> list[Root]:
     columns = zip(groups.is_job.tolist(), groups.key.tolist(), groups.kind.tolist(), strict=True)
     return [Root("job" if job else "dataset", key, KINDS[kind].id) for job, key, kind in columns]
 
@@ -95,23 +109,27 @@ class _Evidence(msgspec.Struct, frozen=True):
     steps: Positions
 
 
-def _evidence(groups: Groups, explained: Links, claims: Claims) -> _Evidence:
-    link = claims.via[groups.of]
-    parents = np.append(explained.parents, NOBODY)  # where `link` is NOBODY
-    children = np.append(explained.children, NOBODY)
+def _find_evidence(groups: SymptomGroups, explained: Links, claims: Assignments) -> _Evidence:
+    link = claims.edge[groups.of]
+    parents = np.append(explained.parents, UNASSIGNED)  # where `link` is NOBODY
+    children = np.append(explained.children, UNASSIGNED)
     is_end = children[link] == np.arange(len(link))
     return _Evidence(
         link, np.where(is_end, parents[link], children[link]), is_end, claims.steps[groups.of]
     )
 
 
-def _members(
-    found: Rows, groups: Groups, evidence: _Evidence, explained: Links, given: Estate
+def _build_members(
+    found: Rows,
+    groups: SymptomGroups,
+    evidence: _Evidence,
+    explained: Links,
+    snapshot: LineageSnapshot,
 ) -> Iterator[Member]:
     """One for each symptom; its steps and fault are its group's."""
-    keys = given.keys[found["dataset"]].tolist()
+    keys = snapshot.keys[found["dataset"]].tolist()
     kinds = [KINDS[kind].id for kind in found["kind"].tolist()]
-    faults = _faults(groups)
+    faults = _roots_of_groups(groups)
     columns = (evidence.link, evidence.symptom, evidence.is_end, evidence.steps, groups.of)
     rows = zip(*(column.tolist() for column in columns), strict=True)
     onsets, latent = found["onset"].tolist(), found["is_latent"].tolist()
@@ -122,31 +140,36 @@ def _members(
             onset=onsets[at],
             fault=faults[of],
             steps=steps,
-            explained_by=None if symptom == NOBODY else (keys[symptom], kinds[symptom]),
-            relays=_relays(explained, link, given) if is_end else (),
+            explained_by=None if symptom == UNASSIGNED else (keys[symptom], kinds[symptom]),
+            unobserved=_unobserved_path(explained, link, snapshot) if is_end else (),
             job_key=int(explained.job_keys[link]) if is_end else NO_KEY,
-            run_id=given.failed_run_ids.get(keys[at]),
+            run_id=snapshot.failed_run_ids.get(keys[at]),
             is_latent=latent[at],
         )
 
 
-def _relays(explained: Links, link: int, given: Estate) -> tuple[int, ...]:
-    relays = explained.relays[link].tolist()
-    return tuple(int(given.datasets["key"][relay]) for relay in relays if relay != NOTHING)
+def _unobserved_path(explained: Links, link: int, snapshot: LineageSnapshot) -> tuple[int, ...]:
+    relays = explained.unobserved[link].tolist()
+    return tuple(int(snapshot.datasets["key"][relay]) for relay in relays if relay != NO_DATASET)
 
 
-def _whys(found: Rows, groups: Groups, claims: Claims, given: Estate) -> dict[int, Why]:
+def _unknown_reasons(
+    found: Rows, groups: SymptomGroups, claims: Assignments, snapshot: LineageSnapshot
+) -> dict[int, UnknownReason]:
     """For each root that is a symptom only, what is known of what is right upstream."""
     unknown = claims.roots[~IS_ROOT[groups.kind[claims.roots]]]
-    number = np.full(len(groups), NOBODY, dtype=np.intp)
+    number = np.full(len(groups), UNASSIGNED, dtype=np.intp)
     number[unknown] = np.arange(len(unknown))
-    target = np.full(len(given.datasets), NOBODY, dtype=np.intp)
-    is_asked = number[groups.of] != NOBODY
+    target = np.full(len(snapshot.datasets), UNASSIGNED, dtype=np.intp)
+    is_asked = number[groups.of] != UNASSIGNED
     target[found["dataset"][is_asked]] = number[groups.of[is_asked]]
-    whose = target[given.downstreams]
-    edges = np.flatnonzero(whose != NOBODY)
-    rows = given.datasets[given.upstreams[edges]]
+    whose = target[snapshot.downstreams]
+    edges = np.flatnonzero(whose != UNASSIGNED)
+    rows = snapshot.datasets[snapshot.upstreams[edges]]
     gravity = np.select([rows["is_unknown"], ~rows["is_observable"]], [0, 1], default=2)
-    gravest = np.full(len(unknown), len(WHYS) - 1)
+    gravest = np.full(len(unknown), len(UNKNOWN_REASONS) - 1)
     np.minimum.at(gravest, whose[edges], gravity)
-    return {root: WHYS[why] for root, why in zip(unknown.tolist(), gravest.tolist(), strict=True)}
+    return {
+        root: UNKNOWN_REASONS[why]
+        for root, why in zip(unknown.tolist(), gravest.tolist(), strict=True)
+    }

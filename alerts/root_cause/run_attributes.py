@@ -6,21 +6,21 @@ from typing import Final
 import msgspec
 from sqlalchemy import Connection, bindparam, text
 
-from alerts.root_cause.common_causes import Failing, Pair
+from alerts.root_cause.common_causes import Attribute, FailingJob
 from lineage.catalog.pieces import pieces
 from lineage.catalog.tables.runs import leaf_job
 from lineage.keys import key
 
 # What a fleet shares: what is of one job alone, as its code, cannot be common to several.
-_SAID = "r.engine, r.engine_version, r.adapter_version, r.spark_conf"
+_ATTRIBUTES = "r.engine, r.engine_version, r.adapter_version, r.spark_conf"
 _FAILED = text(
     f"""
-    SELECT {leaf_job("namespace")}, {leaf_job("name")}, {_SAID} FROM run r
+    SELECT {leaf_job("namespace")}, {leaf_job("name")}, {_ATTRIBUTES} FROM run r
     WHERE r.run_id IN :run_ids
     """  # noqa: S608 - constants only
 ).bindparams(bindparam("run_ids", expanding=True))
 _LAST_GOOD = f"""
-    SELECT DISTINCT a.last_job_namespace, a.last_job_name, {_SAID}, p.owner
+    SELECT DISTINCT a.last_job_namespace, a.last_job_name, {_ATTRIBUTES}, p.owner
     FROM dataset_activity a JOIN run r ON r.root_run_id = a.last_write_root_run_id
     LEFT JOIN dataset_policy p ON p.dataset_key = a.dataset_key
     WHERE a.last_written_at >= :since
@@ -38,63 +38,65 @@ _VERSIONS = text(" UNION ".join(_OF_JOB.format(part=part) for part in ("leaf", "
 _LISTENER: Final = "OpenLineage listener"
 
 
-class Well(msgspec.Struct):
+class GoodRun(msgspec.Struct):
     """The newest good run of a job.
 
     Attributes:
-        said: what it says of itself.
+        attributes: what it reports of itself.
         owners: of what it wrote; a dataset of nobody adds none.
     """
 
     namespace: str
     name: str
-    said: dict[str, str] = msgspec.field(default_factory=dict)
+    attributes: dict[str, str] = msgspec.field(default_factory=dict)
     owners: set[str] = msgspec.field(default_factory=set)
 
 
-def last_good(connection: Connection, since: int) -> dict[int, Well]:
+def load_last_good(connection: Connection, since: int) -> dict[int, GoodRun]:
     """The newest good run of each job, if it was since then (µs); by job key."""
-    found: dict[int, Well] = {}
+    found: dict[int, GoodRun] = {}
     for namespace, name, *said, owner in connection.execute(text(_LAST_GOOD), {"since": since}):
-        well = found.setdefault(key(namespace, name), Well(namespace, name))
-        well.said |= _said(*said)
+        well = found.setdefault(key(namespace, name), GoodRun(namespace, name))
+        well.attributes |= _attributes(*said)
         well.owners |= {owner} if owner else set()
     return found
 
 
-def versions(connection: Connection, jobs: Iterable[Well], since: int) -> dict[int, set[Pair]]:
+def load_versions(
+    connection: Connection, jobs: Iterable[GoodRun], since: int
+) -> dict[int, set[Attribute]]:
     """All that good runs of these jobs said of versions since then (µs); by job key."""
-    found: dict[int, set[Pair]] = {}
+    found: dict[int, set[Attribute]] = {}
     for piece in pieces(sorted({job.name for job in jobs})):
         rows = connection.execute(_VERSIONS, {"names": piece, "since": since})
         for namespace, name, *said in rows:
-            found.setdefault(key(namespace, name), set()).update(_said(*said).items())
+            found.setdefault(key(namespace, name), set()).update(_attributes(*said).items())
     return found
 
 
-def failing(
-    connection: Connection, run_ids: Iterable[str], before: Mapping[int, Well]
-) -> list[Failing]:
+def load_failing_jobs(
+    connection: Connection, run_ids: Iterable[str], before: Mapping[int, GoodRun]
+) -> list[FailingJob]:
     """The jobs of these failed runs, beside what they said when they last were well."""
     now: dict[int, dict[str, str]] = {}
     named: dict[int, frozenset[str]] = {}
     for piece in pieces(sorted(run_ids)):
         for namespace, name, *said in connection.execute(_FAILED, {"run_ids": piece}):
             job = key(namespace, name)
-            now.setdefault(job, {}).update(_said(*said))
-            named[job] = named.get(job, frozenset()) | _versions(*said[:3]).keys()
-    was = {job: well.said for job, well in before.items()}
-    return [Failing(job, said, was.get(job), named[job]) for job, said in sorted(now.items())]
+            now.setdefault(job, {}).update(_attributes(*said))
+            named[job] = named.get(job, frozenset()) | _version_attributes(*said[:3]).keys()
+    was = {job: well.attributes for job, well in before.items()}
+    return [FailingJob(job, said, was.get(job), named[job]) for job, said in sorted(now.items())]
 
 
-def _said(
+def _attributes(
     engine: str | None, engine_version: str | None, adapter_version: str | None, conf: str | None
 ) -> dict[str, str]:
     settings = {} if conf is None else msgspec.json.decode(conf, type=dict[str, str])
-    return _versions(engine, engine_version, adapter_version) | settings
+    return _version_attributes(engine, engine_version, adapter_version) | settings
 
 
-def _versions(
+def _version_attributes(
     engine: str | None, engine_version: str | None, adapter_version: str | None
 ) -> dict[str, str]:
     named = {engine or "engine": engine_version, _LISTENER: adapter_version}

@@ -6,9 +6,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from alerts.root_cause.snapshot import MICROS, NEVER, NO_KEY, Estate, Rows
-from alerts.root_cause.faults import Cluster, Member
+from alerts.root_cause.faults import FaultGroup, Member
 from alerts.root_cause.kinds import KIND_BY_ID
+from alerts.root_cause.snapshot import MICROS, NEVER, NO_KEY, LineageSnapshot, Rows
 from lineage.adjacency import Keys, positions_in
 from lineage.graph import Graph
 from lineage.states import OPTIONAL, TIERS
@@ -19,7 +19,7 @@ TICKET: Final = "ticket"
 # Why it is that level: the kind alone says so; a dataset of a tier that pages is bad already, will
 # be before anybody of its tier can answer, cannot be written any more before its deadline, or will
 # be later than that; or there is none downstream.
-Because = Literal["kind", "is_bad", "soon", "deadline", "later", "nobody"]
+SeverityReason = Literal["kind", "is_bad", "soon", "deadline", "later", "nobody"]
 
 
 class TierRule(msgspec.Struct, frozen=True):
@@ -88,7 +88,7 @@ class Severity(msgspec.Struct, frozen=True):
     """
 
     level: Level
-    because: Because
+    because: SeverityReason
     score: float = 0.0
     hit_at: int | None = None
     hit_key: int | None = None
@@ -98,132 +98,140 @@ BY_KIND: Final = Severity(PAGE, "kind")  # of a part of the service itself
 TICKET_BY_KIND: Final = Severity(TICKET, "kind")
 
 
-def impact(cluster: Cluster, graph: Graph, given: Estate, rules: SeverityRules) -> Impact:
+def impact_of_group(
+    group: FaultGroup, graph: Graph, snapshot: LineageSnapshot, rules: SeverityRules
+) -> Impact:
     """All that is made of what the root should have written, in the graph as it was at onset."""
-    return impact_of(starts_of(cluster, given), graph, given, rules)
+    return impact_of(lost_outputs(group, snapshot), graph, snapshot, rules)
 
 
-def impact_of(starts: Keys, graph: Graph, given: Estate, rules: SeverityRules) -> Impact:
+def impact_of(
+    starts: Keys, graph: Graph, snapshot: LineageSnapshot, rules: SeverityRules
+) -> Impact:
     """Return all that is made of these datasets, themselves first."""
     keys, hops, is_partial = graph.descendants(starts, max_nodes=rules.max_datasets)
-    tiers = _tiers(keys, given)
+    tiers = _tiers(keys, snapshot)
     weights = np.array([rule.weight for rule in rules.tiers])[tiers]
     score = float(np.sum(weights * rules.decay ** hops.astype(np.float64)))
     return Impact(keys, hops, tiers, score, is_partial)
 
 
-def starts_of(cluster: Cluster, given: Estate) -> Keys:
+def lost_outputs(group: FaultGroup, snapshot: LineageSnapshot) -> Keys:
     """The root's own, and what its runs wrote together with them: it is not late yet, but lost."""
-    own = np.array(cluster.root_keys, dtype=np.int64)
-    stopped = [each.dataset_key for each in cluster.members if _is_of_run(each)]
-    runs = _rows(np.intersect1d(own, stopped), given)["run"]
+    own = np.array(group.root_keys, dtype=np.int64)
+    stopped = [each.dataset_key for each in group.members if _is_of_run(each)]
+    runs = _rows(np.intersect1d(own, stopped), snapshot)["run"]
     runs = runs[runs != NO_KEY]
-    return np.union1d(own, given.keys[np.isin(given.datasets["run"], runs)])
+    return np.union1d(own, snapshot.keys[np.isin(snapshot.datasets["run"], runs)])
 
 
 def _is_of_run(member: Member) -> bool:
     return member.steps == 0 and KIND_BY_ID[member.kind].extent == "run"
 
 
-def severity(
-    cluster: Cluster, hurt: Impact, given: Estate, now: int, rules: SeverityRules
+def rate_severity(
+    group: FaultGroup, impact: Impact, snapshot: LineageSnapshot, now: int, rules: SeverityRules
 ) -> Severity:
     """Page when a dataset of a tier that pages is bad, or will be before anybody can answer.
 
     Args:
-        cluster: the fault.
-        hurt: its impact.
-        given: the estate, with deadlines and expected reads.
+        group: the fault.
+        impact: its impact.
+        snapshot: the estate, with deadlines and expected reads.
         now: µs.
         rules: weights and response times.
     """
-    kind = KIND_BY_ID[cluster.root.kind]
+    kind = KIND_BY_ID[group.root.kind]
     if kind.urgency != "by_tier":
-        return Severity(TICKET if kind.urgency == "ticket" else PAGE, "kind", hurt.score)
-    if cluster.is_latent:
-        return _before_late(cluster, hurt, given, now, rules)
-    already = _bad_since(cluster, given, rules)
+        return Severity(TICKET if kind.urgency == "ticket" else PAGE, "kind", impact.score)
+    if group.is_latent:
+        return _rate_latent(group, impact, snapshot, now, rules)
+    already = _first_bad(group, snapshot, rules)
     if already is not None:
-        return Severity(PAGE, "is_bad", hurt.score, *already)
-    if not rules.paging[hurt.tiers].any():
-        return Severity(TICKET, "nobody", hurt.score)
-    return _expected(hurt, given, now, rules) if kind.delays else _not_delayed(hurt)
+        return Severity(PAGE, "is_bad", impact.score, *already)
+    if not rules.paging[impact.tiers].any():
+        return Severity(TICKET, "nobody", impact.score)
+    return _rate_delay(impact, snapshot, now, rules) if kind.delays else _without_time(impact)
 
 
-def _before_late(
-    cluster: Cluster, hurt: Impact, given: Estate, now: int, rules: SeverityRules
+def _rate_latent(
+    group: FaultGroup, impact: Impact, snapshot: LineageSnapshot, now: int, rules: SeverityRules
 ) -> Severity:
     """Page when a rerun of the usual duration would end after the deadline of the root's dataset.
 
     Only the root's own datasets count: what is downstream may do without this run.
     """
-    rows = _rows(np.array(cluster.root_keys, dtype=np.int64), given)
+    rows = _rows(np.array(group.root_keys, dtype=np.int64), snapshot)
     rows = rows[rules.paging[rows["tier"]] & (rows["deadline_at"] != NEVER)]
     if not len(rows):
-        return Severity(TICKET, "nobody", hurt.score)
+        return Severity(TICKET, "nobody", impact.score)
     duration = np.nan_to_num(rows["duration_seconds"])
     is_missed = (duration > 0) & (rows["deadline_at"] - duration * MICROS < now)
     first = rows[np.lexsort((rows["key"], rows["deadline_at"], ~is_missed))[0]]
     hit = int(first["deadline_at"]), int(first["key"])
     if is_missed.any():
-        return Severity(PAGE, "deadline", hurt.score, *hit)
-    return Severity(TICKET, "later", hurt.score, *hit)
+        return Severity(PAGE, "deadline", impact.score, *hit)
+    return Severity(TICKET, "later", impact.score, *hit)
 
 
-def _bad_since(cluster: Cluster, given: Estate, rules: SeverityRules) -> tuple[int, int] | None:
+def _first_bad(
+    group: FaultGroup, snapshot: LineageSnapshot, rules: SeverityRules
+) -> tuple[int, int] | None:
     """When the first dataset of a tier that pages became bad, and which it is."""
-    bad = [member for member in cluster.members if not member.is_latent]
-    rows = _rows(np.array([member.dataset_key for member in bad], dtype=np.int64), given)
+    bad = [member for member in group.members if not member.is_latent]
+    rows = _rows(np.array([member.dataset_key for member in bad], dtype=np.int64), snapshot)
     pages = rules.paging[rows["tier"]].tolist()
     found = [(each.onset, each.dataset_key) for each, does in zip(bad, pages, strict=True) if does]
     return min(found, default=None)
 
 
-def _expected(hurt: Impact, given: Estate, now: int, rules: SeverityRules) -> Severity:
+def _rate_delay(
+    impact: Impact, snapshot: LineageSnapshot, now: int, rules: SeverityRules
+) -> Severity:
     """By the dataset whose tier is out of time first; else the first to be hit."""
-    keys = hurt.keys[rules.paging[hurt.tiers]]
-    rows = _rows(keys, given)
-    hit_at = _hit_at(rows)
+    keys = impact.keys[rules.paging[impact.tiers]]
+    rows = _rows(keys, snapshot)
+    hit_at = _hit_times(rows)
     response = np.array([(rule.response_seconds or 0.0) * MICROS for rule in rules.tiers])
     known = np.flatnonzero(hit_at != NEVER)
     if not len(known):
-        return _not_delayed(hurt)
+        return _without_time(impact)
     slack = hit_at[known] - now - response[rows["tier"][known]]
     first = known[np.lexsort((keys[known], hit_at[known], np.maximum(slack, 0)))[0]]
     is_soon = bool(slack.min() <= 0)
     return Severity(
         PAGE if is_soon else TICKET,
         "soon" if is_soon else "later",
-        hurt.score,
+        impact.score,
         int(hit_at[first]),
         int(keys[first]),
     )
 
 
-def _not_delayed(hurt: Impact) -> Severity:
+def _without_time(impact: Impact) -> Severity:
     """It may hurt them, and nobody knows when."""
-    return Severity(TICKET, "later", hurt.score)
+    return Severity(TICKET, "later", impact.score)
 
 
-def _hit_at(rows: Rows) -> NDArray[np.int64]:
+def _hit_times(rows: Rows) -> NDArray[np.int64]:
     """The deadline or the next read, whichever is first; NEVER where neither is known."""
     deadline, read = rows["deadline_at"], rows["next_read_at"]
     least = np.minimum(deadline, read)
     return np.asarray(np.where(least == NEVER, np.maximum(deadline, read), least))
 
 
-def _tiers(keys: Keys, given: Estate) -> NDArray[np.int8]:
+def _tiers(keys: Keys, snapshot: LineageSnapshot) -> NDArray[np.int8]:
     """As `_rows` has them, without a copy of whole rows: an impact may be half of the estate."""
-    places, is_known = positions_in(given.keys, keys)
+    places, is_known = positions_in(snapshot.keys, keys)
     tiers = np.full(len(keys), TIERS.index(OPTIONAL), dtype=np.int8)
-    tiers[is_known] = given.datasets["tier"][places]
+    tiers[is_known] = snapshot.datasets["tier"][places]
     return tiers
 
 
-def _rows(keys: Keys, given: Estate) -> Rows:
+def _rows(keys: Keys, snapshot: LineageSnapshot) -> Rows:
     """Of these datasets; one that the estate does not have is optional, and nothing is known."""
-    places, is_known = positions_in(given.keys, keys)
-    rows = np.zeros(len(keys), dtype=given.datasets.dtype)
+    places, is_known = positions_in(snapshot.keys, keys)
+    rows = np.zeros(len(keys), dtype=snapshot.datasets.dtype)
     rows["tier"] = TIERS.index(OPTIONAL)
-    rows[is_known] = given.datasets[places]
+    rows[is_known] = snapshot.datasets[places]
     return rows

@@ -54,7 +54,7 @@ SYMPTOM: Final = np.dtype(
 Rows = NDArray[np.void]
 
 
-class BadFact(msgspec.Struct, frozen=True):
+class SliViolation(msgspec.Struct, frozen=True):
     """What an SLI found bad.
 
     Attributes:
@@ -82,7 +82,7 @@ class Edges(msgspec.Struct, frozen=True):
     job_keys: Keys
 
 
-class Estate(msgspec.Struct, frozen=True, dict=True):
+class LineageSnapshot(msgspec.Struct, frozen=True, dict=True):
     """The datasets and the graph as it was at onset.
 
     Attributes:
@@ -107,7 +107,9 @@ class Estate(msgspec.Struct, frozen=True, dict=True):
         return np.ascontiguousarray(self.datasets["key"])
 
 
-def estate(datasets: Rows, edges: Edges, failed_run_ids: Mapping[int, str] | None = None) -> Estate:
+def build_snapshot(
+    datasets: Rows, edges: Edges, failed_run_ids: Mapping[int, str] | None = None
+) -> LineageSnapshot:
     """Put together what belongs together.
 
     Args:
@@ -120,26 +122,26 @@ def estate(datasets: Rows, edges: Edges, failed_run_ids: Mapping[int, str] | Non
         ValueError: a key comes twice.
     """
     ends = np.stack([edges.upstream_keys, edges.downstream_keys])
-    known = _with_strangers(datasets, ends)
+    known = _add_unknown_datasets(datasets, ends)
     upstreams, downstreams = np.searchsorted(known["key"], ends)
     pairs = upstreams * len(known) + downstreams
     order = np.lexsort((edges.job_keys, pairs))
     repeats = np.zeros(len(order), dtype=np.bool_)
     repeats[1:] = np.diff(pairs[order]) == 0
     kept = order[~repeats & (upstreams != downstreams)[order]]
-    return Estate(
+    return LineageSnapshot(
         known, upstreams[kept], downstreams[kept], edges.job_keys[kept], failed_run_ids or {}
     )
 
 
-def _with_strangers(datasets: Rows, in_edges: Keys) -> Rows:
+def _add_unknown_datasets(datasets: Rows, in_edges: Keys) -> Rows:
     ordered = datasets[np.argsort(datasets["key"])]
     keys = np.ascontiguousarray(ordered["key"])
     # Not by their difference: between two keys it may exceed 64 bits.
     repeated = keys[1:][keys[1:] == keys[:-1]]
     if len(repeated):
         raise ValueError(f"datasets: key {repeated[0]} comes twice; give each once")
-    fresh = np.unique(in_edges[~are_among(keys, in_edges)])
+    fresh = np.unique(in_edges[~is_member(keys, in_edges)])
     if not len(fresh):
         return ordered
     strangers = np.zeros(len(fresh), dtype=DATASET)
@@ -148,7 +150,7 @@ def _with_strangers(datasets: Rows, in_edges: Keys) -> Rows:
     return np.sort(np.concatenate([ordered, strangers]), order="key")
 
 
-def are_among(ascending: Keys, asked: Keys) -> NDArray[np.bool_]:
+def is_member(ascending: Keys, asked: Keys) -> NDArray[np.bool_]:
     """Whether each of `asked` is one of `ascending`."""
     if not len(ascending):
         return np.zeros(asked.shape, dtype=np.bool_)
@@ -156,7 +158,7 @@ def are_among(ascending: Keys, asked: Keys) -> NDArray[np.bool_]:
     return np.asarray(ascending[at] == asked)
 
 
-def symptoms(facts: Iterable[BadFact], given: Estate) -> Rows:
+def find_symptoms(facts: Iterable[SliViolation], snapshot: LineageSnapshot) -> Rows:
     """What is wrong, each kind once a dataset, since its first fact.
 
     A run that failed or was lost after its dataset's newest write is a cause before anything is
@@ -168,24 +170,24 @@ def symptoms(facts: Iterable[BadFact], given: Estate) -> Rows:
     Raises:
         ValueError: a fact is of a dataset that the estate does not have, or of no known reason.
     """
-    told = _told(list(facts), given)
-    fresh = np.concatenate([told, *_latent(told, given)])
+    told = _violated(list(facts), snapshot)
+    fresh = np.concatenate([told, *_find_latent(told, snapshot)])
     fresh = fresh[np.lexsort((fresh["onset"], fresh["kind"], fresh["dataset"]))]
     is_first = np.ones(len(fresh), dtype=np.bool_)
     is_first[1:] = (np.diff(fresh["dataset"]) != 0) | (np.diff(fresh["kind"]) != 0)
     return fresh[is_first]
 
 
-def _told(facts: list[BadFact], given: Estate) -> Rows:
+def _violated(facts: list[SliViolation], snapshot: LineageSnapshot) -> Rows:
     found = np.zeros(len(facts), dtype=SYMPTOM)
     keys = np.array([fact.dataset_key for fact in facts], dtype=np.int64)
-    strangers = keys[~are_among(given.keys, keys)]
+    strangers = keys[~is_member(snapshot.keys, keys)]
     if len(strangers):
         raise ValueError(f"facts: dataset {strangers[0]} is not among the datasets; add its row")
-    found["dataset"] = np.searchsorted(given.keys, keys)
-    rows = given.datasets[found["dataset"]]
+    found["dataset"] = np.searchsorted(snapshot.keys, keys)
+    rows = snapshot.datasets[found["dataset"]]
     found["kind"] = [
-        CODE[_kind(fact, is_source=is_source)]
+        CODE[_kind_of_violation(fact, is_source=is_source)]
         for fact, is_source in zip(facts, rows["is_source"].tolist(), strict=True)
     ]
     since = np.array([fact.since for fact in facts], dtype=np.int64)
@@ -194,7 +196,7 @@ def _told(facts: list[BadFact], given: Estate) -> Rows:
     return found
 
 
-def _kind(fact: BadFact, *, is_source: bool) -> str:
+def _kind_of_violation(fact: SliViolation, *, is_source: bool) -> str:
     return kind_of(
         fact.reason,
         fact.sli,
@@ -204,21 +206,21 @@ def _kind(fact: BadFact, *, is_source: bool) -> str:
     )
 
 
-def _latent(told: Rows, given: Estate) -> tuple[Rows, Rows]:
+def _find_latent(told: Rows, snapshot: LineageSnapshot) -> tuple[Rows, Rows]:
     """Return the datasets whose newest run failed, and those whose newest run is lost."""
-    rows = given.datasets
+    rows = snapshot.datasets
     may_be = ~rows["is_unknown"]
     may_be[told["dataset"][IS_OF_RUN[told["kind"]]]] = False
     has_failed = may_be & _is_after_write(rows, "failed_at")
     is_lost = may_be & ~has_failed & _is_after_write(rows, "lost_at")
-    return _since(rows, has_failed, "failed"), _since(rows, is_lost, "lost")
+    return _latent_since(rows, has_failed, "failed"), _latent_since(rows, is_lost, "lost")
 
 
 def _is_after_write(rows: Rows, when: str) -> NDArray[np.bool_]:
     return np.asarray((rows[when] != NEVER) & (rows[when] > rows["last_written_at"]))
 
 
-def _since(rows: Rows, chosen: NDArray[np.bool_], kind: str) -> Rows:
+def _latent_since(rows: Rows, chosen: NDArray[np.bool_], kind: str) -> Rows:
     found = np.zeros(np.count_nonzero(chosen), dtype=SYMPTOM)
     found["dataset"] = np.flatnonzero(chosen)
     found["kind"], found["is_latent"] = CODE[kind], True

@@ -4,12 +4,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from alerts.root_cause.snapshot import NO_KEY, Estate, Rows
 from alerts.root_cause.kinds import IS_OF_JOB, IS_ROOT, KINDS
+from alerts.root_cause.snapshot import NO_KEY, LineageSnapshot, Rows
 from lineage.adjacency import Positions
 
 
-class Groups(msgspec.Struct, frozen=True):
+class SymptomGroups(msgspec.Struct, frozen=True):
     """One row a group, an array an attribute; `of` has one a symptom.
 
     Attributes:
@@ -38,9 +38,9 @@ class Groups(msgspec.Struct, frozen=True):
         return len(self.kind)
 
 
-def group(found: Rows, given: Estate) -> Groups:
+def group_symptoms(found: Rows, snapshot: LineageSnapshot) -> SymptomGroups:
     """Group `SYMPTOM` rows by job, or dataset, and kind."""
-    rows = given.datasets[found["dataset"]]
+    rows = snapshot.datasets[found["dataset"]]
     has_job = rows["job_key"] != NO_KEY
     keys = np.where(has_job, rows["job_key"], rows["key"])
     # A job and a dataset are never one, whatever their keys.
@@ -49,7 +49,7 @@ def group(found: Rows, given: Estate) -> Groups:
     entity = np.where(is_of_job, homes, len(found) + found["dataset"])
     codes = entity * len(KINDS) + found["kind"]
     _, of = np.unique(codes, return_inverse=True)
-    first = _first(of, found)
+    first = _first_symptoms(of, found)
     is_latent = np.ones(len(first), dtype=np.bool_)
     np.logical_and.at(is_latent, of, found["is_latent"])
     kind, onset = found["kind"][first], found["onset"][first]
@@ -57,10 +57,10 @@ def group(found: Rows, given: Estate) -> Groups:
     key = np.where(is_job, rows["job_key"][first], rows["key"][first])
     rank = np.empty(len(first), dtype=np.intp)
     rank[np.lexsort((kind, key, is_job, onset, ~IS_ROOT[kind]))] = np.arange(len(first))
-    return Groups(of, homes[first], kind, onset, key, is_job, first, is_latent, rank)
+    return SymptomGroups(of, homes[first], kind, onset, key, is_job, first, is_latent, rank)
 
 
-def _first(of: Positions, found: Rows) -> Positions:
+def _first_symptoms(of: Positions, found: Rows) -> Positions:
     order = np.lexsort((np.arange(len(of)), found["is_latent"], found["onset"], of))
     begins = np.ones(len(order), dtype=np.bool_)
     begins[1:] = np.diff(of[order]) != 0

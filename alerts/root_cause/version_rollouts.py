@@ -6,17 +6,20 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from alerts.root_cause.run_attributes import Well, versions
-from alerts.root_cause.common_causes import Failing, Pair, fresh
+from alerts.root_cause.common_causes import Attribute, FailingJob, new_attributes
+from alerts.root_cause.run_attributes import GoodRun, load_versions
 from alerts.root_cause.snapshot import MICROS
 
-LATELY: Final = 7 * 86_400 * MICROS  # whoever came to a version before that has it for good
-_MOST: Final = 20  # of those that came to one: a few are as good as all
+ROLLOUT_MICROS: Final = 7 * 86_400 * MICROS  # whoever came to a version before that has it for good
+_MAX_JOBS: Final = 20  # of those that came to one: a few are as good as all
 
 
-def spreading(
-    connection: Connection, failing: Collection[Failing], before: Mapping[int, Well], as_of: int
-) -> frozenset[Pair]:
+def find_rollouts(
+    connection: Connection,
+    failing: Collection[FailingJob],
+    before: Mapping[int, GoodRun],
+    as_of: int,
+) -> frozenset[Attribute]:
     """Versions new to jobs that fail, to which jobs of other owners came lately, and are well.
 
     A team that upgrades its own job is not in it, nor a setting, which each job has of its own.
@@ -28,28 +31,32 @@ def spreading(
         as_of: now, in µs.
     """
     others = {
-        pair: _others(pair, jobs, before)
-        for pair, jobs in fresh(failing).items()
+        pair: _good_elsewhere(pair, jobs, before)
+        for pair, jobs in new_attributes(failing).items()
         if any(pair[0] in each.versions for each in jobs)
     }
     every = [before[key] for keys in others.values() for key in keys]
-    said = versions(connection, every, as_of - LATELY)
+    said = load_versions(connection, every, as_of - ROLLOUT_MICROS)
     return frozenset(
-        pair for pair, keys in others.items() if any(_came(pair, said.get(key, ())) for key in keys)
+        pair
+        for pair, keys in others.items()
+        if any(_has_changed(pair, said.get(key, ())) for key in keys)
     )
 
 
-def _others(pair: Pair, jobs: Collection[Failing], before: Mapping[int, Well]) -> list[int]:
+def _good_elsewhere(
+    pair: Attribute, jobs: Collection[FailingJob], before: Mapping[int, GoodRun]
+) -> list[int]:
     """Jobs that are well with it, of nobody to whom one of those that fail belongs."""
     own = set().union(*(before[each.job_key].owners for each in jobs))
     well = (
         key
         for key, each in before.items()
-        if each.said.get(pair[0]) == pair[1] and each.owners and own.isdisjoint(each.owners)
+        if each.attributes.get(pair[0]) == pair[1] and each.owners and own.isdisjoint(each.owners)
     )
-    return list(islice(well, _MOST))
+    return list(islice(well, _MAX_JOBS))
 
 
-def _came(pair: Pair, said: Collection[Pair]) -> bool:
+def _has_changed(pair: Attribute, said: Collection[Attribute]) -> bool:
     """Whether a job said something else before."""
     return any(what == pair[0] and value != pair[1] for what, value in said)

@@ -2,23 +2,23 @@
 
 from typing import Any, Final
 
+from alerts.rules.burn_windows import ESCALATION, PAGE, TICKET
 from alerts.rules.health import WATCHDOG
-from alerts.rules.inhibition import DATASET_ALERTS, inhibitions
+from alerts.rules.inhibition import DATASET_ALERTS, build_inhibitions
 from alerts.rules.matchers import equal
-from alerts.rules.model import as_yaml
-from alerts.rules.mute_times import mute_times
+from alerts.rules.model import to_yaml
+from alerts.rules.mute_times import build_mute_times
 from alerts.rules.receivers import (
     OUTSIDE_RECEIVER,
     SEVERITIES,
     WATCHDOG_RECEIVER,
-    Places,
-    outside_ways,
-    receiver,
-    receivers,
+    Endpoints,
+    build_receivers,
+    outside_configs,
+    receiver_name,
 )
 from alerts.rules.roots import OUTSIDE
-from alerts.rules.rule_file import People
-from alerts.rules.burn_windows import ESCALATION, PAGE, TICKET
+from alerts.rules.rule_file import AlertOwners
 from lineage.policy.model import Policy
 
 _HEAD = (
@@ -34,27 +34,29 @@ _TIMES: Final = {PAGE: _QUICK, TICKET: _SLOW, ESCALATION: _SLOW}
 _HEARTBEAT: Final = {"group_wait": "0s", "group_interval": "1m", "repeat_interval": "4m"}
 
 
-def alertmanager(policy: Policy, *, people: People, places: Places) -> str:
+def render_alertmanager(policy: Policy, *, people: AlertOwners, places: Endpoints) -> str:
     """YAML as Alertmanager 0.25 and newer read it; the same policy is the same bytes."""
-    mutes = mute_times(policy)
+    mutes = build_mute_times(policy)
     owners = owner_names(policy, people)
     document = {
         "route": _route(policy, people, places, [one["name"] for one in mutes]),
-        "inhibit_rules": inhibitions(),
-        "receivers": receivers(owners, people.platform, policy, places),
+        "inhibit_rules": build_inhibitions(),
+        "receivers": build_receivers(owners, people.platform, policy, places),
     }
     if mutes:
         document["time_intervals"] = mutes
-    return as_yaml(document, _HEAD)
+    return to_yaml(document, _HEAD)
 
 
-def owner_names(policy: Policy, people: People) -> list[str]:
+def owner_names(policy: Policy, people: AlertOwners) -> list[str]:
     """Of the policy, and those who are told of what has no owner."""
     named = (*(owner.name for owner in policy.owners), people.platform, people.engineering)
     return list(dict.fromkeys(named))
 
 
-def _route(policy: Policy, people: People, places: Places, mutes: list[str]) -> dict[str, Any]:
+def _route(
+    policy: Policy, people: AlertOwners, places: Endpoints, mutes: list[str]
+) -> dict[str, Any]:
     routes: list[dict[str, Any]] = [
         {
             "matchers": [equal("alertname", WATCHDOG)],
@@ -62,15 +64,15 @@ def _route(policy: Policy, people: People, places: Places, mutes: list[str]) -> 
             **_HEARTBEAT,
         }
     ]
-    if outside_ways(people.platform, policy, places):
+    if outside_configs(people.platform, policy, places):
         outside = [equal("reach", OUTSIDE["reach"])]
         routes.append({"matchers": outside, "receiver": OUTSIDE_RECEIVER, **_QUICK})
     for owner in owner_names(policy, people):
-        own = {"matchers": [equal("owner", owner)], "receiver": receiver(owner, TICKET)}
+        own = {"matchers": [equal("owner", owner)], "receiver": receiver_name(owner, TICKET)}
         routes.append({**own, **_SLOW, "routes": _by_severity(owner, mutes)})
     # No owner, or one that the policy does not know: the platform's.
     routes += _by_severity(people.platform, mutes)
-    fallback = receiver(people.platform, TICKET)
+    fallback = receiver_name(people.platform, TICKET)
     return {"receiver": fallback, "group_by": _GROUP_BY, **_SLOW, "routes": routes}
 
 
@@ -78,7 +80,7 @@ def _by_severity(owner: str, mutes: list[str]) -> list[dict[str, Any]]:
     found = []
     for severity in SEVERITIES:
         matchers = [equal("severity", severity)]
-        to = receiver(owner, severity)
+        to = receiver_name(owner, severity)
         route: dict[str, Any] = {"matchers": matchers, "receiver": to, **_TIMES[severity]}
         if mutes:
             # Muting is not inherited: it stands on the routes of what it mutes.

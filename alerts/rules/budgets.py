@@ -92,31 +92,31 @@ class Budget(msgspec.Struct, frozen=True):
         return [window for window in windows if not window.can_fire(self.allowed)]
 
 
-def budgets(policy: Policy) -> list[Budget]:
+def load_budgets(policy: Policy) -> list[Budget]:
     """The budget of every SLI and tier for which somebody asks for an objective."""
     asked = ((sli, tier, policy.objective(sli, tier)) for sli in SLIS for tier in sli.tiers)
     return [Budget(sli, tier, ratio) for sli, tier, ratio in asked if ratio is not None]
 
 
-def plain(ratio: Decimal) -> str:
+def format_ratio(ratio: Decimal) -> str:
     """As a person writes it: `0.01`, not `0.010` or `1E-2`."""
     return format(ratio.normalize(), "f")
 
 
-def percent(ratio: Decimal) -> str:
+def format_percent(ratio: Decimal) -> str:
     """`1%`, as Prometheus writes the figures beside it."""
-    return f"{plain(ratio * 100)}%"
+    return f"{format_ratio(ratio * 100)}%"
 
 
-def unrendered(asked: list[Budget]) -> Iterator[str]:
+def explain_unrendered(asked: list[Budget]) -> Iterator[str]:
     """A sentence for each budget of which some rule could never fire."""
     for budget in asked:
         if never := budget.unreachable():
             told = ", ".join(
-                f"{one.severity} {plain(one.factor)}x over {one.long}" for one in never
+                f"{one.severity} {format_ratio(one.factor)}x over {one.long}" for one in never
             )
             yield (
                 f"{budget.name}: not rendered: {told}: its objective {budget.objective} lets"
-                f" {percent(budget.allowed)} be bad, and that times the factor is 1 or more."
+                f" {format_percent(budget.allowed)} be bad, and that times the factor is 1 or more."
                 " ErrorBudgetExhausted tells when the budget is gone"
             )

@@ -2,11 +2,17 @@
 
 from typing import Final
 
-from alerts.rules.budgets import Budget, plain
-from alerts.rules.burn_records import burn_rate, burnt
-from alerts.rules.promql import asked, quoted, selector
+from alerts.rules.budgets import Budget, format_ratio
+from alerts.rules.burn_records import burn_rate, burn_series
+from alerts.rules.burn_windows import (
+    BUDGET_WINDOW,
+    ESCALATION,
+    BurnWindow,
+    seconds_of,
+    subquery_steps,
+)
+from alerts.rules.promql import query_template, quote, selector
 from alerts.rules.recordings import BUDGET_LEFT, observed
-from alerts.rules.burn_windows import BUDGET_WINDOW, ESCALATION, BurnWindow, seconds_of, steps_of
 
 _TIMES: Final = 'printf "%.1f"'
 _EACH: Final = f"{{{{ .Value | {_TIMES} }}}} times over {{{{ .Labels.window }}}}"
@@ -14,23 +20,25 @@ _EACH: Final = f"{{{{ .Value | {_TIMES} }}}} times over {{{{ .Labels.window }}}}
 
 def list_windows(selected: str) -> str:
     """Return a template: each window that burns and how fast, the fastest first."""
-    query = quoted(f"sort_desc({selected})")
+    query = quote(f"sort_desc({selected})")
     comma = "{{ if $i }}, {{ end }}"
     return f"{{{{ range $i, $each := query {query} }}}}{comma}{_EACH}{{{{ end }}}}"
 
 
 def describe_window(budget: Budget, window: BurnWindow) -> str:
     """Return a template: the figures of one window, or nothing while it does not burn."""
-    own, (ratio, amount) = budget.labels, burnt(window)
-    share = asked(selector(ratio(window.long), **own), "humanizePercentage", "an unknown share")
-    much = asked(selector(amount(window.long), **own), "humanize", "an unknown number")
+    own, (ratio, amount) = budget.labels, burn_series(window)
+    share = query_template(
+        selector(ratio(window.long), **own), "humanizePercentage", "an unknown share"
+    )
+    much = query_template(selector(amount(window.long), **own), "humanize", "an unknown number")
     where = "" if window.severity == ESCALATION else ", explained by no incident"
     burn = burn_rate(budget, window.severity, window=window.long)
     return (
-        f"{{{{ with query {quoted(burn)} }}}}In the last {window.long}, {share} of the"
+        f"{{{{ with query {quote(burn)} }}}}In the last {window.long}, {share} of the"
         f" {budget.subject.unit} of {budget.name} were bad{where}: {much}. That burns the error"
         f" budget of {BUDGET_WINDOW} {{{{ . | first | value | {_TIMES} }}}} times as fast as it"
-        f" lasts ({window.severity} above {plain(window.factor)} over {window.long} and"
+        f" lasts ({window.severity} above {format_ratio(window.factor)} over {window.long} and"
         f" {window.short}). {{{{ end }}}}"
     )
 
@@ -39,11 +47,11 @@ def budget_left(budget: Budget) -> str:
     """Return a template: what is left of the budget, or that it is too early to tell."""
     left = f"clamp_min({selector(BUDGET_LEFT, **budget.labels)}, 0)"
     known = f"{selector(observed(BUDGET_WINDOW), **budget.labels)} * {seconds_of(BUDGET_WINDOW)}"
-    _, step = steps_of(BUDGET_WINDOW)
-    early = asked(known, "humanizeDuration", f"less than {step}")
+    _, step = subquery_steps(BUDGET_WINDOW)
+    early = query_template(known, "humanizeDuration", f"less than {step}")
     share = "{{ . | first | value | humanizePercentage }}"
     return (
-        f"{{{{ with query {quoted(left)} }}}}{share} of the"
+        f"{{{{ with query {quote(left)} }}}}{share} of the"
         f" budget is left.{{{{ else }}}}It is too early to tell how much of the budget is left:"
         f" Prometheus has {early} of {BUDGET_WINDOW}.{{{{ end }}}}"
     )

@@ -49,12 +49,12 @@ _UNIT_MINUTES: Final = {"m": 1, "h": 60, "d": 1_440}
 _MOST_STEPS: Final = 720  # a subquery of more costs more than it tells
 
 
-def paces(window: str) -> int:
+def pace_count(window: str) -> int:
     """How many times the pace window lasts."""
     return _minutes(window) // _minutes(PACE_WINDOW)
 
 
-def steps_of(window: str) -> tuple[int, str]:
+def subquery_steps(window: str) -> tuple[int, str]:
     """Return into how many steps a window is cut to see how much data it has, and their length."""
     length = max(1, _minutes(window) // _MOST_STEPS)
     return _minutes(window) // length, f"{length}m"

@@ -10,13 +10,13 @@ incident has notified by itself. Escalations burn over all that is bad.
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from alerts.rules.budgets import Budget, percent
-from alerts.rules.burn_records import burn_rate, shown_windows
+from alerts.rules.budgets import Budget, format_percent
+from alerts.rules.burn_records import active_windows, burn_rate
 from alerts.rules.burn_texts import budget_left, describe_window, list_windows
-from alerts.rules.model import Alert, since
-from alerts.rules.promql import asked, selector
-from alerts.rules.recordings import BUDGET_LEFT, bad_ratio
 from alerts.rules.burn_windows import BUDGET_WINDOW, ESCALATION, TICKET, Severity
+from alerts.rules.model import Alert, since
+from alerts.rules.promql import query_template, selector
+from alerts.rules.recordings import BUDGET_LEFT, bad_ratio
 
 ESCALATED: Final = "ErrorBudgetEscalation"
 EXHAUSTED: Final = "ErrorBudgetExhausted"
@@ -28,33 +28,35 @@ def burn_name(budget: Budget) -> str:
     return f"{budget.subject.stem}Burn"
 
 
-def burns(budgets: Iterable[Budget], severity: Severity, owner: str) -> Iterator[Alert]:
+def burn_alerts(budgets: Iterable[Budget], severity: Severity, owner: str) -> Iterator[Alert]:
     """The alerts of one severity that can fire at all."""
     for budget in budgets:
-        if shown_windows(budget, severity):
-            yield _burn(budget, severity, burn_name(budget), owner)
+        if active_windows(budget, severity):
+            yield _burn_alert(budget, severity, burn_name(budget), owner)
 
 
-def escalations(budgets: Iterable[Budget], engineering: str) -> Iterator[Alert]:
+def escalation_alerts(budgets: Iterable[Budget], engineering: str) -> Iterator[Alert]:
     """To the engineering owner, of coverage and completeness."""
     for budget in budgets:
-        if shown_windows(budget, ESCALATION):
-            yield _burn(budget, ESCALATION, ESCALATED, engineering)
+        if active_windows(budget, ESCALATION):
+            yield _burn_alert(budget, ESCALATION, ESCALATED, engineering)
 
 
-def exhausted(budgets: Iterable[Budget], owner: str) -> Iterator[Alert]:
+def exhausted_alerts(budgets: Iterable[Budget], owner: str) -> Iterator[Alert]:
     """In place of rules that could never fire: the budget is gone."""
     for budget in budgets:
         if budget.allowed and budget.unreachable():
-            yield _exhausted(budget, owner)
+            yield _exhausted_alert(budget, owner)
 
 
-def _exhausted(budget: Budget, owner: str) -> Alert:
+def _exhausted_alert(budget: Budget, owner: str) -> Alert:
     own = budget.labels
-    bad = asked(selector(bad_ratio(BUDGET_WINDOW), **own), "humanizePercentage", "an unknown share")
+    bad = query_template(
+        selector(bad_ratio(BUDGET_WINDOW), **own), "humanizePercentage", "an unknown share"
+    )
     text = (
         f"{bad} of the {budget.subject.unit} of {budget.name} were bad in {BUDGET_WINDOW}. The"
-        f" objective of {budget.objective} lets {percent(budget.allowed)} be bad. The error budget"
+        f" objective of {budget.objective} lets {format_percent(budget.allowed)} be bad. The error budget"
         f" is used up, since {since(EXHAUSTED, **own)}."
     )
     return Alert(
@@ -69,7 +71,7 @@ def _exhausted(budget: Budget, owner: str) -> Alert:
     )
 
 
-def _burn(budget: Budget, severity: Severity, name: str, owner: str) -> Alert:
+def _burn_alert(budget: Budget, severity: Severity, name: str, owner: str) -> Alert:
     return Alert(
         name=name,
         expr=f"max by (sli, tier) ({burn_rate(budget, severity)})",
@@ -88,9 +90,9 @@ def _summary(budget: Budget, severity: Severity) -> str:
 
 
 def _description(budget: Budget, severity: Severity, name: str) -> str:
-    windows = "".join(describe_window(budget, each) for each in shown_windows(budget, severity))
+    windows = "".join(describe_window(budget, each) for each in active_windows(budget, severity))
     began = since(name, **budget.labels, severity=severity)
     return (
-        f"{windows}The objective of {budget.objective} lets {percent(budget.allowed)} be bad."
+        f"{windows}The objective of {budget.objective} lets {format_percent(budget.allowed)} be bad."
         f" {budget_left(budget)} Burning since {began}."
     )

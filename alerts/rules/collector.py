@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Final
 
-from alerts.rules.model import Alert, since
-from alerts.rules.promql import asked
-from alerts.rules.roots import OUTAGE, of_root
 from alerts.rules.burn_windows import PAGE, TICKET
+from alerts.rules.model import Alert, since
+from alerts.rules.promql import query_template
+from alerts.rules.roots import OUTAGE, of_root
 
 # As the service counts it; where no spool is beside the service, as the collector does.
 _WAITING: Final = ("lineage_pipeline_backlog_events", "lineage_collector_spool_waiting_events")
@@ -55,7 +55,9 @@ def _spool_failing(owner: str) -> Alert:
 
 def _spool_damaged(owner: str) -> Alert:
     age = "time() - max(lineage_collector_spool_damaged_timestamp_seconds)"
-    lost = asked("max(lineage_collector_spool_lost_events_total)", "humanize", "an unknown number")
+    lost = query_template(
+        "max(lineage_collector_spool_lost_events_total)", "humanize", "an unknown number"
+    )
     return Alert(
         name="LineageSpoolDamaged",
         expr=f"{age} < 3600",
@@ -73,9 +75,9 @@ def _spool_damaged(owner: str) -> Alert:
 
 def _spool_growing(owner: str) -> Alert:
     grown = waiting("deriv({}[30m])")
-    growth = asked(f"{grown} * 60", "humanize", "an unknown number")
+    growth = query_template(f"{grown} * 60", "humanize", "an unknown number")
     used = "max(lineage_collector_spool_bytes / lineage_collector_spool_max_bytes)"
-    share = asked(used, "humanizePercentage", "an unknown part")
+    share = query_template(used, "humanizePercentage", "an unknown part")
     return Alert(
         name="LineageSpoolGrowing",
         expr=f"{waiting('{}')} > 10000\nand\n{grown} > 0",

@@ -9,19 +9,19 @@ from typing import Final
 
 import msgspec
 
+from alerts.rules.burn_windows import PAGE
 from alerts.rules.collector import collector
 from alerts.rules.model import Alert, since
 from alerts.rules.pipeline import pipeline
 from alerts.rules.promql import selector
 from alerts.rules.roles import roles
 from alerts.rules.roots import OUTAGE, OUTSIDE
-from alerts.rules.burn_windows import PAGE
 
 WATCHDOG: Final = "Watchdog"
 SCRAPE_DOWN: Final = "LinewardScrapeDown"
 
 
-class Jobs(msgspec.Struct, frozen=True):
+class ScrapeJobs(msgspec.Struct, frozen=True):
     """What Prometheus calls the targets (`job_name` of its scrape configuration)."""
 
     service: str = "lineward"
@@ -44,7 +44,7 @@ def watchdog() -> Alert:
     )
 
 
-def health(owner: str, jobs: Jobs) -> Iterator[Alert]:
+def health(owner: str, jobs: ScrapeJobs) -> Iterator[Alert]:
     """What is told of the roles, in the order in which lineage passes them."""
     yield _scrape_down(jobs.service, owner, {**OUTAGE, **OUTSIDE})
     yield _scrape_down(jobs.collector, owner, OUTAGE)

@@ -2,13 +2,13 @@
 
 from typing import Any, Final
 
+from alerts.rules.burn_windows import ESCALATION, PAGE, TICKET, Severity
 from alerts.rules.health import SCRAPE_DOWN
 from alerts.rules.incident_alerts import NAMES, OUTAGE_ROOTS, OWN_ROOTS
 from alerts.rules.matchers import equal, none_of, one_of, unequal
 from alerts.rules.roles import INGESTING, ROLE_FAILING
 from alerts.rules.roots import OUTAGE, OUTSIDE
 from alerts.rules.zero_budget import UNAUTHORIZED
-from alerts.rules.burn_windows import ESCALATION, PAGE, TICKET, Severity
 from lineage.states import INGESTION_LAG, UNAUTHORIZED_ACCESS
 
 _INCIDENT = equal("alertname", NAMES[PAGE])
@@ -27,7 +27,7 @@ _BEHIND_OUTAGE: Final = (*DATASET_ALERTS, [equal("sli", INGESTION_LAG.name)])
 _BLIND: Final = ("LineageEvaluationAbsent", "LineageSeriesAbsent")
 
 
-def inhibitions() -> list[dict[str, Any]]:
+def build_inhibitions() -> list[dict[str, Any]]:
     """Entries of Alertmanager's `inhibit_rules`."""
     outages = [_rule(source, target) for source in _OUTAGES for target in _BEHIND_OUTAGE]
     roots = equal("root", OUTAGE["root"])

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import yaml
 
-from alerts.rules.promql import asked, quoted, verbatim
+from alerts.rules.promql import escape_template, query_template, quote
 
 
 class Record(msgspec.Struct, frozen=True):
@@ -44,14 +44,14 @@ class Alert(msgspec.Struct, frozen=True, kw_only=True):
     def document(self, runbooks: str) -> dict[str, Any]:
         """As Prometheus reads it; `runbooks` is the URL that the alert's page is below."""
         own = {"severity": self.severity, "owner": self.owner, **self.about}
-        labels = {name: verbatim(value) for name, value in own.items() if value is not None}
+        labels = {name: escape_template(value) for name, value in own.items() if value is not None}
         found: dict[str, Any] = {"alert": self.name, "expr": self.expr}
         if self.hold is not None:
             found["for"] = self.hold
         texts = {
             "summary": self.summary,
             "description": self.description,
-            "runbook_url": verbatim(f"{runbooks.rstrip('/')}/{self.name}"),
+            "runbook_url": escape_template(f"{runbooks.rstrip('/')}/{self.name}"),
         }
         return {**found, "labels": labels, "annotations": texts}
 
@@ -85,8 +85,8 @@ class Group(msgspec.Struct, frozen=True):
 def since(name: str, **labels: str) -> str:
     """A template: since when the alert is true, which Prometheus itself remembers."""
     matchers = {"alertname": name, **labels}
-    inner = ",".join(f"{label}={quoted(value)}" for label, value in matchers.items())
-    return asked(f"max(ALERTS_FOR_STATE{{{inner}}})", "humanizeTimestamp", "now")
+    inner = ",".join(f"{label}={quote(value)}" for label, value in matchers.items())
+    return query_template(f"max(ALERTS_FOR_STATE{{{inner}}})", "humanizeTimestamp", "now")
 
 
 class _Dumper(yaml.SafeDumper):
@@ -109,7 +109,7 @@ def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
 _Dumper.add_representer(str, _text)
 
 
-def as_yaml(document: dict[str, Any], head: Iterable[str] = ()) -> str:
+def to_yaml(document: dict[str, Any], head: Iterable[str] = ()) -> str:
     """The same document is the same bytes; `head` are comments before it."""
     comments = "".join(f"# {line}\n" for line in head)
     return comments + yaml.dump(

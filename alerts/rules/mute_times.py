@@ -16,16 +16,16 @@ _MINUTE = timedelta(minutes=1)
 _DAY = timedelta(days=1)
 
 
-def mute_times(policy: Policy) -> list[dict[str, Any]]:
+def build_mute_times(policy: Policy) -> list[dict[str, Any]]:
     """Entries of Alertmanager's `time_intervals`, by the suppressions' names, in UTC."""
     return [
         {"name": one.name, "time_intervals": list(_intervals(*one.once))}
         for one in policy.suppressions
-        if one.once and _is_whole(one.match)
+        if one.once and _matches_all(one.match)
     ]
 
 
-def _is_whole(match: Match) -> bool:
+def _matches_all(match: Match) -> bool:
     if isinstance(match, PatternParts):
         return {*match.namespace, *match.name} == {"*"}
     return set(match) == {"*"}
@@ -37,18 +37,18 @@ def _intervals(begin: datetime, until: datetime) -> Iterator[dict[str, Any]]:
     end = until.astimezone(UTC) + _MINUTE - timedelta(microseconds=1)
     end = end.replace(second=0, microsecond=0)
     if start.date() == end.date():
-        yield _part(start.date(), f"{start:%H:%M}", f"{end:%H:%M}")
+        yield _day_part(start.date(), f"{start:%H:%M}", f"{end:%H:%M}")
         return
     first = start.date()
     if start.time() != time():
-        yield _part(first, f"{start:%H:%M}", "24:00")
+        yield _day_part(first, f"{start:%H:%M}", "24:00")
         first += _DAY
     yield from _whole_days(first, end.date())
     if end.time() != time():
-        yield _part(end.date(), "00:00", f"{end:%H:%M}")
+        yield _day_part(end.date(), "00:00", f"{end:%H:%M}")
 
 
-def _part(day: date, start: str, end: str) -> dict[str, Any]:
+def _day_part(day: date, start: str, end: str) -> dict[str, Any]:
     return {"times": [{"start_time": start, "end_time": end}], **_days(day, day.day)}
 
 

@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 from typing import Final
 
-from alerts.rules.model import Alert, since
-from alerts.rules.promql import asked, bridge
-from alerts.rules.roots import OUTSIDE, of_root
 from alerts.rules.burn_windows import PAGE, TICKET
+from alerts.rules.model import Alert, since
+from alerts.rules.promql import bridge, query_template
+from alerts.rules.roots import OUTSIDE, of_root
 
-_WAITING: Final = asked("max(lineage_notifications_undelivered)", "humanize", "unknown many")
+_WAITING: Final = query_template(
+    "max(lineage_notifications_undelivered)", "humanize", "unknown many"
+)
 
 
 def outward(owner: str) -> Iterator[Alert]:
@@ -33,7 +35,7 @@ def outward(owner: str) -> Iterator[Alert]:
 def _forwarding_stopped(owner: str) -> Alert:
     sent = "sum(increase(lineage_marquez_forwarded_total[15m]))"
     waiting = "max(min_over_time(lineage_marquez_forward_backlog_events[15m]))"
-    probed = asked("max(lineage_marquez_up)", "humanize", "unknown")
+    probed = query_template("max(lineage_marquez_up)", "humanize", "unknown")
     return Alert(
         name="MarquezForwardingStopped",
         expr=f"{waiting} > 0\nand\n{sent} == 0",

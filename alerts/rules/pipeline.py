@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import Final
 
+from alerts.rules.burn_windows import PAGE, TICKET
 from alerts.rules.collector import waiting
 from alerts.rules.model import Alert, since
-from alerts.rules.promql import asked, bridge
+from alerts.rules.promql import bridge, query_template
 from alerts.rules.roots import OUTAGE, of_root
-from alerts.rules.burn_windows import PAGE, TICKET
 
 _EVALUATED: Final = "lineage_sli_evaluated_timestamp_seconds"
 _BATCH: Final = "lineage_pipeline_batch_timestamp_seconds"
@@ -38,7 +38,7 @@ def _ingestion_stopped(owner: str) -> Alert:
         summary="No event has reached the catalog for {{ $value | humanizeDuration }}",
         description=(
             "The pipeline's last batch was committed {{ $value | humanizeDuration }} ago (at most"
-            f" 5m while events wait), and {asked(events, 'humanize', 'unknown many')} events have"
+            f" 5m while events wait), and {query_template(events, 'humanize', 'unknown many')} events have"
             f" waited for 5m. Told since {since('LineageIngestionStopped')}."
         ),
     )
@@ -79,8 +79,8 @@ def _evaluation_stale(owner: str) -> Alert:
 
 
 def _evaluation_absent(owner: str) -> Alert:
-    readable = asked("max(lineage_catalog_readable)", "humanize", "unknown")
-    leader = asked("max(lineage_service_leader)", "humanize", "unknown")
+    readable = query_template("max(lineage_catalog_readable)", "humanize", "unknown")
+    leader = query_template("max(lineage_service_leader)", "humanize", "unknown")
     return Alert(
         name="LineageEvaluationAbsent",
         expr=f"absent({_EVALUATED})",

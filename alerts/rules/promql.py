@@ -6,14 +6,14 @@ from typing import Final
 _LEADS: Final = "lineage_service_leader == 1"
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """A string literal of PromQL, of Alertmanager's matchers and of templates: one syntax."""
     return json.dumps(text, ensure_ascii=False)
 
 
 def selector(metric: str, **labels: str) -> str:
     """`metric{a="x",b="y"}`, or the bare name."""
-    matchers = ",".join(f"{name}={quoted(value)}" for name, value in labels.items())
+    matchers = ",".join(f"{name}={quote(value)}" for name, value in labels.items())
     return f"{metric}{{{matchers}}}" if matchers else metric
 
 
@@ -28,12 +28,12 @@ def bridge(series: str, window: str = "2m") -> str:
     return f"({series} or ({last} unless on () ({_LEADS})))"
 
 
-def verbatim(text: str) -> str:
+def escape_template(text: str) -> str:
     """The text in a label or annotation, which Prometheus takes for a template: as it is."""
     return text.replace("{{", '{{ "{{" }}')
 
 
-def asked(query: str, shown: str, otherwise: str) -> str:
+def query_template(query: str, shown: str, otherwise: str) -> str:
     """A template that asks Prometheus for one figure.
 
     Args:
@@ -41,5 +41,5 @@ def asked(query: str, shown: str, otherwise: str) -> str:
         shown: template function for its value, as `humanizePercentage`.
         otherwise: what stands there when the query has no result.
     """
-    figure = f"{{{{ with query {quoted(query)} }}}}{{{{ . | first | value | {shown} }}}}"
+    figure = f"{{{{ with query {quote(query)} }}}}{{{{ . | first | value | {shown} }}}}"
     return f"{figure}{{{{ else }}}}{otherwise}{{{{ end }}}}"

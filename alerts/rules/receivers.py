@@ -16,7 +16,7 @@ _PAGERDUTY_SEVERITY = (
 )
 
 
-class Places(msgspec.Struct, frozen=True, kw_only=True):
+class Endpoints(msgspec.Struct, frozen=True, kw_only=True):
     """Addresses and files, as Alertmanager's machine sees them.
 
     Attributes:
@@ -32,28 +32,30 @@ class Places(msgspec.Struct, frozen=True, kw_only=True):
     outside_url: str | None = None
 
 
-def receiver(owner: str, severity: str) -> str:
+def receiver_name(owner: str, severity: str) -> str:
     """Its name; no owner's can be that of another receiver, since those have no slash."""
     return f"{owner}/{severity}"
 
 
-def receivers(owners: list[str], platform: str, policy: Policy, places: Places) -> list[Any]:
+def build_receivers(
+    owners: list[str], platform: str, policy: Policy, places: Endpoints
+) -> list[Any]:
     """Entries of Alertmanager's `receivers`."""
-    service = _service(places)
+    service = _webhook(places)
     found = [
-        {"name": receiver(owner, severity), "webhook_configs": [service]}
+        {"name": receiver_name(owner, severity), "webhook_configs": [service]}
         for owner in owners
         for severity in SEVERITIES
     ]
     # A heartbeat that is resolved would be none.
     watchdog = {"url": places.watchdog_url, "send_resolved": False}
     found.append({"name": WATCHDOG_RECEIVER, "webhook_configs": [watchdog]})
-    if outside := outside_ways(platform, policy, places):
+    if outside := outside_configs(platform, policy, places):
         found.append({"name": OUTSIDE_RECEIVER, **outside})
     return found
 
 
-def outside_ways(platform: str, policy: Policy, places: Places) -> dict[str, Any]:
+def outside_configs(platform: str, policy: Policy, places: Endpoints) -> dict[str, Any]:
     """How the platform owner hears of a service that cannot speak; empty when in no way."""
     found: dict[str, Any] = {}
     if places.outside_url is not None:
@@ -64,7 +66,7 @@ def outside_ways(platform: str, policy: Policy, places: Places) -> dict[str, Any
     return found
 
 
-def _service(places: Places) -> dict[str, Any]:
+def _webhook(places: Endpoints) -> dict[str, Any]:
     found: dict[str, Any] = {"url": places.service_url.rstrip("/") + _PATH, "send_resolved": True}
     if places.token_file is not None:
         # Alertmanager reads the file at each call: a new token needs no reload.

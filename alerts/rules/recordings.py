@@ -8,10 +8,7 @@ ratio of a window as Sloth and the SRE workbook have it ("Alerting on SLOs": bad
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from alerts.rules.budgets import Budget, plain
-from alerts.rules.incident_alerts import OPEN, OUTAGE_ROOTS
-from alerts.rules.model import Record
-from alerts.rules.promql import selector
+from alerts.rules.budgets import Budget, format_ratio
 from alerts.rules.burn_windows import (
     BUDGET_WINDOW,
     BURN_WINDOWS,
@@ -22,8 +19,11 @@ from alerts.rules.burn_windows import (
     PAGE,
     TICKET,
     Severity,
-    steps_of,
+    subquery_steps,
 )
+from alerts.rules.incident_alerts import OPEN, OUTAGE_ROOTS
+from alerts.rules.model import Record
+from alerts.rules.promql import selector
 from lineage.states import INGESTION_LAG
 
 TOTAL: Final = "lineage_sli_total"
@@ -84,14 +84,14 @@ def observed(window: str) -> str:
 
 def is_observed(window: str, labels: dict[str, str]) -> str:
     """Return the condition that a window has enough data to be judged."""
-    return f"{selector(observed(window), **labels)} >= {plain(LEAST_OBSERVED)}"
+    return f"{selector(observed(window), **labels)} >= {format_ratio(LEAST_OBSERVED)}"
 
 
 def _increase(counter: str, window: str) -> str:
     return f"sum by (sli, tier) (increase({counter}[{window}]))"
 
 
-def counted(window: str) -> Iterator[Record]:
+def count_records(window: str) -> Iterator[Record]:
     """All and bad of one window, and their ratio."""
     yield Record(all_of(window), _increase(TOTAL, window))
     bad = f"clamp_min({all_of(window)} - {_increase(GOOD, window)}, 0)"
@@ -99,25 +99,25 @@ def counted(window: str) -> Iterator[Record]:
     yield Record(bad_ratio(window), f"{bad_of(window)} / ({all_of(window)} > 0)")
 
 
-def data_of(window: str) -> Record:
+def observed_record(window: str) -> Record:
     """Return the rule that counts in how many steps of a window there was a sample."""
-    count, step = steps_of(window)
+    count, step = subquery_steps(window)
     samples = f"count_over_time(sum by (sli, tier) ({TOTAL})[{window}:{step}])"
     return Record(observed(window), f"{samples} / {count}")
 
 
-def unexplained(window: str) -> Iterator[Record]:
+def unexplained_records(window: str) -> Iterator[Record]:
     """Return the rules for what is bad, and in no incident that was open in this window.
 
     Where nothing exports what incidents explain, all of it is.
     """
-    parts = (_increase(EXPLAINED, window), _late_behind_outages(window), f"0 * {bad_of(window)}")
+    parts = (_increase(EXPLAINED, window), _late_after_outages(window), f"0 * {bad_of(window)}")
     left = f"{bad_of(window)} - ({' or '.join(parts)})"
     yield Record(unexplained_of(window), f"clamp_min({left}, 0)")
     yield Record(unexplained_ratio(window), f"{unexplained_of(window)} / ({all_of(window)} > 0)")
 
 
-def _late_behind_outages(window: str) -> str:
+def _late_after_outages(window: str) -> str:
     """Return the query for late events that an incident of Lineward itself explains.
 
     No catalog counts these: the bad of each five minutes is summed where such an incident was open.
@@ -130,16 +130,16 @@ def _late_behind_outages(window: str) -> str:
 
 def quick_records() -> list[Record]:
     """Return the rules for pages and escalations."""
-    found = [record for window in QUICK_WINDOWS for record in counted(window)]
-    found += [record for window in PAGING_WINDOWS for record in unexplained(window)]
-    return found + [data_of(window) for window in _long(PAGE, ESCALATION)]
+    found = [record for window in QUICK_WINDOWS for record in count_records(window)]
+    found += [record for window in PAGING_WINDOWS for record in unexplained_records(window)]
+    return found + [observed_record(window) for window in _long(PAGE, ESCALATION)]
 
 
 def slow_records() -> list[Record]:
     """Return the rules for tickets."""
-    found = [record for window in SLOW_WINDOWS for record in counted(window)]
-    found += [record for window in SLOW_WINDOWS for record in unexplained(window)]
-    return found + [data_of(window) for window in _long(TICKET)]
+    found = [record for window in SLOW_WINDOWS for record in count_records(window)]
+    found += [record for window in SLOW_WINDOWS for record in unexplained_records(window)]
+    return found + [observed_record(window) for window in _long(TICKET)]
 
 
 def _long(*severities: Severity) -> tuple[str, ...]:
@@ -152,11 +152,11 @@ def budget_records(asked: Iterable[Budget]) -> list[Record]:
 
     While the period has too little data there is no such series: minutes are no month.
     """
-    found = [*counted(BUDGET_WINDOW), data_of(BUDGET_WINDOW)]
+    found = [*count_records(BUDGET_WINDOW), observed_record(BUDGET_WINDOW)]
     for one in asked:
         if one.allowed:
             spent = selector(bad_ratio(BUDGET_WINDOW), **one.labels)
-            left = f"1 - {spent} / {plain(one.allowed)}"
+            left = f"1 - {spent} / {format_ratio(one.allowed)}"
             enough = is_observed(BUDGET_WINDOW, one.labels)
             found.append(Record(BUDGET_LEFT, f"{left}\nand\n{enough}", one.labels))
     return found

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import Final
 
+from alerts.rules.burn_windows import PAGE, TICKET
 from alerts.rules.matchers import equal, none_of, one_of
 from alerts.rules.model import Alert, since
 from alerts.rules.promql import bridge
 from alerts.rules.roots import OUTSIDE, of_root
-from alerts.rules.burn_windows import PAGE, TICKET
 
 ROLE_FAILING: Final = "LineageRoleFailing"
 SERVICE: Final = "service"  # may be unable to tell of itself

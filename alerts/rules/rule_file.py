@@ -4,16 +4,22 @@ from typing import Final
 
 import msgspec
 
-from alerts.rules.budgets import SUBJECTS, Budget, budgets, unrendered
+from alerts.rules.budgets import SUBJECTS, Budget, explain_unrendered, load_budgets
 from alerts.rules.burn_records import burn_records
-from alerts.rules.burns import ESCALATED, EXHAUSTED, burns, escalations, exhausted
-from alerts.rules.health import Jobs, health, watchdog
-from alerts.rules.incident_alerts import incidents
-from alerts.rules.model import Alert, Group, Record, as_yaml
+from alerts.rules.burn_windows import ESCALATION, PAGE, TICKET
+from alerts.rules.burns import (
+    ESCALATED,
+    EXHAUSTED,
+    burn_alerts,
+    escalation_alerts,
+    exhausted_alerts,
+)
+from alerts.rules.health import ScrapeJobs, health, watchdog
+from alerts.rules.incident_alerts import incident_alerts
+from alerts.rules.model import Alert, Group, Record, to_yaml
 from alerts.rules.outward import outward
 from alerts.rules.recordings import budget_records, quick_records, slow_records
-from alerts.rules.zero_budget import BROKEN, strict_alerts, strict_records
-from alerts.rules.burn_windows import ESCALATION, PAGE, TICKET
+from alerts.rules.zero_budget import OBJECTIVE_BROKEN, zero_budget_alerts, zero_budget_records
 from lineage.policy.model import Policy
 
 # Below the 5 minutes after which Prometheus forgets a value.
@@ -24,7 +30,7 @@ _HEAD = (
 )
 
 
-class People(msgspec.Struct, frozen=True, kw_only=True):
+class AlertOwners(msgspec.Struct, frozen=True, kw_only=True):
     """Who is told of what has no owner of its own.
 
     Attributes:
@@ -36,63 +42,63 @@ class People(msgspec.Struct, frozen=True, kw_only=True):
     engineering: str = "platform"
 
 
-def groups(asked: list[Budget], people: People, jobs: Jobs) -> list[Group]:
+def build_groups(asked: list[Budget], people: AlertOwners, jobs: ScrapeJobs) -> list[Group]:
     """All rules; those that look back for days are evaluated less often."""
     return [
         Group("lineward-watchdog", (watchdog(),)),
-        Group("lineward-incidents", tuple(incidents())),
+        Group("lineward-incidents", tuple(incident_alerts())),
         Group("lineward-health", _health(people.platform, jobs)),
-        Group("lineward-burn", _quick(asked, people)),
-        Group("lineward-tickets", _slow(asked, people), _SLOW_INTERVAL),
-        Group("lineward-budgets", _budgets(asked, people), _SLOW_INTERVAL),
+        Group("lineward-burn", _burn_rules(asked, people)),
+        Group("lineward-tickets", _ticket_rules(asked, people), _SLOW_INTERVAL),
+        Group("lineward-budgets", _budget_rules(asked, people), _SLOW_INTERVAL),
     ]
 
 
-def _health(owner: str, jobs: Jobs) -> tuple[Alert, ...]:
+def _health(owner: str, jobs: ScrapeJobs) -> tuple[Alert, ...]:
     return (*health(owner, jobs), *outward(owner))
 
 
-def _quick(asked: list[Budget], people: People) -> tuple[Record | Alert, ...]:
+def _burn_rules(asked: list[Budget], people: AlertOwners) -> tuple[Record | Alert, ...]:
     return (
         *quick_records(),
-        *strict_records(asked),
-        *strict_alerts(asked, people.platform),
+        *zero_budget_records(asked),
+        *zero_budget_alerts(asked, people.platform),
         *burn_records(asked, PAGE, ESCALATION),
-        *burns(asked, PAGE, people.platform),
-        *escalations(asked, people.engineering),
+        *burn_alerts(asked, PAGE, people.platform),
+        *escalation_alerts(asked, people.engineering),
     )
 
 
-def _slow(asked: list[Budget], people: People) -> tuple[Record | Alert, ...]:
+def _ticket_rules(asked: list[Budget], people: AlertOwners) -> tuple[Record | Alert, ...]:
     return (
         *slow_records(),
         *burn_records(asked, TICKET),
-        *burns(asked, TICKET, people.platform),
+        *burn_alerts(asked, TICKET, people.platform),
     )
 
 
-def _budgets(asked: list[Budget], people: People) -> tuple[Record | Alert, ...]:
-    return (*budget_records(asked), *exhausted(asked, people.platform))
+def _budget_rules(asked: list[Budget], people: AlertOwners) -> tuple[Record | Alert, ...]:
+    return (*budget_records(asked), *exhausted_alerts(asked, people.platform))
 
 
-def rule_file(policy: Policy, *, people: People, jobs: Jobs, runbooks: str) -> str:
+def rule_file(policy: Policy, *, people: AlertOwners, jobs: ScrapeJobs, runbooks: str) -> str:
     """YAML as Prometheus 2.42 and newer read it; the same policy is the same bytes."""
-    return written(groups(budgets(policy), people, jobs), runbooks)
+    return render_groups(build_groups(load_budgets(policy), people, jobs), runbooks)
 
 
-def written(found: list[Group], runbooks: str) -> str:
+def render_groups(found: list[Group], runbooks: str) -> str:
     """Groups as a file; `runbooks` is the URL that the alerts' pages are below."""
-    return as_yaml({"groups": [group.document(runbooks) for group in found]}, _HEAD)
+    return to_yaml({"groups": [group.document(runbooks) for group in found]}, _HEAD)
 
 
-def notes(policy: Policy) -> list[str]:
+def describe_unrendered(policy: Policy) -> list[str]:
     """A sentence for each budget of which some rule is not rendered, and why."""
-    return list(unrendered(budgets(policy)))
+    return list(explain_unrendered(load_budgets(policy)))
 
 
 def alert_names() -> list[str]:
     """Every name that an alert can have, whatever the policy; each has a runbook."""
     of_slis = {f"{one.stem}Burn" for one in SUBJECTS.values() if one.area != "access"}
-    found = groups(budgets(Policy()), People(), Jobs())
+    found = build_groups(load_budgets(Policy()), AlertOwners(), ScrapeJobs())
     rendered = {rule.name for group in found for rule in group.rules if isinstance(rule, Alert)}
-    return sorted({*of_slis, *rendered, ESCALATED, EXHAUSTED, BROKEN})
+    return sorted({*of_slis, *rendered, ESCALATED, EXHAUSTED, OBJECTIVE_BROKEN})

@@ -1,7 +1,7 @@
 """Rows of the on-call dashboard on flow: events in, budgets down, messages out."""
 
-from alerts.rules.recordings import bad_ratio, unexplained_ratio
 from alerts.rules.burn_windows import BURN_WINDOWS
+from alerts.rules.recordings import bad_ratio, unexplained_ratio
 from dashboards.grafana import links
 from dashboards.grafana.queries import TIER, once, risen
 from dashboards.grafana.spec import GREEN, ORANGE, PLAIN, RED, Link, Panel, Query, Step, most

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from alerts.rules.model import as_yaml
+from alerts.rules.model import to_yaml
 
 FOLDER_UID: Final = "lineward"
 FOLDER: Final = "Lineward"
@@ -35,7 +35,7 @@ def _provider(place: str) -> str:
         "updateIntervalSeconds": 60,
         "options": {"path": place},
     }
-    return as_yaml({"apiVersion": 1, "providers": [one]}, _HEAD)
+    return to_yaml({"apiVersion": 1, "providers": [one]}, _HEAD)
 
 
 def config_maps(dashboards: dict[str, str]) -> str:
@@ -50,4 +50,4 @@ def _config_map(uid: str, text: str) -> str:
         "annotations": {"grafana_folder": FOLDER},
     }
     found = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
-    return as_yaml({**found, "data": {f"{uid}.json": text}}, _HEAD)
+    return to_yaml({**found, "data": {f"{uid}.json": text}}, _HEAD)

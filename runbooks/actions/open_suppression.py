@@ -7,7 +7,13 @@ import msgspec
 from msgspec import Meta
 from sqlalchemy import select
 
-from alerts.operator_actions.suppression_windows import MAX_AHEAD_DAYS, MAX_DAYS, Wanted, WindowError, create
+from alerts.operator_actions.suppression_windows import (
+    MAX_AHEAD_DAYS,
+    MAX_DAYS,
+    WindowError,
+    WindowRequest,
+    create_window,
+)
 from lineage.catalog.engine import writing
 from lineage.catalog.tables import dataset
 from lineage.clock import instant_text, to_micros
@@ -67,7 +73,7 @@ def perform(asked: OpenSuppression, means: Means) -> Done:
         InvalidActionError: as `plan`.
     """
     begin, until = _bounds(asked, means.now)
-    wanted = Wanted(
+    wanted = WindowRequest(
         pattern=asked.pattern,
         begin=begin,
         until=until,
@@ -78,7 +84,7 @@ def perform(asked: OpenSuppression, means: Means) -> Done:
     )
     try:
         with writing(means.engine) as connection:
-            number = create(connection, wanted, means.now)
+            number = create_window(connection, wanted, means.now)
     except WindowError as error:
         raise InvalidActionError(str(error)) from error
     return Done(

@@ -82,11 +82,13 @@ def do(  # noqa: PLR0913 - what an ask is made of
     """
     with question(settings) as asked:  # that there is a catalog, before anything opens one
         now = asked.now
-    from alerts.operator_actions.command_requests import Ask  # noqa: PLC0415 - SQLAlchemy only once there is a catalog
+    from alerts.operator_actions.command_requests import CommandRequest  # noqa: PLC0415 - SQLAlchemy only once there is a catalog
     from service.people.asking import outcome, put  # noqa: PLC0415 - as above
 
     by = getpass.getuser()
-    wanted = Ask(incident_id=incident, action=action, by=by, via="cli", until=until, note=note)
+    wanted = CommandRequest(
+        incident_id=incident, action=action, by=by, via="cli", until=until, note=note
+    )
     found = asyncio.run(outcome(settings, wanted, put(settings, wanted, now)))
     if as_json:
         print_json(found)

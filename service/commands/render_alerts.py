@@ -12,7 +12,7 @@ from service.settings import read
 from service.terminal import clean, warn
 
 if TYPE_CHECKING:
-    from alerts.rules.rule_file import People
+    from alerts.rules.rule_file import AlertOwners
     from lineage.policy.model import Policy
 
 PolicyFile = Annotated[Path | None, typer.Option("--policy", help="Policy file [LINEWARD_POLICY].")]
@@ -47,15 +47,15 @@ def rules(  # noqa: PLR0913 - each is an option of the command
     ] = "lineward-collector",
 ) -> None:
     """Print Prometheus rules: error budgets, incidents, and Lineward's own health."""
-    from alerts.rules.health import Jobs  # noqa: PLC0415 - YAML only where it is printed
-    from alerts.rules.rule_file import notes, rule_file  # noqa: PLC0415 - as above
+    from alerts.rules.health import ScrapeJobs  # noqa: PLC0415 - YAML only where it is printed
+    from alerts.rules.rule_file import describe_unrendered, rule_file  # noqa: PLC0415 - as above
 
     found, people = policy_in(policy), _people(platform, engineering)
     base = checked("--url", url or read().service_url)
     _warn_of_strangers(found, people)
-    for note in notes(found):
+    for note in describe_unrendered(found):
         warn(clean(note))
-    jobs = Jobs(service=job, collector=collector_job)
+    jobs = ScrapeJobs(service=job, collector=collector_job)
     sys.stdout.write(rule_file(found, people=people, jobs=jobs, runbooks=f"{base}/runbooks"))
 
 
@@ -80,11 +80,11 @@ def alertmanager(  # noqa: PLR0913 - each is an option of the command
     engineering: _Engineering = None,
 ) -> None:
     """Print Alertmanager's configuration: routes by owner and severity, inhibition, mute times."""
-    from alerts.rules.alertmanager import alertmanager as rendered  # noqa: PLC0415 - as above
-    from alerts.rules.receivers import Places, outside_ways  # noqa: PLC0415 - as above
+    from alerts.rules.alertmanager import render_alertmanager as rendered  # noqa: PLC0415 - as above
+    from alerts.rules.receivers import Endpoints, outside_configs  # noqa: PLC0415 - as above
 
     found, people = policy_in(policy), _people(platform, engineering)
-    places = Places(
+    places = Endpoints(
         service_url=checked("--url", url or read().service_url),
         token_file=None if token_file is None else str(token_file),
         watchdog_url=checked("--watchdog-url", watchdog_url),
@@ -94,7 +94,7 @@ def alertmanager(  # noqa: PLR0913 - each is an option of the command
     posting = _posting(found)
     if posting is not None and not (posting and token_file):
         warn(_UNANSWERED)
-    if not outside_ways(people.platform, found, places):
+    if not outside_configs(people.platform, found, places):
         warn(
             "when Lineward's service is down, nobody can be told: give --outside-url, or the owner"
             f" {clean(people.platform)} a pagerduty_key_file in the policy"
@@ -119,13 +119,13 @@ def policy_in(path: Path | None) -> "Policy":
     return policy_of(path or read().policy)
 
 
-def _people(platform: str, engineering: str | None) -> "People":
-    from alerts.rules.rule_file import People  # noqa: PLC0415 - as above
+def _people(platform: str, engineering: str | None) -> "AlertOwners":
+    from alerts.rules.rule_file import AlertOwners  # noqa: PLC0415 - as above
 
-    return People(platform=platform, engineering=engineering or platform)
+    return AlertOwners(platform=platform, engineering=engineering or platform)
 
 
-def _warn_of_strangers(policy: "Policy", people: "People") -> None:
+def _warn_of_strangers(policy: "Policy", people: "AlertOwners") -> None:
     known = {owner.name for owner in policy.owners}
     for name in dict.fromkeys((people.platform, people.engineering)):
         if name not in known:

@@ -83,10 +83,10 @@ def unsuppress(
         raise InvalidQuestionError(message)
     with question(settings) as asked:
         now = asked.now
-    from alerts.operator_actions.suppression_windows import Ending  # noqa: PLC0415 - SQLAlchemy only from here on
+    from alerts.operator_actions.suppression_windows import WindowEnding  # noqa: PLC0415 - SQLAlchemy only from here on
     from service.people.windowing import end_window  # noqa: PLC0415 - as above
 
-    end_window(settings, Ending(int(what), getpass.getuser(), "cli"), now)
+    end_window(settings, WindowEnding(int(what), getpass.getuser(), "cli"), now)
     if as_json:
         print_json({"id": int(what), "ended_at": now.isoformat()})
     else:
@@ -123,10 +123,10 @@ def table(answer: SuppressionList) -> RenderableType:
 def _begin_window(
     settings: Settings, wanted: dict[str, Any], now: datetime, *, as_json: bool
 ) -> None:
-    from alerts.operator_actions.suppression_windows import Wanted  # noqa: PLC0415 - SQLAlchemy only once it is needed
+    from alerts.operator_actions.suppression_windows import WindowRequest  # noqa: PLC0415 - SQLAlchemy only once it is needed
     from service.people.windowing import begin_window  # noqa: PLC0415 - as above
 
-    window = Wanted(**wanted, by=getpass.getuser(), via="cli")
+    window = WindowRequest(**wanted, by=getpass.getuser(), via="cli")
     begun = begin_window(settings, window, now)
     if as_json:
         print_json(begun)

@@ -12,12 +12,12 @@ from typing import Final
 import msgspec
 from sqlalchemy import Engine, func, select
 
+from alerts.detection.incident_detector import IncidentDetector
+from alerts.detection.notification_worker import NotificationWorker
 from alerts.incidents.incident import Incident
 from alerts.notify.sender import Sender
 from alerts.notify.settings import TICKETS, DeliverySettings, RoutingSettings
-from alerts.operator_actions.command_requests import Ask, ask
-from alerts.detection.notification_worker import Desk
-from alerts.detection.incident_detector import Watch
+from alerts.operator_actions.command_requests import CommandRequest, submit
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.clock import from_micros
@@ -85,8 +85,8 @@ class _Walking:
         self._stage = Stage(engine)
         settings = RoutingSettings(tickets=TICKETS)
         self._works = (
-            Watch(self._clock, lambda: policy, settings),
-            Desk(self._clock, lambda: policy, settings),
+            IncidentDetector(self._clock, lambda: policy, settings),
+            NotificationWorker(self._clock, lambda: policy, settings),
         )
         outlets = transports(self.receivers, self._clock)
         self._sender = Sender(engine, outlets, DeliverySettings(), clock=self._clock)
@@ -166,9 +166,11 @@ class _Walking:
                 again = msgspec.structs.replace(answer, at=self._now + _ANSWERS_AFTER)
                 self._answers += [again] if again.at < again.until else []
                 continue
-            wanted = Ask(incident_id=answer.incident, action="acknowledge", by="on call", via="api")
+            wanted = CommandRequest(
+                incident_id=answer.incident, action="acknowledge", by="on call", via="api"
+            )
             with writing(self._engine) as connection:
-                ask(connection, wanted, self._now)
+                submit(connection, wanted, self._now)
 
     def _is_over(self, incident: str) -> bool:
         table = tables.incident
@@ -189,5 +191,5 @@ class _Walking:
 
 def _is_held(incident: Incident) -> bool:
     """Return whether it is about to open, or to be resolved."""
-    is_closing = incident.is_live and incident.good_at is not None
+    is_closing = incident.is_tracked and incident.good_at is not None
     return incident.state == "pending" or is_closing

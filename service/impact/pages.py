@@ -5,13 +5,13 @@ from typing import Final
 import msgspec
 from sqlalchemy import Connection, select, text
 
-from alerts.root_cause.snapshot import MICROS
 from alerts.incidents.lifecycle import RULES
 from alerts.notify.channels.pagerduty.payload import action_of
 from alerts.notify.channels.registry import can_page
 from alerts.notify.message import Message, from_json
 from alerts.notify.notification_state import NotificationState
 from alerts.notify.settings import TICKETS
+from alerts.root_cause.snapshot import MICROS
 from lineage.catalog.tables import incident_telling, notification
 from lineage.states import FAILING
 

@@ -10,12 +10,12 @@ import msgspec
 from sqlalchemy import Connection
 
 from alerts.operator_actions.command_requests import (
-    Ask,
-    AskError,
-    InvalidAskError,
+    CommandError,
+    CommandRequest,
+    InvalidCommandError,
     UnknownIncidentError,
-    ask,
-    audited_refusal,
+    record_rejection,
+    submit,
 )
 from lineage.catalog.engine import open_catalog, writing
 from lineage.catalog.reader import open_reader
@@ -50,7 +50,7 @@ def acting(settings: Settings) -> Iterator[Connection]:
         engine.dispose()
 
 
-def put(settings: Settings, wanted: Ask, now: datetime) -> int:
+def put(settings: Settings, wanted: CommandRequest, now: datetime) -> int:
     """Write down what somebody wants, and its audit row; refused or not, it is in the audit log.
 
     Raises:
@@ -59,14 +59,14 @@ def put(settings: Settings, wanted: Ask, now: datetime) -> int:
     at = to_micros(now)
     try:
         with acting(settings) as connection:
-            return ask(connection, wanted, at)
-    except AskError as error:
+            return submit(connection, wanted, at)
+    except CommandError as error:
         with acting(settings) as connection:
-            audited_refusal(connection, wanted, error, at)
+            record_rejection(connection, wanted, error, at)
         raise _reported(error) from error
 
 
-async def outcome(settings: Settings, wanted: Ask, number: int) -> Outcome:
+async def outcome(settings: Settings, wanted: CommandRequest, number: int) -> Outcome:
     """Return the outcome once it is known, or report after five seconds that it is unknown.
 
     Raises:
@@ -92,9 +92,9 @@ def _answer(settings: Settings, number: int) -> str | None:
     return None if done_at is None else str(answer or "")
 
 
-def _reported(error: AskError) -> errors.ServiceError:
+def _reported(error: CommandError) -> errors.ServiceError:
     if isinstance(error, UnknownIncidentError):
         return errors.UnknownIncidentError(str(error))
-    if isinstance(error, InvalidAskError):
+    if isinstance(error, InvalidCommandError):
         return errors.InvalidQuestionError(str(error))
     return errors.NotNowError(str(error))

@@ -15,8 +15,8 @@ from alerts.notify.channels.pagerduty.webhooks import (
     parse_action,
     verify_signature,
 )
-from alerts.operator_actions.command_requests import Ask, is_incident_id
-from alerts.operator_actions.audit import stored
+from alerts.operator_actions.audit import storable_text
+from alerts.operator_actions.command_requests import CommandRequest, is_incident_id
 from lineage.catalog.tables import incident
 from service.errors import (
     InvalidQuestionError,
@@ -67,10 +67,10 @@ class PagerDutyInbox:
         with acting(self._settings) as connection:
             number = _standing_for(connection, did.dedup_key)
         once = hashlib.sha256(did.event_id.encode()).hexdigest()[:32]
-        wanted = Ask(
+        wanted = CommandRequest(
             incident_id=number,
             action=did.action,
-            by=stored(did.by, 100),
+            by=storable_text(did.by, 100),
             via="pagerduty",
             request_id=f"pagerduty {once}",
         )

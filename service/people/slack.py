@@ -19,8 +19,8 @@ from alerts.notify.channels.slack.interactions import (
     parse_button_press,
     verify_signature,
 )
-from alerts.operator_actions.command_requests import Ask, entry_of
-from alerts.operator_actions.audit import record, refusal, stored
+from alerts.operator_actions.audit import record, rejection, storable_text
+from alerts.operator_actions.command_requests import CommandRequest, audit_entry
 from lineage.clock import to_micros
 from lineage.policy import Policy
 from service.errors import InvalidQuestionError, RejectedInputError
@@ -85,7 +85,7 @@ class SlackInbox:
         wanted = _ask(press, person or _as_slack_says(press), policy, now)
         if person is None:
             self._reject(wanted, now)
-            return Stranger(UNKNOWN_USER, stored(press.user_id, 100))
+            return Stranger(UNKNOWN_USER, storable_text(press.user_id, 100))
         once = hashlib.sha256(f"{request.signature}".encode()).hexdigest()[:32]
         put(self._settings, msgspec.structs.replace(wanted, request_id=f"slack {once}"), now)
         return None
@@ -96,8 +96,8 @@ class SlackInbox:
         except MissingSecretError as error:
             raise RejectedInputError(str(error)) from error
 
-    def _reject(self, wanted: Ask, now: datetime) -> None:
-        entry = refusal(entry_of(wanted, to_micros(now)), "the policy has no such person")
+    def _reject(self, wanted: CommandRequest, now: datetime) -> None:
+        entry = rejection(audit_entry(wanted, to_micros(now)), "the policy has no such person")
         with acting(self._settings) as connection:
             record(connection, entry)
 
@@ -110,12 +110,14 @@ def _person(press: ButtonPress, policy: Policy) -> str | None:
 
 
 def _as_slack_says(press: ButtonPress) -> str:
-    return stored(f"{press.user_name} ({press.user_id})" if press.user_name else press.user_id, 100)
+    return storable_text(
+        f"{press.user_name} ({press.user_id})" if press.user_name else press.user_id, 100
+    )
 
 
-def _ask(press: ButtonPress, by: str, policy: Policy, now: datetime) -> Ask:
+def _ask(press: ButtonPress, by: str, policy: Policy, now: datetime) -> CommandRequest:
     until = _end(press.choice, policy, now) if press.answer == "suppress" else None
-    return Ask(
+    return CommandRequest(
         incident_id=press.incident_id,
         action=press.answer,
         by=by,

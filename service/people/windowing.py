@@ -4,17 +4,17 @@ from datetime import datetime
 
 import msgspec
 
-from alerts.operator_actions.suppression import matched
+from alerts.operator_actions.suppression import count_matches
 from alerts.operator_actions.suppression_windows import (
     EndedWindowError,
-    Ending,
     UnknownWindowError,
-    Wanted,
+    WindowEnding,
     WindowError,
-    audited_end_refusal,
-    audited_refusal,
-    create,
-    end,
+    WindowRequest,
+    close_window,
+    create_window,
+    record_end_rejection,
+    record_rejection,
 )
 from lineage.catalog.reader import open_reader
 from lineage.clock import to_micros
@@ -39,7 +39,7 @@ class Begun(msgspec.Struct, frozen=True):
     datasets: int
 
 
-def begin_window(settings: Settings, wanted: Wanted, now: datetime) -> Begun:
+def begin_window(settings: Settings, wanted: WindowRequest, now: datetime) -> Begun:
     """Begin it, or plan it; refused or not, it is in the audit log.
 
     Raises:
@@ -48,17 +48,17 @@ def begin_window(settings: Settings, wanted: Wanted, now: datetime) -> Begun:
     at = to_micros(now)
     try:
         with acting(settings) as connection:
-            number = create(connection, wanted, at)
+            number = create_window(connection, wanted, at)
     except WindowError as error:
         with acting(settings) as connection:
-            audited_refusal(connection, wanted, error, at)
+            record_rejection(connection, wanted, error, at)
         raise _reported(error) from error
     with open_reader(settings.catalog) as reader:
         known = [(str(namespace), str(name)) for namespace, name in reader.rows(_KNOWN)]
-    return Begun(number, matched(wanted.pattern.strip(), known))
+    return Begun(number, count_matches(wanted.pattern.strip(), known))
 
 
-def end_window(settings: Settings, ending: Ending, now: datetime) -> None:
+def end_window(settings: Settings, ending: WindowEnding, now: datetime) -> None:
     """End it now.
 
     Raises:
@@ -67,10 +67,10 @@ def end_window(settings: Settings, ending: Ending, now: datetime) -> None:
     at = to_micros(now)
     try:
         with acting(settings) as connection:
-            end(connection, ending, at)
+            close_window(connection, ending, at)
     except WindowError as error:
         with acting(settings) as connection:
-            audited_end_refusal(connection, ending, error, at)
+            record_end_rejection(connection, ending, error, at)
         raise _reported(error) from error
 
 

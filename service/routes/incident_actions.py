@@ -7,8 +7,8 @@ import msgspec
 from litestar import Response, post
 from litestar.params import FromPath
 
-from alerts.operator_actions.command_requests import Action, Ask
 from alerts.operator_actions.audit import Via
+from alerts.operator_actions.command_requests import Action, CommandRequest
 from service.access.gate import who_asks
 from service.errors import InvalidQuestionError
 from service.people.asking import Outcome, outcome, put
@@ -52,7 +52,7 @@ async def wanted_of(
     settings, now = request.app.state.settings, request.app.state.clock()
     if action not in _ACTIONS:
         raise InvalidQuestionError(f"action: one of {', '.join(_ACTIONS)}, got {action[:80]!r}")
-    wanted = Ask(
+    wanted = CommandRequest(
         incident_id=incident_id,
         action=_ACTIONS[action],
         by=who_asks(request.scope),

@@ -7,7 +7,7 @@ import msgspec
 from litestar import delete, get, post
 from litestar.params import PathParameter, QueryParameter
 
-from alerts.operator_actions.suppression_windows import Ending, Wanted
+from alerts.operator_actions.suppression_windows import WindowEnding, WindowRequest
 from lineage.clock import from_micros
 from service.access.gate import who_asks
 from service.answers.moments import instant_of
@@ -57,7 +57,7 @@ async def post_suppression(request: AnyRequest) -> Begun:
     action_request = await sent(request, Planned)
     settings, now = request.app.state.settings, request.app.state.clock()
     begin = 0 if action_request.from_ is None else instant_of(action_request.from_, "from")
-    wanted = Wanted(
+    wanted = WindowRequest(
         pattern=action_request.pattern,
         until=end_of(action_request.until, action_request.for_, begin=max(from_micros(begin), now)),
         begin=begin,
@@ -73,5 +73,5 @@ async def post_suppression(request: AnyRequest) -> Begun:
 async def delete_suppression(request: AnyRequest, number: _Number) -> None:
     """End it now; one that is planned never begins."""
     settings, now = request.app.state.settings, request.app.state.clock()
-    ending = Ending(number, who_asks(request.scope), "api")
+    ending = WindowEnding(number, who_asks(request.scope), "api")
     await asyncio.to_thread(end_window, settings, ending, now)

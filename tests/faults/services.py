@@ -13,7 +13,7 @@ from sqlalchemy import Engine, text
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.clock import system_clock, to_micros
-from tests.alerts.detection.catalog_builder import MIDNIGHT, Estate
+from tests.alerts.detection.catalog_builder import MIDNIGHT, CatalogBuilder
 from tests.service.commandline import environ
 from tests.service.waiting import until
 
@@ -42,7 +42,7 @@ class Services:
             settings: variables of both.
         """
         self._engine, self._folder = engine, folder
-        self.estate = Estate(engine)
+        self.estate = CatalogBuilder(engine)
         (folder / "lineward.yaml").write_text(policy)
         self._settings = settings | {
             "LINEWARD_CATALOG_URL": engine.url.render_as_string(hide_password=False),

@@ -3,9 +3,9 @@
 import pytest
 from structlog.testing import capture_logs
 
+from alerts.detection.incident_detector import IncidentDetector
+from alerts.detection.notification_worker import NotificationWorker
 from alerts.notify.settings import DeliverySettings, RoutingSettings
-from alerts.detection.notification_worker import Desk
-from alerts.detection.incident_detector import Watch
 from lineage.catalog.engine import catalog_url
 from service import notifying
 from service.bookkeeping import Bookkeeper
@@ -24,7 +24,7 @@ def _fail(_self, _engine):
     raise ValueError("broken")
 
 
-@pytest.mark.parametrize("broken", [Watch, Desk, notifying.Sending])
+@pytest.mark.parametrize("broken", [IncidentDetector, NotificationWorker, notifying.Sending])
 def test_the_log_names_the_task_that_failed(tmp_path, works, monkeypatch, broken):
     """By its class, of each of them."""
     monkeypatch.setattr(broken, "__call__", _fail)

@@ -4,7 +4,7 @@ from alerts.operator_actions import verdicts
 from lineage.catalog.engine import writing
 from lineage.catalog.reader import open_reader
 from service.verdict_families import verdict_families
-from tests.alerts.operator_actions.incident_catalog import Desk
+from tests.alerts.operator_actions.incident_catalog import IncidentCatalog
 
 
 def _samples(engine):
@@ -23,8 +23,13 @@ def test_where_nobody_judged_there_is_no_series(embedded):
 
 def test_each_incident_is_judged_once_by_kind(embedded):
     """Taken for real first, and for a false alarm later: one of each, whatever is said again."""
-    one = Desk(embedded).one.id
-    for text in (verdicts.judged, verdicts.false_alarm, verdicts.judged, verdicts.false_alarm):
+    one = IncidentCatalog(embedded).one.id
+    for text in (
+        verdicts.record_reviewed,
+        verdicts.record_false_alarm,
+        verdicts.record_reviewed,
+        verdicts.record_false_alarm,
+    ):
         with writing(embedded) as connection:
             text(connection, one)
 

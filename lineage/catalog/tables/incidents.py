@@ -60,7 +60,7 @@ incident_event = Table(
     text_key("incident_id"),
     key_column("revision"),
     instant("at", nullable=False),
-    Column("what", Text, nullable=False),  # as `alerts.incidents.steps.What`
+    Column("what", Text, nullable=False),  # as `alerts.incidents.steps.EventKind`
     Column("reason", Text, nullable=False),
     Column("by", Text),  # the person, where one did it
     Column("detail", Text, nullable=False),  # JSON of `alerts.incidents.steps.Event`

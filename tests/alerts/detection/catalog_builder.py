@@ -35,7 +35,7 @@ def job(name: str) -> int:
     return key(JOBS, f"make_{name}")
 
 
-class Estate:
+class CatalogBuilder:
     """Datasets that are each written daily, at midnight, by a job named after them."""
 
     def __init__(self, engine: Engine) -> None:

@@ -3,25 +3,25 @@
 import pytest
 from sqlalchemy import select, update
 
+from alerts.detection.incident_detector import IncidentDetector
+from alerts.detection.notification_worker import NotificationWorker
 from alerts.notify.settings import RoutingSettings
-from alerts.operator_actions.command_requests import Ask, ask
-from alerts.operator_actions.suppression_windows import Wanted, create
-from alerts.detection.notification_worker import Desk
-from alerts.detection.incident_detector import Watch
+from alerts.operator_actions.command_requests import CommandRequest, submit
+from alerts.operator_actions.suppression_windows import WindowRequest, create_window
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.clock import from_micros
 from lineage.policy.model import DEFAULT, Owner, Policy
-from tests.alerts.detection.catalog_builder import Estate, micros
+from tests.alerts.detection.catalog_builder import CatalogBuilder, micros
 
 NOON = 12 * 3600
 
 
-class Watched:
+class DetectorHarness:
     """A watch, and the seconds that it was called at."""
 
     def __init__(self, engine) -> None:
-        self.engine, self.estate = engine, Estate(engine)
+        self.engine, self.estate = engine, CatalogBuilder(engine)
         self.policy = DEFAULT
         self.troubles = {}
         self._now = 0.0
@@ -31,7 +31,10 @@ class Watched:
     def restart(self):
         """A new process: it remembers what stands in the catalog."""
         given = (self._clock, lambda: self.policy, RoutingSettings())
-        self.watch, self.desk = Watch(*given, lambda: self.troubles), Desk(*given)
+        self.watch, self.desk = (
+            IncidentDetector(*given, lambda: self.troubles),
+            NotificationWorker(*given),
+        )
 
     def at(self, seconds, *, evaluated=True):
         """One turn, with a new evaluation unless told; what happened, in words."""
@@ -56,16 +59,16 @@ class Watched:
 
     def want(self, incident_id, action, **more):  # noqa: ANN003
         """Somebody asks for something; its number."""
-        wanted = Ask(incident_id=incident_id, action=action, by="ada", via="api", **more)
+        wanted = CommandRequest(incident_id=incident_id, action=action, by="ada", via="api", **more)
         with writing(self.engine) as connection:
-            return ask(connection, wanted, micros(self._now))
+            return submit(connection, wanted, micros(self._now))
 
     def plan(self, pattern, until):
         """Somebody plans a window from now on."""
         told = {"name": "migration", "by": "ada", "via": "api", "reason": "a move"}
         with writing(self.engine) as connection:
-            wanted = Wanted(pattern=pattern, until=micros(until), **told)
-            create(connection, wanted, micros(self._now))
+            wanted = WindowRequest(pattern=pattern, until=micros(until), **told)
+            create_window(connection, wanted, micros(self._now))
 
     def move(self, name, namespace):
         """A dataset is in another namespace, under the same key."""
@@ -92,7 +95,7 @@ class Watched:
 @pytest.fixture
 def watched(catalog):
     """On both kinds of catalog."""
-    return Watched(catalog)
+    return DetectorHarness(catalog)
 
 
 @pytest.fixture

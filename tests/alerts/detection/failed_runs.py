@@ -5,8 +5,8 @@ from sqlalchemy import update
 from alerts.notify.message import from_json
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
-from tests.alerts.detection.conftest import NOON
 from tests.alerts.detection.catalog_builder import dataset, micros
+from tests.alerts.detection.conftest import NOON
 
 
 def fail(watched, name="core", at=NOON + 60, **said):  # noqa: ANN003

@@ -5,8 +5,8 @@ from sqlalchemy import delete, update
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
-from tests.alerts.detection.conftest import NOON
 from tests.alerts.detection.catalog_builder import DAY, dataset, micros
+from tests.alerts.detection.conftest import NOON
 
 pytestmark = pytest.mark.postgres_nightly
 

@@ -7,8 +7,8 @@ from alerts.detection import due_failures, run_attempts
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.catalog.pieces import pieces
-from tests.alerts.detection.conftest import NOON
 from tests.alerts.detection.catalog_builder import job
+from tests.alerts.detection.conftest import NOON
 from tests.alerts.detection.failed_runs import fail, write
 
 pytestmark = pytest.mark.postgres_nightly
@@ -45,7 +45,7 @@ def test_beyond_the_most_faults_announced_retries_and_history_still_notify_nobod
     core, monkeypatch
 ):
     """Leave unread only what earlier runs did: hundreds of tasks fail together."""
-    monkeypatch.setattr(due_failures, "_MOST_FAULTS", 1)
+    monkeypatch.setattr(due_failures, "_MAX_FAULTS", 1)
     core.estate.add("raw", "old", "last")
     for name, at, said in (
         ("core", NOON + 60, {"retries_left": 2}),

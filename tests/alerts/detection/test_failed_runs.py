@@ -6,8 +6,8 @@ from sqlalchemy import delete, update
 from alerts.detection.due_failures import _FAILING
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
-from tests.alerts.detection.conftest import NOON
 from tests.alerts.detection.catalog_builder import DAY, dataset, job
+from tests.alerts.detection.conftest import NOON
 from tests.alerts.detection.failed_runs import fail, sent, write
 
 pytestmark = pytest.mark.postgres_nightly

@@ -6,8 +6,8 @@ from sqlalchemy import insert, update
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.policy.model import DatasetRule, JobRule, Owner, Policy
-from tests.alerts.detection.conftest import NOON
 from tests.alerts.detection.catalog_builder import DAY, NAMESPACE, dataset, job, micros
+from tests.alerts.detection.conftest import NOON
 
 pytestmark = pytest.mark.postgres_nightly
 

@@ -4,13 +4,13 @@ import msgspec
 import pytest
 from sqlalchemy import event, update
 
+from alerts.detection.self_monitoring import RoleFailure
 from alerts.notify.message import from_json
-from alerts.detection.self_monitoring import Trouble
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.policy.model import Owner, Policy
-from tests.alerts.detection.conftest import NOON
 from tests.alerts.detection.catalog_builder import DAY, dataset, job, micros
+from tests.alerts.detection.conftest import NOON
 
 pytestmark = pytest.mark.postgres_nightly
 
@@ -193,7 +193,7 @@ def test_a_role_that_fails_for_two_minutes_is_an_incident_with_its_error(failed,
     """Evaluations go on: nothing else would tell that its work stands still."""
     words = f"{role}: failing for 2 min, 5 attempts, last error: no memory"
     failed.at(NOON + 120)
-    failed.troubles = {role: Trouble(micros(NOON + 60), words)}
+    failed.troubles = {role: RoleFailure(micros(NOON + 60), words)}
     failed.until(NOON + 180)
     assert not _own(failed)
     failed.until(NOON + 400)

@@ -3,15 +3,15 @@
 import pytest
 from sqlalchemy import insert, update
 
-from alerts.root_cause.faults import Root
-from alerts.incidents.incident import Incident, service_fault
-from alerts.incidents.steps import Event, Step
 from alerts.detection.evaluation_status import EvaluationStatus
 from alerts.detection.recoveries import explain_recoveries
+from alerts.incidents.incident import Incident, service_fault
+from alerts.incidents.steps import Event, Step
+from alerts.root_cause.faults import Root
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
+from tests.alerts.detection.catalog_builder import DAY, CatalogBuilder, dataset, job, micros
 from tests.alerts.detection.conftest import NOON
-from tests.alerts.detection.catalog_builder import DAY, Estate, dataset, job, micros
 
 RUN = "a run at 2026-11-21 12:03:20 UTC wrote it"
 FAILED = "its last run failed at 2026-11-21 12:01:00 UTC"
@@ -21,7 +21,7 @@ HOUR = 3600.0
 @pytest.fixture
 def estate(embedded):
     """Make one dataset, whose job failed a minute after noon and wrote at midnight."""
-    estate = Estate(embedded)
+    estate = CatalogBuilder(embedded)
     estate.add("churn")
     estate.fail("churn", NOON + 60)
     estate.evaluate(NOON + 90)

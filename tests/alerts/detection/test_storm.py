@@ -6,15 +6,15 @@ from collections import Counter
 
 from sqlalchemy import event, insert
 
-from alerts.notify.message import from_json
+from alerts.detection.fault_detection import detect_faults
 from alerts.incidents import impact_store
-from alerts.detection.fault_detection import find
+from alerts.notify.message import from_json
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.catalog.upsert import fold_rows
 from lineage.policy.model import Owner, Policy
-from tests.alerts.detection.conftest import Watched
 from tests.alerts.detection.catalog_builder import micros, rows_of
+from tests.alerts.detection.conftest import DetectorHarness
 
 NOON = 12 * 3600
 MANY = 10_000
@@ -32,7 +32,7 @@ def test_a_storm_is_one_page(embedded):
     with writing(embedded) as connection:
         for table, values in rows.items():
             connection.execute(insert(tables.metadata.tables[table]), values)
-    watched = Watched(embedded)
+    watched = DetectorHarness(embedded)
     for number in itertools.islice(itertools.count(1), MANY - 1):
         watched.estate.pend_edge(names[number // 3], names[number])
     watched.estate.flush_edges()
@@ -50,7 +50,7 @@ def test_a_storm_is_one_page(embedded):
 def test_faults_that_open_together_are_written_together(embedded):
     """As in an estate that is seen for the first time: statements do not grow with their number."""
     names = [f"d{number}" for number in range(FAULTS)]
-    watched = Watched(embedded)
+    watched = DetectorHarness(embedded)
     watched.estate.add(*names)
     for name in names:
         watched.estate.say(name, "bad", "late", limit_seconds=NOON + 60.0)
@@ -69,7 +69,7 @@ def test_faults_that_open_together_are_written_together(embedded):
 def test_a_turn_that_changes_nothing_begins_no_write_transaction(embedded):
     """A thousand incidents are remembered for an hour after they were resolved."""
     names = [f"d{number}" for number in range(MANY // 10)]
-    watched = Watched(embedded)
+    watched = DetectorHarness(embedded)
     watched.estate.add(*names)
     _say_all(embedded, names, _LATE | {"reason": "late"})
     watched.at(NOON + 120)
@@ -91,11 +91,11 @@ def test_memory_and_rows_do_not_grow_with_the_number_of_faults(embedded, monkeyp
 
     Kept for each fault, their impacts would be 900,000 rows, and over 100 MiB here.
     """
-    monkeypatch.setattr(impact_store, "_MOST_ROWS", 6_000)
-    monkeypatch.setattr(impact_store, "_LEAST_A_LIST", 30)
+    monkeypatch.setattr(impact_store, "_MAX_ROWS", 6_000)
+    monkeypatch.setattr(impact_store, "_MIN_PER_LIST", 30)
     roots = [f"r{number}" for number in range(FAULTS)]
     below = [f"b{number}" for number in range(BELOW)]
-    watched = Watched(embedded)
+    watched = DetectorHarness(embedded)
     watched.estate.add("hub", *roots, *below)
     for end in below:
         watched.estate.pend_edge("hub", end)
@@ -121,7 +121,7 @@ def test_memory_and_rows_do_not_grow_with_the_number_of_faults(embedded, monkeyp
 
 def test_a_search_that_takes_long_pauses_for_longer(embedded, monkeypatch):
     """Ten seconds in a storm, where runs fail all the time: the next search is after 30 s."""
-    watched = Watched(embedded)
+    watched = DetectorHarness(embedded)
     watched.estate.add("core")
     watched.at(NOON)
     clock, searches = [0.0], []
@@ -129,9 +129,9 @@ def test_a_search_that_takes_long_pauses_for_longer(embedded, monkeypatch):
     def find_slowly(*given):  # noqa: ANN002
         clock[0] += 10
         searches.append(given)
-        return find(*given)
+        return detect_faults(*given)
 
-    monkeypatch.setattr("alerts.detection.incident_detector.find", find_slowly)
+    monkeypatch.setattr("alerts.detection.incident_detector.detect_faults", find_slowly)
     monkeypatch.setattr("alerts.detection.incident_detector.monotonic", lambda: clock[0])
     for seconds in (70, 80, 99, 100):
         watched.estate.fail("core", NOON + seconds)

@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.alerts.incidents.scenarios import Story
+from tests.alerts.incidents.scenarios import Scenario
 
 
 @pytest.fixture
 def story():
     """Nothing has happened yet."""
-    return Story()
+    return Scenario()

@@ -1,11 +1,11 @@
 """A life told in seconds: what was found, and what that changed."""
 
-from alerts.root_cause.snapshot import MICROS
+from alerts.incidents.incident import FaultSnapshot, service_fault
+from alerts.incidents.lifecycle import advance
+from alerts.incidents.steps import Command, StepInput
 from alerts.root_cause.faults import Root
-from alerts.incidents.incident import Found, service_fault
-from alerts.incidents.lifecycle import step
 from alerts.root_cause.severity import Severity
-from alerts.incidents.steps import Command, Now
+from alerts.root_cause.snapshot import MICROS
 
 OUTAGE = service_fault("ingestion", "collector", 0)
 
@@ -15,11 +15,11 @@ def root(name, kind="failed"):
     return Root("job", ord(name), kind)
 
 
-def found(members, kind="failed", level="ticket", onset=0, **said):  # noqa: ANN003
+def make_fault(members, kind="failed", level="ticket", onset=0, **said):  # noqa: ANN003
     """A fault of the first letter's job, and all letters are bad by it."""
     first = members[0]
     faults = {root(first, kind)} | {root(name, "waiting") for name in members[1:]}
-    return Found(
+    return FaultSnapshot(
         root=root(first, kind),
         onset=onset * MICROS,
         bad_keys=frozenset(map(ord, members)),
@@ -30,22 +30,22 @@ def found(members, kind="failed", level="ticket", onset=0, **said):  # noqa: ANN
     )
 
 
-class Story:
+class Scenario:
     """Steps one after another; each answers with its events in words."""
 
     def __init__(self) -> None:
         self.incidents = ()
         self.events = []
-        self.refused = ()
+        self.rejected = ()
         self.changed = ()
 
     def at(self, seconds, *found, unknown="", commands=(), is_behind=False):  # noqa: ANN002
         """What this second changes: `what: letters of the root`, in order."""
         keys = frozenset(map(ord, unknown))
-        now = Now(seconds * MICROS, found, keys, commands, is_behind=is_behind)
-        done = step(self.incidents, now)
-        assert step(self.incidents, now) == done  # pure
-        self.incidents, self.refused, self.changed = done.incidents, done.refused, done.changed
+        now = StepInput(seconds * MICROS, found, keys, commands, is_behind=is_behind)
+        done = advance(self.incidents, now)
+        assert advance(self.incidents, now) == done  # pure
+        self.incidents, self.rejected, self.changed = done.incidents, done.rejected, done.changed
         self.events += done.events
         return [self._word(event) for event in done.events]
 

@@ -5,9 +5,9 @@ import itertools
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from alerts.root_cause.snapshot import MICROS
 from alerts.incidents.steps import Command
-from tests.alerts.incidents.scenarios import OUTAGE, Story, found
+from alerts.root_cause.snapshot import MICROS
+from tests.alerts.incidents.scenarios import OUTAGE, Scenario, make_fault
 from tests.suite.examples import examples
 
 FAULTS = st.lists(
@@ -35,10 +35,10 @@ INSTANTS = st.lists(
 @given(INSTANTS)
 def test_whatever_happens(instants):
     """Revisions grow by one, each change is told in its state, and no root is open twice."""
-    story, clock = Story(), 0
+    story, clock = Scenario(), 0
     for seconds, faults, unknown, is_out, action in instants:
         clock += seconds
-        every = [found(members, kind, owner=owner) for members, kind, owner in faults]
+        every = [make_fault(members, kind, owner=owner) for members, kind, owner in faults]
         target = [each for each in story.incidents if each.state != "pending"][:1]
         commands = tuple(
             Command(each.id, action, "ada", (clock + 50) * MICROS)
@@ -72,7 +72,7 @@ def check(story, before, *, is_out):
     changed = {each.id for each in story.changed}
     for each in story.incidents:
         was = before.get(each.id)
-        if was is not None and each.id not in changed and each.is_told:
+        if was is not None and each.id not in changed and each.is_active:
             assert (each.root, each.members, each.owner, each.state) == (
                 was.root, was.members, was.owner, was.state,
             )  # fmt: skip

@@ -1,15 +1,15 @@
 """The root is mended: what catches up, and what is a fault of its own."""
 
 from alerts.incidents import matching
-from tests.alerts.incidents.scenarios import found, root
+from tests.alerts.incidents.scenarios import make_fault, root
 
 
 def test_members_that_catch_up_are_no_new_fault(story):
     """The root is mended; what it made late is late for a while, and has no other root."""
-    story.opened(found("ABC"))
+    story.opened(make_fault("ABC"))
 
-    assert story.at(40, found("BC", "silent")) == ["root_recovered", "left A"]
-    assert story.at(50, found("C", "silent")) == ["left B"]
+    assert story.at(40, make_fault("BC", "silent")) == ["root_recovered", "left A"]
+    assert story.at(50, make_fault("C", "silent")) == ["left B"]
     assert story.at(60) == []
     assert story.at(105) == ["resolved"]
     assert len({event.incident_id for event in story.events}) == 1
@@ -17,17 +17,17 @@ def test_members_that_catch_up_are_no_new_fault(story):
 
 def test_what_has_to_catch_up_may_become_a_page(story):
     """The root is mended, and a critical dataset misses its limit all the same."""
-    story.opened(found("AB"))
+    story.opened(make_fault("AB"))
 
-    changes = story.at(40, found("B", "silent", level="page"))
+    changes = story.at(40, make_fault("B", "silent", level="page"))
 
     assert changes == ["root_recovered", "escalated", "left A"]
 
 
 def test_who_does_not_catch_up_is_a_fault_of_its_own(story):
     """After an hour, or one and a half of its cadences."""
-    slow, quick = found("B", "silent", cadence_seconds=7200), found("C", "silent")
-    story.opened(found("ABC"))
+    slow, quick = make_fault("B", "silent", cadence_seconds=7200), make_fault("C", "silent")
+    story.opened(make_fault("ABC"))
     story.at(40, slow, quick)
 
     assert story.at(3700, slow, quick) == ["left C"]
@@ -36,24 +36,24 @@ def test_who_does_not_catch_up_is_a_fault_of_its_own(story):
 
 def test_a_run_that_is_under_way_in_what_the_incident_hurts_is_a_rest_of_it(story):
     """It was not late before the root recovered: its inputs came just before its own limit."""
-    story.opened(found("AB"))
-    story.at(40, found("B", "silent"))
+    story.opened(make_fault("AB"))
+    story.at(40, make_fault("B", "silent"))
     mine = frozenset({story.one.id})
 
-    assert story.at(50, found("B", "silent"), found("C", "slow", onset=50, hurt_by=mine)) == [
-        "joined C"
-    ]
-    assert story.at(90, found("C", "slow", onset=50, hurt_by=mine)) == ["left B"]
+    assert story.at(
+        50, make_fault("B", "silent"), make_fault("C", "slow", onset=50, affected_by=mine)
+    ) == ["joined C"]
+    assert story.at(90, make_fault("C", "slow", onset=50, affected_by=mine)) == ["left B"]
     assert story.at(100) == []
     assert story.at(145) == ["resolved"]
 
 
 def test_a_run_under_way_that_no_incident_hurts_is_a_fault_of_its_own(story):
     """Its list is of another; and so is one that was lost, or takes for ever."""
-    story.opened(found("AB"))
-    story.at(40, found("B", "silent"))
-    other = found("C", "slow", onset=50, hurt_by=frozenset({"0" * 16}))
-    lasting = found("D", "slow", onset=50, hurt_by=frozenset({story.one.id}))
+    story.opened(make_fault("AB"))
+    story.at(40, make_fault("B", "silent"))
+    other = make_fault("C", "slow", onset=50, affected_by=frozenset({"0" * 16}))
+    lasting = make_fault("D", "slow", onset=50, affected_by=frozenset({story.one.id}))
 
     assert story.at(50, other, lasting) == ["joined D", "left B"]
     assert story.at(80, other, lasting) == ["opened"]
@@ -63,8 +63,8 @@ def test_a_run_under_way_that_no_incident_hurts_is_a_fault_of_its_own(story):
 
 def test_who_is_mended_before_anybody_was_told_is_told_of_by_nobody(story):
     """What it made late catches up; an incident of its root would name what is well."""
-    rest = found("B", "silent")
-    story.at(0, found("AB"))
+    rest = make_fault("B", "silent")
+    story.at(0, make_fault("AB"))
     story.at(20, rest)
 
     assert [story.at(seconds, rest) for seconds in (30, 60, 90)] == [[], [], []]
@@ -74,19 +74,19 @@ def test_who_is_mended_before_anybody_was_told_is_told_of_by_nobody(story):
 
 def test_one_that_fails_again_before_anybody_was_told_is_held_anew(story):
     """And told of once it was bad for as long as any other."""
-    story.at(0, found("AB"))
-    story.at(20, found("B", "silent"))
-    story.at(40, found("AB"))
+    story.at(0, make_fault("AB"))
+    story.at(20, make_fault("B", "silent"))
+    story.at(40, make_fault("AB"))
 
-    assert story.at(69, found("AB")) == []
-    assert story.at(70, found("AB")) == ["opened"]
+    assert story.at(69, make_fault("AB")) == []
+    assert story.at(70, make_fault("AB")) == ["opened"]
 
 
 def test_what_hangs_on_a_gap_that_always_stood_does_not_catch_up_with_it(story):
     """It makes nothing late; its ticket must not become the page of another."""
-    gap = found("A", "standing_gap")
+    gap = make_fault("A", "standing_gap")
     story.opened(gap)
-    slow = found("C", "slow", level="page", onset=50, hurt_by=frozenset({story.one.id}))
+    slow = make_fault("C", "slow", level="page", onset=50, affected_by=frozenset({story.one.id}))
 
     assert story.opened(gap, slow, at=50) == ["opened"]
     assert len(story.incidents) == 2
@@ -94,24 +94,24 @@ def test_what_hangs_on_a_gap_that_always_stood_does_not_catch_up_with_it(story):
 
 def test_a_new_failure_of_a_member_is_a_new_fault(story):
     """It failed after the root had recovered."""
-    story.opened(found("AB"))
-    story.at(40, found("B", "silent"))
+    story.opened(make_fault("AB"))
+    story.at(40, make_fault("B", "silent"))
 
-    assert "opened" in story.opened(found("B", onset=100), at=120)
+    assert "opened" in story.opened(make_fault("B", onset=100), at=120)
 
 
 def test_a_second_fault_in_a_member_is_a_second_incident(story):
     """Two at once: the root explains no failure of its own."""
-    story.opened(found("AB"))
+    story.opened(make_fault("AB"))
 
-    assert story.opened(found("AB"), found("B"), at=40) == ["opened"]
+    assert story.opened(make_fault("AB"), make_fault("B"), at=40) == ["opened"]
 
 
 def test_a_part_that_is_mended_leaves_what_has_to_catch_up(story):
     """Two jobs failed by one upgrade. One is mended: what it made late is late for a while."""
     both = {root("A"), root("B"), root("C", "waiting")}
-    story.opened(found("ABC", faults=both))
-    mended = found("A", faults={root("A")}), found("C", "silent", onset=-10)
+    story.opened(make_fault("ABC", faults=both))
+    mended = make_fault("A", faults={root("A")}), make_fault("C", "silent", onset=-10)
 
     assert story.at(40, *mended) == ["left B"]
     assert story.at(3600, *mended) == []
@@ -122,7 +122,7 @@ def test_a_part_that_is_mended_leaves_what_has_to_catch_up(story):
 
 def test_without_the_rest_there_is_a_second_page(monkeypatch, story):
     """The mutant: what has to catch up is a fault of its own."""
-    story.opened(found("AB"))
-    monkeypatch.setattr(matching._Idle, "rest_of", lambda *_: None)  # noqa: SLF001
+    story.opened(make_fault("AB"))
+    monkeypatch.setattr(matching._Leftovers, "rest_of", lambda *_: None)  # noqa: SLF001
 
-    assert "opened" in story.opened(found("B", "silent"), at=100)
+    assert "opened" in story.opened(make_fault("B", "silent"), at=100)

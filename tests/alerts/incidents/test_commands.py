@@ -3,63 +3,63 @@
 import msgspec
 import pytest
 
-from alerts.root_cause.snapshot import MICROS
 from alerts.incidents.steps import Command
-from tests.alerts.incidents.scenarios import found
+from alerts.root_cause.snapshot import MICROS
+from tests.alerts.incidents.scenarios import make_fault
 
 
 def test_a_person_acknowledges(story):
     """Once; and who it was is in the event."""
-    story.opened(found("A"))
+    story.opened(make_fault("A"))
 
-    assert story.do(40, "acknowledge", found("A")) == ["acknowledged"]
+    assert story.do(40, "acknowledge", make_fault("A")) == ["acknowledged"]
     assert (story.one.state, story.events[-1].by) == ("acknowledged", "ada")
-    assert story.do(50, "acknowledge", found("A")) == []
-    assert "it is acknowledged" in story.refused[0].reason
+    assert story.do(50, "acknowledge", make_fault("A")) == []
+    assert "it is acknowledged" in story.rejected[0].reason
 
 
 def test_a_suppression_ends(story):
     """It goes on underneath, and shows as it is afterwards."""
-    story.opened(found("A"))
-    story.do(40, "suppress", found("A"), until=100)
+    story.opened(make_fault("A"))
+    story.do(40, "suppress", make_fault("A"), until=100)
 
-    assert story.at(50, found("AB")) == ["joined B"]
+    assert story.at(50, make_fault("AB")) == ["joined B"]
     assert story.one.state == "suppressed"
-    assert story.at(100, found("AB")) == ["unsuppressed"]
+    assert story.at(100, make_fault("AB")) == ["unsuppressed"]
     assert story.one.state == "open"
 
 
 @pytest.mark.parametrize("until", [None, 40, 10])
 def test_an_open_ended_suppression_is_refused(story, until):
     """And so is one that is over."""
-    story.opened(found("A"))
+    story.opened(make_fault("A"))
 
-    assert story.do(40, "suppress", found("A"), until=until) == []
-    assert "needs an end" in story.refused[0].reason
+    assert story.do(40, "suppress", make_fault("A"), until=until) == []
+    assert "needs an end" in story.rejected[0].reason
 
 
 def test_a_planned_window_hides_from_the_beginning(story):
     """What is still bad when it ends opens then."""
-    hidden = found("A", hidden_by="backfill", hidden_until=100 * MICROS)
+    hidden = make_fault("A", hidden_by="backfill", hidden_until=100 * MICROS)
     story.at(0, hidden)
 
     assert story.at(30, hidden) == ["suppressed"]
     assert story.at(99, hidden) == []
-    assert story.at(100, found("A")) == ["opened"]
+    assert story.at(100, make_fault("A")) == ["opened"]
 
 
 def test_a_window_that_somebody_ended_hides_no_longer(story):
     """It was to end at 100 s, and nothing hides the fault from 50 s on: opened right after."""
-    hidden = found("A", hidden_by="backfill", hidden_until=100 * MICROS)
+    hidden = make_fault("A", hidden_by="backfill", hidden_until=100 * MICROS)
     story.opened(hidden)
 
-    assert story.at(50, found("A")) == []
-    assert story.at(51, found("A")) == ["opened"]
+    assert story.at(50, make_fault("A")) == []
+    assert story.at(51, make_fault("A")) == ["opened"]
 
 
 def test_what_a_window_hid_and_is_good_is_not_opened(story):
     """A backfill that went well."""
-    hidden = found("A", hidden_by="backfill", hidden_until=100 * MICROS)
+    hidden = make_fault("A", hidden_by="backfill", hidden_until=100 * MICROS)
     story.opened(hidden)
     story.at(80)
 
@@ -70,69 +70,69 @@ def test_what_a_window_hid_and_is_good_is_not_opened(story):
 
 def test_a_planned_window_keeps_what_was_resolved(story):
     """A backfill an hour after a fault reopens nothing."""
-    story.opened(found("A"))
+    story.opened(make_fault("A"))
     story.at(100)
     story.at(145)
 
-    hidden = found("A", hidden_by="backfill", hidden_until=1000 * MICROS)
+    hidden = make_fault("A", hidden_by="backfill", hidden_until=1000 * MICROS)
 
     assert story.opened(hidden, at=200) == []
-    assert story.opened(found("A"), at=1000) == ["reopened"]
+    assert story.opened(make_fault("A"), at=1000) == ["reopened"]
 
 
 def test_what_a_person_resolved_stays_quiet_until_it_was_good(story):
     """It is bad still, and whoever said so knows it. The next time is another."""
-    story.opened(found("AB"))
+    story.opened(make_fault("AB"))
 
-    assert story.do(40, "resolve", found("AB")) == ["resolved"]
-    assert story.at(100, found("AB")) == story.at(3000, found("AB")) == []
+    assert story.do(40, "resolve", make_fault("AB")) == ["resolved"]
+    assert story.at(100, make_fault("AB")) == story.at(3000, make_fault("AB")) == []
     assert story.at(3100) == story.at(3150) == []
-    assert story.opened(found("AB", onset=8000), at=8000) == ["opened"]
+    assert story.opened(make_fault("AB", onset=8000), at=8000) == ["opened"]
 
 
 def test_a_new_failure_after_a_person_resolved_opens(story):
     """What began since is not what was resolved."""
-    story.opened(found("A"))
-    story.do(40, "resolve", found("A"))
+    story.opened(make_fault("A"))
+    story.do(40, "resolve", make_fault("A"))
 
-    assert story.opened(found("A", onset=50), at=60) == ["opened"]
+    assert story.opened(make_fault("A", onset=50), at=60) == ["opened"]
 
 
 def test_nobody_commands_what_is_not_there(story):
     """Refused in words, not in silence."""
-    story.opened(found("A"))
-    story.at(40, found("A"), commands=(Command("0" * 16, "resolve", "ada"),))
+    story.opened(make_fault("A"))
+    story.at(40, make_fault("A"), commands=(Command("0" * 16, "resolve", "ada"),))
 
-    assert "no such incident" in story.refused[0].reason
+    assert "no such incident" in story.rejected[0].reason
 
 
 def test_an_acknowledged_ticket_that_becomes_a_page_is_open_again(story):
     """Expect an acknowledgement of the page itself: the person acknowledged a ticket."""
-    story.opened(found("A"))
-    story.do(40, "acknowledge", found("A"))
+    story.opened(make_fault("A"))
+    story.do(40, "acknowledge", make_fault("A"))
 
-    assert story.at(50, found("A", level="page")) == ["escalated"]
+    assert story.at(50, make_fault("A", level="page")) == ["escalated"]
     assert (story.one.state, story.one.acknowledged_by) == ("open", None)
 
 
 def test_an_acknowledged_ticket_that_becomes_a_page_while_suppressed_opens_with_the_end(story):
     """Stay quiet until the suppression ends, and open then."""
-    story.opened(found("A"))
-    story.do(40, "acknowledge", found("A"))
-    story.do(45, "suppress", found("A"), until=100)
+    story.opened(make_fault("A"))
+    story.do(40, "acknowledge", make_fault("A"))
+    story.do(45, "suppress", make_fault("A"), until=100)
 
-    assert story.at(50, found("A", level="page")) == ["escalated"]
+    assert story.at(50, make_fault("A", level="page")) == ["escalated"]
     assert story.one.state == "suppressed"
-    assert story.at(100, found("A", level="page")) == ["unsuppressed"]
+    assert story.at(100, make_fault("A", level="page")) == ["unsuppressed"]
     assert story.one.state == "open"
 
 
 @pytest.mark.parametrize("members", ["A", "AB"])
 def test_a_resolved_ticket_that_becomes_a_page_opens(story, members):
     """Open it, since the person resolved a ticket; a page that was resolved stays quiet."""
-    story.opened(found(members))
-    story.do(40, "resolve", found(members))
-    page = found(members, level="page")
+    story.opened(make_fault(members))
+    story.do(40, "resolve", make_fault(members))
+    page = make_fault(members, level="page")
 
     assert story.opened(page, at=50) == ["opened"]
     assert story.one.severity.level == "page"
@@ -142,9 +142,9 @@ def test_a_resolved_ticket_that_becomes_a_page_opens(story, members):
 
 def test_a_resolved_failed_run_ticket_that_becomes_a_page_opens(story):
     """Resolve it before any dataset is bad."""
-    failed = found("A")
+    failed = make_fault("A")
     early = msgspec.structs.replace(failed, bad_keys=frozenset())
     story.opened(early)
     story.do(40, "resolve", early)
 
-    assert story.opened(found("A", level="page"), at=50) == ["opened"]
+    assert story.opened(make_fault("A", level="page"), at=50) == ["opened"]

@@ -6,70 +6,70 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from alerts.incidents.incident import FaultSnapshot
+from alerts.incidents.lifecycle import advance
+from alerts.incidents.steps import StepInput
 from alerts.root_cause.snapshot import MICROS
-from alerts.incidents.incident import Found
-from alerts.incidents.lifecycle import step
-from alerts.incidents.steps import Now
-from tests.alerts.incidents.scenarios import OUTAGE, Story, found
+from tests.alerts.incidents.scenarios import OUTAGE, Scenario, make_fault
 from tests.suite.examples import examples
 
-_WAITS = found("B", "waiting", unknown="upstream_unknown")
-_REST = found("B", "silent")
+_WAITS = make_fault("B", "waiting", unknown="upstream_unknown")
+_REST = make_fault("B", "silent")
 
 
 def _resolved(story):
-    story.opened(found("A"))
+    story.opened(make_fault("A"))
     story.at(40)
     story.at(85)
     return (), ""
 
 
 def _resolved_and_waiting(story):
-    story.opened(found("B", "waiting"))
+    story.opened(make_fault("B", "waiting"))
     story.at(40)
     story.at(85)
     return (_WAITS,), ""
 
 
 def _frozen_while_open(story):
-    story.opened(found("AB"))
+    story.opened(make_fault("AB"))
     return (), "A"
 
 
 def _frozen_while_pending(story):
-    story.at(0, found("A"))
+    story.at(0, make_fault("A"))
     return (), "A"
 
 
 def _frozen_by_an_outage(story):
-    story.at(0, found("A"))
+    story.at(0, make_fault("A"))
     story.opened(OUTAGE, at=1)
-    return (OUTAGE, found("A")), ""
+    return (OUTAGE, make_fault("A")), ""
 
 
 def _waiting_for_an_unknown_upstream(story):
-    story.at(0, found("B", "waiting"))
+    story.at(0, make_fault("B", "waiting"))
     return (_WAITS,), ""
 
 
 def _catching_up_before_it_opened(story):
-    story.at(0, found("AB"))
+    story.at(0, make_fault("AB"))
     return (_REST,), ""
 
 
 def _hidden_until_a_rerun_ends(story):
-    story.opened(found("A", hidden_by="move", hidden_until=50 * MICROS))
-    return (found("A", has_pending_retry=True),), ""
+    story.opened(make_fault("A", hidden_by="move", hidden_until=50 * MICROS))
+    return (make_fault("A", has_pending_retry=True),), ""
 
 
 def _open_until_a_rerun_ends(story):
-    story.opened(found("A"))
-    return (found("A", has_pending_retry=True),), ""
+    story.opened(make_fault("A"))
+    return (make_fault("A", has_pending_retry=True),), ""
 
 
 def _open(story):
-    story.opened(found("AB"))
-    return (found("AB"),), ""
+    story.opened(make_fault("AB"))
+    return (make_fault("AB"),), ""
 
 
 @pytest.mark.parametrize(
@@ -105,16 +105,16 @@ class CountedFaults(tuple):
     __slots__ = ()
     reads = 0
 
-    def __iter__(self) -> Iterator[Found]:
+    def __iter__(self) -> Iterator[FaultSnapshot]:
         CountedFaults.reads += 1
         return super().__iter__()
 
 
 def _reads_of_a_step(names):
-    faults = CountedFaults(found(each) for each in names)
-    incidents = step((), Now(0, faults)).incidents
+    faults = CountedFaults(make_fault(each) for each in names)
+    incidents = advance((), StepInput(0, faults)).incidents
     CountedFaults.reads = 0
-    assert len(step(incidents, Now(MICROS, faults)).incidents) == len(names)
+    assert len(advance(incidents, StepInput(MICROS, faults)).incidents) == len(names)
     return CountedFaults.reads
 
 
@@ -140,12 +140,14 @@ def test_repeated_input_settles(instants):
 
     An hour and a half covers every hold, flap and drain; each of these may change it once.
     """
-    story, clock = Story(), 0
+    story, clock = Scenario(), 0
     for names, unknown, is_out in instants:
         clock += 31
-        faults = [found(each) for each in names if len({each[0] for each in names}) == len(names)]
+        faults = [
+            make_fault(each) for each in names if len({each[0] for each in names}) == len(names)
+        ]
         story.at(clock, *faults, *([OUTAGE] if is_out else []), unknown=unknown)
-    faults = [found("AB")] if clock % 2 else []
+    faults = [make_fault("AB")] if clock % 2 else []
     changes = 0
     for seconds in range(clock + 20, clock + 5400, 20):
         before = story.incidents

@@ -2,29 +2,29 @@
 
 import pytest
 
-from alerts.root_cause.snapshot import MICROS
 from alerts.incidents.incident import service_fault
-from alerts.incidents.lifecycle import step
-from alerts.incidents.steps import LifeRules, Now
-from tests.alerts.incidents.scenarios import found
+from alerts.incidents.lifecycle import advance
+from alerts.incidents.steps import LifecycleRules, StepInput
+from alerts.root_cause.snapshot import MICROS
+from tests.alerts.incidents.scenarios import make_fault
 
 
 def test_thirty_seconds_bad_open(story):
     """Not a second before: what heals by itself wakes nobody."""
-    assert story.at(0, found("A")) == []
-    assert story.at(29, found("A")) == []
-    assert story.at(30, found("A")) == ["opened"]
+    assert story.at(0, make_fault("A")) == []
+    assert story.at(29, make_fault("A")) == []
+    assert story.at(30, make_fault("A")) == ["opened"]
     assert (story.one.state, story.one.revision) == ("open", 1)
 
 
 def test_what_heals_within_the_hold_never_was(story):
     """And the hold begins anew."""
-    story.at(0, found("A"))
+    story.at(0, make_fault("A"))
     story.at(20)
 
     assert story.incidents == ()
-    assert story.at(30, found("A")) == []
-    assert story.at(60, found("A")) == ["opened"]
+    assert story.at(30, make_fault("A")) == []
+    assert story.at(60, make_fault("A")) == ["opened"]
 
 
 def test_unauthorized_access_opens_at_once(story):
@@ -35,9 +35,9 @@ def test_unauthorized_access_opens_at_once(story):
 
 def test_forty_five_seconds_good_close(story):
     """One bad evaluation between begins them anew."""
-    story.opened(found("A"))
+    story.opened(make_fault("A"))
     story.at(100)
-    story.at(140, found("A"))
+    story.at(140, make_fault("A"))
     story.at(150)
 
     assert story.at(194) == []
@@ -47,11 +47,11 @@ def test_forty_five_seconds_good_close(story):
 
 def test_three_opens_in_an_hour_are_flapping(story):
     """One incident with one page; it stays open and says so, until it was good for an hour."""
-    story.opened(found("A"))
+    story.opened(make_fault("A"))
     for begin in (200, 400):
         story.at(begin - 100)
         assert story.at(begin - 50) == ["resolved"]
-        changes = story.opened(found("A"), at=begin)
+        changes = story.opened(make_fault("A"), at=begin)
 
     assert changes == ["reopened", "flapping"]
     assert story.at(500) == story.at(600) == []
@@ -62,7 +62,7 @@ def test_three_opens_in_an_hour_are_flapping(story):
 
 def test_three_opens_in_four_hours_are_flapping_whatever_the_cadence(story):
     """Check a job that runs every 15 minutes and fails for four hours: that is one fault."""
-    fault = found("A", cadence_seconds=900)
+    fault = fault("A", cadence_seconds=900)
     story.opened(fault)
     story.do(300, "acknowledge", fault)
     whats = []
@@ -77,11 +77,11 @@ def test_three_opens_in_four_hours_are_flapping_whatever_the_cadence(story):
 
 def test_three_opens_in_a_day_are_not(story):
     """The same fault tomorrow is a new incident."""
-    story.opened(found("A"))
+    story.opened(make_fault("A"))
     story.at(100)
     story.at(145)
 
-    assert story.opened(found("A"), at=5000) == ["opened"]
+    assert story.opened(make_fault("A"), at=5000) == ["opened"]
     assert len({event.incident_id for event in story.events}) == 2
 
 
@@ -97,7 +97,7 @@ def test_three_opens_in_a_day_are_not(story):
 )
 def test_what_is_over_is_remembered_by_its_cadence(story, cadence_seconds, hours, whats):
     """Twelve of them, an hour at least and four at most: a job's next good runs may be chance."""
-    fault = found("A", cadence_seconds=cadence_seconds)
+    fault = fault("A", cadence_seconds=cadence_seconds)
     story.opened(fault)
     story.at(100)
     assert story.at(145) == ["resolved"]
@@ -116,7 +116,7 @@ def test_what_is_over_is_remembered_by_its_cadence(story, cadence_seconds, hours
 )
 def test_whoever_took_it_on_lately_still_has_it(story, acknowledged, over, again, state):
     """Check that an acknowledgement holds for four hours; later the person may be gone."""
-    fault = found("A", cadence_seconds=900)
+    fault = fault("A", cadence_seconds=900)
     story.opened(fault)
     story.do(acknowledged, "acknowledge", fault)
     story.at(over)
@@ -128,7 +128,7 @@ def test_whoever_took_it_on_lately_still_has_it(story, acknowledged, over, again
 
 def test_what_flaps_is_known_to_whoever_took_it_on(story):
     """However long ago; before the third time they are called again."""
-    fault = found("A", cadence_seconds=900)
+    fault = fault("A", cadence_seconds=900)
     story.opened(fault)
     states = []
     for begin in (4000, 8000):
@@ -144,22 +144,22 @@ def test_what_flaps_is_known_to_whoever_took_it_on(story):
 
 def test_what_comes_back_worse_was_not_taken_on(story):
     """A ticket that somebody had a look at is a page now."""
-    story.opened(found("A"))
-    story.do(40, "acknowledge", found("A"))
+    story.opened(make_fault("A"))
+    story.do(40, "acknowledge", make_fault("A"))
     story.at(100)
     story.at(145)
 
-    assert story.opened(found("A", level="page"), at=200) == ["reopened", "escalated"]
+    assert story.opened(make_fault("A", level="page"), at=200) == ["reopened", "escalated"]
     assert story.one.state == "open"
 
 
 @pytest.mark.parametrize(
     ("rules", "seconds"),
-    [(LifeRules(open_seconds=0), 0), (LifeRules(open_seconds=60), 60)],
+    [(LifecycleRules(open_seconds=0), 0), (LifecycleRules(open_seconds=60), 60)],
 )
 def test_holds_are_data(rules, seconds):
     """The mutant: without its hold it opens at once."""
-    first = step((), Now(0, (found("A"),)), rules)
-    then = step(first.incidents, Now(seconds * MICROS, (found("A"),)), rules)
+    first = advance((), StepInput(0, (make_fault("A"),)), rules)
+    then = advance(first.incidents, StepInput(seconds * MICROS, (make_fault("A"),)), rules)
 
     assert [each.what for each in (*first.events, *then.events)] == ["opened"]

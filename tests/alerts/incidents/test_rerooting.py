@@ -1,42 +1,42 @@
 """An open incident: who joins and leaves, another root, owner or severity, and two that merge."""
 
 from alerts.incidents import matching
-from tests.alerts.incidents.scenarios import found, root
+from tests.alerts.incidents.scenarios import make_fault, root
 
 
 def test_members_come_and_go_in_one_incident(story):
     """Its key is the root and the kind, never the list of members."""
-    story.opened(found("AB"))
+    story.opened(make_fault("AB"))
 
-    assert story.at(40, found("ABCD")) == ["joined CD"]
-    assert story.at(50, found("ACD")) == ["left B"]
+    assert story.at(40, make_fault("ABCD")) == ["joined CD"]
+    assert story.at(50, make_fault("ACD")) == ["left B"]
     assert (story.one.revision, story.members) == (3, "ACD")
 
 
 def test_a_ticket_becomes_a_page_and_a_page_stays_one(story):
     """Nobody is told twice of a severity that goes up and down."""
-    story.opened(found("A"))
+    story.opened(make_fault("A"))
 
-    assert story.at(40, found("A", level="page")) == ["escalated"]
-    assert story.at(50, found("A")) == []
+    assert story.at(40, make_fault("A", level="page")) == ["escalated"]
+    assert story.at(50, make_fault("A")) == []
     assert story.one.severity.level == "page"
 
 
 def test_a_fault_further_upstream_takes_the_incident_over(story):
     """Re-rooting: the same id, the new root, and the old one is a member."""
-    story.opened(found("BC"))
+    story.opened(make_fault("BC"))
     before = story.one.id
 
-    assert story.at(40, found("ABC")) == ["rerooted B>A", "joined A"]
+    assert story.at(40, make_fault("ABC")) == ["rerooted B>A", "joined A"]
     assert (story.one.id, story.one.root, story.members) == (before, root("A"), "ABC")
 
 
 def test_another_owner_is_a_hand_over(story):
     """What the first owner acknowledged, the new one has not seen."""
-    story.opened(found("BC", owner="red"))
-    story.do(40, "acknowledge", found("BC", owner="red"))
+    story.opened(make_fault("BC", owner="red"))
+    story.do(40, "acknowledge", make_fault("BC", owner="red"))
 
-    changes = story.at(50, found("ABC", owner="blue"))
+    changes = story.at(50, make_fault("ABC", owner="blue"))
 
     assert changes == ["rerooted B>A", "handed_over red>blue", "joined A"]
     assert (story.one.state, story.one.owner) == ("open", "blue")
@@ -44,50 +44,50 @@ def test_another_owner_is_a_hand_over(story):
 
 def test_two_of_one_root_merge_into_the_older(story):
     """One fault, one page: the younger is resolved as merged."""
-    story.opened(found("B", owner="red"))
-    story.opened(found("B", owner="red"), found("C", owner="blue"), at=40)
+    story.opened(make_fault("B", owner="red"))
+    story.opened(make_fault("B", owner="red"), make_fault("C", owner="blue"), at=40)
     older = min(story.incidents, key=lambda each: each.opened_at)
 
-    changes = story.at(80, found("ABC", owner="blue"))
+    changes = story.at(80, make_fault("ABC", owner="blue"))
 
     assert changes == ["rerooted B>A", "handed_over red>blue", "joined AC", "took_over", "merged"]
     assert story.one.id == older.id
     younger = next(each for each in story.changed if each.id != older.id)
     assert (younger.state, younger.merged_into) == ("resolved", older.id)
     handed_over = next(event for event in story.events if event.what == "handed_over")
-    assert handed_over.is_told_already  # blue was paged by the younger
+    assert handed_over.is_owner_notified  # blue was paged by the younger
 
 
 def test_what_was_not_told_merges_without_a_word(story):
     """Nobody heard of the pending one."""
-    story.opened(found("B"))
-    story.at(40, found("B"), found("C"))
+    story.opened(make_fault("B"))
+    story.at(40, make_fault("B"), make_fault("C"))
 
-    assert story.at(50, found("ABC")) == ["rerooted B>A", "joined AC"]
+    assert story.at(50, make_fault("ABC")) == ["rerooted B>A", "joined AC"]
 
 
 def test_the_course_of_one_fault_is_one_incident(story):
     """A run is slow, then lost, then failed."""
-    story.opened(found("A", "slow"))
+    story.opened(make_fault("A", "slow"))
 
-    assert story.at(40, found("A", "lost")) == ["kind_changed A>A"]
-    assert story.at(50, found("A", "failed")) == ["kind_changed A>A"]
+    assert story.at(40, make_fault("A", "lost")) == ["kind_changed A>A"]
+    assert story.at(50, make_fault("A", "failed")) == ["kind_changed A>A"]
 
 
 def test_a_known_root_is_not_given_up_for_a_symptom(story):
     """The same job waits now for somebody who is well: that is no news."""
-    story.opened(found("A", "silent"))
+    story.opened(make_fault("A", "silent"))
 
-    assert story.at(40, found("A", "waiting", unknown="upstream_well")) == []
+    assert story.at(40, make_fault("A", "waiting", unknown="upstream_well")) == []
     assert story.one.root == root("A", "silent")
 
 
 def test_without_re_rooting_there_is_a_second_page(monkeypatch, story):
     """The mutant: an incident continues only what has the very same root."""
-    story.opened(found("BC"))
-    monkeypatch.setattr(matching, "_claims", _of_the_same_root)
+    story.opened(make_fault("BC"))
+    monkeypatch.setattr(matching, "_claim_faults", _of_the_same_root)
 
-    assert "opened" in story.opened(found("ABC"), at=100)
+    assert "opened" in story.opened(make_fault("ABC"), at=100)
 
 
 def _of_the_same_root(live, faults):
@@ -96,16 +96,16 @@ def _of_the_same_root(live, faults):
 
 def test_an_origin_that_is_unknown_and_then_undeclared_is_one_incident(story):
     """Begin as the version before did, which called an undeclared source `provenance`."""
-    story.opened(found("A", "provenance", level="page"))
+    story.opened(make_fault("A", "provenance", level="page"))
 
-    assert story.at(40, found("A", "unexpected_source", level="page")) == ["kind_changed A>A"]
-    assert story.at(400, found("A", "unexpected_source", level="page")) == []
+    assert story.at(40, make_fault("A", "unexpected_source", level="page")) == ["kind_changed A>A"]
+    assert story.at(400, make_fault("A", "unexpected_source", level="page")) == []
     assert story.one.root == root("A", "unexpected_source")
 
 
 def test_an_unknown_and_an_undeclared_source_at_once_stay_two_incidents(story):
     """Reads without a source recover; the undeclared source is still there."""
-    both = found("A", "provenance"), found("A", "unexpected_source")
+    both = make_fault("A", "provenance"), make_fault("A", "unexpected_source")
     story.opened(both[0])
     story.opened(*both, at=40)
 

@@ -3,21 +3,21 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from alerts.incidents.lifecycle import step
-from alerts.incidents.steps import Command, Now
-from alerts.incidents.step_slices import first_of
-from tests.alerts.incidents.scenarios import MICROS, found
+from alerts.incidents.lifecycle import advance
+from alerts.incidents.step_slices import first_slice
+from alerts.incidents.steps import Command, StepInput
+from tests.alerts.incidents.scenarios import MICROS, make_fault
 
 _NAMES = [chr(code) for code in range(ord("A"), ord("Z") + 1)]
 _PAGES = "XYZ"
 
 
 def _faults(names):
-    return tuple(found(name, level="page" if name in _PAGES else "ticket") for name in names)
+    return tuple(make_fault(name, level="page" if name in _PAGES else "ticket") for name in names)
 
 
 def _turn(before, now, most, asked=()):
-    return first_of(before, step(before.values(), now), asked, most)
+    return first_slice(before, advance(before.values(), now), asked, most)
 
 
 def _by_id(done):
@@ -26,25 +26,25 @@ def _by_id(done):
 
 def test_a_small_step_is_written_whole():
     """Nothing is copied, and nothing waits."""
-    whole = step((), Now(0, _faults("AB")))
+    whole = advance((), StepInput(0, _faults("AB")))
 
-    assert first_of({}, whole, (), 2) is whole
+    assert first_slice({}, whole, (), 2) is whole
 
 
 def test_pages_are_written_first():
     """Three of them, among 26 faults that are as old."""
-    before = _by_id(_turn({}, Now(0, _faults(_NAMES)), most=3))
+    before = _by_id(_turn({}, StepInput(0, _faults(_NAMES)), most=3))
 
     assert {each.root.key for each in before.values()} == {ord(name) for name in _PAGES}
 
 
 def test_an_incident_with_a_command_never_waits():
     """Its answer is written in the same transaction."""
-    before = _by_id(step((), Now(0, _faults(_NAMES))))
+    before = _by_id(advance((), StepInput(0, _faults(_NAMES))))
     last = next(each for each in before.values() if each.root.key == ord("M"))
-    opened = _by_id(step(before.values(), Now(30 * MICROS, _faults(_NAMES))))
+    opened = _by_id(advance(before.values(), StepInput(30 * MICROS, _faults(_NAMES))))
     command = Command(last.id, "acknowledge", "ada")
-    done = _turn(opened, Now(31 * MICROS, (), commands=(command,)), 2, {last.id})
+    done = _turn(opened, StepInput(31 * MICROS, (), commands=(command,)), 2, {last.id})
 
     assert last.id in {each.id for each in done.changed}
     assert _by_id(done)[last.id].state == "acknowledged"
@@ -62,9 +62,9 @@ def test_parts_come_to_what_one_step_comes_to(names, gone, most):
     left = [name for name in names if name not in gone]
     moments = [(0, names), (200, names), (400, left), (600, left)]
     for start, alive in moments:
-        whole = _by_id(step(whole.values(), Now(start * MICROS, _faults(alive))))
+        whole = _by_id(advance(whole.values(), StepInput(start * MICROS, _faults(alive))))
         for second in range(start, start + 100, 5):
-            done = _turn(parts, Now(second * MICROS, _faults(alive)), most)
+            done = _turn(parts, StepInput(second * MICROS, _faults(alive)), most)
             assert len({each.incident_id for each in done.events}) <= most
             events += done.events
             parts = _by_id(done)
@@ -80,10 +80,10 @@ def _states(incidents):
 
 def test_an_incident_and_the_one_that_it_merges_into_are_written_together():
     """One of them alone would be told twice."""
-    both = (found("B"), found("C"), found("D"), found("E"))
-    before = _by_id(step((), Now(0, both)))
-    before = _by_id(step(before.values(), Now(30 * MICROS, both)))
-    one_root = found("ABC", faults={found(name).root for name in "ABC"})
-    done = _turn(before, Now(40 * MICROS, (one_root, found("D"), found("E"))), 1)
+    both = (make_fault("B"), make_fault("C"), make_fault("D"), make_fault("E"))
+    before = _by_id(advance((), StepInput(0, both)))
+    before = _by_id(advance(before.values(), StepInput(30 * MICROS, both)))
+    one_root = make_fault("ABC", faults={make_fault(name).root for name in "ABC"})
+    done = _turn(before, StepInput(40 * MICROS, (one_root, make_fault("D"), make_fault("E"))), 1)
 
     assert {each.what for each in done.events} >= {"merged", "took_over"}

@@ -2,11 +2,11 @@
 
 import pytest
 
-from alerts.root_cause.snapshot import MICROS
 from alerts.incidents.incident import service_fault
 from alerts.incidents.times import FaultTimes, name_beginning, read_times
-from tests.alerts.root_cause.snapshots import HOUR, key, made
-from tests.alerts.incidents.scenarios import found
+from alerts.root_cause.snapshot import MICROS
+from tests.alerts.incidents.scenarios import make_fault
+from tests.alerts.root_cause.snapshots import HOUR, key, make_snapshot
 
 # A limit of 45 s: late at 12, failed at 20, found at 100 (in seconds).
 CHURN = FaultTimes(last_write_at=10 * MICROS, late_since=12 * MICROS, first_failed_at=20 * MICROS)
@@ -18,7 +18,7 @@ def _told(story):
 
 def test_each_time_of_a_failed_job_says_what_it_is(story):
     """List that it was late before it failed, and detected last."""
-    fault = found("A", onset=12, times=CHURN)
+    fault = fault("A", onset=12, times=CHURN)
     story.opened(fault, at=100)
 
     begun = [("last write at", 10), ("late since", 12), ("first failed at", 20)]
@@ -31,11 +31,11 @@ def test_each_time_of_a_failed_job_says_what_it_is(story):
 
 def test_an_incident_that_comes_back_shows_both_times(story):
     """List the first detection before the new beginning."""
-    story.opened(found("A", onset=12, times=CHURN), at=100)
+    story.opened(make_fault("A", onset=12, times=CHURN), at=100)
     story.at(140)
     story.at(185)
     again = FaultTimes(last_write_at=150 * MICROS, first_failed_at=190 * MICROS)
-    story.opened(found("A", onset=190, times=again), at=200)
+    story.opened(make_fault("A", onset=190, times=again), at=200)
 
     assert _told(story) == [
         ("first detected at", 130),
@@ -56,9 +56,9 @@ def test_an_open_incident_does_not_begin_after_it_opened(story):
 
 def test_a_dataset_that_is_late_again_is_late_since_the_first_time(story):
     """Show the newest write, and keep the beginning: the write was not enough."""
-    story.opened(found("A", "slow", onset=12, times=CHURN), at=100)
+    story.opened(make_fault("A", "slow", onset=12, times=CHURN), at=100)
     later = FaultTimes(last_write_at=135 * MICROS, late_since=137 * MICROS)
-    story.at(140, found("A", "slow", onset=137, times=later))
+    story.at(140, make_fault("A", "slow", onset=137, times=later))
 
     assert _told(story) == [
         ("late since", 12),
@@ -70,9 +70,9 @@ def test_a_dataset_that_is_late_again_is_late_since_the_first_time(story):
 
 def test_what_is_not_known_to_people_begins_when_it_is_found_last(story):
     """Take the newest beginning: another fault was pending while Lineward caught up."""
-    story.at(0, found("A", onset=0))
-    story.at(10, found("A", onset=9), is_behind=True)
-    story.at(20, found("A", onset=15))
+    story.at(0, make_fault("A", onset=0))
+    story.at(10, make_fault("A", onset=9), is_behind=True)
+    story.at(20, make_fault("A", onset=15))
 
     assert story.one.onset == 15 * MICROS
 
@@ -96,7 +96,7 @@ def test_a_beginning_is_named_by_its_kind(kind, part, name):
 
 def test_the_times_of_a_root_are_those_of_its_datasets():
     """Return the newest write, the first limit that has passed, and the first failure."""
-    given = made(
+    given = make_snapshot(
         "A>B",
         A={"last_written": 1, "deadline": 3, "failed": 4},
         B={"last_written": 2, "deadline": 9},

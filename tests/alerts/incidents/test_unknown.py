@@ -3,31 +3,31 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.alerts.incidents.scenarios import OUTAGE, Story, found, root
+from tests.alerts.incidents.scenarios import OUTAGE, Scenario, make_fault, root
 
 
 def test_unknown_freezes_an_incident_as_it_is(story):
     """Our silence heals nothing: neither closed nor changed, and no new one for what it hides."""
-    story.opened(found("AB"))
+    story.opened(make_fault("AB"))
 
-    assert story.at(40, found("BC", "waiting"), unknown="A") == ["frozen"]
+    assert story.at(40, make_fault("BC", "waiting"), unknown="A") == ["frozen"]
     assert story.at(4000, unknown="A") == []
     assert (story.members, story.one.root) == ("AB", root("A"))
-    assert story.at(4010, found("AB")) == ["thawed"]
+    assert story.at(4010, make_fault("AB")) == ["thawed"]
 
 
 def test_an_unknown_member_hides_no_new_fault(story):
     """The root is good; what begins since is another, though C cannot be told yet."""
-    story.opened(found("ABC"))
+    story.opened(make_fault("ABC"))
     story.at(40, unknown="C")
-    story.at(50, found("B", onset=45), unknown="C")
+    story.at(50, make_fault("B", onset=45), unknown="C")
 
-    assert story.at(80, found("B", onset=45), unknown="C") == ["opened"]
+    assert story.at(80, make_fault("B", onset=45), unknown="C") == ["opened"]
 
 
 def test_good_counts_from_when_it_is_known(story):
     """45 s after it thawed, not after its root was last seen bad."""
-    story.opened(found("A"))
+    story.opened(make_fault("A"))
     story.at(40, unknown="A")
 
     assert story.at(100) == ["thawed"]
@@ -37,15 +37,15 @@ def test_good_counts_from_when_it_is_known(story):
 
 def test_unknown_members_stay_while_the_root_is_known(story):
     """The rest goes on."""
-    story.opened(found("ABC"))
+    story.opened(make_fault("ABC"))
 
-    assert story.at(40, found("AD"), unknown="B") == ["joined D", "left C"]
+    assert story.at(40, make_fault("AD"), unknown="B") == ["joined D", "left C"]
     assert story.members == "ABD"
 
 
 def test_what_waits_for_what_is_unknown_is_not_told(story):
     """Everything behind our own fault waits."""
-    waits = found("B", "waiting", unknown="upstream_unknown")
+    waits = make_fault("B", "waiting", unknown="upstream_unknown")
 
     assert story.opened(waits, at=0) == []
     assert story.incidents == ()
@@ -53,35 +53,35 @@ def test_what_waits_for_what_is_unknown_is_not_told(story):
 
 def test_an_outage_is_the_one_incident(story):
     """Nothing new opens, nothing closes, nobody joins, until we can see again."""
-    story.opened(found("A"))
-    story.at(40, found("A"), found("X"))
+    story.opened(make_fault("A"))
+    story.at(40, make_fault("A"), make_fault("X"))
 
-    assert story.at(50, OUTAGE, found("AB"), found("X"), found("Y")) == ["frozen"]
-    assert story.at(80, OUTAGE, found("AB"), found("X"), found("Y")) == ["opened"]
+    assert story.at(50, OUTAGE, make_fault("AB"), make_fault("X"), make_fault("Y")) == ["frozen"]
+    assert story.at(80, OUTAGE, make_fault("AB"), make_fault("X"), make_fault("Y")) == ["opened"]
     assert story.at(4000, OUTAGE) == []
-    assert story.at(4010, found("A"), found("X")) == ["thawed"]
-    assert story.at(4040, found("A"), found("X")) == ["opened"]  # X held anew
-    assert story.at(4055, found("A"), found("X")) == ["resolved"]  # the outage
+    assert story.at(4010, make_fault("A"), make_fault("X")) == ["thawed"]
+    assert story.at(4040, make_fault("A"), make_fault("X")) == ["opened"]  # X held anew
+    assert story.at(4055, make_fault("A"), make_fault("X")) == ["resolved"]  # the outage
 
 
 def test_nothing_opens_or_closes_while_events_wait(story):
     """Open and close by an evaluation that has all events, and hold both as long as ever."""
-    story.opened(found("A"))
+    story.opened(make_fault("A"))
 
-    assert story.at(40, found("X"), is_behind=True) == ["frozen"]
-    assert story.at(400, found("X"), is_behind=True) == []
-    assert story.at(410, found("X")) == ["thawed"]
-    assert story.at(439, found("X")) == []
-    assert story.at(440, found("X")) == ["opened"]
-    assert story.at(455, found("X")) == ["resolved"]
+    assert story.at(40, make_fault("X"), is_behind=True) == ["frozen"]
+    assert story.at(400, make_fault("X"), is_behind=True) == []
+    assert story.at(410, make_fault("X")) == ["thawed"]
+    assert story.at(439, make_fault("X")) == []
+    assert story.at(440, make_fault("X")) == ["opened"]
+    assert story.at(455, make_fault("X")) == ["resolved"]
 
 
 def test_an_outage_lasts_until_its_backlog_is_landed(story):
     """Keep the one incident open: what it explains is still unknown."""
     story.opened(OUTAGE)
 
-    assert story.at(40, found("A"), is_behind=True) == ["frozen"]
-    assert story.at(400, found("A"), is_behind=True) == []
+    assert story.at(40, make_fault("A"), is_behind=True) == ["frozen"]
+    assert story.at(400, make_fault("A"), is_behind=True) == []
     assert story.at(410) == ["thawed"]
     assert story.at(455) == ["resolved"]
     assert len({event.incident_id for event in story.events}) == 1
@@ -89,7 +89,7 @@ def test_an_outage_lasts_until_its_backlog_is_landed(story):
 
 def test_an_unknown_member_does_not_keep_a_recovered_incident_open(story):
     """One of many members fell into a gap of ours; the root and all others are good."""
-    story.opened(found("ABCDEFG"))
+    story.opened(make_fault("ABCDEFG"))
 
     assert story.at(40, unknown="F") == []
     assert story.at(85, unknown="F") == ["resolved"]
@@ -97,9 +97,9 @@ def test_an_unknown_member_does_not_keep_a_recovered_incident_open(story):
 
 def test_known_members_leave_beside_an_unknown_one(story):
     """The root is good, and D still catches up: B and C left, E is unknown and stays."""
-    story.opened(found("ABCDE"))
+    story.opened(make_fault("ABCDE"))
 
-    assert story.at(40, found("D", "silent"), unknown="E") == ["root_recovered", "left ABC"]
+    assert story.at(40, make_fault("D", "silent"), unknown="E") == ["root_recovered", "left ABC"]
     assert story.members == "DE"
     assert story.at(50, unknown="E") == []
     assert story.at(95, unknown="E") == ["resolved"]
@@ -111,8 +111,8 @@ LETTERS = st.sets(st.sampled_from("BCDEFG"), min_size=1)
 @given(LETTERS, LETTERS, st.booleans())
 def test_only_an_unknown_root_freezes(members, unknown, is_root_unknown):
     """A recovered incident is frozen by the keys of its root, and by no member."""
-    story = Story()
-    story.opened(found("A" + "".join(sorted(members))))
+    story = Scenario()
+    story.opened(make_fault("A" + "".join(sorted(members))))
     hidden = "".join(unknown) + ("A" if is_root_unknown else "")
     story.at(40, unknown=hidden)
     story.at(85, unknown=hidden)

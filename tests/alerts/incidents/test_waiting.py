@@ -5,23 +5,23 @@ from functools import partial
 import pytest
 
 from alerts.root_cause.snapshot import MICROS
-from tests.alerts.incidents.scenarios import found, root
+from tests.alerts.incidents.scenarios import make_fault, root
 
 DAY = 86_400
-RETRIED = partial(found, "A", has_pending_retry=True)
-UPSTREAM_UNKNOWN = partial(found, "A", "waiting", unknown="upstream_unknown")
+RETRIED = partial(make_fault, "A", has_pending_retry=True)
+UPSTREAM_UNKNOWN = partial(make_fault, "A", "waiting", unknown="upstream_unknown")
 
 
 def hide(until, **said):  # noqa: ANN003
     """Return a fault that a planned window hides."""
-    return found("A", hidden_by="move", hidden_until=until * MICROS, **said)
+    return make_fault("A", hidden_by="move", hidden_until=until * MICROS, **said)
 
 
 @pytest.mark.parametrize("wait", [RETRIED, UPSTREAM_UNKNOWN], ids=["retry", "upstream"])
 def test_an_open_ticket_goes_on_while_it_waits(story, wait):
     """People know the ticket: only notifications of what nobody knows are held back."""
     kind = wait().root.kind
-    story.opened(found("A", kind, owner="red"))
+    story.opened(make_fault("A", kind, owner="red"))
 
     assert story.at(60, wait(owner="red")) == []
     assert story.at(70, wait(owner="blue")) == ["handed_over red>blue"]
@@ -31,26 +31,26 @@ def test_an_open_ticket_goes_on_while_it_waits(story, wait):
 
 def test_an_open_ticket_is_no_page_while_a_retry_can_meet_the_deadline(story):
     """Begin the retry in time, where a rerun that begins now would be too late."""
-    story.opened(found("A"))
+    story.opened(make_fault("A"))
 
     assert story.at(60, RETRIED(level="page")) == []
     assert story.one.severity.level == "ticket"
-    assert story.at(70, found("A", level="page")) == ["escalated"]
+    assert story.at(70, make_fault("A", level="page")) == ["escalated"]
 
 
 def test_an_open_ticket_is_handed_to_no_root_whose_upstream_is_unknown(story):
     """Keep the owner; the ticket becomes a page all the same."""
-    story.opened(found("B", "waiting", owner="red"))
+    story.opened(make_fault("B", "waiting", owner="red"))
     doubtful = {"unknown": "upstream_unknown", "owner": "blue", "level": "page"}
 
-    assert story.at(40, found("AB", "waiting", **doubtful)) == ["escalated", "joined A"]
+    assert story.at(40, make_fault("AB", "waiting", **doubtful)) == ["escalated", "joined A"]
     assert (story.one.root, story.one.owner) == (root("B", "waiting"), "red")
-    assert story.at(50, found("AB", "waiting", **doubtful)) == []
+    assert story.at(50, make_fault("AB", "waiting", **doubtful)) == []
 
 
 def test_an_open_ticket_thaws_while_it_waits(story):
     """Land the backlog; the failure is older than a day."""
-    story.opened(found("A"))
+    story.opened(make_fault("A"))
     story.at(40, is_behind=True)
 
     assert story.at(50, RETRIED()) == ["thawed"]
@@ -59,7 +59,7 @@ def test_an_open_ticket_thaws_while_it_waits(story):
 
 def test_a_pending_incident_waits_for_a_retry(story):
     """Neither a page nor its age opens it."""
-    story.at(0, found("A"))
+    story.at(0, make_fault("A"))
     assert [story.at(at, RETRIED(level="page")) for at in (20, 40, 4000)] == [[], [], []]
 
 
@@ -78,17 +78,17 @@ def test_a_window_that_ends_in_our_backlog_opens_what_is_bad_afterwards(story):
     story.opened(hide(100))
     story.at(90, is_behind=True)
 
-    assert story.at(200, found("A")) == ["thawed", "opened"]
+    assert story.at(200, make_fault("A")) == ["thawed", "opened"]
 
 
 def test_a_suppression_that_ends_in_our_backlog_ends_afterwards(story):
     """Do not say that the fault is still bad without current data of its root."""
-    story.opened(found("A"))
-    story.do(40, "suppress", found("A"), until=100)
+    story.opened(make_fault("A"))
+    story.do(40, "suppress", make_fault("A"), until=100)
     story.at(90, is_behind=True)
 
     assert story.at(110, is_behind=True) == []
-    assert story.at(200, found("A")) == ["thawed", "unsuppressed"]
+    assert story.at(200, make_fault("A")) == ["thawed", "unsuppressed"]
 
 
 def test_a_window_that_ends_during_a_rerun_opens_nothing(story):
@@ -106,7 +106,7 @@ def test_a_window_that_ended_during_a_rerun_opens_when_the_rerun_failed(story):
     story.opened(hide(100))
     story.at(110, RETRIED())
 
-    assert story.at(120, found("A")) == ["opened"]
+    assert story.at(120, make_fault("A")) == ["opened"]
 
 
 def test_a_window_of_days_opens_an_old_failure(story):
@@ -124,7 +124,7 @@ def test_a_prolonged_window_hides_on(story, is_behind):
 
     assert "opened" not in story.at(110, hide(300))
     assert story.at(299, hide(300)) == []
-    assert story.at(301, found("A")) == ["opened"]
+    assert story.at(301, make_fault("A")) == ["opened"]
 
 
 def test_a_prolonged_window_shows_its_new_end_during_a_rerun(story):

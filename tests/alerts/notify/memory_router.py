@@ -4,16 +4,16 @@ from collections import defaultdict
 
 import msgspec
 
-from alerts.root_cause.snapshot import MICROS
 from alerts.incidents.incident import service_fault
-from alerts.incidents.lifecycle import step
-from alerts.incidents.steps import Command, Now
+from alerts.incidents.lifecycle import advance
+from alerts.incidents.steps import Command, StepInput
 from alerts.notify.channels.pagerduty.payload import action_of
 from alerts.notify.context import RoutingContext, is_outage, next_due_at
 from alerts.notify.incident_summary import IncidentSummary, OwnerImpact
 from alerts.notify.message import Impacted, Root
 from alerts.notify.planning import plan_confirmed, plan_due, plan_step
 from alerts.notify.settings import RoutingSettings
+from alerts.root_cause.snapshot import MICROS
 from lineage.policy.model import EscalationStep, Owner, Policy
 
 SHOP = Owner("shop", "#shop", "shop.key", (EscalationStep(15, owner="boss"),))
@@ -68,8 +68,8 @@ class MemoryRouter:
 
     def at(self, seconds, *found, unknown="", commands=(), **painted):  # noqa: ANN002, ANN003
         """Route the step of this second; return `channel kind`, sorted."""
-        now = Now(seconds * MICROS, found, frozenset(map(ord, unknown)), commands)
-        done = step(self.incidents, now)
+        now = StepInput(seconds * MICROS, found, frozenset(map(ord, unknown)), commands)
+        done = advance(self.incidents, now)
         self.incidents = done.incidents
         self.events += done.events
         summaries = {own.id: summary(own, **painted) for own in done.changed}

@@ -3,10 +3,10 @@
 import msgspec
 from sqlalchemy import Engine, select
 
-from alerts.root_cause.snapshot import MICROS
-from alerts.incidents.lifecycle import step
-from alerts.incidents.steps import Now
+from alerts.incidents.lifecycle import advance
+from alerts.incidents.steps import StepInput
 from alerts.notify import route_due, route_incident_step
+from alerts.root_cause.snapshot import MICROS
 from lineage.catalog.engine import writing
 from lineage.catalog.tables import notification
 from tests.alerts.notify.memory_router import POLICY, SETTINGS, summary
@@ -23,8 +23,8 @@ class StoredRouter:
 
     def at(self, seconds, *found, **painted):  # noqa: ANN002, ANN003
         """Route one step."""
-        now = Now(round(seconds * MICROS), found)
-        done = step(self.incidents, now)
+        now = StepInput(round(seconds * MICROS), found)
+        done = advance(self.incidents, now)
         self.incidents = done.incidents
         summaries = {own.id: summary(own, **painted) for own in done.changed}
         with writing(self.engine) as connection:

@@ -6,13 +6,13 @@ import msgspec
 import pytest
 from sqlalchemy import select
 
-from alerts.root_cause.snapshot import MICROS
 from alerts.incidents.incident import service_fault
 from alerts.notify import receive_webhook
 from alerts.notify.alertmanager_webhook import InvalidWebhookError, parse_webhook
+from alerts.root_cause.snapshot import MICROS
 from lineage.catalog.engine import writing
 from lineage.catalog.tables import received_alert
-from tests.alerts.incidents.scenarios import found
+from tests.alerts.incidents.scenarios import make_fault
 from tests.alerts.notify.alertmanager_calls import ACCESS, BURN, STALE, alert, body, of_incident
 from tests.alerts.notify.memory_router import outage
 from tests.alerts.notify.stored_router import StoredRouter
@@ -46,7 +46,7 @@ def router(embedded):
 
 def test_post_that_names_an_incident_sends_it(router):
     """Notify at once; a second post, or a resolved alert, changes nothing."""
-    router.opened(found("ab", **PAGE))
+    router.opened(make_fault("ab", **PAGE))
     number = router.incidents[0].id
 
     for second, status in ((40, "firing"), (50, "firing"), (60, "resolved")):
@@ -58,7 +58,7 @@ def test_post_that_names_an_incident_sends_it(router):
 
 def test_resolved_alert_of_an_incident_confirms_nothing(router):
     """Wait on: it does not show that anybody was notified."""
-    router.opened(found("ab", **PAGE))
+    router.opened(make_fault("ab", **PAGE))
 
     post(router, 40, of_incident(router.incidents[0].id, "resolved"))
 
@@ -199,7 +199,7 @@ def test_alert_sent_before_its_incident_is_taken_over(router, labels, fault):
 
 def test_alert_on_an_outage_mutes_waiting_incidents(router):
     """Mute for a quarter of an hour; the catalog shows the outage by then."""
-    router.opened(found("ab", **PAGE))
+    router.opened(make_fault("ab", **PAGE))
     post(router, 40, alert(STALE))
 
     router.route_due(30 + 120)
@@ -234,7 +234,7 @@ def test_invalid_body_is_rejected_with_its_path(given, said):
 
 def test_post_of_the_real_alertmanager_is_accepted(tmp_path: Path, router):
     """Confirm an incident and notify of a burn."""
-    router.opened(found("ab", **PAGE))
+    router.opened(make_fault("ab", **PAGE))
     number = router.incidents[0].id
     labels = {"alertname": "LinewardIncidentPage", "incident": number, "root_kind": "failed"}
     with listening() as (url, heard), running(tmp_path, configured(url)) as alerting:

@@ -7,13 +7,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from alerts.incidents.steps import Command
-from tests.alerts.incidents.scenarios import found, root
+from tests.alerts.incidents.scenarios import make_fault, root
 from tests.alerts.notify.memory_router import MemoryRouter, outage, theirs
 from tests.suite.examples import examples
 
 OWNERS = ("shop", "pay", "chat", None)
 _FAULTS = st.builds(
-    lambda members, kind, level, owner: found(
+    lambda members, kind, level, owner: make_fault(
         members, kind, level, owner=owner, faults={root(name, kind) for name in members}
     ),
     st.sampled_from(["a", "ab", "b", "c", "cab", "zabc", "zc"]),
@@ -93,9 +93,9 @@ def by_alert(router):
 @settings(max_examples=examples(150))
 @given(_STEPS, st.sampled_from(["direct", "alertmanager"]))
 @example(
-    [(40, [found("a", owner="pay", level="page")], False, None)] * 3
+    [(40, [make_fault("a", owner="pay", level="page")], False, None)] * 3
     + [(100, [], False, None)] * 2
-    + [(40, [found("a", owner="pay", level="page")], False, None)] * 3,
+    + [(40, [make_fault("a", owner="pay", level="page")], False, None)] * 3,
     "direct",
 )
 def test_any_life_pages_each_person_once_and_sends_all(steps, mode):

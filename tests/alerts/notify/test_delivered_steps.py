@@ -5,12 +5,12 @@ import random
 import pytest
 import trustme
 
-from alerts.root_cause.snapshot import MICROS
 from alerts.notify.channels.registry import build_channels
 from alerts.notify.sender import Sender
+from alerts.root_cause.snapshot import MICROS
 from lineage.clock import from_micros
 from lineage.policy.model import EscalationStep, Owner, Policy
-from tests.alerts.incidents.scenarios import found, root
+from tests.alerts.incidents.scenarios import make_fault, root
 from tests.alerts.notify.stored_router import StoredRouter
 from tests.fakes.pagerduty import FakePagerDuty
 from tests.fakes.reached import leading_to
@@ -72,16 +72,16 @@ def phones(embedded, tmp_path):
 
 def test_fault_is_one_page(phones):
     """Page each person once while it opens, grows, moves, ends and comes back."""
-    phones.at(0, found("ab", **PAGE))
-    phones.at(30, found("ab", **PAGE))
-    phones.at(60, found("abc", "lost", **PAGE))
+    phones.at(0, make_fault("ab", **PAGE))
+    phones.at(30, make_fault("ab", **PAGE))
+    phones.at(60, make_fault("abc", "lost", **PAGE))
     assert phones.page_count == [SHOP]
-    phones.at(930, found("abc", "lost", **PAGE))
+    phones.at(930, make_fault("abc", "lost", **PAGE))
     assert phones.page_count == [SHOP, PAY]
     for second in (1_000, 1_045):
         phones.at(second)
     for second in (1_100, 1_130):
-        phones.at(second, found("ab", "lost", **PAGE))
+        phones.at(second, make_fault("ab", "lost", **PAGE))
     assert phones.page_count == [SHOP, PAY]
     for second in (1_200, 1_245):
         phones.at(second)
@@ -93,10 +93,10 @@ def test_fault_is_one_page(phones):
 
 def test_merged_incidents_page_nobody_again(phones):
     """Keep the alert of the younger one for both, and resolve it with the older."""
-    mine, other = found("ab", **PAGE), found("cd", owner="pay", level="page")
+    mine, other = make_fault("ab", **PAGE), make_fault("cd", owner="pay", level="page")
     for second, faults in ((0, (mine,)), (30, (mine,)), (40, (mine, other)), (70, (mine, other))):
         phones.at(second, *faults)
-    one = found("cdab", owner="pay", level="page", faults={root(name) for name in "cad"})
+    one = make_fault("cdab", owner="pay", level="page", faults={root(name) for name in "cad"})
     phones.at(120, one)
 
     assert phones.page_count == [SHOP, PAY]

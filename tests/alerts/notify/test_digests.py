@@ -5,13 +5,13 @@ from datetime import UTC, datetime
 import msgspec
 from sqlalchemy import insert, select, update
 
-from alerts.root_cause.snapshot import MICROS
 from alerts.notify import is_due
 from alerts.notify.message import Root
+from alerts.root_cause.snapshot import MICROS
 from lineage.catalog.engine import writing
 from lineage.catalog.tables import digest, incident_telling, notification, suppression
 from lineage.clock import to_micros
-from tests.alerts.incidents.scenarios import found
+from tests.alerts.incidents.scenarios import make_fault
 from tests.alerts.notify.memory_router import POLICY
 from tests.alerts.notify.stored_router import StoredRouter
 
@@ -32,8 +32,8 @@ def digests(router):
 def test_owner_gets_open_tickets_once_a_day(embedded):
     """Send at nine in the policy's time zone; send none where there are none."""
     router = StoredRouter(embedded, BERLIN)
-    tickets = [found(name, owner="shop") for name in "ab"] + [found("c", owner="pay")]
-    router.opened(*tickets, found("d", owner="boss", level="page"), at=MIDNIGHT)
+    tickets = [make_fault(name, owner="shop") for name in "ab"] + [make_fault("c", owner="pay")]
+    router.opened(*tickets, make_fault("d", owner="boss", level="page"), at=MIDNIGHT)
 
     router.route_due(MIDNIGHT + 8 * HOUR - 1)
     assert digests(router) == []
@@ -51,7 +51,7 @@ def test_ticket_of_the_afternoon_waits_for_the_next_day(embedded):
     """Send one digest a day."""
     router = StoredRouter(embedded)
     router.route_due(MIDNIGHT + 9 * HOUR)
-    router.opened(found("a", owner="shop"), at=MIDNIGHT + 15 * HOUR)
+    router.opened(make_fault("a", owner="shop"), at=MIDNIGHT + 15 * HOUR)
 
     router.route_due(MIDNIGHT + 15 * HOUR + 60)
     assert digests(router) == []
@@ -62,7 +62,7 @@ def test_ticket_of_the_afternoon_waits_for_the_next_day(embedded):
 def test_digest_lists_ten_and_counts_the_rest(embedded):
     """List the oldest first, in Slack."""
     router = StoredRouter(embedded)
-    faults = [found(name, owner="shop", onset=ord(name) * 60) for name in "abcdefghijkl"]
+    faults = [make_fault(name, owner="shop", onset=ord(name) * 60) for name in "abcdefghijkl"]
     router.opened(*faults, at=MIDNIGHT)
 
     router.route_due(MIDNIGHT + 9 * HOUR)
@@ -76,7 +76,7 @@ def test_digest_lists_ten_and_counts_the_rest(embedded):
 def test_incident_that_ended_long_ago_is_pruned_with_its_messages(embedded):
     """Prune once a day; keep all of open incidents."""
     router = StoredRouter(embedded, keep_days=1)
-    over, stands = found("a", owner="shop"), found("b", owner="pay")
+    over, stands = make_fault("a", owner="shop"), make_fault("b", owner="pay")
     router.opened(over, stands, at=MIDNIGHT)
     router.at(MIDNIGHT + 100, stands)
     router.at(MIDNIGHT + 145, stands)
@@ -106,7 +106,7 @@ def rows(router, table):
 def suppress(name, **said):  # noqa: ANN003
     """Suppress an incident for an hour by the planned window `move`."""
     until = (MIDNIGHT + HOUR) * MICROS
-    return found(name, hidden_by="move", hidden_until=until, **said)
+    return make_fault(name, hidden_by="move", hidden_until=until, **said)
 
 
 def windows(router):
@@ -126,7 +126,9 @@ def test_window_is_summarized_when_it_ends(embedded):
     assert router.outbox == []
 
     for second in (0, 1):
-        router.at(MIDNIGHT + HOUR + second, found("b", owner="shop"), found("c", owner="pay"))
+        router.at(
+            MIDNIGHT + HOUR + second, make_fault("b", owner="shop"), make_fault("c", owner="pay")
+        )
         router.route_due(MIDNIGHT + HOUR + second)
 
     said = "The window has ended. Suppressed: {}; still bad: {}"
@@ -229,11 +231,11 @@ def test_undeclared_inputs_without_a_producer_are_one_line_of_the_digest(embedde
     Mutant: each a message, they stood above the failed job and held up its channel.
     """
     router = StoredRouter(embedded)
-    topics = [found(chr(500 + n), "standing_gap", owner=None) for n in range(50)]
+    topics = [make_fault(chr(500 + n), "standing_gap", owner=None) for n in range(50)]
     root = Root("dataset", "topic", "kafka://broker:9092")
     router.opened(*topics, at=MIDNIGHT, is_digest_only=True, root=root)
-    router.at(MIDNIGHT + 60, *topics, found("a", owner="shop"))
-    router.at(MIDNIGHT + 90, *topics, found("a", owner="shop"))
+    router.at(MIDNIGHT + 60, *topics, make_fault("a", owner="shop"))
+    router.at(MIDNIGHT + 90, *topics, make_fault("a", owner="shop"))
     router.route_due(MIDNIGHT + 8 * HOUR)
 
     assert router.outbox == ["slack:#shop opened 1", "webhook:tickets opened 1"]
@@ -249,11 +251,11 @@ def test_undeclared_inputs_without_a_producer_are_one_line_of_the_digest(embedde
 def test_gap_of_a_declared_dataset_is_sent(embedded):
     """Send one message once the dataset is declared or critical."""
     router = StoredRouter(embedded)
-    gap = found("a", "standing_gap", owner="shop")
+    gap = make_fault("a", "standing_gap", owner="shop")
     router.opened(gap, at=MIDNIGHT, is_digest_only=True)
     assert router.outbox == []
 
-    changed = found("ab", "standing_gap", owner="shop", faults=gap.faults)
+    changed = make_fault("ab", "standing_gap", owner="shop", faults=gap.faults)
     router.at(MIDNIGHT + 60, changed, is_digest_only=False)
     assert router.outbox == ["slack:#shop opened 2", "webhook:tickets opened 2"]
 
@@ -264,9 +266,9 @@ def test_channel_gets_20_tickets_an_hour_and_a_count_of_the_rest(embedded):
     Mutant: without the cap, the channel gets every ticket.
     """
     router = StoredRouter(embedded)
-    tickets = [found(chr(500 + n), owner="chat") for n in range(50)]
+    tickets = [make_fault(chr(500 + n), owner="chat") for n in range(50)]
     router.opened(*tickets, at=MIDNIGHT)
-    page = found("p", owner="chat", level="page")
+    page = make_fault("p", owner="chat", level="page")
     router.at(MIDNIGHT + 60, *tickets, page)
     router.at(MIDNIGHT + 90, *tickets, page)
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from alerts.root_cause.snapshot import MICROS
 from alerts.notify.escalation import escalate_now
 from alerts.notify.notification_plan import NotificationPlan
+from alerts.root_cause.snapshot import MICROS
 from lineage.policy.model import EscalationStep, Owner, Policy
-from tests.alerts.incidents.scenarios import found, root
+from tests.alerts.incidents.scenarios import make_fault, root
 from tests.alerts.notify.memory_router import MemoryRouter
 
 PAGE = {"owner": "shop", "level": "page"}
@@ -31,7 +31,7 @@ CHANGED = ["pagerduty:shop.key changed", "slack:#shop changed"]
 def router():
     """With one page told at second 30."""
     router = MemoryRouter(POLICY)
-    router.opened(found("ab", **PAGE))
+    router.opened(make_fault("ab", **PAGE))
     return router
 
 
@@ -71,7 +71,7 @@ def test_without_taken_steps_it_escalates_each_second(router, monkeypatch):
 @pytest.mark.parametrize("action", ["acknowledge", "resolve", "suppress"])
 def test_escalation_stops_at_an_action(router, action):
     """Stop when it is acknowledged, resolved or suppressed."""
-    router.do(60, action, found("ab", **PAGE), until=90_000)
+    router.do(60, action, make_fault("ab", **PAGE), until=90_000)
 
     assert router.route_due(minutes(999)) == []
 
@@ -87,14 +87,14 @@ def test_escalated_owner_is_notified_of_the_end(router):
 def test_ticket_does_not_escalate():
     """Leave it to the digest."""
     router = MemoryRouter(POLICY)
-    router.opened(found("ab", owner="shop"))
+    router.opened(make_fault("ab", owner="shop"))
 
     assert router.route_due(minutes(999)) == []
 
 
 def test_escalation_starts_again_with_a_new_owner(router):
     """Count the new owner's steps from its notification."""
-    upstream = found("zab", owner="pay", level="page", faults={root(name) for name in "zab"})
+    upstream = make_fault("zab", owner="pay", level="page", faults={root(name) for name in "zab"})
     router.route_due(minutes(15))
     router.at(minutes(20), upstream)
 
@@ -107,7 +107,7 @@ def test_step_without_a_channel_is_a_gap():
     """Count it."""
     policy = Policy(owners=(Owner("shop", "#shop", None, (EscalationStep(1, owner="x"),)),))
     router = MemoryRouter(policy)
-    router.opened(found("ab", **PAGE))
+    router.opened(make_fault("ab", **PAGE))
 
     assert router.route_due(minutes(1)) == ["slack:#shop changed"]
     assert router.gaps == ["no_way"]

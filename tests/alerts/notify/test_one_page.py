@@ -5,7 +5,7 @@ import pytest
 from alerts.incidents.steps import Command
 from alerts.notify.notification_state import MICROS
 from lineage.policy.model import Owner, Policy
-from tests.alerts.incidents.scenarios import found, root
+from tests.alerts.incidents.scenarios import make_fault, root
 from tests.alerts.notify.memory_router import MemoryRouter, outage
 
 PAGE = {"owner": "shop", "level": "page"}
@@ -14,11 +14,11 @@ BARE = Policy(owners=(Owner("shop", "#shop", "shop.key"), Owner("pay", "#pay", "
 
 def come_back(router, at=200):
     """Resolve it, and let it become bad again."""
-    router.opened(found("ab", **PAGE))
+    router.opened(make_fault("ab", **PAGE))
     router.at(60)
     router.at(105)
-    router.at(at, found("ab", **PAGE))
-    return router.at(at + 30, found("ab", **PAGE))
+    router.at(at, make_fault("ab", **PAGE))
+    return router.at(at + 30, make_fault("ab", **PAGE))
 
 
 def test_fault_that_comes_back_pages_nobody():
@@ -40,8 +40,8 @@ def test_fault_that_comes_back_and_stays_pages_once_more():
     assert router.route_due(230 + 900) == ["pagerduty:shop.key opened"]
     router.at(1_200)
     assert router.at(1_245) == ["pagerduty:shop.key resolved", "slack:#shop resolved"]
-    router.at(1_300, found("ab", **PAGE))
-    assert router.at(1_330, found("ab", **PAGE)) == ["slack:#shop changed"]
+    router.at(1_300, make_fault("ab", **PAGE))
+    assert router.at(1_330, make_fault("ab", **PAGE)) == ["slack:#shop changed"]
     assert "pagerduty:shop.key opened" not in router.route_due(9_999)
     assert list(router.page_counts.values()) == [2]
 
@@ -50,7 +50,7 @@ def test_acknowledged_fault_does_not_page_again():
     """Acknowledge it after it came back."""
     router = MemoryRouter(BARE)
     come_back(router)
-    router.do(300, "acknowledge", found("ab", **PAGE))
+    router.do(300, "acknowledge", make_fault("ab", **PAGE))
 
     assert router.route_due(9_999) == []
 
@@ -59,15 +59,15 @@ def test_acknowledged_fault_does_not_page_again():
 def test_fault_acknowledged_before_it_came_back_does_not_page(monkeypatch, is_remembered):
     """Remember it for an hour; the mutant forgets it and pages."""
     if not is_remembered:
-        monkeypatch.setattr("alerts.incidents.lifecycle._is_taken_on", lambda *_, **__: False)
+        monkeypatch.setattr("alerts.incidents.lifecycle._is_acknowledged", lambda *_, **__: False)
     router = MemoryRouter(BARE)
-    router.opened(found("ab", **PAGE))
-    router.do(40, "acknowledge", found("ab", **PAGE))
+    router.opened(make_fault("ab", **PAGE))
+    router.do(40, "acknowledge", make_fault("ab", **PAGE))
     router.at(60)
     router.at(105)
-    router.at(200, found("ab", **PAGE))
+    router.at(200, make_fault("ab", **PAGE))
 
-    assert router.at(230, found("ab", **PAGE)) == ["slack:#shop changed"]
+    assert router.at(230, make_fault("ab", **PAGE)) == ["slack:#shop changed"]
     assert bool(router.route_due(9_999)) is not is_remembered
 
 
@@ -89,11 +89,11 @@ def test_without_the_rule_it_pages_each_time(monkeypatch):
 
 def hand_back(router):
     """Hand over to pay, and back to shop."""
-    upstream = found("zab", owner="pay", level="page", faults={root(name) for name in "zab"})
-    router.opened(found("ab", **PAGE))
+    upstream = make_fault("zab", owner="pay", level="page", faults={root(name) for name in "zab"})
+    router.opened(make_fault("ab", **PAGE))
     router.at(60, upstream)
     faults = {root(name) for name in "yzab"}
-    return router.at(120, found("yzab", owner="shop", level="page", faults=faults))
+    return router.at(120, make_fault("yzab", owner="shop", level="page", faults=faults))
 
 
 def test_handed_back_incident_notifies_without_paging_again():
@@ -111,12 +111,12 @@ def test_handed_back_incident_notifies_without_paging_again():
 
 def merge(router):
     """Merge incidents of shop and of pay; the owner is pay, who was paged for the younger."""
-    mine, other = found("ab", **PAGE), found("cd", owner="pay", level="page")
+    mine, other = make_fault("ab", **PAGE), make_fault("cd", owner="pay", level="page")
     router.opened(mine)
     router.at(40, mine, other)
     router.at(70, mine, other)
     faults = {root(name) for name in "cad"}
-    return router.at(120, found("cdab", owner="pay", level="page", faults=faults))
+    return router.at(120, make_fault("cdab", owner="pay", level="page", faults=faults))
 
 
 def test_owner_paged_for_a_merged_incident_is_not_paged_again():
@@ -147,8 +147,8 @@ def test_without_takeover_the_new_owner_is_paged_twice(monkeypatch):
 def test_incident_acknowledged_before_its_notification_pages_nobody():
     """Notify in Slack."""
     router = MemoryRouter(BARE, mode="alertmanager")
-    router.opened(found("a", **PAGE))
-    router.at(40, found("a", **PAGE), commands=(Command(router.one.id, "acknowledge", "ada"),))
+    router.opened(make_fault("a", **PAGE))
+    router.at(40, make_fault("a", **PAGE), commands=(Command(router.one.id, "acknowledge", "ada"),))
 
     assert router.route_due(30 + 120) == ["slack:#shop opened"]
 
@@ -157,7 +157,7 @@ def test_incident_waits_two_minutes_for_alertmanager():
     """Notify without it afterwards."""
     router = MemoryRouter(BARE, mode="alertmanager")
 
-    assert router.opened(found("a", **PAGE)) == []
+    assert router.opened(make_fault("a", **PAGE)) == []
     assert router.route_due(30 + 119) == []
     assert router.route_due(30 + 120) == ["pagerduty:shop.key opened", "slack:#shop opened"]
     assert router.confirm(200) == []
@@ -167,7 +167,7 @@ def test_without_the_rule_a_dead_alertmanager_notifies_nobody(monkeypatch):
     """Mutant."""
     monkeypatch.setattr("alerts.notify.planning.start_or_hold", lambda *_: None)
     router = MemoryRouter(BARE, mode="alertmanager")
-    router.opened(found("a", **PAGE))
+    router.opened(make_fault("a", **PAGE))
 
     assert router.route_due(9_999) == []
 
@@ -175,10 +175,10 @@ def test_without_the_rule_a_dead_alertmanager_notifies_nobody(monkeypatch):
 def test_post_of_alertmanager_notifies_at_once():
     """Notify of later changes at once too."""
     router = MemoryRouter(BARE, mode="alertmanager")
-    router.opened(found("a", **PAGE))
+    router.opened(make_fault("a", **PAGE))
 
     assert router.confirm(45) == ["pagerduty:shop.key opened", "slack:#shop opened"]
-    assert router.at(60, found("a", "lost", **PAGE)) == [
+    assert router.at(60, make_fault("a", "lost", **PAGE)) == [
         "pagerduty:shop.key changed",
         "slack:#shop changed",
     ]
@@ -188,7 +188,7 @@ def test_post_of_alertmanager_notifies_at_once():
 def test_waiting_incident_is_muted_by_an_outage():
     """Page when the outage is over and it is still bad."""
     router = MemoryRouter(BARE, mode="alertmanager")
-    bad = found("a", **PAGE)
+    bad = make_fault("a", **PAGE)
     router.opened(bad)
     router.at(60, bad, outage())
     router.at(90, bad, outage())
@@ -203,7 +203,7 @@ def test_without_inhibition_it_pages_during_the_outage(monkeypatch):
     """Mutant."""
     monkeypatch.setattr("alerts.notify.context.RoutingContext.is_muted", lambda *_: False)
     router = MemoryRouter(BARE, mode="alertmanager")
-    bad = found("a", **PAGE)
+    bad = make_fault("a", **PAGE)
     router.opened(bad)
     router.at(60, bad, outage())
     router.at(90, bad, outage())
@@ -215,7 +215,7 @@ def test_outage_reported_by_alertmanager_mutes():
     """Notify of no dataset's incident while the alert on ingestion fires."""
     router = MemoryRouter(BARE, mode="alertmanager")
     router.is_alerted = True
-    router.opened(found("a", **PAGE))
+    router.opened(make_fault("a", **PAGE))
 
     assert router.route_due(30 + 120) == []
     router.is_alerted = False
@@ -234,11 +234,13 @@ def test_outage_and_access_are_never_muted():
 def test_third_owner_is_notified_and_paged_late():
     """Page a third owner only while nobody acknowledged."""
     router = MemoryRouter()
-    router.opened(found("ab", **PAGE))
-    router.at(60, found("zab", owner="pay", level="page", faults={root(name) for name in "zab"}))
+    router.opened(make_fault("ab", **PAGE))
+    router.at(
+        60, make_fault("zab", owner="pay", level="page", faults={root(name) for name in "zab"})
+    )
     faults = {root(name) for name in "yzab"}
 
-    said = router.at(120, found("yzab", owner="boss", level="page", faults=faults))
+    said = router.at(120, make_fault("yzab", owner="boss", level="page", faults=faults))
 
     assert "slack:#boss opened" in said
     assert "pagerduty:boss.key opened" not in said

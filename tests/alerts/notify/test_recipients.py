@@ -2,28 +2,28 @@
 
 import pytest
 
-from alerts.root_cause.snapshot import MICROS
-from alerts.incidents.lifecycle import step
-from alerts.incidents.steps import Now
+from alerts.incidents.lifecycle import advance
+from alerts.incidents.steps import StepInput
 from alerts.notify.incident_summary import OwnerImpact
 from alerts.notify.message import Impacted
 from alerts.notify.planning import plan_step
 from alerts.notify.recipients import recipient_of
+from alerts.root_cause.snapshot import MICROS
 from lineage.policy.model import Owner, Policy
-from tests.alerts.incidents.scenarios import found
+from tests.alerts.incidents.scenarios import make_fault
 from tests.alerts.notify.memory_router import SETTINGS, MemoryRouter, outage, theirs
 
 
 def test_page_goes_to_pagerduty_and_slack_of_its_owner():
     """Notify the root's owner and nobody else."""
-    said = MemoryRouter().opened(found("ab", owner="shop", level="page"))
+    said = MemoryRouter().opened(make_fault("ab", owner="shop", level="page"))
 
     assert said == ["pagerduty:shop.key opened", "slack:#shop opened"]
 
 
 def test_ticket_pages_nobody():
     """Send to Slack and to the webhook."""
-    assert MemoryRouter().opened(found("ab", owner="shop")) == [
+    assert MemoryRouter().opened(make_fault("ab", owner="shop")) == [
         "slack:#shop opened",
         "webhook:tickets opened",
     ]
@@ -31,7 +31,9 @@ def test_ticket_pages_nobody():
 
 def test_ticket_without_a_webhook_is_in_slack_only():
     """Send nothing to what is not configured."""
-    assert MemoryRouter(tickets=None).opened(found("a", owner="shop")) == ["slack:#shop opened"]
+    assert MemoryRouter(tickets=None).opened(make_fault("a", owner="shop")) == [
+        "slack:#shop opened"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -46,7 +48,7 @@ def test_incident_without_a_reachable_owner_goes_to_the_platform(owner, said):
     """Give the reason."""
     router = MemoryRouter()
 
-    told = router.opened(found("a", owner=owner, level="page"))
+    told = router.opened(make_fault("a", owner=owner, level="page"))
 
     assert told == ["pagerduty:platform.key opened", "slack:#platform opened"]
     assert (
@@ -63,7 +65,7 @@ def test_ticket_of_an_owner_with_pagerduty_only_goes_to_the_platform():
     """Page nobody for a ticket."""
     router = MemoryRouter(tickets=None)
 
-    assert router.opened(found("a", owner="keys")) == ["slack:#platform opened"]
+    assert router.opened(make_fault("a", owner="keys")) == ["slack:#platform opened"]
     assert router.last_message("slack:#platform").note == "Owner keys has no channel for a ticket."
 
 
@@ -71,7 +73,7 @@ def test_without_a_platform_owner_the_fallback_is_notified():
     """Count the gap."""
     router = MemoryRouter(Policy(), fallback="slack:#last")
 
-    assert router.opened(found("a", owner="shop", level="page")) == ["slack:#last opened"]
+    assert router.opened(make_fault("a", owner="shop", level="page")) == ["slack:#last opened"]
     assert router.gaps == ["no_platform"]
     assert "The policy has no owner platform" in router.last_message("slack:#last").note
 
@@ -80,7 +82,7 @@ def test_incident_without_a_channel_is_retried():
     """Count each time; notify once the policy has a channel."""
     router = MemoryRouter(Policy(), tickets=None)
 
-    assert router.opened(found("a", owner="shop")) == []
+    assert router.opened(make_fault("a", owner="shop")) == []
     assert router.gaps == ["no_way"]
     router.policy = MemoryRouter().policy
     assert router.route_due(30 + 599) == []
@@ -100,7 +102,7 @@ def test_downstream_owner_gets_one_notice():
     router = MemoryRouter()
     by_owner = {name: theirs(count=2) for name in ("shop", "pay", "platform", "gone", "keys")}
 
-    said = router.opened(found("ab", owner="shop", level="page"), by_owner=by_owner)
+    said = router.opened(make_fault("ab", owner="shop", level="page"), by_owner=by_owner)
 
     assert said == ["pagerduty:shop.key opened", "slack:#pay notice", "slack:#shop opened"]
     notice = router.last_message("slack:#pay")
@@ -117,7 +119,7 @@ def test_teams_that_share_a_channel_get_one_notice():
     router = MemoryRouter(Policy(owners=(*owners, Owner("chat", "#pay"))))
     by_owner = {"pay": theirs("marts/x", 2), "chat": theirs("marts/y", 3)}
 
-    router.opened(found("ab", owner="shop"), by_owner=by_owner)
+    router.opened(make_fault("ab", owner="shop"), by_owner=by_owner)
 
     notice = router.last_message("slack:#pay")
     assert [each.name for each in notice.impacted] == ["marts/y", "marts/x"]
@@ -135,7 +137,7 @@ def test_most_severe_of_a_shared_channel_is_first():
         "pay": OwnerImpact(critical, 1, (("critical", 1),)),
     }
 
-    router.opened(found("ab", owner="shop"), by_owner=by_owner)
+    router.opened(make_fault("ab", owner="shop"), by_owner=by_owner)
 
     notice = router.last_message("slack:#pay")
     assert [each.name for each in notice.impacted] == ["board", *(f"t{n}" for n in range(9))]
@@ -145,14 +147,14 @@ def test_most_severe_of_a_shared_channel_is_first():
 def test_notice_is_repeated_for_new_datasets_after_an_hour():
     """Send once otherwise."""
     router, more = MemoryRouter(), {"pay": theirs(keys=frozenset({ord("c")}))}
-    router.opened(found("ab", owner="shop"), by_owner={"pay": theirs()})
+    router.opened(make_fault("ab", owner="shop"), by_owner={"pay": theirs()})
 
-    assert router.at(400, found("ab", "lost", owner="shop"), by_owner=more) == [
+    assert router.at(400, make_fault("ab", "lost", owner="shop"), by_owner=more) == [
         "slack:#shop changed",
         "webhook:tickets changed",
     ]
     assert "slack:#pay notice" not in router.at(
-        800, found("abc", "lost", owner="shop"), by_owner=more
+        800, make_fault("abc", "lost", owner="shop"), by_owner=more
     )
     assert router.route_due(30 + 3599) == []
     assert router.route_due(30 + 3600) == ["slack:#pay notice"]
@@ -163,10 +165,10 @@ def test_without_the_rule_each_change_is_a_notice(monkeypatch):
     """Mutant."""
     monkeypatch.setattr("alerts.notify.downstream_notices._is_due", lambda *_: True)
     router = MemoryRouter()
-    router.opened(found("ab", owner="shop"), by_owner={"pay": theirs()})
+    router.opened(make_fault("ab", owner="shop"), by_owner={"pay": theirs()})
 
     assert "slack:#pay notice" in router.at(
-        60, found("ab", "lost", owner="shop"), by_owner={"pay": theirs()}
+        60, make_fault("ab", "lost", owner="shop"), by_owner={"pay": theirs()}
     )
 
 
@@ -174,7 +176,7 @@ def test_standing_gap_sends_no_notice():
     """Send the ticket to its owner only."""
     router = MemoryRouter()
 
-    said = router.opened(found("ab", "standing_gap", owner="shop"), by_owner={"pay": theirs()})
+    said = router.opened(make_fault("ab", "standing_gap", owner="shop"), by_owner={"pay": theirs()})
 
     assert said == ["slack:#shop opened", "webhook:tickets opened"]
 
@@ -182,7 +184,7 @@ def test_standing_gap_sends_no_notice():
 def test_links_lead_to_the_configured_address_only():
     """Quote names of events in them."""
     router = MemoryRouter(dashboards_url="https://grafana.test")
-    router.opened(found("a", owner="shop"), dataset=("s3://x?&", "a b/#<!channel>"))
+    router.opened(make_fault("a", owner="shop"), dataset=("s3://x?&", "a b/#<!channel>"))
 
     links = router.last_message("slack:#shop").links
     number = router.one.id
@@ -198,16 +200,16 @@ def test_links_lead_to_the_configured_address_only():
 def test_without_grafana_a_message_has_no_link_to_it():
     """Leave it out: Lineward serves no dashboards."""
     router = MemoryRouter()
-    router.opened(found("a", owner="shop"), dataset=("s3://x", "a"))
+    router.opened(make_fault("a", owner="shop"), dataset=("s3://x", "a"))
 
     assert router.last_message("slack:#shop").links.dashboard is None
 
 
 def test_incident_without_a_summary_is_sent():
     """Send what is known."""
-    router, fault = MemoryRouter(), found("a", owner="shop")
-    first = step((), Now(0, (fault,)))
-    second = step(first.incidents, Now(30 * MICROS, (fault,)))
+    router, fault = MemoryRouter(), fault("a", owner="shop")
+    first = advance((), StepInput(0, (fault,)))
+    second = advance(first.incidents, StepInput(30 * MICROS, (fault,)))
 
     (outgoing, _) = plan_step(second, {}, {}, router.context, 30 * MICROS).notifications
     assert outgoing.message.what == "Fault of kind failed"

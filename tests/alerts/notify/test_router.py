@@ -5,12 +5,12 @@ import pytest
 from sqlalchemy import func, insert, select
 from structlog.testing import capture_logs
 
-from alerts.root_cause.snapshot import MICROS
-from alerts.incidents.lifecycle import step
-from alerts.incidents.steps import Now
+from alerts.incidents.lifecycle import advance
+from alerts.incidents.steps import StepInput
 from alerts.notify import escalate, is_due, receive_webhook, route_incident_step, state_store
 from alerts.notify.alertmanager_webhook import parse_webhook
 from alerts.notify.message import Root
+from alerts.root_cause.snapshot import MICROS
 from lineage.catalog.engine import writing
 from lineage.catalog.tables import (
     incident,
@@ -20,7 +20,7 @@ from lineage.catalog.tables import (
     notification_count,
 )
 from lineage.policy.model import EscalationStep, Owner, Policy
-from tests.alerts.incidents.scenarios import found
+from tests.alerts.incidents.scenarios import make_fault
 from tests.alerts.notify.alertmanager_calls import BURN, alert, body
 from tests.alerts.notify.memory_router import POLICY, SETTINGS, summary
 from tests.alerts.notify.stored_router import StoredRouter
@@ -37,7 +37,7 @@ def count(engine, table):
 def test_fault_is_routed_on_both_catalogs(catalog):
     """Open, escalate once and resolve from the catalog alone."""
     router = StoredRouter(catalog)
-    router.opened(found("ab", **PAGE))
+    router.opened(make_fault("ab", **PAGE))
     for second in (31, 930, 931, 932):
         router.route_due(second)
     router.at(1_000)
@@ -63,8 +63,8 @@ def test_fault_is_routed_on_both_catalogs(catalog):
 
 def test_change_rolled_back_notifies_nobody(embedded):
     """Store notifications in the transaction of the change."""
-    first = step((), Now(0, (found("ab", **PAGE),)))
-    done = step(first.incidents, Now(30 * MICROS, (found("ab", **PAGE),)))
+    first = advance((), StepInput(0, (make_fault("ab", **PAGE),)))
+    done = advance(first.incidents, StepInput(30 * MICROS, (make_fault("ab", **PAGE),)))
     summaries = {own.id: summary(own) for own in done.changed}
 
     def die():
@@ -82,7 +82,7 @@ def test_change_rolled_back_notifies_nobody(embedded):
 def test_incident_has_the_time_of_its_notification(embedded):
     """Leave it null while Alertmanager is waited for."""
     router = StoredRouter(embedded, mode="alertmanager")
-    router.opened(found("ab", **PAGE))
+    router.opened(make_fault("ab", **PAGE))
     (own,) = router.incidents
     with writing(embedded) as connection:
         connection.execute(insert(incident).values(**_row(own)))
@@ -120,7 +120,7 @@ def _row(own):
 def test_changed_policy_applies_to_open_incidents(embedded):
     """Take a new step when it is due."""
     router = StoredRouter(embedded)
-    router.opened(found("ab", owner="pay", level="page"))
+    router.opened(make_fault("ab", owner="pay", level="page"))
     router.route_due(400)
     step_ = EscalationStep(5, slack="#late")
     router.policy = Policy(owners=(Owner("pay", "#pay", "pay.key", (step_,)),))
@@ -132,7 +132,7 @@ def test_changed_policy_applies_to_open_incidents(embedded):
 
 def test_missing_recipient_is_counted_as_a_failed_notification(embedded):
     """Feed the alert on failed notifications."""
-    StoredRouter(embedded, Policy(), tickets=None).opened(found("a"))
+    StoredRouter(embedded, Policy(), tickets=None).opened(make_fault("a"))
 
     with embedded.connect() as connection:
         row = connection.execute(select(notification_count)).one()
@@ -143,7 +143,7 @@ def test_any_name_can_be_stored(embedded):
     """Replace a lone surrogate by a question mark."""
     router = StoredRouter(embedded)
 
-    router.opened(found("ab", **PAGE), what="bad \ud800 \x00", root=Root("job", "\ud800", "n"))
+    router.opened(make_fault("ab", **PAGE), what="bad \ud800 \x00", root=Root("job", "\ud800", "n"))
 
     (message,) = {msgspec.json.encode(each) for each in router.messages("opened")}
     assert b"bad ? \\u0000" in message
@@ -152,7 +152,7 @@ def test_any_name_can_be_stored(embedded):
 def test_escalation_on_request_is_recorded(embedded):
     """Take the step once."""
     router = StoredRouter(embedded)
-    router.opened(found("ab", **PAGE))
+    router.opened(make_fault("ab", **PAGE))
     number = router.incidents[0].id
 
     with writing(embedded) as connection:
@@ -169,9 +169,9 @@ def test_escalation_on_request_is_recorded(embedded):
 def test_ended_state_is_pruned_and_open_one_kept(embedded):
     """Prune by the time of the end."""
     router = StoredRouter(embedded)
-    router.opened(found("ab", **PAGE))
-    router.at(60, found("cd", **PAGE))
-    router.at(105, found("cd", **PAGE))
+    router.opened(make_fault("ab", **PAGE))
+    router.at(60, make_fault("cd", **PAGE))
+    router.at(105, make_fault("cd", **PAGE))
 
     with writing(embedded) as connection:
         assert state_store.prune_states(connection, 105 * MICROS) == 0
@@ -183,7 +183,7 @@ def test_ended_state_is_pruned_and_open_one_kept(embedded):
 def test_second_without_work_takes_no_lock(embedded):
     """Answer from a connection that only reads."""
     router = StoredRouter(embedded, digest_hour=23)
-    router.opened(found("ab", **PAGE))
+    router.opened(make_fault("ab", **PAGE))
     asked = (router.policy, router.settings)
 
     with embedded.connect() as connection:
@@ -210,8 +210,8 @@ def test_turn_routes_a_bounded_number_pages_first(embedded, monkeypatch, most):
     """Bound the lock when seven tickets and two pages are due."""
     monkeypatch.setattr(state_store, "MAX_DUE", most)
     router = StoredRouter(embedded, mode="alertmanager", release_seconds=60)
-    faults = [found(name, owner="shop") for name in "abcdefg"]
-    pages = [found(name, **PAGE) for name in "yz"]
+    faults = [make_fault(name, owner="shop") for name in "abcdefg"]
+    pages = [make_fault(name, **PAGE) for name in "yz"]
     router.opened(*faults, *pages)
     before = set(router.outbox)
 

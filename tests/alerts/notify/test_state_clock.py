@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.alerts.incidents.scenarios import found
+from tests.alerts.incidents.scenarios import make_fault
 from tests.alerts.notify.stored_router import StoredRouter
 
 NOON = 12 * 3_600
@@ -13,7 +13,7 @@ DAY = 86_400
 def test_incident_that_waits_for_alertmanager_is_sent(embedded, jump):
     """Send it though it opened at a time that has not come."""
     router = StoredRouter(embedded, mode="alertmanager")
-    router.opened(found("a", owner="shop", level="page"), at=NOON + jump)
+    router.opened(make_fault("a", owner="shop", level="page"), at=NOON + jump)
     assert router.outbox == []
 
     for second in range(0, 240, 30):
@@ -26,7 +26,7 @@ def test_incident_that_waits_for_alertmanager_is_sent(embedded, jump):
 def test_escalation_counts_from_now_after_a_clock_ahead(embedded, jump):
     """Take the next step when it is due."""
     router = StoredRouter(embedded)
-    router.opened(found("a", owner="shop", level="page"), at=NOON + jump)
+    router.opened(make_fault("a", owner="shop", level="page"), at=NOON + jump)
     told = len(router.outbox)
 
     for minute in range(0, 180, 5):

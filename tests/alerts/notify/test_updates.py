@@ -4,7 +4,7 @@ import pytest
 
 from alerts.incidents.steps import Event
 from alerts.notify.sentences import describe
-from tests.alerts.incidents.scenarios import found, root
+from tests.alerts.incidents.scenarios import make_fault, root
 from tests.alerts.notify.memory_router import MemoryRouter
 
 PAGE = {"owner": "shop", "level": "page"}
@@ -20,7 +20,7 @@ def both(kind):
 def router():
     """With one page told, of a and b."""
     router = MemoryRouter()
-    router.opened(found("ab", **PAGE))
+    router.opened(make_fault("ab", **PAGE))
     return router
 
 
@@ -35,7 +35,7 @@ def test_end_is_sent_where_the_beginning_was(router):
 def test_incident_never_sent_is_never_resolved():
     """Send nothing: it recovered before Alertmanager called."""
     router = MemoryRouter(mode="alertmanager")
-    assert router.opened(found("a", **PAGE)) == []
+    assert router.opened(make_fault("a", **PAGE)) == []
     router.at(40)
 
     assert router.at(90) == []
@@ -52,24 +52,24 @@ def test_incident_never_sent_is_never_resolved():
 )
 def test_action_is_sent_with_the_person(router, action, kinds):
     """Acknowledge in PagerDuty what is suppressed, or it goes on paging."""
-    assert router.do(60, action, found("ab", **PAGE), until=900) == kinds
+    assert router.do(60, action, make_fault("ab", **PAGE), until=900) == kinds
     assert "by ada" in router.last_message("slack:#shop").note
 
 
 def test_suppressed_incident_sends_its_state_at_the_end(router):
     """Send nothing while members change and it worsens."""
-    router.do(60, "suppress", found("ab", **PAGE), until=900)
+    router.do(60, "suppress", make_fault("ab", **PAGE), until=900)
 
-    assert router.at(500, found("abc", "lost", **PAGE)) == []
+    assert router.at(500, make_fault("abc", "lost", **PAGE)) == []
     assert router.route_due(899) == []
-    assert router.at(900, found("abc", "lost", **PAGE)) == both("changed")
+    assert router.at(900, make_fault("abc", "lost", **PAGE)) == both("changed")
     assert sum(router.page_counts.values()) == 1
 
 
 def test_owner_changed_while_suppressed_is_notified_afterwards(router):
     """Hand it over when the suppression ends."""
-    upstream = found("zab", owner="pay", level="page", faults={root(name) for name in "zab"})
-    router.do(60, "suppress", found("ab", **PAGE), until=900)
+    upstream = make_fault("zab", owner="pay", level="page", faults={root(name) for name in "zab"})
+    router.do(60, "suppress", make_fault("ab", **PAGE), until=900)
 
     assert router.at(100, upstream) == []
     assert router.at(900, upstream) == [
@@ -82,7 +82,7 @@ def test_owner_changed_while_suppressed_is_notified_afterwards(router):
 
 def test_all_changes_of_a_step_are_one_message(router):
     """Use the newest revision."""
-    assert router.at(60, found("abc", "lost", **PAGE)) == both("changed")
+    assert router.at(60, make_fault("abc", "lost", **PAGE)) == both("changed")
 
     message = router.last_message("slack:#shop")
     assert message.note == "The same fault, gone further. 1 more affected."
@@ -91,8 +91,8 @@ def test_all_changes_of_a_step_are_one_message(router):
 
 def test_changes_of_members_are_sent_every_five_minutes(router):
     """Send the newest state then."""
-    assert router.at(60, found("abc", **PAGE)) == []
-    assert router.at(90, found("abcd", **PAGE)) == []
+    assert router.at(60, make_fault("abc", **PAGE)) == []
+    assert router.at(90, make_fault("abcd", **PAGE)) == []
     assert router.route_due(329) == []
     assert router.route_due(330) == both("changed")
     assert router.route_due(331) == []
@@ -102,15 +102,15 @@ def test_without_the_pause_each_member_is_a_reply(router, monkeypatch):
     """Mutant."""
     monkeypatch.setattr("alerts.notify.updates.MEMBER_UPDATE_SECONDS", 0)
 
-    assert router.at(60, found("abc", **PAGE)) == both("changed")
+    assert router.at(60, make_fault("abc", **PAGE)) == both("changed")
 
 
 def test_ticket_that_becomes_a_page_pages_now():
     """Send the change to Slack and to the webhook."""
     router = MemoryRouter()
-    router.opened(found("ab", owner="shop"))
+    router.opened(make_fault("ab", owner="shop"))
 
-    assert router.at(60, found("ab", **PAGE)) == [
+    assert router.at(60, make_fault("ab", **PAGE)) == [
         RUNG.format("opened"),
         SAID.format("changed"),
         "webhook:tickets changed",
@@ -121,35 +121,35 @@ def test_ticket_that_becomes_a_page_pages_now():
 def test_acknowledged_ticket_that_becomes_a_page_pages():
     """Page for the late dataset though Ann acknowledged the failed run."""
     router = MemoryRouter()
-    router.opened(found("a", owner="shop"))
-    router.do(40, "acknowledge", found("a", owner="shop"))
+    router.opened(make_fault("a", owner="shop"))
+    router.do(40, "acknowledge", make_fault("a", owner="shop"))
 
-    assert RUNG.format("opened") in router.at(60, found("a", **PAGE))
+    assert RUNG.format("opened") in router.at(60, make_fault("a", **PAGE))
     assert "pagerduty:boss.key opened" in router.route_due(60 + 15 * 60)
 
 
 def test_resolved_ticket_that_becomes_a_page_pages():
     """Page for the late dataset though Ann resolved the failed run."""
     router = MemoryRouter()
-    router.opened(found("a", owner="shop"))
-    router.do(40, "resolve", found("a", owner="shop"))
+    router.opened(make_fault("a", owner="shop"))
+    router.do(40, "resolve", make_fault("a", owner="shop"))
 
-    assert RUNG.format("opened") in router.opened(found("a", **PAGE), at=60)
+    assert RUNG.format("opened") in router.opened(make_fault("a", **PAGE), at=60)
 
 
 def test_frozen_and_thawed_notify_nobody(router):
     """Send what changes beside an outage, which notifies by itself."""
     assert router.at(60, unknown="ab") == []
-    assert router.at(90, found("ab", **PAGE)) == []
+    assert router.at(90, make_fault("ab", **PAGE)) == []
     router.at(120, unknown="ab")
-    changed = found("abc", faults={root(name) for name in "abc"}, **PAGE)
+    changed = make_fault("abc", faults={root(name) for name in "abc"}, **PAGE)
     router.at(900, changed)
     assert "known again" not in router.last_message("slack:#shop").note
 
 
 def test_new_owner_is_paged_and_first_alert_resolved(router):
     """Keep the id when a root further upstream appears."""
-    upstream = found("zab", owner="pay", level="page", faults={root(name) for name in "zab"})
+    upstream = make_fault("zab", owner="pay", level="page", faults={root(name) for name in "zab"})
 
     assert router.at(60, upstream) == [
         "pagerduty:pay.key opened",
@@ -170,8 +170,8 @@ def test_channel_of_both_owners_stays_open():
     router = MemoryRouter()
     pay, shop = (router.policy.owners[at] for at in (1, 0))
     router.policy = type(router.policy)(owners=(shop, type(pay)("pay", "#shop", "pay.key")))
-    router.opened(found("ab", **PAGE))
-    upstream = found("zab", owner="pay", level="page", faults={root(name) for name in "zab"})
+    router.opened(make_fault("ab", **PAGE))
+    upstream = make_fault("zab", owner="pay", level="page", faults={root(name) for name in "zab"})
 
     assert router.at(60, upstream) == [
         "pagerduty:pay.key opened",
@@ -183,10 +183,10 @@ def test_channel_of_both_owners_stays_open():
 def test_merged_incident_ends_with_a_note():
     """Keep the older of two with one root."""
     router = MemoryRouter()
-    router.opened(found("ab", **PAGE))
-    router.at(40, found("ab", **PAGE), found("cd", **PAGE))
-    router.at(70, found("ab", **PAGE), found("cd", **PAGE))
-    one = found("zabcd", owner="shop", level="page", faults={root(name) for name in "zac"})
+    router.opened(make_fault("ab", **PAGE))
+    router.at(40, make_fault("ab", **PAGE), make_fault("cd", **PAGE))
+    router.at(70, make_fault("ab", **PAGE), make_fault("cd", **PAGE))
+    one = make_fault("zabcd", owner="shop", level="page", faults={root(name) for name in "zac"})
 
     said = router.at(120, one)
 

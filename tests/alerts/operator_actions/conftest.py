@@ -3,10 +3,10 @@
 import pytest
 from sqlalchemy import Engine
 
-from tests.alerts.operator_actions.incident_catalog import Desk
+from tests.alerts.operator_actions.incident_catalog import IncidentCatalog
 
 
 @pytest.fixture
-def desk(catalog: Engine) -> Desk:
+def desk(catalog: Engine) -> IncidentCatalog:
     """One open incident in a catalog of either kind."""
-    return Desk(catalog)
+    return IncidentCatalog(catalog)

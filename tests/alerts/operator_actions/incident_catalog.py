@@ -6,25 +6,25 @@ import msgspec
 from sqlalchemy import Engine, delete, insert, select, text, update
 
 from alerts.incidents.incident import Incident
-from alerts.incidents.lifecycle import step
-from alerts.incidents.steps import Now
-from alerts.operator_actions.command_queue import answered, refusals, waiting
-from alerts.operator_actions.command_requests import Action, Ask
+from alerts.incidents.lifecycle import advance
+from alerts.incidents.steps import StepInput
+from alerts.operator_actions.command_queue import complete, pending, rejections
+from alerts.operator_actions.command_requests import Action, CommandRequest
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
-from tests.alerts.incidents.scenarios import found
+from tests.alerts.incidents.scenarios import make_fault
 
 SECOND = 1_000_000
 START = 1_790_000_000 * SECOND
 
 
-class Desk:
+class IncidentCatalog:
     """One failed job since `start`, whose incident is open; times in seconds after that."""
 
     def __init__(self, engine: Engine, start: int = START) -> None:
         self.engine = engine
         self.start = start
-        self.fault = found("A", onset=start // SECOND)
+        self.fault = make_fault("A", onset=start // SECOND)
         self.incidents: tuple[Incident, ...] = ()
         self.turn(0)
         self.turn(30)
@@ -35,9 +35,9 @@ class Desk:
         (incident,) = self.incidents
         return incident
 
-    def ask(self, action: Action, **said: Any) -> Ask:  # noqa: ANN401 - of `Ask`
+    def ask(self, action: Action, **said: Any) -> CommandRequest:  # noqa: ANN401 - of `CommandRequest`
         """What ann wants of it, by the API."""
-        return Ask(
+        return CommandRequest(
             **{"incident_id": self.one.id, "action": action, "by": "ann", "via": "api"} | said
         )
 
@@ -45,14 +45,14 @@ class Desk:
         """One evaluation, as the service makes it: all in one transaction."""
         at = self.start + int(seconds * SECOND)
         with writing(self.engine) as connection:
-            taken = waiting(connection)
+            taken = pending(connection)
             commands = tuple(command for _, command in taken)
-            now = Now(at, (self.fault,) if is_bad else (), commands=commands)
-            done = step(self.incidents, now)
+            now = StepInput(at, (self.fault,) if is_bad else (), commands=commands)
+            done = advance(self.incidents, now)
             for each in done.incidents:
-                keep(connection, each)
+                save(connection, each)
             numbers = [number for number, _ in taken]
-            answered(connection, numbers, refusals(taken, done.refused), at)
+            complete(connection, numbers, rejections(taken, done.rejected), at)
         self.incidents = done.incidents
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
@@ -67,7 +67,7 @@ class Desk:
             return connection.scalar(select(tables.incident.c.is_false_alarm))
 
 
-def keep(connection: Any, incident: Incident) -> None:  # noqa: ANN401 - a connection
+def save(connection: Any, incident: Incident) -> None:  # noqa: ANN401 - a connection
     """Write an incident as it is now; what people said of it stays."""
     table = tables.incident
     row = _row(incident)
@@ -76,7 +76,7 @@ def keep(connection: Any, incident: Incident) -> None:  # noqa: ANN401 - a conne
         connection.execute(insert(table), row)
 
 
-def forget(engine: Engine) -> None:
+def delete_incidents(engine: Engine) -> None:
     """No incident is left."""
     with writing(engine) as connection:
         connection.execute(delete(tables.incident))

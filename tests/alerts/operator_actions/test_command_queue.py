@@ -3,14 +3,14 @@
 import pytest
 
 from alerts.operator_actions import command_queue, verdicts
-from alerts.operator_actions.command_queue import answered, escalations, waiting
+from alerts.operator_actions.command_queue import complete, pending, pending_escalations
 from alerts.operator_actions.command_requests import (
-    AskError,
-    InvalidAskError,
-    NotNowError,
+    CommandError,
+    InvalidCommandError,
+    InvalidStateError,
     UnknownIncidentError,
-    ask,
-    audited_refusal,
+    record_rejection,
+    submit,
 )
 from lineage.catalog.engine import writing
 from lineage.catalog.reader import open_reader
@@ -24,7 +24,7 @@ _AUDIT = "SELECT who, via, action, detail, answer FROM audit ORDER BY id"
 
 def _asked(desk, action, seconds=40, **said):  # noqa: ANN003
     with writing(desk.engine) as connection:
-        return ask(connection, desk.ask(action, **said), START + seconds * SECOND)
+        return submit(connection, desk.ask(action, **said), START + seconds * SECOND)
 
 
 def _answers(desk):
@@ -34,14 +34,14 @@ def _answers(desk):
 def _counts(desk):
     url = desk.engine.url.render_as_string(hide_password=False)
     with open_reader(url) as reader:
-        return {(one.kind, one.verdict): one.count for one in verdicts.verdicts(reader)}
+        return {(one.kind, one.verdict): one.count for one in verdicts.count_verdicts(reader)}
 
 
 def test_what_is_asked_is_done_by_the_next_step(desk):
     """Acknowledged by whom it was, answered with nothing to say, once."""
     number = _asked(desk, "acknowledge", note="on it")
     with writing(desk.engine) as connection:
-        ((waits, command),) = waiting(connection)
+        ((waits, command),) = pending(connection)
     assert (waits, command.by, command.note) == (number, "ann", "on it")
 
     desk.turn(41)
@@ -50,7 +50,7 @@ def test_what_is_asked_is_done_by_the_next_step(desk):
     assert (desk.one.state, desk.one.acknowledged_by) == ("acknowledged", "ann")
     assert _answers(desk) == [("acknowledge", "")]
     with writing(desk.engine) as connection:
-        assert waiting(connection) == []
+        assert pending(connection) == []
 
 
 def test_everything_is_in_the_audit_log(desk):
@@ -97,20 +97,25 @@ def test_a_suppression_ends_when_it_was_said_to(desk):
     [
         ("acknowledge", {"incident_id": "0" * 16}, UnknownIncidentError, "no incident is called"),
         ("acknowledge", {"incident_id": "x' OR 1"}, UnknownIncidentError, "no incident is called"),
-        ("suppress", {}, InvalidAskError, "until: a suppression needs an end"),
-        ("suppress", {"until": START}, InvalidAskError, "until: is over already"),
-        ("suppress", {"until": START + 721 * _HOUR}, InvalidAskError, "until: at most 30 days"),
-        ("resolve", {"until": START + _HOUR}, InvalidAskError, "until: of a suppression only"),
-        ("resolve", {"note": "x" * 501}, InvalidAskError, "note: at most 500 characters, got 501"),
+        ("suppress", {}, InvalidCommandError, "until: a suppression needs an end"),
+        ("suppress", {"until": START}, InvalidCommandError, "until: is over already"),
+        ("suppress", {"until": START + 721 * _HOUR}, InvalidCommandError, "until: at most 30 days"),
+        ("resolve", {"until": START + _HOUR}, InvalidCommandError, "until: of a suppression only"),
+        (
+            "resolve",
+            {"note": "x" * 501},
+            InvalidCommandError,
+            "note: at most 500 characters, got 501",
+        ),
     ],
 )
 def test_what_can_never_be_done_is_refused_at_the_door(desk, action, said, error, words):
     """Nothing waits, and the refusal is audited."""
     with writing(desk.engine) as connection, pytest.raises(error, match=words) as refused:
-        ask(connection, desk.ask(action, **said), START + 40 * SECOND)
+        submit(connection, desk.ask(action, **said), START + 40 * SECOND)
     with writing(desk.engine) as connection:
-        audited_refusal(connection, desk.ask(action, **said), refused.value, START)
-        assert waiting(connection) == []
+        record_rejection(connection, desk.ask(action, **said), refused.value, START)
+        assert pending(connection) == []
 
     ((_, _, what, _, answer),) = desk.rows(_AUDIT)
     assert (what, answer[: 9 + len(words)]) == (action, f"refused: {words}")
@@ -140,11 +145,11 @@ def test_an_escalation_waits_for_whoever_tells_people(desk):
     """No life knows it: it is not among what a step is given, and is answered like the rest."""
     number = _asked(desk, "escalate", note="nobody answers")
     with writing(desk.engine) as connection:
-        assert waiting(connection) == []
-        (wanted,) = escalations(connection)
+        assert pending(connection) == []
+        (wanted,) = pending_escalations(connection)
         assert (wanted.id, wanted.incident_id, wanted.by) == (number, desk.one.id, "ann")
-        answered(connection, [number], {number: "there is no further step"}, START)
-        assert escalations(connection) == []
+        complete(connection, [number], {number: "there is no further step"}, START)
+        assert pending_escalations(connection) == []
 
     assert _answers(desk) == [("escalate", "there is no further step")]
 
@@ -154,7 +159,9 @@ def test_what_is_over_is_not_escalated(desk):
     _asked(desk, "resolve")
     desk.turn(41)
 
-    with pytest.raises(NotNowError, match="it is resolved: to escalate it, it must be open or"):
+    with pytest.raises(
+        InvalidStateError, match="it is resolved: to escalate it, it must be open or"
+    ):
         _asked(desk, "escalate")
 
 
@@ -205,5 +212,5 @@ def test_without_its_audit_nothing_is_known_of_an_ask(desk, monkeypatch):
 
 def test_refused_at_the_door_is_one_kind_of_error():
     """Who asks catches one."""
-    for error in (UnknownIncidentError, InvalidAskError, NotNowError):
-        assert issubclass(error, AskError)
+    for error in (UnknownIncidentError, InvalidCommandError, InvalidStateError):
+        assert issubclass(error, CommandError)

@@ -5,7 +5,7 @@ from datetime import datetime
 import pytest
 
 from alerts.operator_actions import suppression
-from alerts.operator_actions.suppression import Window, hidden_all, hidden_together
+from alerts.operator_actions.suppression import Window, common_window, find_windows
 from lineage.clock import to_micros
 from lineage.policy import parse
 
@@ -47,7 +47,7 @@ def _window(name, pattern, begin="2026-11-21T10:00:00Z", until="2026-11-21T12:00
 )
 def test_the_policys_windows_hide_once_and_by_cron(namespace, name, at, found):
     """Until when is told, so that what is still bad then opens."""
-    [told] = hidden_all((), POLICY, [(namespace, name)], _at(at))
+    [told] = find_windows((), POLICY, [(namespace, name)], _at(at))
 
     assert told == (found and (found[0], _at(found[1])))
 
@@ -61,7 +61,7 @@ def test_what_people_asked_for_hides_beside_the_policy():
     ]
     names = [("s3://lake", "core/a"), ("s3://lake", "mart/a"), ("nightly", "etl"), ("x", "y")]
 
-    found = hidden_all(windows, POLICY, names, _at("2026-11-21T10:30:00Z"))
+    found = find_windows(windows, POLICY, names, _at("2026-11-21T10:30:00Z"))
 
     assert found == [
         ("reload", _at("2026-11-21T20:00:00Z")),
@@ -77,7 +77,7 @@ def test_a_pattern_matches_as_in_the_policy():
     at = _at("2026-11-21T10:30:00Z")
 
     names = [("s3://lake", "mart/revenue"), ("s3://lake", "mart/revenue2")]
-    found, other = hidden_all(window, POLICY, names, at)
+    found, other = find_windows(window, POLICY, names, at)
     assert found
     assert other is None
 
@@ -86,9 +86,9 @@ def test_a_fault_of_several_datasets_is_hidden_while_all_of_them_are():
     """One that nobody planned for is told; else until the first of them is told again."""
     first, second = ("a", 10), ("b", 20)
 
-    assert hidden_together([second, first]) == first
-    assert hidden_together([first, None]) is None
-    assert hidden_together([]) is None
+    assert common_window([second, first]) == first
+    assert common_window([first, None]) is None
+    assert common_window([]) is None
 
 
 def test_many_names_make_each_pattern_ready_once(monkeypatch):
@@ -98,7 +98,7 @@ def test_many_names_make_each_pattern_ready_once(monkeypatch):
     monkeypatch.setattr(suppression, "matcher", lambda one: made.append(one) or known(one))
     names = [("s3://lake", f"core/{n}") for n in range(10_000)]
 
-    found = hidden_all((), POLICY, names, _at("2026-11-21T09:00:00Z"))
+    found = find_windows((), POLICY, names, _at("2026-11-21T09:00:00Z"))
 
     assert (len(found), set(found)) == (10_000, {("reload", _at("2026-11-21T20:00:00Z"))})
     assert made == ["s3://lake/core/*"]

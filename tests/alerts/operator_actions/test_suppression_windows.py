@@ -5,14 +5,14 @@ import pytest
 from alerts.operator_actions.suppression import Window
 from alerts.operator_actions.suppression_windows import (
     EndedWindowError,
-    Ending,
     UnknownWindowError,
-    Wanted,
+    WindowEnding,
     WindowError,
-    audited_refusal,
-    create,
-    end,
-    windows_at,
+    WindowRequest,
+    close_window,
+    create_window,
+    load_windows,
+    record_rejection,
 )
 from lineage.catalog.engine import writing
 
@@ -25,7 +25,7 @@ NOW = 1_790_000_000_000_000
 
 def _wanted(**said):  # noqa: ANN003
     usual = {"pattern": "s3://lake/*", "until": NOW + _HOUR, "by": "ann", "via": "cli"}
-    return Wanted(**usual | {"reason": "a move"} | said)
+    return WindowRequest(**usual | {"reason": "a move"} | said)
 
 
 def _audit(catalog):
@@ -39,8 +39,8 @@ def _audit(catalog):
 def test_a_window_holds_from_now_until_its_end(catalog):
     """And stands in the audit log with who, by what way, and why."""
     with writing(catalog) as connection:
-        number = create(connection, _wanted(), NOW)
-        held = [windows_at(connection, at) for at in (NOW - 1, NOW, NOW + _HOUR - 1, NOW + _HOUR)]
+        number = create_window(connection, _wanted(), NOW)
+        held = [load_windows(connection, at) for at in (NOW - 1, NOW, NOW + _HOUR - 1, NOW + _HOUR)]
 
     window = Window("s3://lake/*", "s3://lake/*", NOW, NOW + _HOUR)
     assert held == [(), (window,), (window,), ()]
@@ -52,10 +52,10 @@ def test_a_window_holds_from_now_until_its_end(catalog):
 def test_a_planned_window_begins_when_it_was_said_to(catalog):
     """By its own name."""
     with writing(catalog) as connection:
-        create(connection, _wanted(begin=NOW + 10, name="deployment"), NOW)
+        create_window(connection, _wanted(begin=NOW + 10, name="deployment"), NOW)
 
-        assert windows_at(connection, NOW) == ()
-        (window,) = windows_at(connection, NOW + 10)
+        assert load_windows(connection, NOW) == ()
+        (window,) = load_windows(connection, NOW + 10)
     assert window.name == "deployment"
 
 
@@ -82,10 +82,10 @@ def test_a_planned_window_begins_when_it_was_said_to(catalog):
 def test_a_window_that_hides_too_much_or_nothing_is_refused(catalog, said, words):
     """The text names the place; the refusal is audited, and nothing holds."""
     with writing(catalog) as connection, pytest.raises(WindowError, match=words) as refused:
-        create(connection, _wanted(**said), NOW)
+        create_window(connection, _wanted(**said), NOW)
     with writing(catalog) as connection:
-        audited_refusal(connection, _wanted(**said), refused.value, NOW)
-        assert windows_at(connection, NOW) == ()
+        record_rejection(connection, _wanted(**said), refused.value, NOW)
+        assert load_windows(connection, NOW) == ()
 
     ((_, _, _, _, answer),) = _audit(catalog)
     assert answer == f"refused: {refused.value}"
@@ -95,12 +95,12 @@ def test_a_window_that_hides_too_much_or_nothing_is_refused(catalog, said, words
 def test_somebody_ends_a_window_before_its_time(catalog):
     """At once, and by whom is known; what is over is not ended again."""
     with writing(catalog) as connection:
-        number = create(connection, _wanted(), NOW)
-        end(connection, Ending(number, "bob", "api"), NOW + 5)
+        number = create_window(connection, _wanted(), NOW)
+        close_window(connection, WindowEnding(number, "bob", "api"), NOW + 5)
 
-        assert windows_at(connection, NOW + 5) == ()
+        assert load_windows(connection, NOW + 5) == ()
         with pytest.raises(EndedWindowError, match=f"window {number} ended at 2026-09-21"):
-            end(connection, Ending(number, "bob", "api"), NOW + 6)
+            close_window(connection, WindowEnding(number, "bob", "api"), NOW + 6)
         with pytest.raises(UnknownWindowError, match="no window has the number 77"):
-            end(connection, Ending(77, "bob", "api"), NOW)
+            close_window(connection, WindowEnding(77, "bob", "api"), NOW)
     assert _audit(catalog)[1:] == [("bob", "api", "end_suppression", f"window {number}", "done")]

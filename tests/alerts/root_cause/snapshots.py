@@ -5,9 +5,17 @@ import math
 
 import numpy as np
 
-from alerts.root_cause.causes import by_cause
-from alerts.root_cause.snapshot import DATASET, MICROS, NEVER, NO_KEY, BadFact, Edges, estate
-from alerts.root_cause.roots import clusters
+from alerts.root_cause.causes import merge_by_cause
+from alerts.root_cause.roots import find_faults
+from alerts.root_cause.snapshot import (
+    DATASET,
+    MICROS,
+    NEVER,
+    NO_KEY,
+    Edges,
+    SliViolation,
+    build_snapshot,
+)
 from lineage.states import TIERS
 
 HOUR = 3600 * MICROS
@@ -51,21 +59,21 @@ def _steps(arrow):
     return list(itertools.pairwise(names))
 
 
-def made(*arrows, runs=None, rows=None, **said):  # noqa: ANN002, ANN003
+def make_snapshot(*arrows, runs=None, rows=None, **said):  # noqa: ANN002, ANN003
     """An estate of these edges; what is said of a dataset stands under its letter."""
     in_edges = {name for arrow in arrows for pair in _steps(arrow) for name in pair}
     names = sorted(in_edges | {*said}, key=key)
     given = rows or [row(name, **said.get(name, {})) for name in names]
     run_ids = {key(name): run for name, run in (runs or {}).items()}
-    return estate(np.array(given, dtype=DATASET), edges(*arrows), run_ids)
+    return build_snapshot(np.array(given, dtype=DATASET), edges(*arrows), run_ids)
 
 
-def bad(name, reason, since=10, sli="M2", *, is_standing=False):
+def violation(name, reason, since=10, sli="M2", *, is_standing=False):
     """A bad fact, since an hour."""
-    return BadFact(key(name), sli, reason, since * HOUR, is_standing)
+    return SliViolation(key(name), sli, reason, since * HOUR, is_standing)
 
 
-def told(clusters):
+def members_by_root(clusters):
     """Clusters as {root: its members}, letters again; each root with its kind."""
     return {
         f"{_letter(each.root.key)} {each.root.kind}": "".join(
@@ -82,11 +90,11 @@ def _letter(number):
 NAN = math.nan
 
 
-def found(facts, *arrows, **said):  # noqa: ANN002, ANN003
+def faults_of(facts, *arrows, **said):  # noqa: ANN002, ANN003
     """Roots, and the members of each."""
-    return told(by_cause(clusters(facts, made(*arrows, **said)), {}))
+    return members_by_root(merge_by_cause(find_faults(facts, make_snapshot(*arrows, **said)), {}))
 
 
-def late(*names, since=12):  # noqa: ANN002
+def late_violations(*names, since=12):  # noqa: ANN002
     """Each waits for what it is made of."""
-    return [bad(name, "upstream_late", since) for name in names]
+    return [violation(name, "upstream_late", since) for name in names]

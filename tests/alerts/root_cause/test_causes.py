@@ -1,20 +1,27 @@
-from alerts.root_cause.causes import by_cause
-from alerts.root_cause.snapshot import MICROS
+from alerts.incidents.incident import snapshot_of
+from alerts.incidents.lifecycle import advance
+from alerts.incidents.steps import StepInput
+from alerts.root_cause.causes import merge_by_cause
 from alerts.root_cause.faults import Root
-from alerts.incidents.incident import found_of
-from alerts.incidents.lifecycle import step
-from alerts.root_cause.roots import clusters
+from alerts.root_cause.roots import find_faults
 from alerts.root_cause.severity import BY_KIND
-from alerts.incidents.steps import Now
-from tests.alerts.root_cause.snapshots import HOUR, bad, job, key, made, told
+from alerts.root_cause.snapshot import MICROS
+from tests.alerts.root_cause.snapshots import (
+    HOUR,
+    job,
+    key,
+    make_snapshot,
+    members_by_root,
+    violation,
+)
 
-ESTATE = made("A>B", "C>D", "E>D")
+ESTATE = make_snapshot("A>B", "C>D", "E>D")
 FACTS = [
-    bad("A", "job_failed", 9),
-    bad("B", "upstream_late", 12),
-    bad("C", "job_failed", 8),
-    bad("D", "upstream_late", 12),
-    bad("E", "job_failed", 10),
+    violation("A", "job_failed", 9),
+    violation("B", "upstream_late", 12),
+    violation("C", "job_failed", 8),
+    violation("D", "upstream_late", 12),
+    violation("E", "job_failed", 10),
 ]
 UPGRADE = "spark 4.1.0"
 
@@ -25,20 +32,20 @@ def blamed(*names):  # noqa: ANN002
 
 def test_roots_of_one_cause_are_one_fault():
     """An upgrade that breaks two jobs of three is one incident, and the third is its own."""
-    upgrade, other = by_cause(clusters(FACTS, ESTATE), blamed("A", "C"))
+    upgrade, other = merge_by_cause(find_faults(FACTS, ESTATE), blamed("A", "C"))
 
     assert (upgrade.root.entity, upgrade.root.name, upgrade.onset) == ("cause", UPGRADE, 8 * HOUR)
     assert upgrade.bad_keys == {key(name) for name in "ABCD"}
     assert upgrade.root_keys == (key("A"), key("C"))
-    assert told([other]) == {"E failed": "E"}
+    assert members_by_root([other]) == {"E failed": "E"}
 
 
 def test_what_one_cause_explains_twice_is_not_shared():
     """D is below two of its jobs: a member, and named nowhere else."""
-    (apart,) = [each for each in clusters(FACTS, ESTATE) if each.root.key == job("E")]
+    (apart,) = [each for each in find_faults(FACTS, ESTATE) if each.root.key == job("E")]
     (upgrade,) = [
         each
-        for each in by_cause(clusters(FACTS, ESTATE), blamed("C", "E"))
+        for each in merge_by_cause(find_faults(FACTS, ESTATE), blamed("C", "E"))
         if each.root.entity == "cause"
     ]
 
@@ -48,7 +55,7 @@ def test_what_one_cause_explains_twice_is_not_shared():
 
 def test_each_path_begins_at_its_own_root():
     """The evidence stays what it was."""
-    upgrade = by_cause(clusters(FACTS, ESTATE), blamed("A", "C"))[0]
+    upgrade = merge_by_cause(find_faults(FACTS, ESTATE), blamed("A", "C"))[0]
     paths = [[chr(each.dataset_key) for each in upgrade.path(one)] for one in upgrade.members]
 
     assert paths == [["C"], ["A"], ["A", "B"], ["C", "D"]]
@@ -56,9 +63,9 @@ def test_each_path_begins_at_its_own_root():
 
 def test_one_root_may_have_a_cause_that_is_not_its_own():
     """Whoever says so has his reasons; the others stand for themselves."""
-    found = clusters(FACTS, ESTATE)
+    found = find_faults(FACTS, ESTATE)
 
-    every = by_cause(found, blamed("A"))
+    every = merge_by_cause(found, blamed("A"))
 
     (upgrade,) = [each for each in every if each.root.entity == "cause"]
     assert (upgrade.root.name, upgrade.root_keys) == (UPGRADE, (key("A"),))
@@ -67,13 +74,13 @@ def test_one_root_may_have_a_cause_that_is_not_its_own():
 
 def test_a_job_that_failed_and_hurts_nobody_yet_belongs_to_the_cause():
     """C has until its deadline; alone it would be nobody's business."""
-    given = made("A>B", C={"failed": 8, "last_written": 1})
-    found = clusters(FACTS[:2], given)
+    given = make_snapshot("A>B", C={"failed": 8, "last_written": 1})
+    found = find_faults(FACTS[:2], given)
 
-    (alone,) = by_cause(found, {})
-    (upgrade,) = by_cause(found, blamed("A", "C"))
+    (alone,) = merge_by_cause(found, {})
+    (upgrade,) = merge_by_cause(found, blamed("A", "C"))
 
-    assert told([alone]) == {"A failed": "AB"}
+    assert members_by_root([alone]) == {"A failed": "AB"}
     assert (upgrade.root_keys, upgrade.bad_keys) == (
         (key("A"), key("C")),
         {key("A"), key("B")},
@@ -82,13 +89,15 @@ def test_a_job_that_failed_and_hurts_nobody_yet_belongs_to_the_cause():
 
 def test_a_cause_that_shows_later_takes_the_incidents_over():
     """Three incidents were told; now one is left, with the oldest id, and no new page."""
-    found = clusters(FACTS, ESTATE)
-    apart = tuple(found_of(each, BY_KIND, ESTATE) for each in found)
+    found = find_faults(FACTS, ESTATE)
+    apart = tuple(snapshot_of(each, BY_KIND, ESTATE) for each in found)
     every = blamed("A", "C", "E")
-    joined = tuple(found_of(each, BY_KIND, ESTATE) for each in by_cause(found, every))
-    incidents = step(step((), Now(0, apart)).incidents, Now(30 * MICROS, apart)).incidents
+    joined = tuple(snapshot_of(each, BY_KIND, ESTATE) for each in merge_by_cause(found, every))
+    incidents = advance(
+        advance((), StepInput(0, apart)).incidents, StepInput(30 * MICROS, apart)
+    ).incidents
 
-    done = step(incidents, Now(60 * MICROS, joined))
+    done = advance(incidents, StepInput(60 * MICROS, joined))
 
     assert [each.what for each in done.events if each.what == "opened"] == []
     assert sorted(each.what for each in done.events if each.what != "joined") == [

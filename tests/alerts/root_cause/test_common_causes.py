@@ -2,14 +2,14 @@
 
 import pytest
 
-from alerts.root_cause.fisher import by_chance
-from alerts.root_cause.common_causes import Failing, common_causes
+from alerts.root_cause.common_causes import FailingJob, find_common_causes
+from alerts.root_cause.fisher import fisher_exact_p
 
 OLD, NEW = {"spark": "4.2.0"}, {"spark": "4.3.1"}
 
 
 def _failing(count, now=NEW, before=OLD):
-    return [Failing(number, now, before) for number in range(count)]
+    return [FailingJob(number, now, before) for number in range(count)]
 
 
 @pytest.mark.parametrize(
@@ -19,20 +19,20 @@ def _failing(count, now=NEW, before=OLD):
 )
 def test_the_exact_test_is_fisher_s(counts, expected):
     """Small tables, counted by hand."""
-    assert by_chance(*counts) == pytest.approx(expected)
+    assert fisher_exact_p(*counts) == pytest.approx(expected)
 
 
 def test_counts_that_are_none_are_refused():
     """More with it than there are."""
     with pytest.raises(ValueError, match="4 of 3"):
-        by_chance(4, 3, 0, 1)
+        fisher_exact_p(4, 3, 0, 1)
 
 
 def test_an_upgrade_that_breaks_every_third_job_is_the_cause():
     """Twenty jobs have it and are well, seventy have not run since."""
-    (found,) = common_causes(_failing(10), [NEW] * 20 + [OLD] * 70)
+    (found,) = find_common_causes(_failing(10), [NEW] * 20 + [OLD] * 70)
 
-    assert found.words == (
+    assert found.description == (
         "spark 4.3.1 (was 4.2.0): 10 of 10 jobs that fail have it, and 20 of 90 that do not"
     )
     assert found.job_keys == frozenset(range(10))
@@ -40,19 +40,19 @@ def test_an_upgrade_that_breaks_every_third_job_is_the_cause():
 
 def test_what_everybody_has_is_no_cause():
     """Upgraded long ago: those that fail had it when they were well."""
-    assert common_causes(_failing(10, before=NEW), [NEW] * 90) == ()
+    assert find_common_causes(_failing(10, before=NEW), [NEW] * 90) == ()
 
 
 def test_what_the_others_have_as_often_is_no_cause():
     """All ran the new version since, and most are well."""
-    assert common_causes(_failing(3), [NEW] * 90) == ()
+    assert find_common_causes(_failing(3), [NEW] * 90) == ()
 
 
 @pytest.mark.parametrize(("others", "is_cause"), [(5, False), (10, False), (20, True)])
 def test_how_few_are_enough_depends_on_how_many_others_there_are(others, is_cause):
     """Two of two among 12 are chance in one of 66; among 22 in one of 231."""
-    assert bool(common_causes(_failing(2), [OLD] * others)) is is_cause
-    assert common_causes(_failing(1), [OLD] * 10_000) == ()
+    assert bool(find_common_causes(_failing(2), [OLD] * others)) is is_cause
+    assert find_common_causes(_failing(1), [OLD] * 10_000) == ()
 
 
 def test_the_least_likely_of_several_is_named():
@@ -61,7 +61,7 @@ def test_the_least_likely_of_several_is_named():
     was = OLD | {"OpenLineage listener": "1.51"}
     good = [OLD | {"OpenLineage listener": "1.52"}] * 30 + [was] * 60
 
-    (found,) = common_causes(_failing(6, both, was), good)
+    (found,) = find_common_causes(_failing(6, both, was), good)
 
     assert found.name == "spark 4.3.1"
 
@@ -69,9 +69,9 @@ def test_the_least_likely_of_several_is_named():
 def test_two_upgrades_in_one_night_are_two_causes():
     """The jobs of one do not hide what those of the other share."""
     other = {"spark": "3.5.9"}
-    third = [Failing(number, other, OLD) for number in (10, 11)]
+    third = [FailingJob(number, other, OLD) for number in (10, 11)]
 
-    first, second = common_causes([*_failing(4), *third], [OLD] * 90)
+    first, second = find_common_causes([*_failing(4), *third], [OLD] * 90)
 
     assert (first.name, second.name) == ("spark 4.3.1", "spark 3.5.9")
     assert (second.job_keys, second.failing) == ({10, 11}, 2)
@@ -81,52 +81,52 @@ def test_what_changed_in_many_ways_at_once_is_held_to_more():
     """Of three settings that came together each has a third of the chance to be named wrongly."""
     was, now = ({str(name): value for name in range(3)} for value in ("old", "new"))
 
-    assert common_causes(_failing(2), [OLD] * 20)
-    assert common_causes(_failing(2, now, was), [was] * 20) == ()
+    assert find_common_causes(_failing(2), [OLD] * 20)
+    assert find_common_causes(_failing(2, now, was), [was] * 20) == ()
 
 
 def test_a_job_that_was_never_well_says_nothing():
     """It did not begin to fail with anything."""
-    assert common_causes(_failing(10, before=None), [OLD] * 90) == ()
+    assert find_common_causes(_failing(10, before=None), [OLD] * 90) == ()
 
 
 def test_one_job_is_enough_of_what_comes_to_others_too():
     """Three teams' jobs have it and are well. A job's own change says little by itself."""
     good = [NEW] * 3 + [OLD] * 997
 
-    (found,) = common_causes(_failing(1), good, {("spark", "4.3.1")})
+    (found,) = find_common_causes(_failing(1), good, {("spark", "4.3.1")})
 
-    assert (found.is_spreading, found.job_keys) == (True, {0})
-    assert common_causes(_failing(1), good) == ()
-    assert common_causes(_failing(1), good, {("listener", "1.53")}) == ()
+    assert (found.is_rollout, found.job_keys) == (True, {0})
+    assert find_common_causes(_failing(1), good) == ()
+    assert find_common_causes(_failing(1), good, {("listener", "1.53")}) == ()
 
 
 def test_one_job_is_enough_beside_some_that_fail_for_other_reasons():
     """Have five of 700 fail with what they had before, and another team's job well with it."""
-    failing = [*_failing(1), *(Failing(number, OLD, OLD) for number in range(1, 6))]
+    failing = [*_failing(1), *(FailingJob(number, OLD, OLD) for number in range(1, 6))]
     good = [NEW] + [OLD] * 694
 
-    (found,) = common_causes(failing, good, {("spark", "4.3.1")})
+    (found,) = find_common_causes(failing, good, {("spark", "4.3.1")})
 
     assert found.job_keys == {0}
     assert 0.01 < found.chance < 0.02
-    assert common_causes(failing, good) == ()
+    assert find_common_causes(failing, good) == ()
 
 
 def test_one_job_of_a_fleet_that_is_well_with_it_has_its_own_reasons():
     """One of fifty that came to it: whoever owns the job may be the first to ask."""
     good = [NEW] * 49 + [OLD] * 951
 
-    assert common_causes(_failing(1), good, {("spark", "4.3.1")}) == ()
+    assert find_common_causes(_failing(1), good, {("spark", "4.3.1")}) == ()
 
 
 def test_what_people_were_told_of_stands_while_a_job_fails_with_it():
     """Others were well with it since: whoever came is not sent away, nor the next one called."""
     good = [NEW] * 500 + [OLD] * 500
 
-    (found,) = common_causes(_failing(1), good, told={"spark 4.3.1"})
+    (found,) = find_common_causes(_failing(1), good, told={"spark 4.3.1"})
 
-    assert found.words == (
+    assert found.description == (
         "spark 4.3.1 (was 4.2.0): 1 of 1 jobs that fail have it, and 500 of 1000 that do not"
     )
-    assert common_causes(_failing(1, NEW, NEW), good, told={"spark 4.3.1"}) == ()
+    assert find_common_causes(_failing(1, NEW, NEW), good, told={"spark 4.3.1"}) == ()

@@ -4,13 +4,13 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from alerts.root_cause.roots import clusters
-from alerts.root_cause.severity import impact, severity
 from alerts.root_cause import impact_walks
-from alerts.root_cause.impact_walks import RULES, Walks
+from alerts.root_cause.impact_walks import RULES, ImpactWalks
+from alerts.root_cause.roots import find_faults
+from alerts.root_cause.severity import impact_of_group, rate_severity
 from lineage.graph import Graph
 from lineage.states import TIERS
-from tests.alerts.root_cause.snapshots import HOUR, bad, edges, made
+from tests.alerts.root_cause.snapshots import HOUR, edges, make_snapshot, violation
 
 _LETTERS = "ABCDEFG"
 _ARROWS = st.lists(
@@ -29,7 +29,7 @@ _TIERED = st.fixed_dictionaries(
 
 
 def _estate(arrows, said):
-    return made(*arrows, **said)
+    return make_snapshot(*arrows, **said)
 
 
 @given(_ARROWS, _ARROWS, _TIERED, _TIERED, st.integers(10, 40))
@@ -38,11 +38,11 @@ def test_a_remembered_severity_is_that_of_a_fresh_walk(one, two, said, other, ho
     known = None
     for arrows, tiers in ((one, said), (one, said), (one, other), (two, other), (one, said)):
         estate = _estate(arrows, tiers)
-        known = Walks(estate, known)
+        known = ImpactWalks(estate, known)
         graph = Graph(estate.keys[estate.upstreams], estate.keys[estate.downstreams])
-        for cluster in clusters([bad("A", "late"), bad("C", "late")], estate):
-            whole = impact(cluster, graph, estate, RULES)
-            fresh = severity(cluster, whole, estate, hours * HOUR, RULES)
+        for cluster in find_faults([violation("A", "late"), violation("C", "late")], estate):
+            whole = impact_of_group(cluster, graph, estate, RULES)
+            fresh = rate_severity(cluster, whole, estate, hours * HOUR, RULES)
             assert known.severity(cluster, hours * HOUR) == fresh
             assert np.array_equal(known.impact(cluster).keys, whole.keys)
 
@@ -54,9 +54,9 @@ def test_the_same_graph_is_walked_once(monkeypatch):
     monkeypatch.setattr(impact_walks, "impact_of", lambda *said: walked.append(1) or whole(*said))
     known = None
     for deadline in (20, 30, 40):
-        estate = made("A>B>C", C={"tier": "critical", "deadline": deadline})
-        known = Walks(estate, known)
-        [cluster] = clusters([bad("A", "late")], estate)
+        estate = make_snapshot("A>B>C", C={"tier": "critical", "deadline": deadline})
+        known = ImpactWalks(estate, known)
+        [cluster] = find_faults([violation("A", "late")], estate)
         assert known.severity(cluster, 10 * HOUR).hit_at == deadline * HOUR
 
     assert walked == [1]
@@ -65,12 +65,12 @@ def test_the_same_graph_is_walked_once(monkeypatch):
 def test_what_has_no_room_is_walked_again(monkeypatch):
     """The severity is the same without a memory."""
     monkeypatch.setattr(impact_walks, "_MOST_BYTES", 0)
-    estate = made("A>B>C", C={"tier": "critical", "deadline": 20})
-    [cluster] = clusters([bad("A", "late")], estate)
-    known = Walks(estate)
+    estate = make_snapshot("A>B>C", C={"tier": "critical", "deadline": 20})
+    [cluster] = find_faults([violation("A", "late")], estate)
+    known = ImpactWalks(estate)
     first = known.severity(cluster, 10 * HOUR)
 
-    assert not known.remembered.stakes
+    assert not known.cache.impacts
     assert known.severity(cluster, 10 * HOUR) == first
 
 
@@ -78,7 +78,7 @@ def test_edges_are_those_of_the_estate():
     """A loop and a repeat change nothing."""
     both = edges("A>B", "A>B", "B>B")
     assert len(both.upstream_keys) == 3
-    estate = made("A>B", "A>B", "B>B")
-    [cluster] = clusters([bad("A", "late")], estate)
+    estate = make_snapshot("A>B", "A>B", "B>B")
+    [cluster] = find_faults([violation("A", "late")], estate)
 
-    assert Walks(estate).impact(cluster).keys.tolist() == [ord("A"), ord("B")]
+    assert ImpactWalks(estate).impact(cluster).keys.tolist() == [ord("A"), ord("B")]

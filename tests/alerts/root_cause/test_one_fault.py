@@ -6,14 +6,14 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from alerts.incidents.incident import snapshot_of
+from alerts.incidents.lifecycle import advance
+from alerts.incidents.steps import StepInput
 from alerts.root_cause import roots
+from alerts.root_cause.severity import SeverityRules, impact_of_group, rate_severity
 from alerts.root_cause.snapshot import MICROS
-from alerts.incidents.incident import found_of
-from alerts.incidents.lifecycle import step
-from alerts.root_cause.severity import SeverityRules, impact, severity
-from alerts.incidents.steps import Now
 from lineage.graph import Graph
-from tests.alerts.root_cause.snapshots import bad, edges, job, made
+from tests.alerts.root_cause.snapshots import edges, job, make_snapshot, violation
 
 SIZE = 8
 # Each dataset but the first is made of one or two before it: trees and diamonds.
@@ -26,9 +26,11 @@ DELAYS = st.lists(st.integers(0, 12), min_size=SIZE, max_size=SIZE)
 
 def evaluated(facts, given_estate, graph):
     rules = SeverityRules()
-    for cluster in roots.clusters(facts, given_estate):
-        hurt = impact(cluster, graph, given_estate, rules)
-        yield found_of(cluster, severity(cluster, hurt, given_estate, 0, rules), given_estate)
+    for cluster in roots.find_faults(facts, given_estate):
+        hurt = impact_of_group(cluster, graph, given_estate, rules)
+        yield snapshot_of(
+            cluster, rate_severity(cluster, hurt, given_estate, 0, rules), given_estate
+        )
 
 
 def lived(parents, limits, catching_up, reason):
@@ -41,7 +43,7 @@ def lived(parents, limits, catching_up, reason):
         for down, ups in zip(range(2, SIZE + 1), parents, strict=True)
         for up in sorted(set(ups))
     ]
-    estate = made(*arrows)
+    estate = make_snapshot(*arrows)
     joined = edges(*arrows)
     graph = Graph(joined.upstream_keys, joined.downstream_keys)
     late_at = {1: 10 + limits[0]}
@@ -53,9 +55,11 @@ def lived(parents, limits, catching_up, reason):
     last_roots = {}
     for hour in range(10, 48):
         is_bad = {name for name in late_at if late_at[name] <= hour < good_at[name]}
-        facts = [bad(name, _reason(name, is_bad, arrows, reason), late_at[name]) for name in is_bad]
+        facts = [
+            violation(name, _reason(name, is_bad, arrows, reason), late_at[name]) for name in is_bad
+        ]
         found = tuple(evaluated(facts, estate, graph))
-        done = step(incidents, Now(hour * 3600 * MICROS, found))
+        done = advance(incidents, StepInput(hour * 3600 * MICROS, found))
         incidents, events = done.incidents, [*events, *done.events]
         last_roots |= {each.id: each.root for each in done.changed}
     return incidents, events, last_roots
@@ -115,13 +119,13 @@ def test_a_storm_is_one_page():
     """10^4 datasets go bad from one source: one incident, opened once."""
     ends = np.arange(2, 10_001)
     arrows = [(int(end // 3) or 1, int(end)) for end in ends]
-    estate, joined = made(*arrows), edges(*arrows)
+    estate, joined = make_snapshot(*arrows), edges(*arrows)
     graph = Graph(joined.upstream_keys, joined.downstream_keys)
-    facts = [bad(1, "silent")] + [bad(int(end), "upstream_late", 12) for end in ends]
+    facts = [violation(1, "silent")] + [violation(int(end), "upstream_late", 12) for end in ends]
     found = tuple(evaluated(facts, estate, graph))
 
-    first = step((), Now(0, found))
-    then = step(first.incidents, Now(30 * MICROS, found))
+    first = advance((), StepInput(0, found))
+    then = advance(first.incidents, StepInput(30 * MICROS, found))
 
     assert [event.what for event in then.events] == ["opened"]
     assert len(then.incidents[0].members) == 10_000

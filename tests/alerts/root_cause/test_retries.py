@@ -2,8 +2,8 @@
 
 import pytest
 
+from alerts.root_cause.retries import Attempt, UsualFigures, find_retry_wait
 from alerts.root_cause.snapshot import MICROS
-from alerts.root_cause.retries import Attempt, UsualFigures, find_hold
 
 MINUTE = 60
 DAILY = UsualFigures(cadence_seconds=86_400, duration_seconds=600)
@@ -25,7 +25,7 @@ def attempt(began, *, failed=None, completed=None, day=None, left=None):
 
 def held(*attempts, usual=DAILY):  # noqa: ANN002
     """Return until which minute nobody is notified; 0: notify now."""
-    return find_hold(attempts, usual).until / MINUTE / MICROS
+    return find_retry_wait(attempts, usual).until / MINUTE / MICROS
 
 
 def retried(days, gap=5):

@@ -2,9 +2,19 @@ import numpy as np
 import pytest
 
 from alerts.root_cause import kinds, links
-from alerts.root_cause.faults import Root, Shared
-from alerts.root_cause.roots import clusters
-from tests.alerts.root_cause.snapshots import HOUR, bad, found, job, key, late, made, row, told
+from alerts.root_cause.faults import Root, SharedMember
+from alerts.root_cause.roots import find_faults
+from tests.alerts.root_cause.snapshots import (
+    HOUR,
+    faults_of,
+    job,
+    key,
+    late_violations,
+    make_snapshot,
+    members_by_root,
+    row,
+    violation,
+)
 
 DIAMOND = ("A>B>D", "A>C>D", "D>E")
 
@@ -13,76 +23,98 @@ def test_keys_at_both_ends_of_their_range_make_an_estate():
     """Their difference exceeds 64 bits, as that of two of a few random keys often does."""
     first, last = -(2**63), 2**63 - 2_000_000
 
-    assert list(made(rows=[row(last), row(first)]).keys) == [first, last]
+    assert list(make_snapshot(rows=[row(last), row(first)]).keys) == [first, last]
     with pytest.raises(ValueError, match=f"key {first} comes twice"):
-        made(rows=[row(first), row(last), row(first)])
+        make_snapshot(rows=[row(first), row(last), row(first)])
 
 
 def test_one_job_and_all_that_waits_for_it_are_one_fault():
     """The promise: one dead job is one incident, however many datasets are late by it."""
-    facts = [bad("A", "job_failed"), *late(*"BCDE")]
+    facts = [violation("A", "job_failed"), *late_violations(*"BCDE")]
 
-    assert found(facts, *DIAMOND) == {"A failed": "ABCDE"}
+    assert faults_of(facts, *DIAMOND) == {"A failed": "ABCDE"}
 
 
 def test_two_roots_are_two_faults():
     """What is below both belongs to the one that failed first and is named in the other."""
-    facts = [bad("B", "job_failed", 9), bad("C", "lost_run", 8), *late(*"DE")]
+    facts = [
+        violation("B", "job_failed", 9),
+        violation("C", "lost_run", 8),
+        *late_violations(*"DE"),
+    ]
 
-    first, second = clusters(facts, made(*DIAMOND))
+    first, second = find_faults(facts, make_snapshot(*DIAMOND))
 
-    assert told([first, second]) == {"C lost": "CDE", "B failed": "B"}
+    assert members_by_root([first, second]) == {"C lost": "CDE", "B failed": "B"}
     root = Root("job", job("C"), "lost")
     assert second.shared == (
-        Shared(key("D"), "waiting", root),
-        Shared(key("E"), "waiting", root),
+        SharedMember(key("D"), "waiting", root),
+        SharedMember(key("E"), "waiting", root),
     )
     assert first.shared == ()
 
 
 def test_a_job_that_failed_by_itself_is_no_victim():
     """A failed run downstream of a failed run is a second fault: nothing made it fail."""
-    facts = [bad("A", "job_failed", 8), bad("B", "job_failed", 9), *late("C")]
+    facts = [
+        violation("A", "job_failed", 8),
+        violation("B", "job_failed", 9),
+        *late_violations("C"),
+    ]
 
-    assert found(facts, "A>B>C") == {"A failed": "A", "B failed": "BC"}
+    assert faults_of(facts, "A>B>C") == {"A failed": "A", "B failed": "BC"}
 
 
 def test_a_job_fails_by_a_changed_schema():
     """Schema change → failed → late."""
-    facts = [bad("A", "schema_mismatch", 8, "facts"), bad("B", "job_failed", 9), *late("C")]
+    facts = [
+        violation("A", "schema_mismatch", 8, "facts"),
+        violation("B", "job_failed", 9),
+        *late_violations("C"),
+    ]
 
-    assert found(facts, "A>B>C") == {"A schema_changed": "ABC"}
+    assert faults_of(facts, "A>B>C") == {"A schema_changed": "ABC"}
 
 
 def test_several_outputs_of_a_job_are_one_root():
     """The job is to be mended, once."""
-    facts = [bad("A", "job_failed", 9), bad("B", "silent", 10), *late("C", "D")]
+    facts = [
+        violation("A", "job_failed", 9),
+        violation("B", "silent", 10),
+        *late_violations("C", "D"),
+    ]
 
-    (cluster,) = clusters(facts, made("A>C", "B>D", B={"job": "A"}, runs={"A": "run-7"}))
+    (cluster,) = find_faults(
+        facts, make_snapshot("A>C", "B>D", B={"job": "A"}, runs={"A": "run-7"})
+    )
 
     assert cluster.root == Root("job", job("A"), "failed")
-    assert told([cluster]) == {"A failed": "ABCD"}
+    assert members_by_root([cluster]) == {"A failed": "ABCD"}
     assert cluster.run_ids == ("run-7",)
 
 
 def test_several_outputs_that_failed_alike_are_the_roots_own():
     """All of them stand at no step from the root."""
-    facts = [bad("A", "job_failed", 9), bad("B", "job_failed", 10)]
+    facts = [violation("A", "job_failed", 9), violation("B", "job_failed", 10)]
 
-    (cluster,) = clusters(facts, made(A={}, B={"job": "A"}))
+    (cluster,) = find_faults(facts, make_snapshot(A={}, B={"job": "A"}))
 
     assert (cluster.root_keys, cluster.onset) == ((key("A"), key("B")), 9 * HOUR)
 
 
 def test_a_schema_that_changes_in_several_outputs_is_the_job_s():
     """One change of its code; each output has readers of its own."""
-    facts = [bad(name, "schema_mismatch", 8, "facts") for name in "AB"]
-    facts += [bad("C", "job_failed"), bad("D", "job_failed"), bad("B", "assertion_failed", 9)]
+    facts = [violation(name, "schema_mismatch", 8, "facts") for name in "AB"]
+    facts += [
+        violation("C", "job_failed"),
+        violation("D", "job_failed"),
+        violation("B", "assertion_failed", 9),
+    ]
 
-    (cluster,) = clusters(facts, made("A>C", "B>D", B={"job": "A"}))
+    (cluster,) = find_faults(facts, make_snapshot("A>C", "B>D", B={"job": "A"}))
 
     assert cluster.root == Root("job", job("A"), "schema_changed")
-    assert (told([cluster]), cluster.root_keys) == (
+    assert (members_by_root([cluster]), cluster.root_keys) == (
         {"A schema_changed": "ABCD"},
         (key("A"), key("B")),
     )
@@ -90,23 +122,23 @@ def test_a_schema_that_changes_in_several_outputs_is_the_job_s():
 
 def test_of_one_dataset_the_graver_kind_explains_the_other():
     """A job that does not run reports no edges either: no second incident for that."""
-    facts = [bad("A", "job_failed"), bad("A", "edge_stale", 11, "M3b")]
+    facts = [violation("A", "job_failed"), violation("A", "edge_stale", 11, "M3b")]
 
-    assert found(facts, A={}) == {"A failed": "A"}
+    assert faults_of(facts, A={}) == {"A failed": "A"}
 
 
 def test_kinds_that_have_nothing_to_do_with_each_other_are_two():
     """Wrong content does not come from a job that does not run."""
-    facts = [bad("A", "job_failed"), bad("A", "assertion_failed", 11, "facts")]
+    facts = [violation("A", "job_failed"), violation("A", "assertion_failed", 11, "facts")]
 
-    assert found(facts, A={}) == {"A failed": "A", "A quality": "A"}
+    assert faults_of(facts, A={}) == {"A failed": "A", "A quality": "A"}
 
 
 def test_a_good_dataset_between_clears_its_upstream():
     """B is observed and good: whatever C has, it is not from A."""
-    facts = [bad("A", "job_failed"), bad("C", "silent", 12)]
+    facts = [violation("A", "job_failed"), violation("C", "silent", 12)]
 
-    assert found(facts, "A>B>C") == {"A failed": "A", "C silent": "C"}
+    assert faults_of(facts, "A>B>C") == {"A failed": "A", "C silent": "C"}
 
 
 @pytest.mark.parametrize(
@@ -120,54 +152,62 @@ def test_a_good_dataset_between_clears_its_upstream():
 )
 def test_at_most_three_that_cannot_be_observed_are_looked_through(hidden, expected):
     """Bridged at one to three, and said so; not at four."""
-    facts = [bad("A", "job_failed"), bad("Z", "silent", 12)]
-    given = made(">".join(f"A{hidden}Z"), **{name: {"is_observable": False} for name in hidden})
+    facts = [violation("A", "job_failed"), violation("Z", "silent", 12)]
+    given = make_snapshot(
+        ">".join(f"A{hidden}Z"), **{name: {"is_observable": False} for name in hidden}
+    )
 
-    first, *_ = clusters(facts, given)
+    first, *_ = find_faults(facts, given)
 
-    assert told(clusters(facts, given)) == expected
+    assert members_by_root(find_faults(facts, given)) == expected
     assert first.is_bridged == (hidden in {"U", "UVW"})
     if first.is_bridged:
-        assert first.members[-1].relays == tuple(key(name) for name in hidden)
+        assert first.members[-1].unobserved == tuple(key(name) for name in hidden)
 
 
 def test_what_is_unknown_is_looked_through():
     """Our own silence about B proves nothing for it."""
-    facts = [bad("A", "job_failed"), *late("C")]
+    facts = [violation("A", "job_failed"), *late_violations("C")]
 
-    (cluster,) = clusters(facts, made("A>B>C", B={"is_unknown": True}))
+    (cluster,) = find_faults(facts, make_snapshot("A>B>C", B={"is_unknown": True}))
 
     assert cluster.is_bridged
 
 
 def test_what_nobody_ever_reported_is_looked_through():
     """G has a gap that always stood: that does not make A late, and no fault of C's own either."""
-    facts = [bad("G", "never_reported", 1, "M1"), bad("A", "job_failed"), bad("C", "silent", 12)]
+    facts = [
+        violation("G", "never_reported", 1, "M1"),
+        violation("A", "job_failed"),
+        violation("C", "silent", 12),
+    ]
     unseen = {"G": {"is_observable": False}}
 
-    assert found(facts, "A>G>C", **unseen) == {"G standing_gap": "G", "A failed": "AC"}
-    assert "C silent" in found(facts, "A>G>C")  # known to be written: it clears A
+    assert faults_of(facts, "A>G>C", **unseen) == {"G standing_gap": "G", "A failed": "AC"}
+    assert "C silent" in faults_of(facts, "A>G>C")  # known to be written: it clears A
 
 
 def test_the_nearest_explanation_is_the_one_told():
     """A direct edge is better evidence than one by what nobody observes."""
-    facts = [bad("A", "job_failed"), *late("C")]
+    facts = [violation("A", "job_failed"), *late_violations("C")]
 
-    (cluster,) = clusters(facts, made("A>U>C", "A>C", U={"is_observable": False}))
+    (cluster,) = find_faults(facts, make_snapshot("A>U>C", "A>C", U={"is_observable": False}))
 
     assert not cluster.is_bridged
 
 
 def test_behind_a_hub_the_first_to_fail_are_asked(monkeypatch):
     """Ten parents and a hub: of each kind the first four, so that cost stays linear."""
-    facts = [bad(name, "silent", 20 - name) for name in range(1, 11)] + [bad("Z", "late", 30)]
+    facts = [violation(name, "silent", 20 - name) for name in range(1, 11)] + [
+        violation("Z", "late", 30)
+    ]
     arrows = [(name, "U") for name in range(1, 11)]
-    given = made(*arrows, "U>Z", U={"is_observable": False})
-    asked = clusters(facts, given)
-    monkeypatch.setattr(links, "MOST_BEHIND_ONE", 99)
+    given = make_snapshot(*arrows, "U>Z", U={"is_observable": False})
+    asked = find_faults(facts, given)
+    monkeypatch.setattr(links, "MAX_PARENTS_PER_KIND", 99)
 
     assert [each.root.key for each in asked if each.shared] == [1_000_009, 1_000_008, 1_000_007]
-    assert len([each for each in clusters(facts, given) if each.shared]) == 9
+    assert len([each for each in find_faults(facts, given) if each.shared]) == 9
 
 
 @pytest.mark.parametrize(
@@ -183,22 +223,30 @@ def test_behind_a_hub_the_first_to_fail_are_asked(monkeypatch):
 )  # fmt: skip
 def test_what_waits_for_nobody_has_an_unknown_root(arrows, said, why):
     """`upstream_late` is a symptom: without a failing ancestor, unknown is the answer."""
-    (cluster,) = clusters(late("B"), made(*arrows, **{"B": {}, **said}))
+    (cluster,) = find_faults(late_violations("B"), make_snapshot(*arrows, **{"B": {}, **said}))
 
     assert (cluster.unknown, cluster.root.kind) == (why, "waiting")
 
 
 def test_a_known_root_takes_what_an_unknown_one_shows():
     """Known goes before unknown, even if it failed later."""
-    facts = [bad("A", "job_failed", 11), *late("B", since=9), *late("C", since=12)]
+    facts = [
+        violation("A", "job_failed", 11),
+        *late_violations("B", since=9),
+        *late_violations("C", since=12),
+    ]
 
-    assert found(facts, "A>C", "B>C") == {"A failed": "AC", "B waiting": "B"}
+    assert faults_of(facts, "A>C", "B>C") == {"A failed": "AC", "B waiting": "B"}
 
 
 def test_the_evidence_is_the_path_in_order():
     """From the root to the member: what explains what, by which job, since when."""
-    facts = [bad("A", "job_failed", 8), *late("B", since=9), *late("C", since=10)]
-    (cluster,) = clusters(facts, made("A>B>C", runs={"A": "run-1"}))
+    facts = [
+        violation("A", "job_failed", 8),
+        *late_violations("B", since=9),
+        *late_violations("C", since=10),
+    ]
+    (cluster,) = find_faults(facts, make_snapshot("A>B>C", runs={"A": "run-1"}))
 
     path = cluster.path(cluster.members[-1])
 
@@ -212,16 +260,16 @@ def test_the_evidence_is_the_path_in_order():
 def test_a_fact_of_an_unheard_of_dataset_is_refused():
     """Silently left out it would look healthy."""
     with pytest.raises(ValueError, match="is not among the datasets"):
-        clusters([bad("X", "silent")], made("A>B"))
+        find_faults([violation("X", "silent")], make_snapshot("A>B"))
 
 
 def test_a_storm_is_one_fault():
     """10^4 datasets made of one source, in layers, diamonds everywhere."""
     ends = np.arange(2, 10_001)
     arrows = [(int(end // 2), int(end)) for end in ends] + [(1, int(end)) for end in ends]
-    facts = [bad(1, "silent")] + [bad(int(end), "upstream_late", 12) for end in ends]
+    facts = [violation(1, "silent")] + [violation(int(end), "upstream_late", 12) for end in ends]
 
-    (cluster,) = clusters(facts, made(*arrows))
+    (cluster,) = find_faults(facts, make_snapshot(*arrows))
 
     assert (len(cluster.bad_keys), cluster.root.key) == (10_000, 1_000_001)
 
@@ -230,4 +278,4 @@ def test_without_the_table_everybody_is_a_root(monkeypatch):
     """The mutant: the step taken out gives the naive way, an incident a dataset."""
     monkeypatch.setattr(links, "EXPLAINS", np.zeros_like(kinds.EXPLAINS))
 
-    assert len(found([bad("A", "job_failed"), *late(*"BCDE")], *DIAMOND)) == 5
+    assert len(faults_of([violation("A", "job_failed"), *late_violations(*"BCDE")], *DIAMOND)) == 5

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from alerts.root_cause import assignment, links, symptom_groups
 from alerts.root_cause.kinds import IS_OF_RUN
-from alerts.root_cause.roots import clusters
-from tests.alerts.root_cause.snapshots import HOUR, bad, made, row
+from alerts.root_cause.roots import find_faults
+from tests.alerts.root_cause.snapshots import HOUR, make_snapshot, row, violation
 from tests.suite.examples import examples
 
 # Reason, its SLI, and what it explains: downstream, and of the same job or dataset.
@@ -175,9 +175,9 @@ def as_fault(root):
 
 def check(facts, arrows, rows):
     oracle = Oracle(facts, arrows, rows)
-    said = [bad(name, reason, since, REASONS[reason][0]) for name, reason, since in facts]
-    given = made(*arrows, rows=rows_of(rows))
-    found = clusters(said, given)
+    said = [violation(name, reason, since, REASONS[reason][0]) for name, reason, since in facts]
+    given = make_snapshot(*arrows, rows=rows_of(rows))
+    found = find_faults(said, given)
     mine = [
         ((member.dataset_key, kind_and_reason(member.kind)), cluster)
         for cluster in found
@@ -203,10 +203,10 @@ def check_evidence(cluster, oracle, owners):
         assert member.steps == steps[as_fault(member.fault)]
         path = cluster.path(member)
         assert path[0].steps == 0
-        assert len(member.relays) <= 3
+        assert len(member.unobserved) <= 3
         for above, below in itertools.pairwise(path):
             assert below.steps - above.steps in {0, 1}
-            hidden = [above.dataset_key, *below.relays, below.dataset_key]
+            hidden = [above.dataset_key, *below.unobserved, below.dataset_key]
             if below.job_key:
                 assert all(end in oracle.after[start] for start, end in itertools.pairwise(hidden))
     shared = {(each.dataset_key, kind_and_reason(each.kind)) for each in cluster.shared}
@@ -234,15 +234,15 @@ def test_roots_members_and_evidence_are_those_of_the_oracle(facts, arrows, rows)
 @pytest.mark.parametrize(
     ("module", "name", "mutant"),
     [
-        (links.Times, "fit", lambda _, parents, __: np.ones(len(parents), dtype=bool)),
+        (links.SymptomTimes, "fit", lambda _, parents, __: np.ones(len(parents), dtype=bool)),
         (links, "EXPLAINS", np.zeros_like(links.EXPLAINS)),
         (links, "EXPLAINS_OWN", np.zeros_like(links.EXPLAINS_OWN)),
         (links, "IS_ABSENT", np.zeros_like(links.IS_ABSENT)),
         (links, "IS_GAP", np.zeros_like(links.IS_GAP)),
         (links, "HAS_STOPPED", np.zeros_like(links.HAS_STOPPED)),
         (symptom_groups, "IS_OF_JOB", IS_OF_RUN),
-        (assignment, "components", lambda _parents, _children, size: np.arange(size)),
-        (assignment, "MOST_SHARED", 0),
+        (assignment, "strong_components", lambda _parents, _children, size: np.arange(size)),
+        (assignment, "MAX_SHARED", 0),
     ],
 )
 def test_the_oracle_finds_each_rule_taken_out(monkeypatch, module, name, mutant):

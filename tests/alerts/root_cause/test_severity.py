@@ -7,11 +7,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from alerts.root_cause import severity as severities
-from alerts.root_cause.roots import clusters
-from alerts.root_cause.severity import SeverityRules, TierRule, impact, severity
+from alerts.root_cause.roots import find_faults
+from alerts.root_cause.severity import SeverityRules, TierRule, impact_of_group, rate_severity
 from lineage.graph import Graph
 from lineage.states import TIERS
-from tests.alerts.root_cause.snapshots import HOUR, bad, edges, key, made, row
+from tests.alerts.root_cause.snapshots import HOUR, edges, key, make_snapshot, row, violation
 from tests.suite.examples import examples
 
 NOW = 20 * HOUR
@@ -19,13 +19,13 @@ NOW = 20 * HOUR
 
 def judged(facts, *arrows, now=NOW, rules=None, **said):  # noqa: ANN002, ANN003
     """Of the first cluster: its severity and impact."""
-    estate = made(*arrows, **said)
+    estate = make_snapshot(*arrows, **said)
     joined = edges(*arrows)
     graph = Graph(joined.upstream_keys, joined.downstream_keys)
     rules = rules or SeverityRules()
-    cluster = clusters(facts, estate)[0]
-    hurt = impact(cluster, graph, estate, rules)
-    return severity(cluster, hurt, estate, now, rules), hurt
+    cluster = find_faults(facts, estate)[0]
+    hurt = impact_of_group(cluster, graph, estate, rules)
+    return rate_severity(cluster, hurt, estate, now, rules), hurt
 
 
 def level(facts, *arrows, **said):  # noqa: ANN002, ANN003
@@ -33,7 +33,7 @@ def level(facts, *arrows, **said):  # noqa: ANN002, ANN003
     return found.level, found.because
 
 
-FAILED = [bad("A", "job_failed", 10)]
+FAILED = [violation("A", "job_failed", 10)]
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_severity_is_that_of_what_is_downstream(said, expected):
 
 def test_a_critical_dataset_that_is_bad_pages():
     """It has happened, whatever its deadline says."""
-    facts = [*FAILED, bad("C", "upstream_late", 15)]
+    facts = [*FAILED, violation("C", "upstream_late", 15)]
     found, _ = judged(facts, "A>C", C={"tier": "critical"})
 
     assert (found.level, found.because, found.hit_key) == ("page", "is_bad", key("C"))
@@ -84,14 +84,14 @@ def test_a_critical_dataset_that_is_bad_pages():
 )
 def test_of_a_critical_dataset(reason, standing, expected):
     """Lineage that was there and stopped pages; a gap that always stood is a ticket."""
-    facts = [bad("A", reason, is_standing=standing)]
+    facts = [violation("A", reason, is_standing=standing)]
 
     assert level(facts, A={"tier": "critical"})[0] == expected
 
 
 def test_lineage_that_is_lost_delays_nothing():
     """The data came: no deadline is in danger."""
-    facts = [bad("A", "lineage_missing")]
+    facts = [violation("A", "lineage_missing")]
     said = {"C": {"tier": "critical", "deadline": 21}}
 
     assert level(facts, "A>C", **said) == ("ticket", "later")
@@ -176,12 +176,12 @@ def test_score_and_time_are_those_of_a_slow_search(arrows, tiers, deadlines):
         for name in hops
         if said[name]["tier"] == "critical" and said[name]["deadline"]
     ]
-    estate = made(*arrows, rows=[row(name, **said[name]) for name in said])
-    (cluster,) = clusters([bad(1, "job_failed", 10)], estate)
+    estate = make_snapshot(*arrows, rows=[row(name, **said[name]) for name in said])
+    (cluster,) = find_faults([violation(1, "job_failed", 10)], estate)
     both = np.array(arrows, dtype=np.int64).reshape(-1, 2)
     rules = SeverityRules()
-    hurt = impact(cluster, Graph(both[:, 0], both[:, 1]), estate, rules)
-    found = severity(cluster, hurt, estate, NOW, rules)
+    hurt = impact_of_group(cluster, Graph(both[:, 0], both[:, 1]), estate, rules)
+    found = rate_severity(cluster, hurt, estate, NOW, rules)
 
     assert found.score == pytest.approx(score)
     if said[1]["tier"] == "critical":

@@ -8,14 +8,14 @@ from pathlib import Path
 import msgspec
 import yaml
 
-from alerts.rules.budgets import Budget, budgets
-from alerts.rules.health import Jobs
-from alerts.rules.rule_file import People, alert_names, groups, written
+from alerts.rules.budgets import Budget, load_budgets
+from alerts.rules.health import ScrapeJobs
+from alerts.rules.rule_file import AlertOwners, alert_names, build_groups, render_groups
 from lineage.policy import DEFAULT, Policy
 from lineage.states import SLI_BY_NAME
 
 RUNBOOKS = "https://lineward.example/runbooks"
-PEOPLE = People(platform="platform", engineering="data-engineering")
+PEOPLE = AlertOwners(platform="platform", engineering="data-engineering")
 WATCHDOG = "Watchdog"
 Series = Mapping[str, str]  # series → its values, one a minute
 
@@ -39,13 +39,17 @@ class At(msgspec.Struct, frozen=True):
 
 def rules_of(policy: Policy = DEFAULT) -> str:
     """The file of a policy, for these people."""
-    return only(*budgets(policy))
+    return only(*load_budgets(policy))
 
 
 def only(*asked: Budget, named: tuple[str, ...] = ()) -> str:
     """The file of some budgets, and of the groups of these names: days pass quickly."""
-    found = [one for one in groups(list(asked), PEOPLE, Jobs()) if not named or one.name in named]
-    return written(found, RUNBOOKS)
+    found = [
+        one
+        for one in build_groups(list(asked), PEOPLE, ScrapeJobs())
+        if not named or one.name in named
+    ]
+    return render_groups(found, RUNBOOKS)
 
 
 def judging_budgets_at_once(rules: str) -> str:
@@ -55,7 +59,9 @@ def judging_budgets_at_once(rules: str) -> str:
 
 def budget(sli: str, tier: str) -> Budget:
     """Of the usual objectives."""
-    found = [one for one in budgets(DEFAULT) if (one.sli, one.tier) == (SLI_BY_NAME[sli], tier)]
+    found = [
+        one for one in load_budgets(DEFAULT) if (one.sli, one.tier) == (SLI_BY_NAME[sli], tier)
+    ]
     return found[0]
 
 

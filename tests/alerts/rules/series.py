@@ -1,6 +1,6 @@
 """Series of a service of which all is well, as Prometheus scrapes them each minute."""
 
-from alerts.rules.budgets import budgets
+from alerts.rules.budgets import load_budgets
 from lineage.policy import DEFAULT
 
 _STEP = 600  # dataset-seconds or events a minute
@@ -41,7 +41,7 @@ HEALTH = {
 def healthy(minutes: int, **faults: str) -> dict[str, str]:
     """All series; `faults` are values of metrics that differ, by bare names or with labels."""
     series = {name: values.format(n=minutes) for name, values in HEALTH.items()}
-    for one in budgets(DEFAULT):
+    for one in load_budgets(DEFAULT):
         for counter in ("total", "good"):
             series[counted(counter, one.sli.name, one.tier)] = f"0+{_STEP}x{minutes}"
     for metric, values in faults.items():

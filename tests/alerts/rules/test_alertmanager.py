@@ -6,16 +6,16 @@ from typing import Any
 import pytest
 import yaml
 
-from alerts.rules.alertmanager import alertmanager
-from alerts.rules.mute_times import mute_times
-from alerts.rules.receivers import Places
-from alerts.rules.rule_file import People
+from alerts.rules.alertmanager import render_alertmanager
+from alerts.rules.mute_times import build_mute_times
+from alerts.rules.receivers import Endpoints
+from alerts.rules.rule_file import AlertOwners
 from lineage.policy import DEFAULT, Policy, parse
 from lineage.policy.model import Owner, Suppression
 
 STRANGE = 'a "b" \\ {{ printf "c" }} \'d\': #é, \n\t|.*'
-PEOPLE = People(platform="platform", engineering="data-engineering")
-PLACES = Places(
+PEOPLE = AlertOwners(platform="platform", engineering="data-engineering")
+PLACES = Endpoints(
     service_url="http://lineward:8701/",
     token_file="/etc/alertmanager/lineward.token",  # noqa: S106 - a path
     watchdog_url="https://elsewhere.example/ping",
@@ -25,9 +25,9 @@ POLICY = Policy(owners=(Owner("shop"), Owner(STRANGE), Owner("platform")))
 OWNERS = ["shop", STRANGE, "platform", "data-engineering"]
 
 
-def rendered(policy: Policy = POLICY, places: Places = PLACES) -> str:
+def rendered(policy: Policy = POLICY, places: Endpoints = PLACES) -> str:
     """The configuration for these people."""
-    return alertmanager(policy, people=PEOPLE, places=places)
+    return render_alertmanager(policy, people=PEOPLE, places=places)
 
 
 def routed(folder: Path, configuration: str, **labels: str) -> str:
@@ -47,7 +47,7 @@ def routed(folder: Path, configuration: str, **labels: str) -> str:
 @pytest.mark.parametrize("outside", [None, "https://pager.example/hook"])
 def test_amtool_takes_the_configuration(tmp_path: Path, policy: Policy, outside: str | None):
     """Whatever the owners are called, with few and with all options."""
-    places = Places(
+    places = Endpoints(
         service_url="http://l:8701",
         token_file=None if outside is None else "/t",
         watchdog_url="https://w.example",
@@ -102,7 +102,9 @@ def test_neither_pages_nor_tickets_wait_for_long():
 
 def test_without_a_way_outside_the_service_is_asked_to_tell_of_itself(tmp_path: Path):
     """The command warns of it: better than nothing."""
-    places = Places(service_url="http://l:8701", token_file=None, watchdog_url="https://w.example")
+    places = Endpoints(
+        service_url="http://l:8701", token_file=None, watchdog_url="https://w.example"
+    )
     configuration = rendered(places=places)
 
     labels = {"severity": "page", "owner": "platform", "reach": "outside"}
@@ -154,7 +156,8 @@ suppressions:
 """
     )
     times = {
-        one["name"]: one["time_intervals"][0]["times"][0].values() for one in mute_times(policy)
+        one["name"]: one["time_intervals"][0]["times"][0].values()
+        for one in build_mute_times(policy)
     }
 
     assert {name: [*span] for name, span in times.items()} == {
@@ -184,7 +187,7 @@ suppressions:
 )
 def test_a_span_of_time_is_days_of_its_months(start: str, until: str, spans: list[str]):
     """Alertmanager knows recurring times: a year lets each happen once."""
-    (found,) = mute_times(Policy(suppressions=(suppression("*", start, until),)))
+    (found,) = build_mute_times(Policy(suppressions=(suppression("*", start, until),)))
 
     assert [_read(one) for one in found["time_intervals"]] == spans
 

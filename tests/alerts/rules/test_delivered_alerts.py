@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from alerts.rules.alertmanager import alertmanager
-from alerts.rules.receivers import Places
-from alerts.rules.rule_file import People
+from alerts.rules.alertmanager import render_alertmanager
+from alerts.rules.receivers import Endpoints
+from alerts.rules.rule_file import AlertOwners
 from lineage.policy.model import Owner, Policy, Suppression
 from tests.alerts.rules.alertmanagers import Heard, Labels, hasty, listening, running
 from tests.service.waiting import until
@@ -46,13 +46,13 @@ def configured(
 ) -> str:
     """The configuration of a policy whose webhooks are all at one URL, in haste."""
     policy = Policy(owners=(Owner("shop"), Owner("platform")), suppressions=suppressions)
-    places = Places(
+    places = Endpoints(
         service_url=url,
         token_file=token_file,
         watchdog_url=f"{url}/watchdog",
         outside_url=f"{url}/outside",
     )
-    return hasty(alertmanager(policy, people=People(), places=places), wait)
+    return hasty(render_alertmanager(policy, people=AlertOwners(), places=places), wait)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from alerts.rules.rule_file import alert_names, notes
+from alerts.rules.rule_file import alert_names, describe_unrendered
 from lineage.policy import DEFAULT
 from tests.alerts.rules.alertmanagers import hasty, listening, running
 from tests.alerts.rules.promtool import rules_of
@@ -22,7 +22,7 @@ def test_every_alert_is_in_the_table_and_no_other():
 
 def test_what_is_never_rendered_is_told_as_the_command_tells_it():
     """With the usual objectives, to the letter."""
-    assert "\n".join(notes(DEFAULT)) in DOCUMENT
+    assert "\n".join(describe_unrendered(DEFAULT)) in DOCUMENT
 
 
 def test_the_first_example_works_as_pasted(tmp_path: Path):

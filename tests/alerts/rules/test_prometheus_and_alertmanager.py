@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from alerts.rules.alertmanager import alertmanager
-from alerts.rules.receivers import Places
+from alerts.rules.alertmanager import render_alertmanager
+from alerts.rules.receivers import Endpoints
 from lineage.policy.model import Owner, Policy
 from tests.alerts.rules.alertmanagers import Heard, hasty, listening, running, scraping
 from tests.alerts.rules.promtool import PEOPLE, RUNBOOKS, rules_of
@@ -42,8 +42,8 @@ def test_an_open_incident_reaches_its_owner_and_ends(tmp_path: Path):
     (tmp_path / "lineward-rules.yml").write_text(rules_of(policy), encoding="utf-8")
     receiver = f"{OWNER}/page"
     with listening() as (url, heard):
-        places = Places(service_url=url, token_file=None, watchdog_url=f"{url}/watchdog")
-        configuration = hasty(alertmanager(policy, people=PEOPLE, places=places))
+        places = Endpoints(service_url=url, token_file=None, watchdog_url=f"{url}/watchdog")
+        configuration = hasty(render_alertmanager(policy, people=PEOPLE, places=places))
         with running(tmp_path, configuration) as alerting:
             target = url.removeprefix("http://")
             text = _CONFIGURATION.format(alertmanager=alerting.address, target=target)

@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from alerts.rules.health import Jobs
-from alerts.rules.rule_file import People, alert_names, notes, rule_file
+from alerts.rules.health import ScrapeJobs
+from alerts.rules.rule_file import AlertOwners, alert_names, describe_unrendered, rule_file
 from lineage.policy import DEFAULT, Policy, parse
 from tests.alerts.rules.promtool import asked, asked_at_once, budget, only
 from tests.alerts.rules.series import burning, healthy
@@ -28,8 +28,10 @@ PAGED = {
 
 def rendered(policy: Policy = DEFAULT, platform: str = "platform") -> str:
     """The file for one owner of all."""
-    people = People(platform=platform, engineering=platform)
-    return rule_file(policy, people=people, jobs=Jobs(STRANGE), runbooks=f"https://l/{STRANGE}")
+    people = AlertOwners(platform=platform, engineering=platform)
+    return rule_file(
+        policy, people=people, jobs=ScrapeJobs(STRANGE), runbooks=f"https://l/{STRANGE}"
+    )
 
 
 def test_promtool_has_nothing_to_say_whatever_owners_and_jobs_are_called(tmp_path: Path):
@@ -93,7 +95,7 @@ def test_rules_that_could_never_fire_are_not_there_and_that_is_said():
     assert windows == {("page", "6h"), ("ticket", "1d"), ("ticket", "3d")}
     never = {("coverage", "important"), ("coverage", "optional"), ("freshness", "optional")}
     assert exhausted == never
-    assert notes(DEFAULT)[2] == (
+    assert describe_unrendered(DEFAULT)[2] == (
         "freshness (optional): not rendered: page 14.4x over 1h: its objective 0.90 lets 10% be"
         " bad, and that times the factor is 1 or more. ErrorBudgetExhausted tells when the budget"
         " is gone"

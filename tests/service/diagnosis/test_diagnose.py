@@ -8,7 +8,7 @@ from lineage.catalog import tables
 from lineage.catalog.engine import catalog_url, writing
 from service.diagnosis.diagnose import Diagnostician
 from service.diagnosis.ranking import Diagnosis
-from tests.alerts.detection.conftest import Watched
+from tests.alerts.detection.conftest import DetectorHarness
 
 NOON = 12 * 3600
 
@@ -16,7 +16,7 @@ NOON = 12 * 3600
 @pytest.fixture
 def watched(embedded):
     """One kind of catalog is enough: what is asked is asked of both elsewhere."""
-    return Watched(embedded)
+    return DetectorHarness(embedded)
 
 
 def _diagnosis(watched):

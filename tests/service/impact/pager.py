@@ -5,18 +5,18 @@ from typing import Any
 import msgspec
 from sqlalchemy import Engine, insert, text
 
+from alerts.detection.incident_detector import IncidentDetector
+from alerts.detection.notification_worker import NotificationWorker
 from alerts.notify.channels.channel import Outcome, PermanentFailure, Retryable, Sent, Task
 from alerts.notify.sender import Sender
 from alerts.notify.settings import DeliverySettings, RoutingSettings
-from alerts.detection.notification_worker import Desk
-from alerts.detection.incident_detector import Watch
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.clock import from_micros
 from lineage.policy.model import Owner, Policy
 from service.impact.clock import ImpactClock
-from tests.alerts.detection.conftest import Watched
-from tests.alerts.detection.catalog_builder import DAY, Estate, micros
+from tests.alerts.detection.catalog_builder import DAY, CatalogBuilder, micros
+from tests.alerts.detection.conftest import DetectorHarness
 
 NOON = 12 * 3600
 FAILED = NOON + 600
@@ -27,7 +27,7 @@ PLATFORM = Owner("platform", slack="C9")
 EVERYBODY = (SALES, FINANCE, PLATFORM)
 
 
-class Evaluated(Estate):
+class Evaluated(CatalogBuilder):
     """An estate whose evaluations are kept, as in life."""
 
     def evaluate(self, at: float) -> None:
@@ -52,7 +52,7 @@ class Providers:
         return Retryable("http_500") if task.target in self.down else Sent("handle")
 
 
-class Pager(Watched):
+class Pager(DetectorHarness):
     """`core/orders`, critical, is due an hour after noon's evaluation; `mart/daily` is made of it.
 
     A turn is a look of the watch, of the sender and of M8's clock, in this order.
@@ -73,7 +73,7 @@ class Pager(Watched):
     def restart(self) -> None:
         """A new process: it remembers what stands in the catalog."""
         given = (self._clock, lambda: self.policy, self.routing)
-        self.watch, self.desk = Watch(*given), Desk(*given)
+        self.watch, self.desk = IncidentDetector(*given), NotificationWorker(*given)
         self.clock = ImpactClock(self._clock)
 
     def set(self, **routing: Any) -> None:  # noqa: ANN401 - of its settings

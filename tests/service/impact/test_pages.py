@@ -6,8 +6,8 @@ from sqlalchemy import text, update
 from alerts.notify.message import Links
 from lineage.catalog import tables
 from service.impact import pages
-from tests.alerts.notify.messages import message
 from tests.alerts.detection.catalog_builder import DAY, micros
+from tests.alerts.notify.messages import message
 from tests.service.impact.pager import FAILED, MART, NOON
 
 pytestmark = pytest.mark.postgres_nightly

@@ -3,8 +3,8 @@
 import pytest
 
 from lineage.catalog import tables
-from tests.alerts.detection.conftest import Watched
 from tests.alerts.detection.catalog_builder import micros
+from tests.alerts.detection.conftest import DetectorHarness
 
 NOON = 12 * 3600
 
@@ -12,7 +12,7 @@ NOON = 12 * 3600
 @pytest.fixture
 def watched(embedded):
     """`raw` failed and `core` is late by it; a test of `mart` failed for a minute."""
-    made = Watched(embedded)
+    made = DetectorHarness(embedded)
     made.estate.add("raw", "core", "mart")
     made.estate.chain("raw", "core")
     made.at(NOON)

@@ -21,18 +21,38 @@ _context.set_forkserver_preload(["tests.service.one_page.killed"])
 BEFORE, AFTER = "before", "after"
 # Where it dies: in words, in which module, at what, and whether that is done.
 FAILPOINTS: Final = {
-    "before the watch's transaction": ("alerts.detection.incident_detector", "Watch._write", BEFORE),
-    "in the watch's transaction, before anything": ("alerts.detection.incident_detector", "keep", BEFORE),
-    "between the incident and its message": ("alerts.detection.incident_detector", "route_incident_step", BEFORE),
-    "in the watch's transaction, before the commit": (
+    "before the detector's transaction": (
+        "alerts.detection.incident_detector",
+        "IncidentDetector._write",
+        BEFORE,
+    ),
+    "in the detector's transaction, before anything": (
+        "alerts.detection.incident_detector",
+        "keep",
+        BEFORE,
+    ),
+    "between the incident and its message": (
+        "alerts.detection.incident_detector",
+        "route_incident_step",
+        BEFORE,
+    ),
+    "in the detector's transaction, before the commit": (
         "alerts.detection.incident_detector",
         "route_incident_step",
         AFTER,
     ),
-    "between watch and diagnosis": ("alerts.detection.incident_detector", "Watch.__call__", AFTER),
+    "between detection and diagnosis": (
+        "alerts.detection.incident_detector",
+        "IncidentDetector.__call__",
+        AFTER,
+    ),
     "in the diagnosis": ("service.diagnosis.diagnose", "_compared", BEFORE),
-    "between diagnosis and desk": ("alerts.detection.notification_worker", "Desk.__call__", BEFORE),
-    "between desk and sender": ("service.notifying", "Sending.__call__", BEFORE),
+    "between diagnosis and notifications": (
+        "alerts.detection.notification_worker",
+        "NotificationWorker.__call__",
+        BEFORE,
+    ),
+    "between notifications and sender": ("service.notifying", "Sending.__call__", BEFORE),
     "before the claim": ("alerts.notify.sender", "Sender._claim", BEFORE),
     "after the claim": ("alerts.notify.sender", "Sender._claim", AFTER),
     "before sending": ("alerts.notify.sender", "Sender._send", BEFORE),
@@ -64,7 +84,11 @@ BY_CALL: Final = {
 }
 # Mutants: the transaction taken away, so that what was written before the kill stays.
 HALVES: Final = {
-    "the incident, and not its message": ("alerts.detection.incident_detector", "route_incident_step", BEFORE),
+    "the incident, and not its message": (
+        "alerts.detection.incident_detector",
+        "route_incident_step",
+        BEFORE,
+    ),
 }
 
 

@@ -11,7 +11,7 @@ from sqlalchemy import Engine, Table, select
 
 from alerts.notify.delivery_queries import load_counts, oldest_undelivered_seconds
 from alerts.notify.settings import DeliverySettings, RoutingSettings
-from alerts.operator_actions.command_requests import Ask, ask
+from alerts.operator_actions.command_requests import CommandRequest, submit
 from alerts.rules.incident_alerts import NAMES
 from lineage.catalog import tables
 from lineage.catalog.engine import catalog_url, writing
@@ -22,8 +22,8 @@ from service.app import create_app
 from service.bookkeeping import Work
 from service.incident_families import incident_families
 from service.settings import Settings
+from tests.alerts.detection.catalog_builder import MIDNIGHT, CatalogBuilder
 from tests.alerts.notify.messages import Ticking
-from tests.alerts.detection.catalog_builder import MIDNIGHT, Estate
 from tests.fakes.pagerduty import FakePagerDuty
 from tests.fakes.reached import leading_to
 from tests.fakes.slack import FakeSlack
@@ -96,7 +96,7 @@ class Shop:
 
     def __init__(self, given: Given, engine: Engine, clock: Ticking) -> None:
         self.given, self.engine, self.clock = given, engine, clock
-        self._estate = Estate(engine)
+        self._estate = CatalogBuilder(engine)
         for name in ("raw", "clicks"):
             self._estate.add(name, tier="critical")
         self._estate.add("mart")
@@ -156,9 +156,11 @@ class Shop:
 
     def ask(self, action: str) -> None:
         """Somebody answers the one incident by the API."""
-        wanted = Ask(incident_id=self.one.incident_id, action=action, by="ada", via="api")
+        wanted = CommandRequest(
+            incident_id=self.one.incident_id, action=action, by="ada", via="api"
+        )
         with writing(self.engine) as connection:
-            ask(connection, wanted, self.clock.micros)
+            submit(connection, wanted, self.clock.micros)
 
     def firing(self) -> list[dict[str, str]]:
         """What Prometheus would send: the rule's alert of each series of an open incident."""

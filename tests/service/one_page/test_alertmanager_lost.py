@@ -8,8 +8,8 @@ import pytest
 
 from alerts.notify import alertmanager_alerts
 from alerts.notify.notification_state import NotificationState
-from alerts.rules.alertmanager import alertmanager
-from alerts.rules.receivers import Places
+from alerts.rules.alertmanager import render_alertmanager
+from alerts.rules.receivers import Endpoints
 from lineage.policy import load
 from tests.alerts.notify.alertmanager_calls import BURN
 from tests.alerts.rules.alertmanagers import hasty, running
@@ -44,9 +44,11 @@ class Service(Listening):
     def alertmanager(self):
         """One with the rendered routes, that knows what its data folder has."""
         url = f"http://{self.address}"
-        places = Places(service_url=url, token_file=None, watchdog_url=f"{url}/watchdog")
+        places = Endpoints(service_url=url, token_file=None, watchdog_url=f"{url}/watchdog")
         policy = load(self._shop.given.settings.policy)
-        return running(self._folder, hasty(alertmanager(policy, people=PEOPLE, places=places)))
+        return running(
+            self._folder, hasty(render_alertmanager(policy, people=PEOPLE, places=places))
+        )
 
     def hears(self, alertmanager, *alerts):  # noqa: ANN002 - labels
         """Prometheus' alerts of incidents, or these, until Alertmanager's call is answered."""

@@ -21,7 +21,7 @@ from lineage.clock import to_micros
 from service.access.guard import Guard
 from service.app import create_app
 from service.people import asking
-from tests.alerts.operator_actions.incident_catalog import Desk
+from tests.alerts.operator_actions.incident_catalog import IncidentCatalog
 from tests.service.access.estate import NOW, TOKENS, Estate, settled
 
 SECRET = "8f742231b10e8888abcd99yyyzzz85a5"  # noqa: S105 - of nobody
@@ -45,7 +45,7 @@ class Answering(Estate):
         self.secret_file.write_text(SECRET)
         super().__init__(catalog, folder)
         self.write_policy(POLICY)
-        self.desk = Desk(catalog, to_micros(NOW - timedelta(seconds=60)))
+        self.desk = IncidentCatalog(catalog, to_micros(NOW - timedelta(seconds=60)))
 
     def restart(self) -> None:
         """As `Estate`, with Slack set up."""

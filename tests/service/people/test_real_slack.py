@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, text
 
-from tests.alerts.operator_actions.incident_catalog import Desk
+from tests.alerts.operator_actions.incident_catalog import IncidentCatalog
 from tests.service.commandline import environ
 from tests.service.people.answering import PATH, SECRET, pressed, sign
 from tests.service.waiting import until
@@ -66,7 +66,7 @@ def port(embedded: Engine, tmp_path: Path) -> Iterator[int]:
 
 def test_the_real_server_takes_a_press_and_nothing_else(embedded: Engine, port: int):
     """Signed now: written down. Forged: 401. And no other way is open beside it."""
-    incident = Desk(embedded).one.id
+    incident = IncidentCatalog(embedded).one.id
     body = pressed("acknowledge", incident_id=incident)
     seconds = str(int(datetime.now(UTC).timestamp()))
     signed = {

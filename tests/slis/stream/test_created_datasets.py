@@ -4,7 +4,7 @@ import pytest
 from spools import rows
 from staged import merge_staged, staged_run
 
-from alerts.detection.dataset_failures import failures
+from alerts.detection.dataset_failures import load_failures
 from lineage.clock import to_micros
 from lineage.states import NEVER_ENDED
 from slis.evaluation_input import _CREATED_AT
@@ -50,7 +50,7 @@ def test_a_killed_run_that_names_nothing_fails_what_its_application_created(
         merge_staged(catalog, *([one] for one in order))
         assert rows(catalog, _FAILED) == [("merge2", to_micros(at(8, 3)), NEVER_ENDED)]
         with catalog.connect() as connection:
-            (failure,) = failures(connection, [spelling_key("n", "t")]).values()
+            (failure,) = load_failures(connection, [spelling_key("n", "t")]).values()
         assert (failure.run_id, failure.job_name, failure.error) == ("merge2", "app", NEVER_ENDED)
 
 

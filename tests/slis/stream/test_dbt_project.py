@@ -3,7 +3,7 @@
 import pytest
 from spools import run_event
 
-from alerts.detection.fault_detection import find
+from alerts.detection.fault_detection import detect_faults
 from lineage.clock import to_micros
 from lineage.policy import parse
 from slis.evaluation import evaluate
@@ -55,7 +55,7 @@ def test_two_failed_models_are_two_incidents_of_two_owners(spark, lander, catalo
     evaluate(spark, catalog, policy, at(9))
 
     with catalog.connect() as connection:
-        findings = find(connection, to_micros(at(9)), policy, ())
+        findings = detect_faults(connection, to_micros(at(9)), policy, ())
 
     failed = {
         each.name: (each.found.owner, len(each.found.bad_keys), each.found.severity.level)

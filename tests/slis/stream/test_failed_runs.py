@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from spools import Lander, rows, run_event
 
-from alerts.detection.dataset_failures import failures
+from alerts.detection.dataset_failures import load_failures
 from lineage.clock import to_micros
 from lineage.policy import parse
 from lineage.states import NEVER_ENDED
@@ -156,7 +156,7 @@ def test_a_new_dataset_whose_first_write_was_killed_is_bad_by_that_run(spark, la
     assert f"run w1 failed 2026-11-21 11:01:00 UTC: {NEVER_ENDED}" in evidence
     with catalog.connect() as connection:
         [(key,)] = rows(catalog, "SELECT dataset_key FROM dataset")
-        failure = failures(connection, [key])[key]
+        failure = load_failures(connection, [key])[key]
     assert (failure.run_id, failure.first_at, failure.error) == (
         *("w1", to_micros(at(11, 1)), NEVER_ENDED),
     )

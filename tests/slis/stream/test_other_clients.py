@@ -4,7 +4,7 @@ import pytest
 from client_events import KAFKA, LAKE, POSTGRES, argo, debezium, flink_1, flink_2, kafka_connect
 from spools import rows
 
-from alerts.detection.fault_detection import find
+from alerts.detection.fault_detection import detect_faults
 from lineage.clock import to_micros
 from lineage.policy import parse
 from slis.evaluation import evaluate
@@ -125,7 +125,7 @@ def test_the_failed_step_and_the_silent_stream_are_incidents(spark, landed, at):
     """Judge all others good; `pay-out` has reported no checkpoint for more than an hour."""
     evaluate(spark, landed, _POLICY, at(9, 30))
     with landed.connect() as connection:
-        by_root = find(connection, to_micros(at(9, 30)), _POLICY, ()).by_root
+        by_root = detect_faults(connection, to_micros(at(9, 30)), _POLICY, ()).by_root
 
     assert {(root.kind, each.name, each.found.owner) for root, each in by_root.items()} == {
         ("failed", "nightly.publish", "publish-team"),
