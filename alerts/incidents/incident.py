@@ -35,7 +35,7 @@ class FaultSnapshot(msgspec.Struct, frozen=True):
         unknown: why the root is not known; none: it is.
         hidden_by: the planned window that it falls into; it opens when that ends.
         hidden_until: when that is.
-        affected_by: incidents in whose list its root's datasets stand, of one whose run is under way.
+        affected_by: incidents that list its root's datasets as affected, while a run is under way.
         has_pending_retry: its run failed, nothing is bad yet, and a retry is expected.
         times: of the root's own datasets.
     """

@@ -1,6 +1,6 @@
-"""What people want of an incident: a row that the next step of its life takes and answers.
+"""Requests to change an incident: validate, audit and add them to the command queue.
 
-Whoever asks writes a row here and waits for its answer; `alerts.operator_actions.command_queue` is the other side.
+The incident detector takes and answers them: see `alerts.operator_actions.command_queue`.
 """
 
 import re

@@ -42,7 +42,7 @@ class CommonCause(msgspec.Struct, frozen=True):
         failing: all jobs that fail, but those of a cause that is less likely to be chance.
         good_with: jobs that are well with it, of `good`.
         chance: that it goes with failing by chance, 0-1.
-        is_spreading: others than whose jobs fail come to it too: it is nobody's own.
+        is_rollout: others than whose jobs fail come to it too: it is nobody's own.
     """
 
     attribute: str
@@ -139,7 +139,7 @@ def new_attributes(failing: Iterable[FailingJob]) -> dict[Attribute, list[Failin
 
 
 def _build_cause(
-    pair: Attribute, jobs: list[FailingJob], counts: tuple[int, int, int], *, is_spreading: bool
+    pair: Attribute, jobs: list[FailingJob], counts: tuple[int, int, int], *, is_rollout: bool
 ) -> CommonCause:
     """`counts`: of all that fail, of those that are well with it, and of all that are well."""
     before = {each.before.get(pair[0]) for each in jobs if each.before is not None}
@@ -152,5 +152,5 @@ def _build_cause(
         good_with=good_with,
         good=good,
         chance=fisher_exact_p(len(jobs), failing, good_with, good),
-        is_rollout=is_spreading,
+        is_rollout=is_rollout,
     )

@@ -60,8 +60,9 @@ def burn_series(window: BurnWindow) -> tuple[_SeriesOf, _SeriesOf]:
 
 def _burn_condition(budget: Budget, window: BurnWindow) -> str:
     own, (ratio, amount) = budget.labels, burn_series(window)
+    allowed, factor = format_ratio(budget.allowed), format_ratio(window.factor)
     terms = [
-        f"{selector(ratio(span), **own)} / {format_ratio(budget.allowed)} > {format_ratio(window.factor)}"
+        f"{selector(ratio(span), **own)} / {allowed} > {factor}"
         for span in (window.long, window.short)
     ]
     terms.append(is_observed(window.long, own))

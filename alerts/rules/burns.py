@@ -56,8 +56,8 @@ def _exhausted_alert(budget: Budget, owner: str) -> Alert:
     )
     text = (
         f"{bad} of the {budget.subject.unit} of {budget.name} were bad in {BUDGET_WINDOW}. The"
-        f" objective of {budget.objective} lets {format_percent(budget.allowed)} be bad. The error budget"
-        f" is used up, since {since(EXHAUSTED, **own)}."
+        f" objective of {budget.objective} lets {format_percent(budget.allowed)} be bad. The error"
+        f" budget is used up, since {since(EXHAUSTED, **own)}."
     )
     return Alert(
         name=EXHAUSTED,
@@ -93,6 +93,6 @@ def _description(budget: Budget, severity: Severity, name: str) -> str:
     windows = "".join(describe_window(budget, each) for each in active_windows(budget, severity))
     began = since(name, **budget.labels, severity=severity)
     return (
-        f"{windows}The objective of {budget.objective} lets {format_percent(budget.allowed)} be bad."
-        f" {budget_left(budget)} Burning since {began}."
+        f"{windows}The objective of {budget.objective} lets {format_percent(budget.allowed)} be"
+        f" bad. {budget_left(budget)} Burning since {began}."
     )

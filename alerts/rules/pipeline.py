@@ -38,8 +38,8 @@ def _ingestion_stopped(owner: str) -> Alert:
         summary="No event has reached the catalog for {{ $value | humanizeDuration }}",
         description=(
             "The pipeline's last batch was committed {{ $value | humanizeDuration }} ago (at most"
-            f" 5m while events wait), and {query_template(events, 'humanize', 'unknown many')} events have"
-            f" waited for 5m. Told since {since('LineageIngestionStopped')}."
+            f" 5m while events wait), and {query_template(events, 'humanize', 'unknown many')}"
+            f" events have waited for 5m. Told since {since('LineageIngestionStopped')}."
         ),
     )
 

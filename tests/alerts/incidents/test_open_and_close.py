@@ -62,7 +62,7 @@ def test_three_opens_in_an_hour_are_flapping(story):
 
 def test_three_opens_in_four_hours_are_flapping_whatever_the_cadence(story):
     """Check a job that runs every 15 minutes and fails for four hours: that is one fault."""
-    fault = fault("A", cadence_seconds=900)
+    fault = make_fault("A", cadence_seconds=900)
     story.opened(fault)
     story.do(300, "acknowledge", fault)
     whats = []
@@ -97,7 +97,7 @@ def test_three_opens_in_a_day_are_not(story):
 )
 def test_what_is_over_is_remembered_by_its_cadence(story, cadence_seconds, hours, whats):
     """Twelve of them, an hour at least and four at most: a job's next good runs may be chance."""
-    fault = fault("A", cadence_seconds=cadence_seconds)
+    fault = make_fault("A", cadence_seconds=cadence_seconds)
     story.opened(fault)
     story.at(100)
     assert story.at(145) == ["resolved"]
@@ -116,7 +116,7 @@ def test_what_is_over_is_remembered_by_its_cadence(story, cadence_seconds, hours
 )
 def test_whoever_took_it_on_lately_still_has_it(story, acknowledged, over, again, state):
     """Check that an acknowledgement holds for four hours; later the person may be gone."""
-    fault = fault("A", cadence_seconds=900)
+    fault = make_fault("A", cadence_seconds=900)
     story.opened(fault)
     story.do(acknowledged, "acknowledge", fault)
     story.at(over)
@@ -128,7 +128,7 @@ def test_whoever_took_it_on_lately_still_has_it(story, acknowledged, over, again
 
 def test_what_flaps_is_known_to_whoever_took_it_on(story):
     """However long ago; before the third time they are called again."""
-    fault = fault("A", cadence_seconds=900)
+    fault = make_fault("A", cadence_seconds=900)
     story.opened(fault)
     states = []
     for begin in (4000, 8000):

@@ -18,7 +18,7 @@ def _told(story):
 
 def test_each_time_of_a_failed_job_says_what_it_is(story):
     """List that it was late before it failed, and detected last."""
-    fault = fault("A", onset=12, times=CHURN)
+    fault = make_fault("A", onset=12, times=CHURN)
     story.opened(fault, at=100)
 
     begun = [("last write at", 10), ("late since", 12), ("first failed at", 20)]

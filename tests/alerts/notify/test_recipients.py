@@ -207,7 +207,7 @@ def test_without_grafana_a_message_has_no_link_to_it():
 
 def test_incident_without_a_summary_is_sent():
     """Send what is known."""
-    router, fault = MemoryRouter(), fault("a", owner="shop")
+    router, fault = MemoryRouter(), make_fault("a", owner="shop")
     first = advance((), StepInput(0, (fault,)))
     second = advance(first.incidents, StepInput(30 * MICROS, (fault,)))
 
