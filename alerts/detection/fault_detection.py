@@ -8,15 +8,15 @@ from sqlalchemy import Connection
 
 from alerts.detection.dataset_info import DatasetInfo, load_dataset_info
 from alerts.detection.due_failures import DueFailures, find_due_failures, has_failing
-from alerts.detection.hurt import incidents_affecting
 from alerts.detection.jobs_at_fault import JobsAtFault, load_jobs_at_fault
 from alerts.detection.sli_violations import load_unknown_keys, load_violations
 from alerts.detection.snapshot_loader import CatalogSnapshot, Owners, load_snapshot
+from alerts.incidents.impact_store import incidents_affecting
 from alerts.incidents.incident import FaultSnapshot, Incident, snapshot_of
 from alerts.incidents.incident_text import root_name, title
 from alerts.incidents.times import read_times
 from alerts.operator_actions.suppression import Window, WindowEnd, common_window, find_windows
-from alerts.root_cause.causes import merge_by_cause
+from alerts.root_cause.causes import find_shared_causes, merge_by_cause
 from alerts.root_cause.common_causes import CommonCause
 from alerts.root_cause.faults import FaultGroup, Member, Root
 from alerts.root_cause.impact_walks import ImpactWalks
@@ -24,7 +24,6 @@ from alerts.root_cause.kinds import UNDER_WAY
 from alerts.root_cause.retries import select_failures
 from alerts.root_cause.roots import find_faults
 from alerts.root_cause.severity import Impact
-from alerts.root_cause.shared_cause import find_shared_causes
 from lineage.policy.declared import declared_edges
 from lineage.policy.model import Policy
 from lineage.policy.resolution import owner_of_job

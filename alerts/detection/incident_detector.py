@@ -7,20 +7,19 @@ import msgspec
 import structlog
 from sqlalchemy import Connection, Engine
 
-from alerts.detection.drawing import StepSummaries, summarize_step
 from alerts.detection.due_failures import count_failing
 from alerts.detection.evaluation_status import EvaluationStatus, read_status
 from alerts.detection.explained_time import count_explained
 from alerts.detection.fault_detection import DetectedFault, DetectedFaults, detect_faults
 from alerts.detection.recoveries import explain_recoveries
 from alerts.detection.self_monitoring import NO_FAILURES, PIPELINE, RoleFailure, find_own_faults
+from alerts.detection.summaries import StepSummaries, summarize_step
 from alerts.incidents import lifecycle
-from alerts.incidents.clocks import cap_times
 from alerts.incidents.incident import FaultSnapshot, Incident
 from alerts.incidents.incident_store import load_active, save, version
 from alerts.incidents.incident_text import root_name
 from alerts.incidents.step_slices import first_slice
-from alerts.incidents.steps import Command, Step, StepInput
+from alerts.incidents.steps import Command, Step, StepInput, cap_times
 from alerts.notify.router import route_incident_step
 from alerts.notify.settings import RoutingSettings
 from alerts.operator_actions.command_queue import complete, pending, rejections

@@ -7,9 +7,12 @@ from sqlalchemy import Connection, select
 
 from alerts.detection.dataset_info import DatasetInfo, load_dataset_info
 from alerts.detection.fault_detection import DetectedFault
-from alerts.incidents.affected_datasets import AffectedDatasets
+from alerts.detection.snapshot_loader import Owners
+from alerts.incidents.affected_datasets import AffectedDatasets, summarize_impact
+from alerts.incidents.impact_store import datasets_per_list, find_changed_lists
 from alerts.incidents.incident import Incident
 from alerts.incidents.incident_text import first_error_line
+from alerts.incidents.steps import Step
 from alerts.notify.incident_summary import IncidentSummary, OwnerImpact
 from alerts.notify.message import Impacted, Root
 from alerts.root_cause.kinds import PROVENANCE, STANDING_GAP
@@ -128,3 +131,32 @@ def _first_differences(connection: Connection, incident_ids: list[str]) -> dict[
         )
         found |= {row[0]: msgspec.json.decode(row[1], type=_Diagnosis).first for row in rows}
     return found
+
+
+class StepSummaries(msgspec.Struct, frozen=True, eq=False):
+    """By incident id: what a message says, and who is affected where that list is to be written."""
+
+    pictures: Mapping[str, IncidentSummary]
+    lists: Mapping[str, AffectedDatasets]
+
+
+def summarize_step(
+    connection: Connection,
+    before: Mapping[str, Incident],
+    step: Step,
+    findings: Mapping[str, DetectedFault],
+    owners: Owners | None,
+) -> StepSummaries:
+    """Walk the graph once for each incident that changed; of each impact its short form stays."""
+    listed = set().union(*find_changed_lists(before, step)) & findings.keys()
+    told = {each.id: each for each in step.changed if each.id in findings}
+    most = datasets_per_list(len(listed))
+    short = {
+        number: summarize_impact(
+            findings[number].impact(), owners, findings[number].found.bad_keys, most
+        )
+        for number in sorted(listed | told.keys())
+    }
+    drawn = [(each, findings[each.id], short[each.id]) for each in told.values()]
+    lists = {number: short[number] for number in listed if short[number].count}
+    return StepSummaries(summarize(connection, drawn), lists)

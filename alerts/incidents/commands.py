@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from alerts.incidents.steps import Command, EventKind, RejectedCommand
-from alerts.incidents.update import IncidentUpdate
+from alerts.incidents.updates import IncidentUpdate
 
 _OPEN = frozenset({"open", "acknowledged", "suppressed"})
 _ALLOWED_STATES = {

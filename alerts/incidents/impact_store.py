@@ -1,9 +1,10 @@
 """Who is hurt by an incident: all that is made of its root, as the graph was at onset."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from sqlalchemy import Connection, delete
+from sqlalchemy import Connection, bindparam, delete, text
 
 from alerts.incidents.affected_datasets import AffectedDatasets
 from alerts.incidents.incident import Incident
@@ -67,3 +68,21 @@ def add_impacts(connection: Connection, hurt: Mapping[str, AffectedDatasets]) ->
 def _rows(incident_id: str, hurt: AffectedDatasets) -> Iterator[dict[str, Any]]:
     for key, hops in zip(hurt.keys.tolist(), hurt.hops.tolist(), strict=True):
         yield {"incident_id": incident_id, "dataset_key": key, "hops": hops}
+
+
+_AFFECTING = text(
+    """
+    SELECT l.dataset_key, l.incident_id FROM incident i
+    JOIN incident_impact l ON l.incident_id = i.incident_id
+    WHERE i.state IN ('open', 'acknowledged', 'suppressed') AND l.dataset_key IN :keys
+    """
+).bindparams(bindparam("keys", expanding=True))
+
+
+def incidents_affecting(connection: Connection, keys: Iterable[int]) -> dict[int, set[str]]:
+    """The incidents that hurt each of these datasets, by its key; what none hurts is not there."""
+    found: dict[int, set[str]] = defaultdict(set)
+    for piece in pieces(keys):
+        for key, incident in connection.execute(_AFFECTING, {"keys": piece}):
+            found[key].add(incident)
+    return found

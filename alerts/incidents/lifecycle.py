@@ -7,8 +7,7 @@ from alerts.incidents.commands import apply_command, end_suppression, open_incid
 from alerts.incidents.incident import FaultSnapshot, Incident, begin_incident, is_worse
 from alerts.incidents.matching import Match, match_faults
 from alerts.incidents.steps import LifecycleRules, Step, StepInput
-from alerts.incidents.update import IncidentUpdate
-from alerts.incidents.updates import apply_match, merge_incidents
+from alerts.incidents.updates import IncidentUpdate, apply_match, merge_incidents
 from alerts.root_cause.snapshot import MICROS
 
 RULES: Final = LifecycleRules()

@@ -1,13 +1,44 @@
 """What changes in an incident that is found again: root, owner, severity, members."""
 
+from typing import Any
+
 import msgspec
 
 from alerts.incidents.incident import FaultSnapshot, Incident
 from alerts.incidents.matching import Match
+from alerts.incidents.steps import Event, EventKind
 from alerts.incidents.times import FaultTimes
-from alerts.incidents.update import IncidentUpdate
 from alerts.root_cause.faults import Root
 from alerts.root_cause.severity import PAGE
+
+
+class IncidentUpdate:
+    """An incident and the events of this step."""
+
+    def __init__(self, incident: Incident, at: int) -> None:
+        self.incident = incident
+        self.at = at
+        self.events: list[Event] = []
+
+    def set(self, **fields: Any) -> None:  # noqa: ANN401 - as the struct has them
+        """Change what nobody needs to hear of."""
+        self.incident = msgspec.structs.replace(self.incident, **fields)
+
+    def record(
+        self,
+        what: EventKind,
+        reason: str,
+        *,
+        change: dict[str, Any] | None = None,
+        **detail: Any,  # noqa: ANN401 - as `Event` has them
+    ) -> None:
+        """Change these fields of the incident, and say so: quietly where nobody knows of it yet."""
+        was_told = self.incident.is_active
+        self.set(**(change or {}))
+        if was_told or self.incident.is_active:
+            self.set(revision=self.incident.revision + 1)
+            own = self.incident
+            self.events.append(Event(own.id, own.revision, self.at, what, reason, **detail))
 
 
 def apply_match(draft: IncidentUpdate, found: Match, unknown: frozenset[int]) -> None:

@@ -1,12 +1,11 @@
 """What failing runs have in common that the others have not: then they are one fault."""
 
+import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
 import msgspec
-
-from alerts.root_cause.fisher import fisher_exact_p
 
 MIN_FAILING: Final = 2  # that fail: whether so few may be chance is for the counts to say
 # Of naming any by chance, so each thing that is compared has its share of it. Few are: only what
@@ -154,3 +153,29 @@ def _build_cause(
         chance=fisher_exact_p(len(jobs), failing, good_with, good),
         is_rollout=is_rollout,
     )
+
+
+def fisher_exact_p(bad_with: int, bad: int, good_with: int, good: int) -> float:
+    """That at least `bad_with` of `bad` have what `good_with` of `good` have, were it drawn by lot.
+
+    Fisher's exact test, one-sided: the hypergeometric tail over the tables with these margins.
+
+    Args:
+        bad_with: bad ones that have it.
+        bad: all bad ones.
+        good_with: good ones that have it.
+        good: all good ones.
+
+    Raises:
+        ValueError: more have it than there are.
+    """
+    if not (0 <= bad_with <= bad and 0 <= good_with <= good):
+        raise ValueError(f"{bad_with} of {bad} and {good_with} of {good} are no counts")
+    having, every = bad_with + good_with, bad + good
+    tables = math.comb(every, bad)
+    most = min(bad, having)
+    ways = (
+        math.comb(having, count) * math.comb(every - having, bad - count)
+        for count in range(bad_with, most + 1)
+    )
+    return sum(ways) / tables

@@ -2,8 +2,7 @@
 
 import pytest
 
-from alerts.root_cause.common_causes import FailingJob, find_common_causes
-from alerts.root_cause.fisher import fisher_exact_p
+from alerts.root_cause.common_causes import FailingJob, find_common_causes, fisher_exact_p
 
 OLD, NEW = {"spark": "4.2.0"}, {"spark": "4.3.1"}
 
