@@ -1,4 +1,4 @@
-"""The faults of an evaluation: what is bad, what is behind it, how bad that is, and whose."""
+"""Find the faults of an evaluation: roots, severity, owners and suppression windows."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,67 +10,35 @@ from alerts.detection.dataset_info import DatasetInfo, load_dataset_info
 from alerts.detection.due_failures import DueFailures, find_due_failures, has_failing
 from alerts.detection.jobs_at_fault import JobsAtFault, load_jobs_at_fault
 from alerts.detection.sli_violations import load_unknown_keys, load_violations
-from alerts.detection.snapshot_loader import CatalogSnapshot, Owners, load_snapshot
+from alerts.detection.snapshot_loader import CatalogSnapshot, load_snapshot
+from alerts.incidents.affected_datasets import Owners
+from alerts.incidents.detected_fault import DetectedFault, detected_fault
 from alerts.incidents.impact_store import incidents_affecting
-from alerts.incidents.incident import FaultSnapshot, Incident, snapshot_of
-from alerts.incidents.incident_text import root_name, title
 from alerts.incidents.times import read_times
 from alerts.operator_actions.suppression import Window, WindowEnd, common_window, find_windows
 from alerts.root_cause.causes import find_shared_causes, merge_by_cause
 from alerts.root_cause.common_causes import CommonCause
-from alerts.root_cause.faults import FaultGroup, Member, Root
+from alerts.root_cause.faults import FaultGroup, Root
 from alerts.root_cause.impact_walks import ImpactWalks
 from alerts.root_cause.kinds import UNDER_WAY
 from alerts.root_cause.retries import select_failures
 from alerts.root_cause.roots import find_faults
-from alerts.root_cause.severity import Impact
 from lineage.policy.declared import declared_edges
 from lineage.policy.model import Policy
 from lineage.policy.resolution import owner_of_job
 
-
-class DetectedFault(msgspec.Struct, frozen=True, eq=False):
-    """One fault, and what it rests on; of a part of the service itself that is nothing."""
-
-    found: FaultSnapshot
-    group: FaultGroup | None = None
-    walks: ImpactWalks | None = None
-    namespace: str = ""  # of what is to be mended
-    name: str = ""
-    shared_cause: CommonCause | None = None  # of a cause: what its jobs have in common
-    error: str | None = None  # of its newest failed run that reported one
-    message: str | None = None  # of a part of the service itself: what fails there
-    as_of: int = 0  # of the evaluation that it is found by, µs
-    has_new_source: bool = False  # an upstream dataset that is new and that nobody declared
-
-    def describe(self, incident: Incident) -> str:
-        """Describe the fault as the incident has it: its root, and how many datasets are bad."""
-        count = len(incident.members)
-        return title(incident.root, self.name, count, has_new_source=self.has_new_source)
-
-    @property
-    def members(self) -> Mapping[int, Member]:
-        """By dataset: how it is bad, and by what; the shortest way where there are several."""
-        if self.group is None:
-            return {}
-        return {each.dataset_key: each for each in reversed(self.group.members)}
-
-    def impact(self) -> Impact | None:
-        """Walk the graph for all that is downstream of its root; of the service nothing is."""
-        if self.group is None or self.walks is None:
-            return None
-        return self.walks.impact(self.group)
+_Name = tuple[str, str]  # namespace and name
 
 
 class DetectedFaults(msgspec.Struct, frozen=True, eq=False):
-    """All of an evaluation.
+    """All faults of one evaluation.
 
     Attributes:
-        as_of: of it, µs.
-        by_root: faults by what is to be mended.
-        unknown: datasets of which nobody knows how they are.
-        walks: what is downstream of each; none: nothing is bad.
-        owners: of the datasets; none: nothing is bad.
+        as_of: of the evaluation, µs.
+        by_root: the faults by their root.
+        unknown: datasets whose state is unknown because of our own gaps.
+        walks: computes impacts; None: nothing is bad.
+        owners: of the datasets; None: nothing is bad.
     """
 
     as_of: int
@@ -87,114 +55,158 @@ def detect_faults(
     windows: Sequence[Window],
     previous: ImpactWalks | None = None,
 ) -> DetectedFaults:
-    """What the newest evaluation, of `as_of` (µs), tells of.
+    """Return the faults of the newest evaluation.
 
     Args:
-        connection: of the catalog; one moment of it.
-        as_of: of the newest evaluation.
+        connection: of the catalog, in one read transaction.
+        as_of: of the newest evaluation, µs.
         policy: in force.
-        windows: that people planned, beside the policy's.
-        previous: of the evaluation before.
+        windows: that operators planned, beside the policy's.
+        previous: walks of the evaluation before.
     """
     unknown = load_unknown_keys(connection)
-    facts = load_violations(connection, as_of)
-    if not facts and not has_failing(connection, as_of):
+    violations = load_violations(connection, as_of)
+    if not violations and not has_failing(connection, as_of):
         return DetectedFaults(as_of, unknown=unknown)
     snapshot = load_snapshot(connection, as_of, declared_edges(policy))
-    alone = find_faults(facts, snapshot.estate)
-    failures = select_failures(alone, snapshot.estate)
-    due = find_due_failures(connection, alone, failures, snapshot.estate, as_of)
+    alone = find_faults(violations, snapshot.graph)
+    failures = select_failures(alone, snapshot.graph)
+    due = find_due_failures(connection, alone, failures, snapshot.graph, as_of)
     causes = find_shared_causes(connection, alone, as_of, due.roots)
+    groups = merge_by_cause(alone, {root: each.name for root, each in causes.items()}, failures)
+    walks = ImpactWalks(snapshot.graph, previous)
+    undeclared = (each.dataset_key for each in violations if each.reason == "unexpected_source")
+    context = _load_context(connection, groups, snapshot, due, frozenset(undeclared))
+    names = context.every_name(groups)
+    ends = zip(names, find_windows(windows, policy, names, as_of), strict=True)
+    hidden = {name: end for name, end in ends if end is not None}
+    builder = _FaultBuilder(snapshot, walks, policy, context, hidden)
     common = {each.name: each for each in causes.values()}
-    faults = merge_by_cause(alone, {root: each.name for root, each in causes.items()}, failures)
-    walks = ImpactWalks(snapshot.estate, previous)
-    datasets = load_dataset_info(connection, {key for each in faults for key in each.root_keys})
-    jobs = load_jobs_at_fault(connection, faults)
-    roots = (root_name(each.root, snapshot.jobs, datasets) for each in faults)
-    of_datasets = ((each.namespace, each.name) for each in datasets.values())
-    names = list({*roots, *jobs.roots.values(), *of_datasets})
-    hides = dict(zip(names, find_windows(windows, policy, names, as_of), strict=True))
-    under_way = {key for each in faults if each.root.kind == UNDER_WAY for key in each.root_keys}
-    undeclared = (each.dataset_key for each in facts if each.reason == "unexpected_source")
-    hurt = incidents_affecting(connection, under_way)
-    context = _Context(datasets, jobs, hides, hurt, due, frozenset(undeclared))
-    judged = _FaultBuilder(snapshot, walks, policy, context)
-    found = [judged.finding(each, as_of, common.get(each.root.name)) for each in faults]
-    by_root = {each.found.root: each for each in found}
+    found = [builder.build(each, as_of, common.get(each.root.name)) for each in groups]
+    by_root = {each.root: each for each in found}
     return DetectedFaults(as_of, by_root, unknown, walks, snapshot.owners)
 
 
 class _Context(msgspec.Struct, frozen=True, eq=False):
-    """Names of the roots, planned windows, and which incidents list them as affected.
+    """What the catalog knows of the roots.
 
-    Also the failures that notify before a dataset is bad, and datasets with an undeclared source.
+    Attributes:
+        root_names: namespace and name of each job by its key.
+        datasets: the datasets of the roots, by key.
+        jobs: root jobs and owners of the jobs at fault.
+        affected_by: incidents that list a dataset as affected, by dataset key.
+        due: failures that notify before a dataset is bad.
+        undeclared: datasets with an undeclared source.
     """
 
+    root_names: Mapping[int, _Name]
     datasets: Mapping[int, DatasetInfo]
     jobs: JobsAtFault
-    hides: Mapping[tuple[str, str], WindowEnd | None]
-    hurt: Mapping[int, set[str]]
+    affected_by: Mapping[int, set[str]]
     due: DueFailures
     undeclared: frozenset[int]
 
+    def name_of(self, root: Root) -> _Name:
+        """Return namespace and name of a root; both empty if it is not known any more."""
+        if root.entity == "job":
+            return self.root_names.get(root.key, ("", ""))
+        if root.entity == "dataset":
+            known = self.datasets.get(root.key)
+            return ("", "") if known is None else (known.namespace, known.name)
+        return "", root.name
+
+    def every_name(self, groups: Iterable[FaultGroup]) -> list[_Name]:
+        """Return the names that a suppression window may match, each once."""
+        roots = (self.name_of(each.root) for each in groups)
+        datasets = ((each.namespace, each.name) for each in self.datasets.values())
+        return list({*roots, *self.jobs.roots.values(), *datasets})
+
+
+def _load_context(
+    connection: Connection,
+    groups: Sequence[FaultGroup],
+    snapshot: CatalogSnapshot,
+    due: DueFailures,
+    undeclared: frozenset[int],
+) -> _Context:
+    under_way = {key for each in groups if each.root.kind == UNDER_WAY for key in each.root_keys}
+    return _Context(
+        snapshot.jobs,
+        load_dataset_info(connection, {key for each in groups for key in each.root_keys}),
+        load_jobs_at_fault(connection, groups),
+        incidents_affecting(connection, under_way),
+        due,
+        undeclared,
+    )
+
 
 class _FaultBuilder:
-    """Makes of a cluster what the life of incidents goes by."""
+    """Adds owner, severity, windows and evidence to a group."""
 
     def __init__(
-        self, snapshot: CatalogSnapshot, walks: ImpactWalks, policy: Policy, context: _Context
+        self,
+        snapshot: CatalogSnapshot,
+        walks: ImpactWalks,
+        policy: Policy,
+        context: _Context,
+        windows: Mapping[_Name, WindowEnd],
     ) -> None:
-        self._given, self._walks, self._policy = snapshot, walks, policy
-        self._datasets, self._jobs, self._hides = context.datasets, context.jobs, context.hides
-        self._hurt, self._due, self._undeclared = context.hurt, context.due, context.undeclared
+        self._snapshot, self._walks, self._policy = snapshot, walks, policy
+        self._context, self._windows = context, windows
 
-    def finding(self, group: FaultGroup, now: int, common: CommonCause | None) -> DetectedFault:
-        estate = self._given.estate
+    def build(self, group: FaultGroup, now: int, common: CommonCause | None) -> DetectedFault:
+        graph, context = self._snapshot.graph, self._context
         level = self._walks.severity(group, now)
-        window, until = self._hidden(group) or (None, 0)
-        found = msgspec.structs.replace(
-            snapshot_of(group, level, estate, self._owner(group, common)),
+        window, until = self._find_window(group) or (None, 0)
+        incidents = (context.affected_by.get(key, ()) for key in group.root_keys)
+        errors = (self._snapshot.errors.get(run_id) for run_id in group.run_ids)
+        namespace, name = context.name_of(group.root)
+        return msgspec.structs.replace(
+            detected_fault(group, level, graph, self._owner(group, common)),
             hidden_by=window,
             hidden_until=until,
-            times=read_times(estate, group.root_keys, now),
-            affected_by=frozenset().union(*(self._hurt.get(key, ()) for key in group.root_keys)),
-            has_pending_retry=self._due.is_waiting(group, level, now),
-        )
-        name = root_name(found.root, self._given.jobs, self._datasets)
-        errors = (self._given.errors.get(run_id) for run_id in group.run_ids)
-        error = next((each for each in errors if each), None)
-        is_new = not self._undeclared.isdisjoint(group.root_keys)
-        return DetectedFault(
-            found, group, self._walks, *name, common, error, as_of=now, has_new_source=is_new
+            times=read_times(graph, group.root_keys, now),
+            affected_by=frozenset().union(*incidents),
+            has_pending_retry=context.due.is_waiting(group, level, now),
+            walks=self._walks,
+            namespace=namespace,
+            name=name,
+            shared_cause=common,
+            error=_first_known(errors),
+            as_of=now,
+            has_new_source=not context.undeclared.isdisjoint(group.root_keys),
         )
 
     def _owner(self, group: FaultGroup, common: CommonCause | None) -> str | None:
         """Return the owner of the job or its root job by the policy, else of most of its datasets.
 
         Where no dataset has an owner, the job's own facet names it. A cause in the jobs of several
-        teams, or one that spreads to others, has none: it is the platform's.
+        teams, or a version that is rolled out to others too, is unowned: the platform owns it.
         """
         if common is not None and common.is_rollout:
             return None
-        job = self._job(group)
-        names = [] if job is None else self._jobs.names(job)
+        names = self._job_names(group)
         by_policy = (owner_of_job(self._policy, *name) for name in names)
-        by_facet = (self._jobs.owners.get(name) for name in names)
-        owners = [each.owner for key in group.root_keys if (each := self._datasets.get(key))]
+        by_facet = (self._context.jobs.owners.get(name) for name in names)
+        owners = [each.owner for each in self._root_datasets(group)]
         if common is not None:
             return owners[0] if len(set(owners)) == 1 else None
         return _first_known(by_policy) or _most_common(owners) or _first_known(by_facet)
 
-    def _hidden(self, group: FaultGroup) -> WindowEnd | None:
-        """In a window is whose job is in one, or all of whose own datasets are."""
-        job = self._job(group)
-        own = (self._datasets[key] for key in group.root_keys if key in self._datasets)
-        names = [] if job is None else self._jobs.names(job)
-        of_job = next((hidden for name in names if (hidden := self._hides[name])), None)
-        return of_job or common_window(self._hides[each.namespace, each.name] for each in own)
+    def _find_window(self, group: FaultGroup) -> WindowEnd | None:
+        """Return the window of its job, else the one that covers all of its own datasets."""
+        of_job = (self._windows[name] for name in self._job_names(group) if name in self._windows)
+        names = ((each.namespace, each.name) for each in self._root_datasets(group))
+        return next(of_job, None) or common_window(self._windows.get(name) for name in names)
 
-    def _job(self, group: FaultGroup) -> tuple[str, str] | None:
-        return self._given.jobs.get(group.root.key) if group.root.entity == "job" else None
+    def _root_datasets(self, group: FaultGroup) -> list[DatasetInfo]:
+        known = self._context.datasets
+        return [known[key] for key in group.root_keys if key in known]
+
+    def _job_names(self, group: FaultGroup) -> list[_Name]:
+        """Return the job of the root and its root job; empty where the root is no known job."""
+        job = self._snapshot.jobs.get(group.root.key) if group.root.entity == "job" else None
+        return [] if job is None else self._context.jobs.names_of(job)
 
 
 def _first_known(found: Iterable[str | None]) -> str | None:

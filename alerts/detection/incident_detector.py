@@ -1,6 +1,6 @@
-"""Walks incidents on, once a second, by what the newest evaluation says."""
+"""Update incidents once a second from the newest evaluation."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from time import monotonic
 
 import msgspec
@@ -10,21 +10,20 @@ from sqlalchemy import Connection, Engine
 from alerts.detection.due_failures import count_failing
 from alerts.detection.evaluation_status import EvaluationStatus, read_status
 from alerts.detection.explained_time import count_explained
-from alerts.detection.fault_detection import DetectedFault, DetectedFaults, detect_faults
+from alerts.detection.fault_detection import DetectedFaults, detect_faults
 from alerts.detection.recoveries import explain_recoveries
-from alerts.detection.self_monitoring import NO_FAILURES, PIPELINE, RoleFailure, find_own_faults
+from alerts.detection.self_monitoring import NO_FAILURES, RoleFailure, find_own_faults
 from alerts.detection.summaries import StepSummaries, summarize_step
 from alerts.incidents import lifecycle
-from alerts.incidents.incident import FaultSnapshot, Incident
+from alerts.incidents.detected_fault import DetectedFault
+from alerts.incidents.incident import Incident
 from alerts.incidents.incident_store import load_active, save, version
-from alerts.incidents.incident_text import root_name
 from alerts.incidents.step_slices import first_slice
-from alerts.incidents.steps import Command, Step, StepInput, cap_times
+from alerts.incidents.steps import Command, Event, Step, StepInput, cap_times
 from alerts.notify.router import route_incident_step
 from alerts.notify.settings import RoutingSettings
 from alerts.operator_actions.command_queue import complete, pending, rejections
 from alerts.operator_actions.suppression_windows import load_windows
-from alerts.root_cause.faults import Root
 from alerts.root_cause.snapshot import MICROS
 from lineage.catalog.engine import writing
 from lineage.clock import Clock, to_micros
@@ -32,34 +31,33 @@ from lineage.policy.model import Policy
 
 _log = structlog.get_logger(__name__)
 
-# Between the beginnings of two searches without a new evaluation: each may read the whole estate.
+# Between the beginnings of two searches without a new evaluation: each may read the whole catalog.
 _PAUSE_SECONDS = 5.0
-# A search is at most one third of the time: the one of a storm takes longer than the pause.
+# A search takes at most one third of the time: during a storm it takes longer than the pause.
 _PAUSE_FACTOR = 3
 
 NumberedCommands = list[tuple[int, Command]]
 
 
 class _Observation(msgspec.Struct, frozen=True, eq=False):
-    """What a turn goes by."""
+    """Input of one turn."""
 
     now: StepInput
-    by_root: Mapping[Root, DetectedFault]
-    asked: NumberedCommands
+    commands: NumberedCommands
     policy: Policy
     status: EvaluationStatus
 
-    def findings(self, step: Step) -> dict[str, DetectedFault]:
-        """By incident, where its root is found now."""
+    def faults_of(self, step: Step) -> dict[str, DetectedFault]:
+        """Return the fault of each incident whose root is found now, by incident id."""
+        by_root = {each.root: each for each in self.now.faults}
         every = (*step.changed, *step.incidents)
-        return {each.id: self.by_root[each.root] for each in every if each.root in self.by_root}
+        return {each.id: by_root[each.root] for each in every if each.root in by_root}
 
 
 class IncidentDetector:
-    """Called once a second.
+    """Creates, changes and resolves incidents.
 
-    What it remembers is what stands in the catalog: where another service wrote in between, it
-    reads that first.
+    It caches the active incidents of the catalog, and reloads them after another service wrote.
     """
 
     def __init__(
@@ -67,140 +65,131 @@ class IncidentDetector:
         clock: Clock,
         policy: Callable[[], Policy],
         settings: RoutingSettings,
-        troubles: Callable[[], Mapping[str, RoleFailure]] = lambda: NO_FAILURES,
+        failures: Callable[[], Mapping[str, RoleFailure]] = lambda: NO_FAILURES,
         *,
         began_at: int | None = None,
     ) -> None:
-        """Nothing is read before the first turn.
+        """Create a detector that reads nothing before its first turn.
 
         Args:
             clock: of this process.
-            policy: gives the one in force.
-            settings: of those who are told.
-            troubles: gives the roles of Lineward that fail.
+            policy: returns the one in force.
+            settings: of notifications.
+            failures: returns the roles of Lineward that fail.
             began_at: when this process began, µs; None: with the first turn.
         """
-        self._troubles = troubles
+        self._failures = failures
         self._clock, self._policy, self._settings = clock, policy, settings
-        self._findings = DetectedFaults(0)
-        self._incidents: dict[str, Incident] = {}
+        self._detected = DetectedFaults(0)
+        self._incidents = dict[str, Incident]()
         self._failing: tuple[int, int | None] = (0, None)
-        self._found_at = 0
+        self._searched_at = 0
         self._pause_seconds = _PAUSE_SECONDS
-        self._position = -1
+        self._version = -1
         self._counted = 0
         self._began_at = began_at
 
     def __call__(self, engine: Engine) -> None:
-        """One turn."""
-        seen = self._look(engine)
-        step = self._step(seen.now)
-        if seen.asked or not self._is_as_before(step):
+        """Run one turn."""
+        seen = self._observe(engine)
+        step = self._advance(seen.now)
+        if seen.commands or not self._is_unchanged(step):
             self._write(engine, seen, step)
 
-    def _step(self, now: StepInput) -> Step:
-        return lifecycle.advance(
-            (cap_times(each, now.at) for each in self._incidents.values()), now
-        )
+    def _advance(self, now: StepInput) -> Step:
+        incidents = (cap_times(each, now.at) for each in self._incidents.values())
+        return lifecycle.advance(incidents, now)
 
-    def _look(self, engine: Engine) -> _Observation:
-        """Read what is new; roots are searched after an evaluation, or where another run failed."""
+    def _observe(self, engine: Engine) -> _Observation:
+        """Read what is new; search for roots after an evaluation, or after another failed run."""
         at, policy = to_micros(self._clock()), self._policy()
-        troubles = self._troubles()
+        failures = self._failures()
         self._began_at = at if self._began_at is None else self._began_at
         with engine.connect() as connection:
             status = read_status(connection, at, self._began_at)
             as_of = status.evaluated_at
-            if as_of is not None and self._is_to_search(connection, as_of, at):
+            if as_of is not None and self._is_search_due(connection, as_of, at):
                 self._search(connection, as_of, at, policy)
-            own = find_own_faults(connection, status, self._settings.platform, troubles)
-            by_root = {
-                **self._findings.by_root,
-                **{each.root: _service_fault(each, troubles, status) for each in own},
-            }
-            if version(connection) != self._position:
-                self._recall(connection)
-            asked = pending(connection)
-        self._count(engine, as_of)
-        found = tuple(each.found for each in by_root.values())
-        commands = tuple(command for _, command in asked)
-        now = StepInput(at, found, self._findings.unknown, commands, is_behind=status.is_behind)
-        return _Observation(now, by_root, asked, policy, status)
+            own = list(find_own_faults(connection, status, self._settings.platform, failures))
+            if version(connection) != self._version:
+                self._reload(connection)
+            commands = pending(connection)
+        self._count_explained(engine, as_of)
+        faults = {**self._detected.by_root, **{each.root: each for each in own}}
+        now = StepInput(
+            at,
+            tuple(faults.values()),
+            self._detected.unknown,
+            tuple(command for _, command in commands),
+            is_behind=status.is_behind,
+        )
+        return _Observation(now, commands, policy, status)
 
-    def _is_to_search(self, connection: Connection, as_of: int, at: int) -> bool:
-        """Whether there is a new evaluation, or a failed run or the write after it has landed.
+    def _is_search_due(self, connection: Connection, as_of: int, at: int) -> bool:
+        """Return whether there is a new evaluation, or a failed run or the write after it landed.
 
-        An evaluation may take long on a busy machine; a failed run needs none to be a fault.
+        An evaluation may take long on a busy machine; a failed run is a fault without one.
         """
-        failing, is_new = count_failing(connection), as_of != self._findings.as_of
-        has_waited = at - self._found_at >= self._pause_seconds * MICROS
+        failing, is_new = count_failing(connection), as_of != self._detected.as_of
+        has_waited = at - self._searched_at >= self._pause_seconds * MICROS
         if not is_new and (failing == self._failing or not has_waited):
             return False
-        self._failing, self._found_at = failing, at
+        self._failing, self._searched_at = failing, at
         return True
 
     def _search(self, connection: Connection, as_of: int, at: int, policy: Policy) -> None:
-        """Search for roots, and note how long to pause before the next search."""
+        """Search for roots, and set the pause before the next search."""
         began = monotonic()
-        windows, previous = load_windows(connection, at), self._findings.walks
-        self._findings = detect_faults(connection, as_of, policy, windows, previous)
+        windows, previous = load_windows(connection, at), self._detected.walks
+        self._detected = detect_faults(connection, as_of, policy, windows, previous)
         self._pause_seconds = max(_PAUSE_SECONDS, _PAUSE_FACTOR * (monotonic() - began))
 
-    def _count(self, engine: Engine, as_of: int | None) -> None:
-        """By the incidents as they were: what opens now was in none before."""
+    def _count_explained(self, engine: Engine, as_of: int | None) -> None:
+        """Count before the step: an incident that opens now explains nothing of the past."""
         if as_of is None or as_of == self._counted:
             return
         with writing(engine) as connection:
             count_explained(connection)
         self._counted = as_of
 
-    def _is_as_before(self, step: Step) -> bool:
+    def _is_unchanged(self, step: Step) -> bool:
         return not step.changed and {each.id: each for each in step.incidents} == self._incidents
 
-    def _recall(self, connection: Connection) -> None:
-        self._position = version(connection)
+    def _reload(self, connection: Connection) -> None:
+        self._version = version(connection)
         self._incidents = {each.id: each for each in load_active(connection)}
 
     def _write(self, engine: Engine, seen: _Observation, step: Step) -> None:
         with engine.connect() as connection:
-            # Who is hurt is looked up before the catalog is locked.
-            step = self._first_of(connection, step, seen)
-            drawn = self._draw(connection, step, seen)
+            # Affected datasets are looked up before the catalog is locked.
+            step = self._first_slice(connection, step, seen)
+            summaries = self._summarize(connection, step, seen)
         with writing(engine) as connection:
-            if version(connection, is_held=True) != self._position:
-                self._recall(connection)
-                step = self._first_of(connection, self._step(seen.now), seen)
-                drawn = self._draw(connection, step, seen)
-            save(connection, self._incidents, step, seen.findings(step), drawn.lists)
-            numbers = [number for number, _ in seen.asked]
-            complete(connection, numbers, rejections(seen.asked, step.rejected), seen.now.at)
+            if version(connection, is_held=True) != self._version:
+                self._reload(connection)
+                step = self._first_slice(connection, self._advance(seen.now), seen)
+                summaries = self._summarize(connection, step, seen)
+            save(connection, self._incidents, step, seen.faults_of(step), summaries.lists)
+            numbers = [number for number, _ in seen.commands]
+            rejected = rejections(seen.commands, step.rejected)
+            complete(connection, numbers, rejected, seen.now.at)
             route_incident_step(
-                connection, step, drawn.pictures, seen.policy, self._settings, seen.now.at
+                connection, step, summaries.pictures, seen.policy, self._settings, seen.now.at
             )
-        self._position += 1
+        self._version += 1
         self._incidents = {each.id: each for each in step.incidents}
-        _log_events(step)
+        _log_events(step.events)
 
-    def _first_of(self, connection: Connection, step: Step, seen: _Observation) -> Step:
-        asked = {each.incident_id for _, each in seen.asked}
-        part = first_slice(self._incidents, step, asked)
+    def _first_slice(self, connection: Connection, step: Step, seen: _Observation) -> Step:
+        commanded = {each.incident_id for _, each in seen.commands}
+        part = first_slice(self._incidents, step, commanded)
         return explain_recoveries(connection, part, seen.status)
 
-    def _draw(self, connection: Connection, step: Step, seen: _Observation) -> StepSummaries:
-        return summarize_step(
-            connection, self._incidents, step, seen.findings(step), self._findings.owners
-        )
+    def _summarize(self, connection: Connection, step: Step, seen: _Observation) -> StepSummaries:
+        faults, owners = seen.faults_of(step), self._detected.owners
+        return summarize_step(connection, self._incidents, step, faults, owners)
 
 
-def _service_fault(
-    fault: FaultSnapshot, troubles: Mapping[str, RoleFailure], status: EvaluationStatus
-) -> DetectedFault:
-    namespace, name = root_name(fault.root, {}, {})
-    trouble = troubles.get(name)
-    words = trouble.message if trouble else status.evidence if name == PIPELINE else None
-    return DetectedFault(fault, namespace=namespace, name=name, message=words)
-
-
-def _log_events(step: Step) -> None:
-    for each in step.events:
+def _log_events(events: Iterable[Event]) -> None:
+    for each in events:
         _log.info("incident", incident=each.incident_id, what=each.what, revision=each.revision)

@@ -27,7 +27,7 @@ class JobsAtFault(msgspec.Struct, frozen=True):
     roots: dict[Name, Name] = {}
     owners: dict[Name, str] = {}
 
-    def names(self, job: Name) -> list[Name]:
+    def names_of(self, job: Name) -> list[Name]:
         """Return the job, then its root job: a rule that matches either is meant for it."""
         return [job, self.roots[job]] if job in self.roots else [job]
 

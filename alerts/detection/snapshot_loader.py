@@ -1,6 +1,7 @@
-"""The estate as the catalog has it: datasets, the edges that are in force, and what failed.
+"""Load the lineage snapshot from the catalog: datasets, current edges, and failed runs.
 
-Read as a whole, by columns, and only while something is wrong: `docs/incidents.md` has the figures.
+The whole catalog is read, by columns, and only while something is wrong: `docs/incidents.md` has
+the figures.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, text
 
 from alerts.detection.dataset_failures import Failure, load_failures
+from alerts.incidents.affected_datasets import Owners
 from alerts.root_cause.snapshot import (
     DATASET,
     MICROS,
@@ -23,18 +25,18 @@ from alerts.root_cause.snapshot import (
     build_snapshot,
 )
 from lineage import keys
-from lineage.adjacency import Keys, positions_in
 from lineage.catalog.ranks import TIER
 from lineage.states import BAD, GOOD, LOST_AFTER_DURATIONS, TIER_RANKS, UNKNOWN
 
 _DATASETS = f"""
-    SELECT d.dataset_key, a.last_job_namespace, a.last_job_name,
-        coalesce(a.last_written_at, 0), coalesce(a.last_failed_at, 0),
-        coalesce(a.last_started_at, 0), l.cadence_seconds, {TIER},
-        coalesce(p.is_source, :no),
-        CASE WHEN one.state <> 'bad' OR one.was_good THEN one.state END, two.state,
-        a.last_written_at + two.limit_seconds * 1e6, coalesce(a.last_write_root_run_id, ''),
-        coalesce(p.owner, ''), l.duration_seconds
+    SELECT d.dataset_key AS dataset_key, a.last_job_namespace AS job_namespace,
+        a.last_job_name AS job_name, coalesce(a.last_written_at, 0) AS written_at,
+        coalesce(a.last_failed_at, 0) AS failed_at, coalesce(a.last_started_at, 0) AS started_at,
+        l.cadence_seconds AS cadence_seconds, l.duration_seconds AS duration_seconds,
+        {TIER} AS tier, coalesce(p.is_source, :no) AS is_source,
+        CASE WHEN one.state <> 'bad' OR one.was_good THEN one.state END AS coverage,
+        two.state AS freshness, a.last_written_at + two.limit_seconds * 1e6 AS deadline_at,
+        coalesce(a.last_write_root_run_id, '') AS run_id, coalesce(p.owner, '') AS owner
     FROM dataset d
     LEFT JOIN dataset_activity a ON a.dataset_key = d.dataset_key
     LEFT JOIN dataset_limit l ON l.dataset_key = d.dataset_key
@@ -44,8 +46,8 @@ _DATASETS = f"""
     WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL
     ORDER BY d.dataset_key
 """  # noqa: S608 - constants only
-# As at the newest good write of its end, which is how it was when things went wrong: an edge that
-# was in none of three of its own usual intervals before that is of the past.
+# As of the newest good write of the downstream dataset, which is before things went wrong: an edge
+# that was not seen for three of its own usual intervals before that is no longer in use.
 _EDGES = """
     SELECT e.upstream_key, e.downstream_key, e.job_key FROM edge e
     LEFT JOIN dataset_activity a ON a.dataset_key = e.downstream_key
@@ -55,47 +57,25 @@ _EDGES = """
         THEN (e.last_seen_at - e.first_seen_at) / (e.runs - 1) ELSE :day END
 """
 _DAY = 86_400 * MICROS
-_JUDGED = frozenset({GOOD, BAD, UNKNOWN})
-_COUNTING = frozenset({BAD, UNKNOWN})  # states in which a limit that has passed was missed
-
-NO_OWNER = -1  # one below the first: `NO_KEY` numbers an empty name
+_EVALUATED = frozenset({GOOD, BAD, UNKNOWN})
+_LIMIT_COUNTS = frozenset({BAD, UNKNOWN})  # states in which a limit that has passed was missed
 
 Jobs = dict[int, tuple[str, str]]
 Pair = tuple[int, int]
-
-
-class Owners(msgspec.Struct, frozen=True, eq=False):
-    """Who owns each dataset, as a number: of 100,000 datasets that is a hundredth of the names.
-
-    Attributes:
-        keys: of the datasets, ascending.
-        codes: of each, the position of its owner in `names`; `NO_OWNER`: it has none.
-        names: of all owners.
-    """
-
-    keys: Keys
-    codes: NDArray[np.int32]
-    names: tuple[str, ...]
-
-    def of(self, keys: Keys) -> NDArray[np.int32]:
-        """Return the code of each dataset's owner."""
-        places, is_known = positions_in(self.keys, keys)
-        found = np.full(len(keys), NO_OWNER, dtype=np.int32)
-        found[is_known] = self.codes[places]
-        return found
+_Columns = Mapping[str, Sequence[Any]]  # by name, in the order of the datasets
 
 
 class CatalogSnapshot(msgspec.Struct, frozen=True, eq=False):
-    """The estate, and what its numbers stand for.
+    """Lineage snapshot, with the names behind its numbers.
 
     Attributes:
-        estate: as `alerts.root_cause.roots` takes it.
+        graph: datasets and edges, as `roots.find_faults` takes them.
         jobs: namespace and name, by job key of a dataset.
-        owners: of its datasets.
+        owners: of the datasets.
         errors: of the newest failed runs that reported one, by run id.
     """
 
-    estate: LineageSnapshot
+    graph: LineageSnapshot
     jobs: Jobs
     owners: Owners
     errors: Mapping[str, str] = {}
@@ -104,88 +84,92 @@ class CatalogSnapshot(msgspec.Struct, frozen=True, eq=False):
 def load_snapshot(
     connection: Connection, as_of: int, declared: Iterable[Pair] = ()
 ) -> CatalogSnapshot:
-    """All of it, as the newest evaluation (of `as_of`, µs) and the batches since have it.
+    """Load the snapshot as of the newest evaluation and the batches since.
 
     Args:
-        connection: of the catalog; one moment of it.
-        as_of: of the newest evaluation.
-        declared: edges of the policy: a job that tells nobody what it reads reads all the same.
+        connection: of the catalog, in one read transaction.
+        as_of: of the newest evaluation, µs.
+        declared: edges of the policy: a job that reports no inputs reads them all the same.
     """
     columns = _load_columns(connection)
     edges = _load_edges(connection, declared)
     rows, jobs = _build_rows(columns)
     is_due = _is_due(rows, as_of)
     rows["is_observable"] &= ~is_due
-    started = np.array(columns[5], dtype=np.int64)
+    started = np.array(columns["started_at"], dtype=np.int64)
     rows["lost_at"] = np.where(is_due, _lost_at(rows, started, as_of), NEVER)
-    rows["deadline_at"][_is_waived(rows, columns[10], as_of)] = NEVER
+    rows["deadline_at"][_is_waived(rows, columns["freshness"], as_of)] = NEVER
     failed = load_failures(connection, _failed_keys(rows))
     _set_failures(rows, failed, jobs)
     _set_next_reads(rows, started, edges, as_of)
     run_ids = {key: failure.run_id for key, failure in failed.items()}
     errors = {failure.run_id: failure.error for failure in failed.values() if failure.error}
-    return CatalogSnapshot(
-        build_snapshot(rows, edges, run_ids), jobs, _number_owners(columns), errors
-    )
+    graph = build_snapshot(rows, edges, run_ids)
+    return CatalogSnapshot(graph, jobs, _number_owners(columns), errors)
 
 
-def _load_columns(connection: Connection) -> list[Sequence[Any]]:
-    found = connection.execute(text(_DATASETS), {"no": False}).all()
-    return list(zip(*found, strict=True)) or [()] * 15
+def _load_columns(connection: Connection) -> _Columns:
+    result = connection.execute(text(_DATASETS), {"no": False})
+    names = tuple(result.keys())
+    rows = result.all()
+    values = zip(*rows, strict=True) if rows else ((),) * len(names)
+    return dict(zip(names, values, strict=True))
 
 
 def _load_edges(connection: Connection, declared: Iterable[Pair]) -> Edges:
     found = connection.execute(text(_EDGES), {"day": _DAY}).all()
     flat = np.fromiter((key for row in found for key in row), np.int64, 3 * len(found))
     unseen = sorted({*declared}.difference((up, down) for up, down, _ in found))
-    told = np.array([(*pair, NO_KEY) for pair in unseen], dtype=np.int64)
-    return Edges(*np.concatenate([flat.reshape(-1, 3), told.reshape(-1, 3)]).T.copy())
+    added = np.array([(*pair, NO_KEY) for pair in unseen], dtype=np.int64)
+    return Edges(*np.concatenate([flat.reshape(-1, 3), added.reshape(-1, 3)]).T.copy())
 
 
-def _build_rows(columns: list[Sequence[Any]]) -> tuple[Rows, Jobs]:
-    rows = np.zeros(len(columns[0]), dtype=DATASET)
-    rows["key"], (rows["job_key"], jobs) = columns[0], _number_jobs(columns[1], columns[2])
-    rows["last_written_at"], rows["failed_at"] = columns[3], columns[4]
-    rows["cadence_seconds"] = np.array(columns[6], dtype=np.float64)  # None is nan
-    rows["duration_seconds"] = np.array(columns[14], dtype=np.float64)
-    rows["tier"] = [TIER_RANKS[tier] for tier in columns[7]]
-    rows["is_source"] = columns[8]
-    rows["is_observable"] = [
-        one in _JUDGED or two in _JUDGED for one, two in zip(columns[9], columns[10], strict=True)
-    ]
-    rows["is_unknown"] = [UNKNOWN in pair for pair in zip(columns[9], columns[10], strict=True)]
-    rows["run"] = _numbers(columns[12])
-    deadline = np.array(columns[11], dtype=np.float64)
+def _build_rows(columns: _Columns) -> tuple[Rows, Jobs]:
+    rows = np.zeros(len(columns["dataset_key"]), dtype=DATASET)
+    rows["key"] = columns["dataset_key"]
+    rows["job_key"], jobs = _number_jobs(columns["job_namespace"], columns["job_name"])
+    rows["last_written_at"], rows["failed_at"] = columns["written_at"], columns["failed_at"]
+    for name in ("cadence_seconds", "duration_seconds"):
+        rows[name] = np.array(columns[name], dtype=np.float64)  # None becomes nan
+    rows["tier"] = [TIER_RANKS[tier] for tier in columns["tier"]]
+    rows["is_source"] = columns["is_source"]
+    states = list(zip(columns["coverage"], columns["freshness"], strict=True))
+    rows["is_observable"] = [not _EVALUATED.isdisjoint(pair) for pair in states]
+    rows["is_unknown"] = [UNKNOWN in pair for pair in states]
+    rows["run"] = _number_names(columns["run_id"])
+    deadline = np.array(columns["deadline_at"], dtype=np.float64)
     rows["deadline_at"] = np.where(np.isnan(deadline), NEVER, deadline)
     return rows, jobs
 
 
-def _number_owners(columns: list[Sequence[Any]]) -> Owners:
-    numbers = np.array(_numbers(columns[13]), dtype=np.int32)
-    names = tuple(dict.fromkeys(name for name in columns[13] if name))
-    return Owners(np.array(columns[0], dtype=np.int64), numbers - 1, names)
+def _number_owners(columns: _Columns) -> Owners:
+    numbers = np.array(_number_names(columns["owner"]), dtype=np.int32)
+    names = tuple(dict.fromkeys(name for name in columns["owner"] if name))
+    # Numbers begin at 1, positions in `names` at 0; `NO_KEY` becomes `NO_OWNER`.
+    return Owners(np.array(columns["dataset_key"], dtype=np.int64), numbers - 1, names)
 
 
-def _numbers(names: Iterable[str]) -> list[int]:
-    """One for each name; NO_KEY where it is empty."""
+def _number_names(names: Iterable[str]) -> list[int]:
+    """Return a number for each different name, `NO_KEY` for an empty one."""
     known = {"": NO_KEY}
     return [known.setdefault(name, len(known)) for name in names]
 
 
 def _is_due(rows: Rows, as_of: int) -> NDArray[np.bool_]:
-    """Not written for more than a cadence: before its limit nobody can say whether it stopped.
+    """Return which datasets were not written for more than a cadence.
 
-    What it makes late may have a shorter limit, and be bad before it.
+    Before its limit has passed nobody knows whether such a dataset stopped. A dataset downstream
+    may have a shorter limit, and be bad before it.
     """
     due_at: NDArray[np.float64] = rows["last_written_at"] + rows["cadence_seconds"] * MICROS
-    return (due_at < as_of) & (rows["last_written_at"] > 0)  # nan, no known cadence, is no less
+    return (due_at < as_of) & (rows["last_written_at"] > 0)  # nan, no known cadence, is not less
 
 
 def _lost_at(rows: Rows, started: NDArray[np.int64], as_of: int) -> NDArray[np.int64]:
-    """Return when the newest run had to be taken for lost; NEVER: it ended, or it still may.
+    """Return when the newest run had to be considered lost; NEVER: it ended, or still may.
 
-    What is made of it may be late before the dataset itself is. Asked of what is due alone: of what
-    was written in time, a START without an end says nothing.
+    A downstream dataset may be late before the dataset itself. Only datasets that are due count: a
+    START without an end means nothing for a dataset that was written in time.
     """
     is_known = rows["duration_seconds"] > 0  # nan is not
     seconds = np.where(is_known, rows["duration_seconds"] * LOST_AFTER_DURATIONS, 0.0)
@@ -195,15 +179,15 @@ def _lost_at(rows: Rows, started: NDArray[np.int64], as_of: int) -> NDArray[np.i
 
 
 def _is_waived(rows: Rows, states: Sequence[str | None], as_of: int) -> NDArray[np.bool_]:
-    """Return whether the limit has passed and M2 says that it does not count: an idle stream."""
-    counts = [state in _COUNTING for state in states]
+    """Return where the limit has passed and M2 does not count it, as for an idle stream."""
+    counts = [state in _LIMIT_COUNTS for state in states]
     return (rows["deadline_at"] < as_of) & ~np.array(counts, dtype=np.bool_)
 
 
 def _number_jobs(
     namespaces: Iterable[str | None], names: Iterable[str | None]
 ) -> tuple[list[int], Jobs]:
-    """The key of each one's job, and what the keys stand for."""
+    """Return the key of each dataset's job, and the jobs by key."""
     known: dict[tuple[str, str], int] = {}
     found = []
     for namespace, name in zip(namespaces, names, strict=True):
@@ -220,7 +204,7 @@ def _failed_keys(rows: Rows) -> list[int]:
 
 
 def _set_failures(rows: Rows, failed: dict[int, Failure], jobs: Jobs) -> None:
-    """A job that retries failed when it failed first; one that never wrote is known by its run."""
+    """Set when each dataset's job first failed, and the job of a dataset that was never written."""
     rows["failed_at"][rows["failed_at"] <= rows["last_written_at"]] = NEVER
     found = list(failed)
     at = np.searchsorted(rows["key"], found)
@@ -234,7 +218,7 @@ def _set_failures(rows: Rows, failed: dict[int, Failure], jobs: Jobs) -> None:
 
 
 def _set_next_reads(rows: Rows, started: NDArray[np.int64], edges: Edges, as_of: int) -> None:
-    """Somebody reads it when a job that is made of it is next expected to start."""
+    """Set when each dataset is read next: at the next expected start of a downstream job."""
     expected = _next_start(started, rows["cadence_seconds"], as_of)
     reads = np.full(len(rows), np.iinfo(np.int64).max)
     ups, downs = (_positions(rows, ends) for ends in (edges.upstream_keys, edges.downstream_keys))
@@ -248,7 +232,7 @@ def _set_next_reads(rows: Rows, started: NDArray[np.int64], edges: Edges, as_of:
 def _next_start(
     started: NDArray[np.int64], cadence: NDArray[np.float64], as_of: int
 ) -> NDArray[np.int64]:
-    """A cadence after the last; whoever missed that is expected by the cadences that follow."""
+    """Return the next start, whole cadences after the last; missed ones are skipped."""
     is_known = (started != NEVER) & ~np.isnan(cadence) & (cadence > 0)
     step = np.where(is_known, cadence, 1.0) * MICROS
     missed = np.floor(np.maximum(0.0, as_of - started - step) / step)
@@ -256,9 +240,9 @@ def _next_start(
     return np.asarray(np.where(is_known, found, NEVER))
 
 
-def _positions(rows: Rows, asked: NDArray[np.int64]) -> NDArray[np.intp]:
-    """Where each stands in `rows`, which are by key; -1: nowhere."""
+def _positions(rows: Rows, wanted: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Return the position of each key in `rows`, which are sorted by key; -1: not there."""
     if not len(rows):
-        return np.full(len(asked), -1, dtype=np.intp)
-    at = np.minimum(np.searchsorted(rows["key"], asked), len(rows) - 1)
-    return np.asarray(np.where(rows["key"][at] == asked, at, -1))
+        return np.full(len(wanted), -1, dtype=np.intp)
+    at = np.minimum(np.searchsorted(rows["key"], wanted), len(rows) - 1)
+    return np.asarray(np.where(rows["key"][at] == wanted, at, -1))

@@ -1,4 +1,4 @@
-"""Who is affected by a fault, in short: as arrays, of which only what is shown becomes objects."""
+"""Summarize the impact of a fault: as arrays, of which only what is shown becomes objects."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -7,23 +7,45 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from alerts.detection.snapshot_loader import NO_OWNER, Owners
 from alerts.notify.message import MAX_LISTED
 from alerts.root_cause.severity import Impact
-from lineage.adjacency import Keys
+from lineage.adjacency import Keys, positions_in
 from lineage.states import TIERS
+
+NO_OWNER: Final = -1
 
 Tiers = tuple[tuple[str, int], ...]
 
 
-class OwnedDatasets(msgspec.Struct, frozen=True):
-    """What one owner has of it.
+class Owners(msgspec.Struct, frozen=True, eq=False):
+    """Owner of each dataset as a number: a hundredth of the memory of the names.
 
     Attributes:
-        keys: the gravest, as many as a message lists.
+        keys: of the datasets, ascending.
+        codes: of each dataset, the position of its owner in `names`, or `NO_OWNER`.
+        names: of all owners.
+    """
+
+    keys: Keys
+    codes: NDArray[np.int32]
+    names: tuple[str, ...]
+
+    def codes_of(self, keys: Keys) -> NDArray[np.int32]:
+        """Return the code of each dataset's owner."""
+        positions, is_known = positions_in(self.keys, keys)
+        codes = np.full(len(keys), NO_OWNER, dtype=np.int32)
+        codes[is_known] = self.codes[positions]
+        return codes
+
+
+class OwnedDatasets(msgspec.Struct, frozen=True):
+    """Affected datasets of one owner.
+
+    Attributes:
+        keys: the most severe, as many as a message lists.
         count: of all.
-        tiers: how many are of each tier, the highest first.
-        bad: those that are bad by the fault.
+        tiers: number of datasets of each tier, the highest tier first.
+        bad: datasets that are bad because of the fault.
     """
 
     keys: list[int]
@@ -33,15 +55,15 @@ class OwnedDatasets(msgspec.Struct, frozen=True):
 
 
 class AffectedDatasets(msgspec.Struct, frozen=True, eq=False):
-    """The datasets downstream of a root, the gravest first: by tier, then hops, then key.
+    """Datasets downstream of a root, most severe first: by tier, then hops, then key.
 
     Attributes:
-        keys: of the datasets; as many as the list keeps.
-        hops: of each, from the root.
-        count: of all, also of those that the list does not keep.
-        first: the gravest, as many as a message lists.
-        tiers: how many are of each tier, the highest first.
-        by_owner: what each owner has.
+        keys: of the datasets, as many as the list keeps.
+        hops: of each dataset, from the root.
+        count: of all datasets, including those that the list does not keep.
+        first: the most severe, as many as a message lists.
+        tiers: number of datasets of each tier, the highest tier first.
+        by_owner: the datasets of each owner.
     """
 
     keys: Keys
@@ -58,24 +80,24 @@ _NONE: Final = AffectedDatasets(
 
 
 def summarize_impact(
-    hurt: Impact | None, owners: Owners | None, bad: frozenset[int], most: int
+    impact: Impact | None, owners: Owners | None, bad: frozenset[int], most: int
 ) -> AffectedDatasets:
-    """Return an impact in short.
+    """Return the affected datasets of an impact.
 
     Args:
-        hurt: the impact; none: of a part of the service itself.
+        impact: None for a fault of Lineward itself.
         owners: of the datasets.
-        bad: those that are bad by the fault.
-        most: so many are kept in the list.
+        bad: datasets that are bad because of the fault.
+        most: the list keeps at most so many.
     """
-    if hurt is None or owners is None:
+    if impact is None or owners is None:
         return _NONE
-    # By hops, then key, they stand already: a stable sort by tier is enough.
-    order = np.argsort(hurt.tiers, kind="stable")
-    keys, tiers = hurt.keys[order], hurt.tiers[order]
+    # The impact is ordered by hops, then key: a stable sort by tier is enough.
+    order = np.argsort(impact.tiers, kind="stable")
+    keys, tiers = impact.keys[order], impact.tiers[order]
     return AffectedDatasets(
         keys[:most].copy(),
-        hurt.hops[order][:most].copy(),
+        impact.hops[order][:most].copy(),
         count=len(keys),
         first=keys[:MAX_LISTED].tolist(),
         tiers=_count_tiers(tiers),
@@ -86,20 +108,20 @@ def summarize_impact(
 def _group_by_owner(
     keys: Keys, tiers: NDArray[np.int8], owners: Owners, bad: frozenset[int]
 ) -> dict[str, OwnedDatasets]:
-    codes = owners.of(keys)
+    codes = owners.codes_of(keys)
     is_bad = np.isin(keys, np.fromiter(bad, np.int64, len(bad)))
     order = np.argsort(codes, kind="stable")
     ends = np.flatnonzero(np.diff(codes[order])) + 1
-    groups = (mine for mine in np.split(order, ends) if len(mine))
+    groups = (positions for positions in np.split(order, ends) if len(positions))
     return {
-        owners.names[codes[mine[0]]]: OwnedDatasets(
-            keys[mine[:MAX_LISTED]].tolist(),
-            len(mine),
-            _count_tiers(tiers[mine]),
-            frozenset(keys[mine[is_bad[mine]]].tolist()),
+        owners.names[codes[own[0]]]: OwnedDatasets(
+            keys[own[:MAX_LISTED]].tolist(),
+            len(own),
+            _count_tiers(tiers[own]),
+            frozenset(keys[own[is_bad[own]]].tolist()),
         )
-        for mine in groups
-        if codes[mine[0]] != NO_OWNER
+        for own in groups
+        if codes[own[0]] != NO_OWNER
     }
 
 

@@ -1,143 +1,54 @@
-"""A fault as it is found, and the incident that it becomes.
+"""Incident: one fault over time.
 
-All instants are whole microseconds since 1970 UTC.
+All times are whole microseconds since 1970 UTC.
 """
 
 from typing import Literal
 
 import msgspec
-import numpy as np
 
+from alerts.incidents.detected_fault import DetectedFault
 from alerts.incidents.times import FaultTimes, LifeTimes, NamedTime, list_times, name_beginning
-from alerts.root_cause.faults import FaultGroup, Root, UnknownReason
-from alerts.root_cause.kinds import KIND_BY_ID, Progression, progression_of
-from alerts.root_cause.retries import RULES as RETRY_RULES
-from alerts.root_cause.severity import BY_KIND, PAGE, TICKET, TICKET_BY_KIND, Severity
-from alerts.root_cause.snapshot import MICROS, NO_KEY, LineageSnapshot
+from alerts.root_cause.faults import Root, UnknownReason
+from alerts.root_cause.kinds import Progression, progression_of
+from alerts.root_cause.severity import BY_KIND, PAGE, Severity
 from lineage import keys
 
-# pending: found, and not held for long enough to be told of.
+# pending: detected, and not bad for long enough to notify.
 State = Literal["pending", "open", "acknowledged", "suppressed", "resolved"]
 
 
-class FaultSnapshot(msgspec.Struct, frozen=True):
-    """A fault as an evaluation finds it.
-
-    Attributes:
-        root: what is to be mended.
-        onset: when it failed.
-        bad_keys: datasets that are bad by it.
-        root_keys: those of the root itself; none of a part of the service.
-        faults: the root, and what would be roots if it did not explain them.
-        severity: page or ticket, and why.
-        owner: of the root; none: nobody is known.
-        cadence_seconds: the longest of its bad datasets, else of its root's.
-        unknown: why the root is not known; none: it is.
-        hidden_by: the planned window that it falls into; it opens when that ends.
-        hidden_until: when that is.
-        affected_by: incidents that list its root's datasets as affected, while a run is under way.
-        has_pending_retry: its run failed, nothing is bad yet, and a retry is expected.
-        times: of the root's own datasets.
-    """
-
-    root: Root
-    onset: int
-    bad_keys: frozenset[int] = frozenset()
-    root_keys: frozenset[int] = frozenset()
-    faults: frozenset[Root] = frozenset()
-    severity: Severity = BY_KIND
-    owner: str | None = None
-    cadence_seconds: float = 0.0
-    unknown: UnknownReason | None = None
-    hidden_by: str | None = None
-    hidden_until: int = 0
-    affected_by: frozenset[str] = frozenset()
-    has_pending_retry: bool = False
-    times: FaultTimes = FaultTimes()
-
-    @property
-    def beginning(self) -> list[NamedTime]:
-        """Return when the fault began, each time by its name."""
-        return name_beginning(self.root.kind, self.root.name, self.onset, self.times)
-
-    @property
-    def is_outage(self) -> bool:
-        """Everything behind it waits."""
-        return self.root.kind == "ingestion"
-
-    @property
-    def is_waiting(self) -> bool:
-        """Return whether a retry is expected, or our own fault hides the upstream."""
-        return self.has_pending_retry or self.unknown == "upstream_unknown"
-
-    def is_retry_expected(self, at: int) -> bool:
-        """Return whether a retry is expected at `at`, µs; of an old failure none is."""
-        return self.has_pending_retry and at - self.onset <= RETRY_RULES.fresh_seconds * MICROS
-
-
-def snapshot_of(
-    group: FaultGroup, severity: Severity, snapshot: LineageSnapshot, owner: str | None = None
-) -> FaultSnapshot:
-    """Of a cluster, as `roots.clusters` has it."""
-    # Nothing is bad yet of a run that failed: the datasets that it should have written count.
-    at = np.searchsorted(snapshot.keys, sorted(group.bad_keys or group.root_keys))
-    cadences = snapshot.datasets["cadence_seconds"][at]
-    return FaultSnapshot(
-        root=group.root,
-        onset=group.onset,
-        bad_keys=group.bad_keys,
-        root_keys=frozenset(group.root_keys),
-        faults=frozenset(member.fault for member in group.members),
-        severity=severity,
-        owner=owner,
-        cadence_seconds=float(np.nan_to_num(cadences).max(initial=0.0)),
-        unknown=group.unknown,
-    )
-
-
-def service_fault(
-    kind: Literal["ingestion", "access", "set_aside"],
-    part: str,
-    since: int,
-    owner: str | None = None,
-) -> FaultSnapshot:
-    """Return a fault of Lineward itself: of a role, of an access, or of events set aside."""
-    root = Root("service", NO_KEY, kind, part)
-    severity = TICKET_BY_KIND if KIND_BY_ID[kind].urgency == TICKET else BY_KIND
-    return FaultSnapshot(root, since, faults=frozenset({root}), owner=owner, severity=severity)
-
-
 class Incident(msgspec.Struct, frozen=True):
-    """One fault over time. Its id never changes; everything else may.
+    """Incident, as the catalog stores it. Its id never changes.
 
     Attributes:
-        id: 16 hexadecimal digits, the same whenever the same is replayed.
-        root: what is to be mended.
-        state: of its life.
+        id: 16 hexadecimal digits; a replay of the same events gives the same id.
+        root: what is to be fixed.
+        state: of the incident.
         onset: when the root failed.
-        seen_at: the first evaluation that found it without a break since.
+        seen_at: the first evaluation that found the fault, without a break since.
         revision: grows by one with each event; 0 before the first.
-        members: datasets that are bad by it.
-        root_keys: the datasets of the root.
-        severity: as of now; the level never falls while it is open.
-        owner: whose it is.
+        members: datasets that are bad because of the fault.
+        root_keys: datasets of the root.
+        severity: current; the level never falls while the incident is open.
+        owner: of the root.
         unknown: why the root is not known.
-        opened_at: first told.
-        opens: when it was opened, as far back as is remembered.
-        is_flapping: it stays open, since it would come back.
-        is_frozen: nobody knows how it is: it stays as it is.
+        opened_at: when people were first notified.
+        opens: each time that the incident opened, as far back as is kept.
+        is_flapping: it stays open for longer, since it opened repeatedly.
+        is_frozen: there is no current data of the root; the incident does not change.
         good_at: the first evaluation that found nothing of it, without a break since.
-        root_good_at: the first that did not find the root; its members may still be bad.
-        trailing: members that nothing found explains any more, though the root is still bad: since
-            when each, by key.
-        resolved_at: when.
-        is_dismissed: a person resolved it while it was bad: quiet until it was good.
+        root_good_at: the first evaluation without the root; its members may still be bad.
+        trailing: members that no found fault explains, while the root is still bad: dataset key,
+            and since when.
+        resolved_at: when it was resolved.
+        is_dismissed: a person resolved it while it was bad: it is quiet until it was good.
         merged_into: the older incident of the same root.
         suppressed_until: when a suppression ends.
-        acknowledged_by: who.
+        acknowledged_by: the person who acknowledged it.
         acknowledged_at: when.
-        cadence_seconds: as it was last found.
-        times: of the root's own datasets, as they were last found.
+        cadence_seconds: of the fault, when it was last found.
+        times: of the root's own datasets, when they were last found.
     """
 
     id: str
@@ -176,12 +87,12 @@ class Incident(msgspec.Struct, frozen=True):
 
     @property
     def is_tracked(self) -> bool:
-        """It takes what is found of it."""
+        """Return whether faults are matched to it."""
         return self.state != "resolved" or self.is_dismissed
 
     @property
     def is_active(self) -> bool:
-        """What changes is an event."""
+        """Return whether a change of it is an event."""
         return self.state not in {"pending", "resolved"}
 
     @property
@@ -191,39 +102,39 @@ class Incident(msgspec.Struct, frozen=True):
 
     @property
     def age(self) -> tuple[bool, bool, int, str]:
-        """The older of two is the lesser: what was told goes before what was not."""
+        """Return a sort key, the oldest first; notified incidents before all others."""
         return self.is_dismissed, self.opened_at is None, self.opened_at or self.seen_at, self.id
 
 
-def begin_incident(found: FaultSnapshot, at: int) -> Incident:
-    """Found for the first time."""
-    root = found.root
+def begin_incident(fault: DetectedFault, at: int) -> Incident:
+    """Return the pending incident of a fault that is detected for the first time."""
+    root = fault.root
     number = keys.key("incident", root.entity, str(root.key), root.kind, root.name, str(at))
     return Incident(
         id=f"{number % (1 << 64):016x}",
         root=root,
         state="pending",
-        onset=found.onset,
+        onset=fault.onset,
         seen_at=at,
-        members=found.bad_keys,
-        root_keys=found.root_keys,
-        severity=found.severity,
-        owner=found.owner,
-        unknown=found.unknown,
-        cadence_seconds=found.cadence_seconds,
-        times=found.times,
+        members=fault.bad_keys,
+        root_keys=fault.root_keys,
+        severity=fault.severity,
+        owner=fault.owner,
+        unknown=fault.unknown,
+        cadence_seconds=fault.cadence_seconds,
+        times=fault.times,
     )
 
 
-def is_worse(fault: FaultSnapshot, own: Incident) -> bool:
+def is_worse(fault: DetectedFault, own: Incident) -> bool:
     """Return whether a fault is a page, and its incident was a ticket.
 
-    What a person did to the ticket does not answer the page.
+    Acknowledging or resolving the ticket does not answer the page.
     """
     return fault.severity.level == PAGE and own.severity.level != PAGE
 
 
 def progression_of_root(root: Root) -> tuple[Progression, str, int, str] | None:
-    """Return the course of a fault of a job or dataset; None: its kind never changes."""
-    course = progression_of(root.kind)
-    return None if course is None else (course, root.entity, root.key, root.name)
+    """Return the progression of a fault of a job or dataset; None: its kind never changes."""
+    progression = progression_of(root.kind)
+    return None if progression is None else (progression, root.entity, root.key, root.name)

@@ -1,4 +1,4 @@
-"""Incidents in the catalog: as they are, what happened to them, and who belongs to them."""
+"""Store incidents in the catalog: their state, events and members."""
 
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping
@@ -7,8 +7,8 @@ from typing import Any, Final
 import msgspec
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
-from alerts.detection.fault_detection import DetectedFault
 from alerts.incidents.affected_datasets import AffectedDatasets
+from alerts.incidents.detected_fault import DetectedFault
 from alerts.incidents.impact_store import (
     add_impacts,
     delete_impacts,
@@ -16,7 +16,7 @@ from alerts.incidents.impact_store import (
     has_other_root,
 )
 from alerts.incidents.incident import Incident
-from alerts.incidents.incident_text import describe_evidence
+from alerts.incidents.incident_text import describe_evidence, describe_fault
 from alerts.incidents.member_store import MembershipChange, save_members
 from alerts.incidents.steps import Event, Step
 from lineage.catalog import tables
@@ -29,11 +29,11 @@ _Row = dict[str, Any]
 
 
 def version(connection: Connection, *, is_held: bool = False) -> int:
-    """How often incidents were written: whoever remembers another number remembers too little.
+    """Return how often incidents were written: a cache of another version is stale.
 
     Args:
         connection: in a write transaction where it is held.
-        is_held: nobody else may write until this transaction ends.
+        is_held: lock out other writers until this transaction ends.
     """
     cursor = tables.service_cursor
     found = select(cursor.c.position).where(cursor.c.name == _CURSOR)
@@ -41,7 +41,7 @@ def version(connection: Connection, *, is_held: bool = False) -> int:
 
 
 def load_active(connection: Connection) -> tuple[Incident, ...]:
-    """What the next step is to be given."""
+    """Load the incidents that the next step takes."""
     lives = select(_incident.c.life).where(_incident.c.is_remembered)
     return tuple(msgspec.json.decode(life, type=Incident) for life in connection.scalars(lives))
 
@@ -50,31 +50,31 @@ def save(
     connection: Connection,
     before: Mapping[str, Incident],
     step: Step,
-    findings: Mapping[str, DetectedFault],
+    faults: Mapping[str, DetectedFault],
     lists: Mapping[str, AffectedDatasets],
 ) -> None:
     """Write what a step changed.
 
     Args:
         connection: in a write transaction.
-        before: what the step was given, by id.
-        step: what became of it.
-        findings: by incident id, the fault that it is now, where there is one.
-        lists: by incident id, who is affected, where that list is written anew or grows.
+        before: the incidents before the step, by id.
+        step: the result of the step.
+        faults: the fault of each incident that is found now, by incident id.
+        lists: affected datasets, by incident id, where that list is replaced or grows.
     """
-    kept = {each.id for each in step.incidents}
+    active = {each.id for each in step.incidents}
     changed = _find_changed(before, step)
-    rows = [_row(each, findings.get(each.id), is_remembered=each.id in kept) for each in changed]
+    rows = [_row(each, faults.get(each.id), is_remembered=each.id in active) for each in changed]
     for row in rows:
         if (listed := lists.get(row["incident_id"])) is not None:
             row["impact_count"] = listed.count
     _write_rows(connection, _add_acknowledged_at(rows, step), before)
     at = {event.incident_id: event.at for event in step.events}
-    save_members(connection, _membership_changes(before, changed, findings, at), before.keys())
-    anew, _ = find_changed_lists(before, step)
-    delete_impacts(connection, anew & lists.keys() & before.keys())
+    save_members(connection, _membership_changes(before, changed, faults, at), before.keys())
+    replaced, _ = find_changed_lists(before, step)
+    delete_impacts(connection, replaced & lists.keys() & before.keys())
     add_impacts(connection, lists)
-    _delete_pending(connection, [number for number in before if number not in kept])
+    _deactivate(connection, [number for number in before if number not in active])
     fold_rows(connection, tables.incident_event, [_event_row(each) for each in step.events])
     moved = {"name": _CURSOR, "position": version(connection, is_held=True) + 1}
     fold_rows(connection, tables.service_cursor, [moved])
@@ -83,17 +83,17 @@ def save(
 def _membership_changes(
     before: Mapping[str, Incident],
     changed: Iterable[Incident],
-    findings: Mapping[str, DetectedFault],
+    faults: Mapping[str, DetectedFault],
     at: Mapping[str, int],
 ) -> Iterator[MembershipChange]:
-    """List the incidents whose members may be others now, each with the time of the change."""
+    """Yield the incidents whose members may have changed, with the time of the change."""
     for each in changed:
-        finding = findings.get(each.id)
+        fault = faults.get(each.id)
         if each.id in at:
-            yield MembershipChange(each, finding, at[each.id])
-        # Another run of the job failed, or was made good: that changes the root without an event.
-        elif each.is_active and finding is not None and has_other_root(before.get(each.id), each):
-            yield MembershipChange(each, finding, finding.as_of)
+            yield MembershipChange(each, fault, at[each.id])
+        # Another run of the job failed or succeeded: that changes the root without an event.
+        elif each.is_active and fault is not None and has_other_root(before.get(each.id), each):
+            yield MembershipChange(each, fault, fault.as_of)
 
 
 def _find_changed(before: Mapping[str, Incident], step: Step) -> list[Incident]:
@@ -102,28 +102,27 @@ def _find_changed(before: Mapping[str, Incident], step: Step) -> list[Incident]:
 
 
 def _add_acknowledged_at(rows: list[_Row], step: Step) -> Iterator[_Row]:
-    """With the instant, of those that somebody took on."""
     at = {each.incident_id: each.at for each in step.events if each.what == "acknowledged"}
     for row in rows:
-        taken = at.get(row["incident_id"])
-        yield row if taken is None else {**row, "acknowledged_at": taken}
+        acknowledged_at = at.get(row["incident_id"])
+        yield row if acknowledged_at is None else {**row, "acknowledged_at": acknowledged_at}
 
 
 def _write_rows(connection: Connection, rows: Iterable[_Row], before: Container[str]) -> None:
-    """Those of one kind at once: an estate that is seen for the first time may have thousands."""
-    mine = _incident.c.incident_id == bindparam("its_id")
+    """Write rows with the same columns at once: a first evaluation may open thousands."""
+    own = _incident.c.incident_id == bindparam("own_id")
     alike: dict[tuple[bool, frozenset[str]], list[_Row]] = defaultdict(list)
     for row in rows:
         alike[row["incident_id"] in before, frozenset(row)].append(row)
     for (is_known, _), some in alike.items():
         if is_known:
-            own = [{**row, "its_id": row["incident_id"]} for row in some]
-            connection.execute(update(_incident).where(mine), own)
+            bound = [{**row, "own_id": row["incident_id"]} for row in some]
+            connection.execute(update(_incident).where(own), bound)
         else:
             connection.execute(insert(_incident), some)
 
 
-def _row(incident: Incident, finding: DetectedFault | None, *, is_remembered: bool) -> _Row:
+def _row(incident: Incident, fault: DetectedFault | None, *, is_remembered: bool) -> _Row:
     root, severity = incident.root, incident.severity
     return {
         "incident_id": incident.id,
@@ -149,29 +148,27 @@ def _row(incident: Incident, finding: DetectedFault | None, *, is_remembered: bo
         "acknowledged_by": incident.acknowledged_by,
         "resolved_at": incident.resolved_at,
         "merged_into": incident.merged_into,
-        **({} if finding is None else _description(incident, finding)),
+        **({} if fault is None else _description(incident, fault)),
     }
 
 
-def _description(incident: Incident, finding: DetectedFault) -> _Row:
-    """What stays as it was when the fault is over, for those who read of it."""
-    began = finding.found.beginning
+def _description(incident: Incident, fault: DetectedFault) -> _Row:
+    """Return the columns that stay as they are after the fault has recovered."""
     return {
-        "what": finding.describe(incident),
-        "root_namespace": finding.namespace,
-        "root_name": finding.name,
-        "evidence": finding.message
-        or describe_evidence(finding.group, began, finding.shared_cause, finding.error),
-        "is_bridged": finding.group is not None and finding.group.is_bridged,
+        "what": describe_fault(incident, fault),
+        "root_namespace": fault.namespace,
+        "root_name": fault.name,
+        "evidence": describe_evidence(fault),
+        "is_bridged": fault.is_bridged,
     }
 
 
-def _delete_pending(connection: Connection, gone: list[str]) -> None:
-    """What was pending and is good again never was; the rest is kept for those who read."""
+def _deactivate(connection: Connection, gone: list[str]) -> None:
+    """Delete incidents that never opened; keep the others for readers."""
     for some in pieces(gone):
-        mine = _incident.c.incident_id.in_(some)
-        connection.execute(delete(_incident).where(mine, _incident.c.revision == 0))
-        connection.execute(update(_incident).where(mine).values(is_remembered=False))
+        own = _incident.c.incident_id.in_(some)
+        connection.execute(delete(_incident).where(own, _incident.c.revision == 0))
+        connection.execute(update(_incident).where(own).values(is_remembered=False))
 
 
 def _event_row(event: Event) -> _Row:

@@ -1,13 +1,11 @@
 """What is wrong, in one line, and why we say so. Names are data: whoever shows a line quotes it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Sequence
 from typing import Final
 
-from alerts.detection.dataset_info import DatasetInfo
-from alerts.detection.snapshot_loader import Jobs
-from alerts.incidents.times import NamedTime
-from alerts.root_cause.common_causes import CommonCause
-from alerts.root_cause.faults import FaultGroup, Root
+from alerts.incidents.detected_fault import DetectedFault
+from alerts.incidents.incident import Incident
+from alerts.root_cause.faults import Root
 from alerts.root_cause.kinds import PROVENANCE
 from lineage.clock import instant_text
 from lineage.error_lines import ERROR_CHARACTERS, error_line
@@ -43,14 +41,10 @@ _UNKNOWN_REASONS: Final = {
 _MOST_RUNS = 3
 
 
-def root_name(root: Root, jobs: Jobs, people: Mapping[int, DatasetInfo]) -> tuple[str, str]:
-    """Namespace and name of what is to be mended; both empty of what is not known any more."""
-    if root.entity == "job":
-        return jobs.get(root.key, ("", ""))
-    if root.entity == "dataset":
-        known = people.get(root.key)
-        return ("", "") if known is None else (known.namespace, known.name)
-    return "lineward" if root.entity == "service" else "", root.name
+def describe_fault(incident: Incident, fault: DetectedFault) -> str:
+    """Return the title of an incident: its root, and how many datasets are affected."""
+    count = len(incident.members)
+    return title(incident.root, fault.name, count, has_new_source=fault.has_new_source)
 
 
 def title(root: Root, name: str, members: int, *, has_new_source: bool = False) -> str:
@@ -74,39 +68,32 @@ def title(root: Root, name: str, members: int, *, has_new_source: bool = False) 
 _OF_CAUSE: Final = {"failed": "fail", "lost": "never end", "slow": "are late"}
 
 
-def describe_evidence(
-    group: FaultGroup | None,
-    began: Iterable[NamedTime],
-    common: CommonCause | None = None,
-    error: str | None = None,
-) -> str:
-    """Return the evidence in words: since when, which runs failed, and with which error.
-
-    Args:
-        group: the fault; None for a fault of the service itself.
-        began: since when it is there.
-        common: the cause that its jobs share.
-        error: of one of its failed runs; one line of it is used.
-    """
+def describe_evidence(fault: DetectedFault) -> str:
+    """Return the evidence in words: since when, which runs failed, and with which error."""
+    if fault.message is not None:
+        return fault.message
+    group = fault.group
     if group is None:
         return "Lineward says so of itself"
-    told = [f"{each.name} {instant_text(each.at)}" for each in began]
-    if common is not None:
-        told.append(common.description)
-    runs = group.run_ids
-    if runs:
-        more = f" and {len(runs) - _MOST_RUNS} more" if len(runs) > _MOST_RUNS else ""
-        reason = first_error_line(error)
-        told.append(
-            f"failed: run {', '.join(runs[:_MOST_RUNS])}{more}{f': {reason}' if reason else ''}"
-        )
+    parts = [f"{each.name} {instant_text(each.at)}" for each in fault.beginning]
+    if fault.shared_cause is not None:
+        parts.append(fault.shared_cause.description)
+    if group.run_ids:
+        parts.append(_describe_runs(group.run_ids, fault.error))
     if group.unknown is not None:
-        told.append(f"its root is not known: {_UNKNOWN_REASONS[group.unknown]}")
+        parts.append(f"its root is not known: {_UNKNOWN_REASONS[group.unknown]}")
     if group.is_bridged:
-        told.append("bridged over datasets that nobody observes")
+        parts.append("bridged over datasets that nobody observes")
     if group.is_cycle:
-        told.append("the first of a cycle")
-    return "; ".join(told)
+        parts.append("the first of a cycle")
+    return "; ".join(parts)
+
+
+def _describe_runs(runs: Sequence[str], error: str | None) -> str:
+    more = f" and {len(runs) - _MOST_RUNS} more" if len(runs) > _MOST_RUNS else ""
+    line = first_error_line(error)
+    reason = f": {line}" if line else ""
+    return f"failed: run {', '.join(runs[:_MOST_RUNS])}{more}{reason}"
 
 
 def first_error_line(error: str | None) -> str | None:

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from alerts.incidents.commands import apply_command, end_suppression, open_incident
-from alerts.incidents.incident import FaultSnapshot, Incident, begin_incident, is_worse
+from alerts.incidents.detected_fault import DetectedFault
+from alerts.incidents.incident import Incident, begin_incident, is_worse
 from alerts.incidents.matching import Match, match_faults
 from alerts.incidents.steps import LifecycleRules, Step, StepInput
 from alerts.incidents.updates import IncidentUpdate, apply_match, merge_incidents
@@ -42,13 +43,13 @@ def advance(incidents: Iterable[Incident], now: StepInput, rules: LifecycleRules
     )
 
 
-def _start(fault: FaultSnapshot, now: StepInput, rules: LifecycleRules) -> IncidentUpdate:
+def _start(fault: DetectedFault, now: StepInput, rules: LifecycleRules) -> IncidentUpdate:
     draft = IncidentUpdate(begin_incident(fault, now.at), now.at)
     _open_in_time(draft, fault, rules)
     return draft
 
 
-def _is_service(fault: FaultSnapshot) -> bool:
+def _is_service(fault: DetectedFault) -> bool:
     return fault.root.entity == "service"
 
 
@@ -101,7 +102,7 @@ def _advance_one(
         _advance_hold(draft, found, rules)
 
 
-def _is_waiting(own: Incident, fault: FaultSnapshot, at: int) -> bool:
+def _is_waiting(own: Incident, fault: DetectedFault, at: int) -> bool:
     """Return whether nobody was notified of the incident, and its fault is on hold."""
     if own.is_notified or not fault.is_waiting:
         return False
@@ -124,7 +125,7 @@ def _thaw(draft: IncidentUpdate) -> None:
         _restart_hold(draft)
 
 
-def _wait(draft: IncidentUpdate, fault: FaultSnapshot) -> None:
+def _wait(draft: IncidentUpdate, fault: DetectedFault) -> None:
     """Keep an incident that people do not know, until a retry or the upstream is known."""
     draft.set(good_at=None)
     if draft.incident.state == "pending":
@@ -155,18 +156,18 @@ def _advance_hold(draft: IncidentUpdate, found: Match, rules: LifecycleRules) ->
         _update_window(draft, found.fault)
 
 
-def _update_window(draft: IncidentUpdate, fault: FaultSnapshot) -> None:
+def _update_window(draft: IncidentUpdate, fault: DetectedFault) -> None:
     """A window that was prolonged hides for longer, and one that somebody ended no more."""
     is_hidden = _is_in_window(fault, draft.at)
     draft.set(suppressed_until=fault.hidden_until if is_hidden else draft.at)
 
 
-def _is_in_window(fault: FaultSnapshot, at: int) -> bool:
+def _is_in_window(fault: DetectedFault, at: int) -> bool:
     return fault.hidden_by is not None and fault.hidden_until > at
 
 
 def _open_in_time(
-    draft: IncidentUpdate, fault: FaultSnapshot | None, rules: LifecycleRules
+    draft: IncidentUpdate, fault: DetectedFault | None, rules: LifecycleRules
 ) -> None:
     if fault is None:  # The root recovered before anybody was notified: only the rest catches up.
         return
@@ -195,7 +196,7 @@ def _close_in_time(draft: IncidentUpdate, rules: LifecycleRules) -> None:
         draft.record("resolved", f"not found bad for {held:g} s", change=over)
 
 
-def _reopen(draft: IncidentUpdate, fault: FaultSnapshot | None, rules: LifecycleRules) -> None:
+def _reopen(draft: IncidentUpdate, fault: DetectedFault | None, rules: LifecycleRules) -> None:
     """What was resolved a little while ago opens again: the same incident, and no new page."""
     own = draft.incident
     if fault is None or fault.is_waiting or _is_in_window(fault, draft.at):
@@ -221,7 +222,7 @@ def _reopen(draft: IncidentUpdate, fault: FaultSnapshot | None, rules: Lifecycle
 
 
 def _is_acknowledged(
-    own: Incident, fault: FaultSnapshot, at: int, rules: LifecycleRules, *, is_flapping: bool
+    own: Incident, fault: DetectedFault, at: int, rules: LifecycleRules, *, is_flapping: bool
 ) -> bool:
     """Whoever acknowledged it lately, or what comes and goes, knows: but not of worse than that."""
     is_recent = rules.is_recent(own.acknowledged_at or 0, at)

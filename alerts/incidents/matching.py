@@ -5,7 +5,8 @@ from collections.abc import Iterable
 
 import msgspec
 
-from alerts.incidents.incident import FaultSnapshot, Incident, is_worse, progression_of_root
+from alerts.incidents.detected_fault import DetectedFault
+from alerts.incidents.incident import Incident, is_worse, progression_of_root
 from alerts.incidents.steps import LifecycleRules
 from alerts.root_cause.faults import Root
 from alerts.root_cause.kinds import IS_LATE_ONLY, KIND_BY_ID, progression_of
@@ -22,8 +23,8 @@ class Match(msgspec.Struct, frozen=True):
         merged: younger incidents of the same root.
     """
 
-    fault: FaultSnapshot | None = None
-    remaining: tuple[FaultSnapshot, ...] = ()
+    fault: DetectedFault | None = None
+    remaining: tuple[DetectedFault, ...] = ()
     merged: tuple[Incident, ...] = ()
 
 
@@ -31,12 +32,12 @@ class Matches(msgspec.Struct, frozen=True):
     """By incident id, all of them; and what is nobody's yet."""
 
     by_id: dict[str, Match]
-    new: tuple[FaultSnapshot, ...]
+    new: tuple[DetectedFault, ...]
 
 
 def match_faults(
     incidents: Iterable[Incident],
-    found: tuple[FaultSnapshot, ...],
+    found: tuple[DetectedFault, ...],
     unknown: frozenset[int],
     at: int,
     rules: LifecycleRules,
@@ -67,7 +68,7 @@ def match_faults(
     return Matches(by_id | rest, tuple(fresh))
 
 
-def _matches_of(claims: dict[FaultSnapshot, list[Incident]]) -> dict[str, Match]:
+def _matches_of(claims: dict[DetectedFault, list[Incident]]) -> dict[str, Match]:
     """To the oldest; what a person resolved stays apart."""
     return {
         first.id: Match(fault, merged=tuple(each for each in others if not each.is_dismissed))
@@ -76,12 +77,12 @@ def _matches_of(claims: dict[FaultSnapshot, list[Incident]]) -> dict[str, Match]
 
 
 def _claim_faults(
-    live: list[Incident], found: tuple[FaultSnapshot, ...]
-) -> dict[FaultSnapshot, list[Incident]]:
+    live: list[Incident], found: tuple[DetectedFault, ...]
+) -> dict[DetectedFault, list[Incident]]:
     """Which incidents each fault continues, the oldest first."""
     places = _FaultIndex(found)
     roots = {incident.root for incident in live}
-    claims: dict[FaultSnapshot, list[Incident]] = {}
+    claims: dict[DetectedFault, list[Incident]] = {}
     for incident in live:
         fault = places.of(incident.root)
         if fault is None or _is_of_another(fault, incident, roots):
@@ -91,7 +92,7 @@ def _claim_faults(
     return claims
 
 
-def _is_of_another(fault: FaultSnapshot, incident: Incident, roots: set[Root]) -> bool:
+def _is_of_another(fault: DetectedFault, incident: Incident, roots: set[Root]) -> bool:
     """Return whether the fault has an incident of its own.
 
     A dataset may have reads of an unknown source and an undeclared source at once.
@@ -100,13 +101,13 @@ def _is_of_another(fault: FaultSnapshot, incident: Incident, roots: set[Root]) -
     return is_origin and fault.root != incident.root and fault.root in roots
 
 
-def _is_new(fault: FaultSnapshot, dismissed: Incident) -> bool:
+def _is_new(fault: DetectedFault, dismissed: Incident) -> bool:
     """Return whether a person resolved another fault, or a lesser one, than this."""
     is_elsewhere = _entity(fault.root) != _entity(dismissed.root)
     return _is_after_resolution(fault, dismissed) or is_elsewhere
 
 
-def _is_after_resolution(fault: FaultSnapshot, dismissed: Incident) -> bool:
+def _is_after_resolution(fault: DetectedFault, dismissed: Incident) -> bool:
     """Return whether a fault began, or became a page, since a person resolved the incident."""
     return fault.onset > (dismissed.resolved_at or 0) or is_worse(fault, dismissed)
 
@@ -114,7 +115,7 @@ def _is_after_resolution(fault: FaultSnapshot, dismissed: Incident) -> bool:
 class _FaultIndex:
     """Where a root stands now."""
 
-    def __init__(self, found: tuple[FaultSnapshot, ...]) -> None:
+    def __init__(self, found: tuple[DetectedFault, ...]) -> None:
         self._by_fault = {fault: each for each in found for fault in each.faults}
         self._by_fault |= {each.root: each for each in found}
         placed = [(fault, each) for each in found for fault in each.faults]
@@ -122,13 +123,13 @@ class _FaultIndex:
         courses = ((progression_of_root(fault), each) for fault, each in placed)
         self._by_course = {course: each for course, each in courses if course is not None}
 
-    def of(self, root: Root) -> FaultSnapshot | None:
+    def of(self, root: Root) -> DetectedFault | None:
         """The fault that it is, or belongs to; by its job where the kind has changed since."""
         same, course = self._by_fault.get(root), progression_of_root(root)
         return self._by_course.get(course) if same is None and course is not None else same
 
 
-def _order(placed: tuple[Root, FaultSnapshot]) -> tuple[Root, Root]:
+def _order(placed: tuple[Root, DetectedFault]) -> tuple[Root, Root]:
     fault, found = placed
     return fault, found.root
 
@@ -159,7 +160,7 @@ class _Leftovers:
         over.sort(key=lambda each: each.resolved_at or 0)
         self._over = {each.root: each for each in over}
 
-    def rest_of(self, fault: FaultSnapshot) -> Incident | None:
+    def rest_of(self, fault: DetectedFault) -> Incident | None:
         """Its root was a member and began before that incident's root recovered, not long ago.
 
         Or its run is under way, and the incident's list has it: its inputs came late.
@@ -170,12 +171,12 @@ class _Leftovers:
         catching_up = [each for each in hurting if self._is_catching_up(fault, each)]
         return min(fitting or catching_up, key=lambda each: each.age, default=None)
 
-    def _is_catching_up(self, fault: FaultSnapshot, incident: Incident) -> bool:
+    def _is_catching_up(self, fault: DetectedFault, incident: Incident) -> bool:
         """Of what makes nothing late nothing catches up, though it stands in its list."""
         delays = KIND_BY_ID[incident.root.kind].delays and not incident.is_dismissed
         return delays and self._drains(fault, incident.root_good_at or self._at)
 
-    def _is_rest(self, fault: FaultSnapshot, incident: Incident) -> bool:
+    def _is_rest(self, fault: DetectedFault, incident: Incident) -> bool:
         if incident.is_dismissed and _is_after_resolution(fault, incident):
             return False
         if incident.id in self._heirs:
@@ -187,12 +188,12 @@ class _Leftovers:
         good_at = incident.root_good_at or self._at
         return fault.onset <= good_at and self._drains(fault, good_at)
 
-    def _drains(self, fault: FaultSnapshot, good_at: int) -> bool:
+    def _drains(self, fault: DetectedFault, good_at: int) -> bool:
         rules = self._rules
         drain = max(rules.drain_seconds, rules.drain_cadences * fault.cadence_seconds)
         return self._at - good_at <= drain * MICROS
 
-    def back(self, fault: FaultSnapshot) -> Incident | None:
+    def back(self, fault: DetectedFault) -> Incident | None:
         """The last of that root, if it was resolved a little while ago."""
         last = self._over.get(fault.root)
         is_recent = last and self._rules.remembers(last, last.resolved_at or 0, self._at)

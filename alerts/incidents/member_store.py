@@ -1,4 +1,4 @@
-"""Who belongs to an incident, since when, and why."""
+"""Store the members of incidents: since when, and why each dataset belongs to one."""
 
 from collections.abc import Container, Iterable, Iterator, Mapping
 from functools import cached_property
@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, bindparam, select, update
 
-from alerts.detection.fault_detection import DetectedFault
+from alerts.incidents.detected_fault import DetectedFault
 from alerts.incidents.incident import Incident
 from alerts.root_cause.faults import Member
 from lineage.catalog import tables
@@ -20,15 +20,21 @@ _KEYS = ("incident_id", "dataset_key")
 
 
 class MembershipChange(msgspec.Struct, frozen=True, eq=False, dict=True):
-    """An incident that changed `at`, in µs, and the fault that it is then, if it is any."""
+    """Incident that changed.
+
+    Attributes:
+        incident: after the change.
+        fault: that is found now; None: there is none.
+        at: of the change, µs.
+    """
 
     incident: Incident
-    finding: DetectedFault | None
+    fault: DetectedFault | None
     at: int
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """List the rows of the datasets that are bad, and of those whose run failed."""
-        members = {} if self.finding is None else self.finding.members
+        """Return the rows of the datasets that are bad, and of those whose run failed."""
+        members = {} if self.fault is None else self.fault.members
         for key, each in members.items():
             if key in self.incident.members:
                 yield _row(self.incident.id, each, self.at)
@@ -37,9 +43,9 @@ class MembershipChange(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def failing_keys(self) -> frozenset[int]:
-        """Datasets of the root that are not bad: by them people find the incident."""
+        """Return the datasets of the root that are not bad: people find the incident by them."""
         own = self.incident
-        if self.finding is not None and own.merged_into is None:
+        if self.fault is not None and own.merged_into is None:
             return own.root_keys - own.members
         # The failed run is not found while the dataset's state is unknown: the incident goes on.
         is_latent = own.state != "resolved" and not own.members
@@ -53,12 +59,12 @@ class MembershipChange(msgspec.Struct, frozen=True, eq=False, dict=True):
 def save_members(
     connection: Connection, changed: Iterable[MembershipChange], known: Container[str]
 ) -> None:
-    """Write the members as they are; one that left keeps its row.
+    """Write the current members; a dataset that left keeps its row.
 
     Args:
         connection: in a write transaction.
         changed: the incidents.
-        known: ids of those that had members before.
+        known: ids of incidents that had members before.
     """
     every = list(changed)
     rows = [row for each in every for row in each.rows()]
@@ -74,9 +80,9 @@ def _mark_left(connection: Connection, changed: Mapping[str, MembershipChange]) 
         for number, key in _current_members(connection, changed)
         if not changed[number].has(key)
     ]
-    mine = (_member.c.incident_id == bindparam("of"), _member.c.dataset_key == bindparam("key"))
+    own = (_member.c.incident_id == bindparam("of"), _member.c.dataset_key == bindparam("key"))
     if gone:
-        connection.execute(update(_member).where(*mine, _member.c.left_at.is_(None)), gone)
+        connection.execute(update(_member).where(*own, _member.c.left_at.is_(None)), gone)
 
 
 def _current_members(
@@ -84,8 +90,8 @@ def _current_members(
 ) -> Iterator[tuple[str, int]]:
     columns = select(_member.c.incident_id, _member.c.dataset_key)
     for some in pieces(incident_ids):
-        there = columns.where(_member.c.incident_id.in_(some), _member.c.left_at.is_(None))
-        yield from ((row.incident_id, row.dataset_key) for row in connection.execute(there))
+        current = columns.where(_member.c.incident_id.in_(some), _member.c.left_at.is_(None))
+        yield from ((row.incident_id, row.dataset_key) for row in connection.execute(current))
 
 
 def _row(number: str, member: Member, at: int) -> dict[str, Any]:

@@ -9,7 +9,8 @@ from typing import Final, Literal
 import msgspec
 from msgspec.structs import replace
 
-from alerts.incidents.incident import FaultSnapshot, Incident
+from alerts.incidents.detected_fault import DetectedFault
+from alerts.incidents.incident import Incident
 from alerts.root_cause.faults import Root
 from alerts.root_cause.snapshot import MICROS
 
@@ -137,7 +138,7 @@ class StepInput(msgspec.Struct, frozen=True, dict=True):
     """
 
     at: int
-    faults: tuple[FaultSnapshot, ...] = ()
+    faults: tuple[DetectedFault, ...] = ()
     unknown: frozenset[int] = frozenset()
     commands: tuple[Command, ...] = ()
     is_behind: bool = False

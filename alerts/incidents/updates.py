@@ -4,7 +4,8 @@ from typing import Any
 
 import msgspec
 
-from alerts.incidents.incident import FaultSnapshot, Incident
+from alerts.incidents.detected_fault import DetectedFault
+from alerts.incidents.incident import Incident
 from alerts.incidents.matching import Match
 from alerts.incidents.steps import Event, EventKind
 from alerts.incidents.times import FaultTimes
@@ -62,7 +63,7 @@ def apply_match(draft: IncidentUpdate, found: Match, unknown: frozenset[int]) ->
         _update_members(draft, frozenset().union(*(each.bad_keys for each in every)), unknown)
 
 
-def _is_doubtful(own: Incident, fault: FaultSnapshot) -> bool:
+def _is_doubtful(own: Incident, fault: DetectedFault) -> bool:
     """Return whether a root further upstream may be none: our own gap hides what is above it."""
     return fault.unknown == "upstream_unknown" and not _is_same_entity(own.root, fault.root)
 
@@ -75,7 +76,7 @@ def _update_trailing(draft: IncidentUpdate, found: Match) -> None:
     draft.set(trailing=tuple((key, known.get(key, draft.at)) for key in keys))
 
 
-def _update_root(draft: IncidentUpdate, fault: FaultSnapshot) -> None:
+def _update_root(draft: IncidentUpdate, fault: DetectedFault) -> None:
     own = draft.incident
     is_elsewhere = not _is_same_entity(own.root, fault.root)
     draft.set(
@@ -96,7 +97,7 @@ def _update_root(draft: IncidentUpdate, fault: FaultSnapshot) -> None:
     )
 
 
-def _beginning(own: Incident, fault: FaultSnapshot) -> dict[str, int | FaultTimes]:
+def _beginning(own: Incident, fault: DetectedFault) -> dict[str, int | FaultTimes]:
     """Return when it began: an incident that people know of keeps its beginning."""
     if not own.is_active:
         return {"onset": fault.onset, "times": fault.times}
@@ -126,7 +127,7 @@ def _update_owner(draft: IncidentUpdate, found: Match) -> None:
     )
 
 
-def _update_severity(draft: IncidentUpdate, fault: FaultSnapshot) -> None:
+def _update_severity(draft: IncidentUpdate, fault: DetectedFault) -> None:
     """A ticket may become a page; what paged stays a page."""
     own = draft.incident.severity
     if draft.incident.state == "pending":
@@ -142,7 +143,7 @@ def _update_severity(draft: IncidentUpdate, fault: FaultSnapshot) -> None:
         draft.set(severity=fault.severity)
 
 
-def _escalate(draft: IncidentUpdate, fault: FaultSnapshot) -> None:
+def _escalate(draft: IncidentUpdate, fault: DetectedFault) -> None:
     """Make a page of a ticket. Who acknowledged the ticket has not acknowledged the page."""
     state = draft.incident.state
     change = {
@@ -153,7 +154,7 @@ def _escalate(draft: IncidentUpdate, fault: FaultSnapshot) -> None:
     draft.record("escalated", _escalation_reason(fault), change=change)
 
 
-def _escalation_reason(fault: FaultSnapshot) -> str:
+def _escalation_reason(fault: DetectedFault) -> str:
     words = {
         "is_bad": "a dataset of a tier that pages is bad",
         "soon": "a dataset of a tier that pages will be hit within its response time",

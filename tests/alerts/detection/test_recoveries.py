@@ -5,7 +5,8 @@ from sqlalchemy import insert, update
 
 from alerts.detection.evaluation_status import EvaluationStatus
 from alerts.detection.recoveries import explain_recoveries
-from alerts.incidents.incident import Incident, service_fault
+from alerts.incidents.detected_fault import service_fault
+from alerts.incidents.incident import Incident
 from alerts.incidents.steps import Event, Step
 from alerts.root_cause.faults import Root
 from lineage.catalog import tables

@@ -1,6 +1,6 @@
 """A life told in seconds: what was found, and what that changed."""
 
-from alerts.incidents.incident import FaultSnapshot, service_fault
+from alerts.incidents.detected_fault import DetectedFault, service_fault
 from alerts.incidents.lifecycle import advance
 from alerts.incidents.steps import Command, StepInput
 from alerts.root_cause.faults import Root
@@ -19,7 +19,7 @@ def make_fault(members, kind="failed", level="ticket", onset=0, **said):  # noqa
     """A fault of the first letter's job, and all letters are bad by it."""
     first = members[0]
     faults = {root(first, kind)} | {root(name, "waiting") for name in members[1:]}
-    return FaultSnapshot(
+    return DetectedFault(
         root=root(first, kind),
         onset=onset * MICROS,
         bad_keys=frozenset(map(ord, members)),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from alerts.incidents.incident import FaultSnapshot
+from alerts.incidents.detected_fault import DetectedFault
 from alerts.incidents.lifecycle import advance
 from alerts.incidents.steps import StepInput
 from alerts.root_cause.snapshot import MICROS
@@ -105,7 +105,7 @@ class CountedFaults(tuple):
     __slots__ = ()
     reads = 0
 
-    def __iter__(self) -> Iterator[FaultSnapshot]:
+    def __iter__(self) -> Iterator[DetectedFault]:
         CountedFaults.reads += 1
         return super().__iter__()
 

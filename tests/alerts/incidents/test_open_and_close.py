@@ -2,7 +2,7 @@
 
 import pytest
 
-from alerts.incidents.incident import service_fault
+from alerts.incidents.detected_fault import service_fault
 from alerts.incidents.lifecycle import advance
 from alerts.incidents.steps import LifecycleRules, StepInput
 from alerts.root_cause.snapshot import MICROS

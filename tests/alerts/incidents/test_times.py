@@ -2,7 +2,7 @@
 
 import pytest
 
-from alerts.incidents.incident import service_fault
+from alerts.incidents.detected_fault import service_fault
 from alerts.incidents.times import FaultTimes, name_beginning, read_times
 from alerts.root_cause.snapshot import MICROS
 from tests.alerts.incidents.scenarios import make_fault

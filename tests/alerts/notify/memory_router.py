@@ -4,7 +4,7 @@ from collections import defaultdict
 
 import msgspec
 
-from alerts.incidents.incident import service_fault
+from alerts.incidents.detected_fault import service_fault
 from alerts.incidents.lifecycle import advance
 from alerts.incidents.steps import Command, StepInput
 from alerts.notify.channels.pagerduty.payload import action_of

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from sqlalchemy import select
 
-from alerts.incidents.incident import service_fault
+from alerts.incidents.detected_fault import service_fault
 from alerts.notify import receive_webhook
 from alerts.notify.alertmanager_webhook import InvalidWebhookError, parse_webhook
 from alerts.root_cause.snapshot import MICROS

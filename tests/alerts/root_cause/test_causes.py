@@ -1,4 +1,4 @@
-from alerts.incidents.incident import snapshot_of
+from alerts.incidents.detected_fault import detected_fault
 from alerts.incidents.lifecycle import advance
 from alerts.incidents.steps import StepInput
 from alerts.root_cause.causes import merge_by_cause
@@ -90,9 +90,9 @@ def test_a_job_that_failed_and_hurts_nobody_yet_belongs_to_the_cause():
 def test_a_cause_that_shows_later_takes_the_incidents_over():
     """Three incidents were told; now one is left, with the oldest id, and no new page."""
     found = find_faults(FACTS, ESTATE)
-    apart = tuple(snapshot_of(each, BY_KIND, ESTATE) for each in found)
+    apart = tuple(detected_fault(each, BY_KIND, ESTATE) for each in found)
     every = blamed("A", "C", "E")
-    joined = tuple(snapshot_of(each, BY_KIND, ESTATE) for each in merge_by_cause(found, every))
+    joined = tuple(detected_fault(each, BY_KIND, ESTATE) for each in merge_by_cause(found, every))
     incidents = advance(
         advance((), StepInput(0, apart)).incidents, StepInput(30 * MICROS, apart)
     ).incidents

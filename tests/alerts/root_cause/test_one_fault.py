@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from alerts.incidents.incident import snapshot_of
+from alerts.incidents.detected_fault import detected_fault
 from alerts.incidents.lifecycle import advance
 from alerts.incidents.steps import StepInput
 from alerts.root_cause import roots
@@ -28,7 +28,7 @@ def evaluated(facts, given_estate, graph):
     rules = SeverityRules()
     for cluster in roots.find_faults(facts, given_estate):
         hurt = impact_of_group(cluster, graph, given_estate, rules)
-        yield snapshot_of(
+        yield detected_fault(
             cluster, rate_severity(cluster, hurt, given_estate, 0, rules), given_estate
         )
 

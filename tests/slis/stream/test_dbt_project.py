@@ -58,7 +58,7 @@ def test_two_failed_models_are_two_incidents_of_two_owners(spark, lander, catalo
         findings = detect_faults(connection, to_micros(at(9)), policy, ())
 
     failed = {
-        each.name: (each.found.owner, len(each.found.bad_keys), each.found.severity.level)
+        each.name: (each.owner, len(each.bad_keys), each.severity.level)
         for root, each in findings.by_root.items()
         if root.kind == "failed"
     }

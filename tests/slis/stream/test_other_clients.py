@@ -127,7 +127,7 @@ def test_the_failed_step_and_the_silent_stream_are_incidents(spark, landed, at):
     with landed.connect() as connection:
         by_root = detect_faults(connection, to_micros(at(9, 30)), _POLICY, ()).by_root
 
-    assert {(root.kind, each.name, each.found.owner) for root, each in by_root.items()} == {
+    assert {(root.kind, each.name, each.owner) for root, each in by_root.items()} == {
         ("failed", "nightly.publish", "publish-team"),
         ("source_stopped", "pay-out", None),
     }
