@@ -20,9 +20,9 @@ from alerts.notify.notification_plan import Notification, NotificationPlan
 from alerts.notify.notification_state import ChannelState, NotificationState
 from alerts.notify.sentences import join_sentences
 from alerts.rules.burn_windows import ESCALATION, PAGE
-from alerts.rules.health import WATCHDOG
 from alerts.rules.incident_alerts import NAMES, OUTAGE_ROOTS
-from alerts.rules.roots import OUTAGE
+from alerts.rules.model import OUTAGE_ROOT
+from alerts.rules.service_alerts import WATCHDOG
 from alerts.rules.zero_budget import UNAUTHORIZED
 from lineage.clock import from_micros
 from lineage.states import INGESTION_LAG, UNAUTHORIZED_ACCESS
@@ -138,7 +138,7 @@ def _matching_faults(labels: Mapping[str, str]) -> frozenset[str]:
     if labels.get("alertname") == UNAUTHORIZED:
         return frozenset({UNAUTHORIZED_ACCESS.name})
     is_lag = labels.get("sli") == INGESTION_LAG.name
-    if labels.get("root") == OUTAGE["root"] or labels.get("area") == "datasets" or is_lag:
+    if labels.get("root") == OUTAGE_ROOT or labels.get("area") == "datasets" or is_lag:
         return frozenset(OUTAGE_ROOTS)
     return frozenset({_MARQUEZ} if labels.get("root") == _MARQUEZ else ())
 
@@ -240,4 +240,4 @@ def _message(  # noqa: PLR0913 - each stands in it
 
 def has_outage(known: Sequence[AlertRecord]) -> bool:
     """Return whether any of these alerts fires and reports that no lineage arrives."""
-    return any(each.labels.get("root") == OUTAGE["root"] for each in known)
+    return any(each.labels.get("root") == OUTAGE_ROOT for each in known)

@@ -3,11 +3,10 @@
 from typing import Any, Final
 
 from alerts.rules.burn_windows import ESCALATION, PAGE, TICKET
-from alerts.rules.health import WATCHDOG
 from alerts.rules.inhibition import DATASET_ALERTS, build_inhibitions
-from alerts.rules.matchers import equal
-from alerts.rules.model import to_yaml
+from alerts.rules.model import OUTSIDE, to_yaml
 from alerts.rules.mute_times import build_mute_times
+from alerts.rules.promql import equal
 from alerts.rules.receivers import (
     OUTSIDE_RECEIVER,
     SEVERITIES,
@@ -17,8 +16,8 @@ from alerts.rules.receivers import (
     outside_configs,
     receiver_name,
 )
-from alerts.rules.roots import OUTSIDE
 from alerts.rules.rule_file import AlertOwners
+from alerts.rules.service_alerts import WATCHDOG
 from lineage.policy.model import Policy
 
 _HEAD = (

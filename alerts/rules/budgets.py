@@ -1,4 +1,4 @@
-"""The error budgets that a policy asks for, and what people call them."""
+"""Error budgets of a policy, and their names in alerts."""
 
 from collections.abc import Iterator
 from decimal import Decimal
@@ -15,13 +15,13 @@ Area = Literal["datasets", "service", "access"]
 
 
 class Subject(msgspec.Struct, frozen=True):
-    """What alerts say of an SLI.
+    """Words of alerts on an SLI.
 
     Attributes:
         stem: of the alert's name.
-        unit: that its counters count.
-        area: whether it tells of datasets, or of Lineward itself.
-        escalates: its burn goes to the engineering owner.
+        unit: of its counters.
+        area: datasets, or Lineward itself.
+        escalates: its burn is sent to the engineering owner.
     """
 
     stem: str
@@ -31,7 +31,7 @@ class Subject(msgspec.Struct, frozen=True):
 
     @property
     def is_time(self) -> bool:
-        """Whether it counts seconds and not events."""
+        """Return whether it counts seconds and not events."""
         return self.unit.endswith("-seconds")
 
 
@@ -51,7 +51,7 @@ SUBJECTS: Final = {  # by the SLI's id
 
 
 class Budget(msgspec.Struct, frozen=True):
-    """What may be bad of one SLI in one tier.
+    """Error budget of one SLI in one tier.
 
     Attributes:
         objective: ratio above 0 and up to 1, as the policy has it.
@@ -63,60 +63,60 @@ class Budget(msgspec.Struct, frozen=True):
 
     @property
     def subject(self) -> Subject:
-        """What alerts say of its SLI."""
+        """Return the words of alerts on its SLI."""
         return SUBJECTS[self.sli.id]
 
     @property
     def allowed(self) -> Decimal:
-        """Ratio that may be bad; 0 leaves no budget to burn."""
+        """Return the ratio that may be bad; 0 means that there is no budget."""
         return 1 - self.objective
 
     @property
     def name(self) -> str:
-        """For people: `coverage (critical)`, or `error_rate` where tiers make no difference."""
+        """Return a name: `coverage (critical)`, or `error_rate` where tiers do not matter."""
         return self.sli.name if self.tier == ALL_TIERS else f"{self.sli.name} ({self.tier})"
 
     @property
     def labels(self) -> dict[str, str]:
-        """Of its series."""
+        """Return the labels of its series."""
         return {"sli": self.sli.name, "tier": self.tier}
 
     @property
     def about(self) -> dict[str, str]:
-        """Labels of its alerts: muting goes by the area."""
+        """Return the labels of its alerts; the area decides what mutes them."""
         return {**self.labels, "area": self.subject.area}
 
     def unreachable(self) -> list[BurnWindow]:
-        """The windows of which even an outage of everything burns too little."""
+        """Return the windows whose alerts cannot fire, even if everything is bad."""
         windows = [*BURN_WINDOWS, ESCALATION_WINDOW] if self.subject.escalates else BURN_WINDOWS
         return [window for window in windows if not window.can_fire(self.allowed)]
 
 
 def load_budgets(policy: Policy) -> list[Budget]:
-    """The budget of every SLI and tier for which somebody asks for an objective."""
+    """Return the budget of every SLI and tier that has an objective."""
     asked = ((sli, tier, policy.objective(sli, tier)) for sli in SLIS for tier in sli.tiers)
     return [Budget(sli, tier, ratio) for sli, tier, ratio in asked if ratio is not None]
 
 
 def format_ratio(ratio: Decimal) -> str:
-    """As a person writes it: `0.01`, not `0.010` or `1E-2`."""
+    """Return a ratio as a person writes it: `0.01`, not `0.010` or `1E-2`."""
     return format(ratio.normalize(), "f")
 
 
 def format_percent(ratio: Decimal) -> str:
-    """`1%`, as Prometheus writes the figures beside it."""
+    """Return a ratio as `1%`, as Prometheus writes other figures."""
     return f"{format_ratio(ratio * 100)}%"
 
 
 def explain_unrendered(asked: list[Budget]) -> Iterator[str]:
-    """A sentence for each budget of which some rule could never fire."""
+    """Return a sentence for each budget with an alert that could never fire."""
     for budget in asked:
         if never := budget.unreachable():
-            told = ", ".join(
+            windows = ", ".join(
                 f"{one.severity} {format_ratio(one.factor)}x over {one.long}" for one in never
             )
             yield (
-                f"{budget.name}: not rendered: {told}: its objective {budget.objective} lets"
-                f" {format_percent(budget.allowed)} be bad, and that times the factor is 1 or more."
-                " ErrorBudgetExhausted tells when the budget is gone"
+                f"{budget.name}: not rendered: {windows}. The objective {budget.objective} allows"
+                f" {format_percent(budget.allowed)} to be bad: these alerts could never fire."
+                " ErrorBudgetExhausted fires when the budget is used up"
             )

@@ -1,4 +1,4 @@
-"""Texts of burn alerts: templates of Prometheus that list the windows that burn."""
+"""Texts of burn alerts: templates that list the windows above their threshold."""
 
 from typing import Final
 
@@ -32,13 +32,13 @@ def describe_window(budget: Budget, window: BurnWindow) -> str:
         selector(ratio(window.long), **own), "humanizePercentage", "an unknown share"
     )
     much = query_template(selector(amount(window.long), **own), "humanize", "an unknown number")
-    where = "" if window.severity == ESCALATION else ", explained by no incident"
+    where = "" if window.severity == ESCALATION else " and not explained by an incident"
     burn = burn_rate(budget, window.severity, window=window.long)
     return (
         f"{{{{ with query {quote(burn)} }}}}In the last {window.long}, {share} of the"
-        f" {budget.subject.unit} of {budget.name} were bad{where}: {much}. That burns the error"
-        f" budget of {BUDGET_WINDOW} {{{{ . | first | value | {_TIMES} }}}} times as fast as it"
-        f" lasts ({window.severity} above {format_ratio(window.factor)} over {window.long} and"
+        f" {budget.subject.unit} of {budget.name} were bad{where}: {much}. That uses the error"
+        f" budget of {BUDGET_WINDOW} {{{{ . | first | value | {_TIMES} }}}} times too fast"
+        f" ({window.severity} above {format_ratio(window.factor)} over {window.long} and"
         f" {window.short}). {{{{ end }}}}"
     )
 

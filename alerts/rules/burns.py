@@ -1,10 +1,11 @@
-"""Alerts on how fast an error budget burns: one for each SLI, tier and severity.
+"""Alerts on burn rates of error budgets: one for each SLI, tier and severity.
 
-Burn is the ratio of bad over what the objective lets be bad: at 1 the budget of 30 days lasts 30
-days. A window burns when a long and a short span both have it (SRE workbook, "Alerting on SLOs",
-multiwindow, multi-burn-rate). All windows of a severity are one alert, which lists those that burn:
-two windows of one fault are one message. Pages and tickets burn over what no incident explains: an
-incident has notified by itself. Escalations burn over all that is bad.
+The burn rate is the ratio of bad over what the objective allows to be bad: at 1, the budget of
+30 days lasts 30 days. A window burns when the rate is too high over a long and a short span
+(SRE workbook, "Alerting on SLOs", multiwindow, multi-burn-rate). All windows of a severity are one
+alert, which lists those that burn: two windows of one fault are one message. Pages and tickets
+count what no incident explains: an incident has its own notification. Escalations count all
+that is bad.
 """
 
 from collections.abc import Iterable, Iterator
@@ -24,26 +25,26 @@ _LEFT_FOR = "1h"
 
 
 def burn_name(budget: Budget) -> str:
-    """`DatasetFreshnessBurn`."""
+    """Return the name of a burn alert, such as `DatasetFreshnessBurn`."""
     return f"{budget.subject.stem}Burn"
 
 
 def burn_alerts(budgets: Iterable[Budget], severity: Severity, owner: str) -> Iterator[Alert]:
-    """The alerts of one severity that can fire at all."""
+    """Return the alerts of one severity that can fire."""
     for budget in budgets:
         if active_windows(budget, severity):
             yield _burn_alert(budget, severity, burn_name(budget), owner)
 
 
 def escalation_alerts(budgets: Iterable[Budget], engineering: str) -> Iterator[Alert]:
-    """To the engineering owner, of coverage and completeness."""
+    """Return the alerts on coverage and completeness for the engineering owner."""
     for budget in budgets:
         if active_windows(budget, ESCALATION):
             yield _burn_alert(budget, ESCALATION, ESCALATED, engineering)
 
 
 def exhausted_alerts(budgets: Iterable[Budget], owner: str) -> Iterator[Alert]:
-    """In place of rules that could never fire: the budget is gone."""
+    """Return the alerts on used-up budgets whose burn alerts could never fire."""
     for budget in budgets:
         if budget.allowed and budget.unreachable():
             yield _exhausted_alert(budget, owner)
@@ -56,8 +57,8 @@ def _exhausted_alert(budget: Budget, owner: str) -> Alert:
     )
     text = (
         f"{bad} of the {budget.subject.unit} of {budget.name} were bad in {BUDGET_WINDOW}. The"
-        f" objective of {budget.objective} lets {format_percent(budget.allowed)} be bad. The error"
-        f" budget is used up, since {since(EXHAUSTED, **own)}."
+        f" objective of {budget.objective} allows {format_percent(budget.allowed)} to be bad. The"
+        f" error budget is used up, since {since(EXHAUSTED, **own)}."
     )
     return Alert(
         name=EXHAUSTED,
@@ -84,15 +85,15 @@ def _burn_alert(budget: Budget, severity: Severity, name: str, owner: str) -> Al
 
 
 def _summary(budget: Budget, severity: Severity) -> str:
-    asks = "engineering is asked: " if severity == ESCALATION else ""
+    prefix = "for engineering: " if severity == ESCALATION else ""
     windows = list_windows(burn_rate(budget, severity))
-    return f"{asks}{budget.name}: the error budget burns too fast: {windows}"
+    return f"{prefix}{budget.name}: the error budget burns too fast: {windows}"
 
 
 def _description(budget: Budget, severity: Severity, name: str) -> str:
     windows = "".join(describe_window(budget, each) for each in active_windows(budget, severity))
     began = since(name, **budget.labels, severity=severity)
     return (
-        f"{windows}The objective of {budget.objective} lets {format_percent(budget.allowed)} be"
-        f" bad. {budget_left(budget)} Burning since {began}."
+        f"{windows}The objective of {budget.objective} allows {format_percent(budget.allowed)} to"
+        f" be bad. {budget_left(budget)} Burning since {began}."
     )

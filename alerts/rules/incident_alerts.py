@@ -9,14 +9,14 @@ from alerts.rules.promql import bridge, quote, selector
 
 OPEN: Final = "lineage_incident_open"
 NAMES: Final = {PAGE: "LinewardIncidentPage", TICKET: "LinewardIncidentTicket"}
-# Roots that are Lineward itself: behind the first, no lineage comes in.
+# Parts of Lineward; while one of the first fails, no lineage comes in.
 OUTAGE_ROOTS: Final = ("collector", "pipeline", "service")
 OWN_ROOTS: Final = (*OUTAGE_ROOTS, "marquez")
 _LABELS = "incident, root_kind, severity, owner"
 
 
 def incident_alerts() -> Iterator[Alert]:
-    """A page or a ticket, to the owner that the incident's series names."""
+    """Return the alerts on pages and tickets; the series names the owner."""
     for severity, name in NAMES.items():
         yield Alert(
             name=name,
@@ -27,14 +27,14 @@ def incident_alerts() -> Iterator[Alert]:
             summary="Incident {{ $labels.incident }}: {{ $labels.root_kind }}",
             description=(
                 "Incident {{ $labels.incident }} is open, since "
-                f"{_since(name)}. Its root is of the kind {{{{ $labels.root_kind }}}} and belongs"
-                " to {{ $labels.owner }}; the message of the incident lists what it affects."
+                f"{_since(name)}. The kind of its root is {{{{ $labels.root_kind }}}}; it is owned"
+                " by {{ $labels.owner }}. The incident's message lists the affected datasets."
             ),
         )
 
 
 def _since(name: str) -> str:
-    """Of this incident: its id stands in the labels, so that the query is built by the template."""
+    """Return a template: the id is a label, so the template builds the query."""
     query = f"max(ALERTS_FOR_STATE{{alertname={quote(name)},incident=%q}})"
     return (
         f"{{{{ with printf {quote(query)} $labels.incident | query }}}}"

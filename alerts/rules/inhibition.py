@@ -3,17 +3,17 @@
 from typing import Any, Final
 
 from alerts.rules.burn_windows import ESCALATION, PAGE, TICKET, Severity
-from alerts.rules.health import SCRAPE_DOWN
 from alerts.rules.incident_alerts import NAMES, OUTAGE_ROOTS, OWN_ROOTS
-from alerts.rules.matchers import equal, none_of, one_of, unequal
-from alerts.rules.roles import INGESTING, ROLE_FAILING
-from alerts.rules.roots import OUTAGE, OUTSIDE
+from alerts.rules.model import OUTAGE_ROOT, OUTSIDE
+from alerts.rules.promql import equal, none_of, one_of, unequal
+from alerts.rules.service_alert_table import INGESTING, ROLE_FAILING
+from alerts.rules.service_alerts import SCRAPE_DOWN
 from alerts.rules.zero_budget import UNAUTHORIZED
 from lineage.states import INGESTION_LAG, UNAUTHORIZED_ACCESS
 
 _INCIDENT = equal("alertname", NAMES[PAGE])
 _OUTAGES: Final = (
-    [equal("root", OUTAGE["root"])],
+    [equal("root", OUTAGE_ROOT)],
     [_INCIDENT, one_of("root_kind", OUTAGE_ROOTS)],
 )
 # Roots that no outage explains: Lineward's own, and an access that should not have been let in.
@@ -30,7 +30,7 @@ _BLIND: Final = ("LineageEvaluationAbsent", "LineageSeriesAbsent")
 def build_inhibitions() -> list[dict[str, Any]]:
     """Entries of Alertmanager's `inhibit_rules`."""
     outages = [_rule(source, target) for source in _OUTAGES for target in _BEHIND_OUTAGE]
-    roots = equal("root", OUTAGE["root"])
+    roots = equal("root", OUTAGE_ROOT)
     return [
         *outages,
         # The incident has its owner and its list; what the service cannot tell itself stays.

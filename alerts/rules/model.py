@@ -1,13 +1,16 @@
 """A file of Prometheus rules as plain values, and as YAML."""
 
 import re
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 import msgspec
 import yaml
 
 from alerts.rules.promql import escape_template, query_template, quote
+
+OUTAGE_ROOT: Final = "ingestion"  # no lineage comes in
+OUTSIDE: Final = {"reach": "outside"}  # notified by another way than the service
 
 
 class Record(msgspec.Struct, frozen=True):
@@ -54,6 +57,45 @@ class Alert(msgspec.Struct, frozen=True, kw_only=True):
             "runbook_url": escape_template(f"{runbooks.rstrip('/')}/{self.name}"),
         }
         return {**found, "labels": labels, "annotations": texts}
+
+
+class ServiceAlert(msgspec.Struct, frozen=True, kw_only=True):
+    """Alert on Lineward itself, as a row of `service_alert_table`.
+
+    Attributes:
+        root: label; alerts of one root are one message.
+        hold: Prometheus duration for which it must be true; None: it fires at once.
+        is_outside: the service may be unable to notify of it.
+        figures: templates, by the names that stand for them in the description in braces;
+            `{since}`, since when the alert fires, is one of each alert.
+    """
+
+    name: str
+    severity: str
+    root: str
+    expr: str
+    summary: str
+    description: str
+    hold: str | None = None
+    is_outside: bool = False
+    figures: Mapping[str, str] = {}
+
+    def alert(self, owner: str, since_text: str | None = None) -> Alert:
+        """Return the alert of this row."""
+        text = self.description
+        for name, figure in {"since": since_text or since(self.name), **self.figures}.items():
+            text = text.replace(f"{{{name}}}", figure)
+        about = {"area": "service", "root": self.root, **(OUTSIDE if self.is_outside else {})}
+        return Alert(
+            name=self.name,
+            expr=self.expr,
+            hold=self.hold,
+            severity=self.severity,
+            owner=owner,
+            about=about,
+            summary=self.summary,
+            description=text,
+        )
 
 
 Rule = Record | Alert

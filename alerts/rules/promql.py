@@ -1,18 +1,20 @@
-"""Texts inside PromQL and inside the templates of labels and annotations."""
+"""PromQL, matchers of Alertmanager, and templates of labels and annotations."""
 
 import json
+import re
+from collections.abc import Iterable
 from typing import Final
 
 _LEADS: Final = "lineage_service_leader == 1"
 
 
 def quote(text: str) -> str:
-    """A string literal of PromQL, of Alertmanager's matchers and of templates: one syntax."""
+    """Return a string literal of PromQL and of templates."""
     return json.dumps(text, ensure_ascii=False)
 
 
 def selector(metric: str, **labels: str) -> str:
-    """`metric{a="x",b="y"}`, or the bare name."""
+    """Return `metric{a="x",b="y"}`, or the metric alone."""
     matchers = ",".join(f"{name}={quote(value)}" for name, value in labels.items())
     return f"{metric}{{{matchers}}}" if matchers else metric
 
@@ -29,17 +31,43 @@ def bridge(series: str, window: str = "2m") -> str:
 
 
 def escape_template(text: str) -> str:
-    """The text in a label or annotation, which Prometheus takes for a template: as it is."""
+    """Return the text for a label or annotation, in which Prometheus expands templates."""
     return text.replace("{{", '{{ "{{" }}')
 
 
 def query_template(query: str, shown: str, otherwise: str) -> str:
-    """A template that asks Prometheus for one figure.
+    """Return a template that queries Prometheus for one figure.
 
     Args:
         query: PromQL with one result.
         shown: template function for its value, as `humanizePercentage`.
-        otherwise: what stands there when the query has no result.
+        otherwise: text where the query has no result.
     """
     figure = f"{{{{ with query {quote(query)} }}}}{{{{ . | first | value | {shown} }}}}"
     return f"{figure}{{{{ else }}}}{otherwise}{{{{ end }}}}"
+
+
+def equal(label: str, value: str) -> str:
+    """Return the matcher `label="value"`."""
+    return f"{label}={_escape(value)}"
+
+
+def unequal(label: str, value: str) -> str:
+    """Return the matcher `label!="value"`; with an empty value: the label exists."""
+    return f"{label}!={_escape(value)}"
+
+
+def one_of(label: str, values: Iterable[str]) -> str:
+    """Return a matcher: the label is one of these."""
+    return f"{label}=~{_escape('|'.join(map(re.escape, values)))}"
+
+
+def none_of(label: str, values: Iterable[str]) -> str:
+    """Return a matcher: the label is none of these, or does not exist."""
+    return f"{label}!~{_escape('|'.join(map(re.escape, values)))}"
+
+
+def _escape(text: str) -> str:
+    # The parser of Alertmanager before 0.27 knows these three escapes alone; newer ones too.
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'

@@ -14,11 +14,10 @@ from alerts.rules.burns import (
     escalation_alerts,
     exhausted_alerts,
 )
-from alerts.rules.health import ScrapeJobs, health, watchdog
 from alerts.rules.incident_alerts import incident_alerts
 from alerts.rules.model import Alert, Group, Record, to_yaml
-from alerts.rules.outward import outward
 from alerts.rules.recordings import budget_records, quick_records, slow_records
+from alerts.rules.service_alerts import ScrapeJobs, service_alerts, watchdog
 from alerts.rules.zero_budget import OBJECTIVE_BROKEN, zero_budget_alerts, zero_budget_records
 from lineage.policy.model import Policy
 
@@ -47,15 +46,11 @@ def build_groups(asked: list[Budget], people: AlertOwners, jobs: ScrapeJobs) -> 
     return [
         Group("lineward-watchdog", (watchdog(),)),
         Group("lineward-incidents", tuple(incident_alerts())),
-        Group("lineward-health", _health(people.platform, jobs)),
+        Group("lineward-health", service_alerts(people.platform, jobs)),
         Group("lineward-burn", _burn_rules(asked, people)),
         Group("lineward-tickets", _ticket_rules(asked, people), _SLOW_INTERVAL),
         Group("lineward-budgets", _budget_rules(asked, people), _SLOW_INTERVAL),
     ]
-
-
-def _health(owner: str, jobs: ScrapeJobs) -> tuple[Alert, ...]:
-    return (*health(owner, jobs), *outward(owner))
 
 
 def _burn_rules(asked: list[Budget], people: AlertOwners) -> tuple[Record | Alert, ...]:

@@ -1,7 +1,7 @@
-"""Alerts where the objective is 1: there is no budget to burn, whatever is bad is told.
+"""Alerts where the objective is 1: there is no error budget, so each bad event alerts.
 
-Counters of events are compared as they stand and never by `increase`, whose extrapolation would
-make a fraction of an event out of none.
+Counters of events are compared by their values and not by `increase`, which extrapolates: it would
+report a fraction of an event where there was none.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,19 +17,21 @@ from lineage.states import UNAUTHORIZED_ACCESS
 UNAUTHORIZED: Final = "UnauthorizedAccess"
 OBJECTIVE_BROKEN: Final = "ObjectiveBroken"
 UNEXPLAINED: Final = "sli_tier_epoch:lineage_sli_unexplained:sum"
-_SHOWN_FOR = "1h"  # how long one event is shown
+_SHOWN_FOR = "1h"  # how long one event fires
 _LOOK_BACK = "1d"
 _HOLD = "5m"  # an incident opens within it, and explains
 _NOISE_RATIO = "0.001"
+_COUNT = '{{ $value | printf "%.0f" }}'
+_SHARE = "{{ $value | humanizePercentage }}"
 
 
 def without_budget(budgets: Iterable[Budget]) -> list[Budget]:
-    """Those without a budget."""
+    """Return the budgets whose objective allows nothing bad."""
     return [budget for budget in budgets if not budget.allowed]
 
 
 def zero_budget_records(budgets: Iterable[Budget]) -> list[Record]:
-    """Bad events that no open incident explains, ever since each epoch of the counters began."""
+    """Return the rules for bad events that no open incident explains, by epoch of the counters."""
     return [
         Record(UNEXPLAINED, _unexplained(one.labels))
         for one in without_budget(budgets)
@@ -38,17 +40,16 @@ def zero_budget_records(budgets: Iterable[Budget]) -> list[Record]:
 
 
 def _unexplained(own: dict[str, str]) -> str:
-    # Several services, or one that got another address, show the same counters: the highest.
+    # Several services, or one that got another address, export the same counters: the highest.
     each = "max by (sli, tier, tier_origin, epoch)"
     total, good, explained = (bridge(selector(one, **own)) for one in (TOTAL, GOOD, EXPLAINED))
-    bad = f"{total} - {good}"
-    summed = f"sum by (sli, tier, epoch) ({each} ({bad}))"
-    told = f"sum by (sli, tier, epoch) ({each} ({explained}))"
-    return f"{summed}\n- ({told} or 0 * {summed})"
+    bad = f"sum by (sli, tier, epoch) ({each} ({total} - {good}))"
+    in_incidents = f"sum by (sli, tier, epoch) ({each} ({explained}))"
+    return f"{bad}\n- ({in_incidents} or 0 * {bad})"
 
 
 def zero_budget_alerts(budgets: Iterable[Budget], owner: str) -> Iterator[Alert]:
-    """A page for each."""
+    """Return a page for each budget that allows nothing bad."""
     for budget in without_budget(budgets):
         yield (_time_alert if budget.subject.is_time else _event_alert)(budget, owner)
 
@@ -56,25 +57,24 @@ def zero_budget_alerts(budgets: Iterable[Budget], owner: str) -> Iterator[Alert]
 def _event_alert(budget: Budget, owner: str) -> Alert:
     own = budget.labels
     now = selector(UNEXPLAINED, **own)
-    # Counters that begin with a bad event have nothing before it that they could have risen from.
+    # Counters that begin with a bad event have no earlier value from which they rose.
     before = f"last_over_time({selector(TOTAL, **own)}[{_LOOK_BACK}] offset {_SHOWN_FOR})"
     expr = (
         f"sum by (sli, tier) ({now} - min_over_time({now}[{_SHOWN_FOR}])) > 0.5\n"
         f"or\n(sum by (sli, tier) ({now}) > 0.5 unless on (sli, tier) {before})"
     )
     name = UNAUTHORIZED if budget.sli == UNAUTHORIZED_ACCESS else OBJECTIVE_BROKEN
-    count = '{{ $value | printf "%.0f" }}'
     return Alert(
         name=name,
         expr=expr,
         severity=PAGE,
         owner=owner,
         about=budget.about,
-        summary=f"{budget.name}: bad {budget.subject.unit} where none may be: {count}",
+        summary=f"{budget.name}: {_COUNT} bad {budget.subject.unit}, and the objective allows none",
         description=(
-            f"Bad {budget.subject.unit} of {budget.name} in the last {_SHOWN_FOR}, in no open"
-            f" incident: {count}. The objective is {budget.objective}: there is no error budget,"
-            f" so that each is told at once. Told since {since(name, **own)}."
+            f"Bad {budget.subject.unit} of {budget.name} in the last {_SHOWN_FOR} that no open"
+            f" incident explains: {_COUNT}. The objective is {budget.objective}: there is no error"
+            f" budget, so each one alerts. Firing since {since(name, **own)}."
         ),
     )
 
@@ -88,11 +88,11 @@ def _time_alert(budget: Budget, owner: str) -> Alert:
         severity=PAGE,
         owner=owner,
         about=budget.about,
-        summary=f"{budget.name}: {{{{ $value | humanizePercentage }}}} is bad where nothing may be",
+        summary=f"{budget.name}: {_SHARE} bad, and the objective allows none",
         description=(
-            f"{{{{ $value | humanizePercentage }}}} of the {budget.subject.unit} of {budget.name}"
-            f" were bad in the last 5m and in no open incident, for {_HOLD} or longer. The"
-            f" objective is {budget.objective}: there is no error budget. Bad since"
+            f"{_SHARE} of the {budget.subject.unit} of {budget.name} were bad in the last 5m, for"
+            f" {_HOLD} or longer, and no open incident explains them. The objective is"
+            f" {budget.objective}: there is no error budget. Bad since"
             f" {since(OBJECTIVE_BROKEN, **own)}."
         ),
     )

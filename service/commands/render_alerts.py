@@ -47,8 +47,8 @@ def rules(  # noqa: PLR0913 - each is an option of the command
     ] = "lineward-collector",
 ) -> None:
     """Print Prometheus rules: error budgets, incidents, and Lineward's own health."""
-    from alerts.rules.health import ScrapeJobs  # noqa: PLC0415 - YAML only where it is printed
     from alerts.rules.rule_file import describe_unrendered, rule_file  # noqa: PLC0415 - as above
+    from alerts.rules.service_alerts import ScrapeJobs  # noqa: PLC0415 - YAML only where it is printed
 
     found, people = policy_in(policy), _people(platform, engineering)
     base = checked("--url", url or read().service_url)

@@ -9,8 +9,8 @@ import msgspec
 import yaml
 
 from alerts.rules.budgets import Budget, load_budgets
-from alerts.rules.health import ScrapeJobs
 from alerts.rules.rule_file import AlertOwners, alert_names, build_groups, render_groups
+from alerts.rules.service_alerts import ScrapeJobs
 from lineage.policy import DEFAULT, Policy
 from lineage.states import SLI_BY_NAME
 

@@ -13,15 +13,15 @@ EARLY = "It is too early to tell how much of the budget is left: Prometheus has 
 def in_the_last(long: str, share: str, much: str, burn: str, above: str) -> str:
     """Return the sentences on one window of the critical freshness."""
     return (
-        f"In the last {long}, {share} of the dataset-seconds of freshness (critical) were bad,"
-        f" explained by no incident: {much}. That burns the error budget of 30d {burn} times as"
-        f" fast as it lasts ({above}). "
+        f"In the last {long}, {share} of the dataset-seconds of freshness (critical) were bad"
+        f" and not explained by an incident: {much}. That uses the error budget of 30d {burn} times"
+        f" too fast ({above}). "
     )
 
 
 def text_of(*windows: str, known: str, since: str = "now") -> str:
     """Return the description of an alert of the critical freshness."""
-    rest = "The objective of 0.99 lets 1% be bad."
+    rest = "The objective of 0.99 allows 1% to be bad."
     return f"{''.join(windows)}{rest} {EARLY.format(known)} Burning since {since}."
 
 
@@ -183,9 +183,9 @@ def test_few_bad_events_page_nobody(tmp_path: Path):
         "LineageErrorRateBurn",
         {**labels, "severity": "page"},
         "error_rate: the error budget burns too fast: 16.7 times over 1h",
-        "In the last 1h, 1.667% of the events of error_rate were bad, explained by no incident: 10."
-        " That burns the error budget of 30d 16.7 times as fast as it lasts (page above 14.4 over"
-        " 1h and 5m). The objective of 0.999 lets 0.1% be bad."
+        "In the last 1h, 1.667% of the events of error_rate were bad and not explained by an"
+        " incident: 10. That uses the error budget of 30d 16.7 times too fast (page above 14.4 over"
+        " 1h and 5m). The objective of 0.999 allows 0.1% to be bad."
         f" {EARLY.format('8h 0m 0s')} Burning since now.",
     )
 
@@ -204,12 +204,11 @@ def test_coverage_that_burns_twice_too_fast_goes_to_engineering(tmp_path: Path):
             "owner": "data-engineering",
             "severity": "escalation",
         },
-        "engineering is asked: coverage (critical): the error budget burns too fast: 3.3 times over"
-        " 1h",
+        "for engineering: coverage (critical): the error budget burns too fast: 3.3 times over 1h",
         "In the last 1h, 3.333% of the dataset-seconds of coverage (critical) were bad: 1.2k. That"
-        " burns the error budget of 30d 3.3 times as fast as it lasts (escalation above 2 over 1h"
-        f" and 5m). The objective of 0.99 lets 1% be bad. {EARLY.format('3h 0m 0s')} Burning since"
-        " now.",
+        " uses the error budget of 30d 3.3 times too fast (escalation above 2 over 1h"
+        f" and 5m). The objective of 0.99 allows 1% to be bad. {EARLY.format('3h 0m 0s')}"
+        " Burning since now.",
     )
 
     assert told(tmp_path, rules, series, At(121), At(122, (escalation,))) == ""
@@ -228,7 +227,7 @@ def test_a_budget_too_large_to_burn_fast_is_told_when_it_is_used_up(tmp_path: Pa
         {**FRESHNESS, "tier": "optional", "severity": "ticket"},
         "freshness (optional): the error budget of 30d is used up",
         "10.33% of the dataset-seconds of freshness (optional) were bad in 30d. The objective of"
-        " 0.90 lets 10% be bad. The error budget is used up, since now.",
+        " 0.90 allows 10% to be bad. The error budget is used up, since now.",
     )
     hours = (At(367 * 60), At(368 * 60, (ticket,)))
 

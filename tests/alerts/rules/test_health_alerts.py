@@ -21,9 +21,9 @@ def _failing(role: str, severity: str, **labels: str) -> tuple[dict[str, str], i
         Told(
             "LineageRoleFailing",
             {**SERVICE, "root": "role", "severity": severity, "role": role, **labels},
-            f"The role {role} of Lineward fails",
-            f"The role {role} has failed for 5m, since 1970-01-01 01:01:00 +0000 UTC: it does not"
-            " run, or it reports a failure. `lineward status` shows the error, the number of"
+            f"Role {role} of Lineward is failing",
+            f"The role {role} has failed for 5m, since 1970-01-01 01:01:00 +0000 UTC: it is not"
+            " running, or it reports a failure. `lineward status` shows the error, the number of"
             " attempts and the log file.",
         ),
     )
@@ -37,9 +37,9 @@ CASES = [
         Told(
             "LinewardScrapeDown",
             {**OUTAGE, "job": "lineward", "reach": "outside"},
-            "Prometheus gets no answer from lineward",
-            "No target of the scrape job lineward has answered Prometheus for 2m, since"
-            " 1970-01-01 01:01:00 +0000 UTC: nothing that it tells can be alerted on.",
+            "Prometheus cannot scrape lineward",
+            "All targets of the scrape job lineward have been down for 2m, since"
+            " 1970-01-01 01:01:00 +0000 UTC: alerts on their metrics cannot fire.",
         ),
     ),
     (
@@ -48,9 +48,9 @@ CASES = [
         Told(
             "LinewardScrapeDown",
             {**OUTAGE, "job": "lineward", "reach": "outside"},
-            "Prometheus gets no answer from lineward",
-            "No target of the scrape job lineward has answered Prometheus for 2m, since"
-            " 1970-01-01 01:01:00 +0000 UTC: nothing that it tells can be alerted on.",
+            "Prometheus cannot scrape lineward",
+            "All targets of the scrape job lineward have been down for 2m, since"
+            " 1970-01-01 01:01:00 +0000 UTC: alerts on their metrics cannot fire.",
         ),
     ),
     (
@@ -59,7 +59,7 @@ CASES = [
         Told(
             "LineageLimitsFailing",
             {**SERVICE, "root": "limits", "severity": "ticket"},
-            "3 datasets have no limit because of an error of Lineward",
+            "3 datasets have no freshness limit because of an error of Lineward",
             "Lineward failed to learn the limit of 3 datasets, since 1970-01-01 01:01:00 +0000 UTC."
             " Their freshness is unknown; all other datasets are evaluated as usual.",
         ),
@@ -70,9 +70,9 @@ CASES = [
         Told(
             "LineageCollectorDown",
             OUTAGE,
-            "The collector does not live: events are lost",
-            "The collector has not beaten for 1m (it does each second), since"
-            " 1970-01-01 01:01:00 +0000 UTC. What jobs send over HTTP now is lost.",
+            "Collector is down: events sent over HTTP are being lost",
+            "The collector has sent no heartbeat for 1m (normally one each second), since"
+            " 1970-01-01 01:01:00 +0000 UTC. Events that jobs send over HTTP are being lost.",
         ),
     ),
     (
@@ -81,9 +81,9 @@ CASES = [
         Told(
             "LineageSpoolFailing",
             OUTAGE,
-            "The collector cannot write to its spool",
+            "Collector cannot write to its spool",
             "3 group commits of the spool failed in 5m (disk full, spool full, or failed fsync),"
-            " since now. Senders are answered 503; those that do not repeat lose their events.",
+            " since now. The collector answers 503; senders that do not retry lose their events.",
         ),
     ),
     (
@@ -92,10 +92,10 @@ CASES = [
         Told(
             "LineageSpoolDamaged",
             {**SERVICE, "root": "spool", "severity": "page"},
-            "The collector's spool was damaged 1m 0s ago",
+            "Collector spool was damaged 1m 0s ago",
             "The spool was damaged, or acknowledged events were missing from it, 1m 0s ago. The"
-            " collector repaired it and goes on. At most 4 events that the pipeline had not read"
-            " were lost in all.",
+            " collector repaired the spool and continues. In total, at most 4 events were lost"
+            " before the pipeline read them.",
         ),
     ),
     (
@@ -104,10 +104,10 @@ CASES = [
         Told(
             "LineageEventsSetAside",
             {**SERVICE, "root": "events", "severity": "ticket"},
-            "3 events are set aside: the pipeline cannot land them",
-            "3 events failed alone while others landed, and were not posted again, since now."
-            " Their runs are missing in the catalog; `lineward act requeue-set-aside` lists them"
-            " by error.",
+            "3 events are set aside: the pipeline cannot process them",
+            "3 events failed while other events were stored, and have not been posted again, since"
+            " now. Their runs are missing from the catalog. `lineward act requeue-set-aside` lists"
+            " them by error.",
         ),
     ),
     (
@@ -116,10 +116,10 @@ CASES = [
         Told(
             "LineageSpoolGrowing",
             {**SERVICE, "root": "backlog", "severity": "ticket"},
-            "19.2k events wait in the spool, and more come than leave",
-            "19.2k events are spooled and not in the catalog, growing by 600 a minute since"
-            " 1970-01-01 00:48:00 +0000 UTC. The spool holds 30% of what it may; full, it answers"
-            " 503.",
+            "19.2k events wait in the spool, and their number is growing",
+            "19.2k events are in the spool and not yet in the catalog, growing by 600 a minute"
+            " since 1970-01-01 00:48:00 +0000 UTC. The spool uses 30% of its maximum size; when"
+            " it is full, the collector answers 503.",
         ),
     ),
     (
@@ -129,8 +129,8 @@ CASES = [
             "LineageIngestionStopped",
             OUTAGE,
             "No event has reached the catalog for 7m 0s",
-            "The pipeline's last batch was committed 7m 0s ago (at most 5m while events wait), and"
-            " 5 events have waited for 5m. Told since 1970-01-01 01:06:00 +0000 UTC.",
+            "The pipeline committed its last batch 7m 0s ago (limit: 5m while events wait), and"
+            " 5 events have waited for 5m. Firing since 1970-01-01 01:06:00 +0000 UTC.",
         ),
     ),
     (
@@ -139,10 +139,10 @@ CASES = [
         Told(
             "LineageEvaluationStale",
             OUTAGE,
-            "The SLIs were last evaluated 4m 0s ago",
-            "The last evaluation was 4m 0s ago (at most 2m; below zero by a clock that was ahead)."
-            " Until there is one of now nobody knows how any dataset is, and gauges of now are left"
-            " out. Told since 1970-01-01 01:03:00 +0000 UTC.",
+            "SLIs were last evaluated 4m 0s ago",
+            "The last evaluation was 4m 0s ago (limit: 2m; a negative time means that a clock was"
+            " ahead). Until the next evaluation, the state of all datasets is unknown, and gauges"
+            " of current states are not exported. Firing since 1970-01-01 01:03:00 +0000 UTC.",
         ),
     ),
     (
@@ -151,10 +151,10 @@ CASES = [
         Told(
             "LineageEvaluationStale",
             OUTAGE,
-            "The SLIs were last evaluated -58m 0s ago",
-            "The last evaluation was -58m 0s ago (at most 2m; below zero by a clock that was"
-            " ahead). Until there is one of now nobody knows how any dataset is, and gauges of now"
-            " are left out. Told since 1970-01-01 01:01:00 +0000 UTC.",
+            "SLIs were last evaluated -58m 0s ago",
+            "The last evaluation was -58m 0s ago (limit: 2m; a negative time means that a clock was"
+            " ahead). Until the next evaluation, the state of all datasets is unknown, and gauges"
+            " of current states are not exported. Firing since 1970-01-01 01:01:00 +0000 UTC.",
         ),
     ),
     (
@@ -163,10 +163,10 @@ CASES = [
         Told(
             "LineageEvaluationAbsent",
             OUTAGE,
-            "Nothing says when the SLIs were last evaluated",
+            "No time of the last SLI evaluation is exported",
             "lineage_sli_evaluated_timestamp_seconds has been absent for 5m, since"
-            " 1970-01-01 01:01:00 +0000 UTC: no evaluation ever ended, the catalog cannot be read"
-            " (readable: 1), or no service leads (leader: 1).",
+            " 1970-01-01 01:01:00 +0000 UTC: no evaluation has ended yet, the catalog cannot be"
+            " read (readable: 1), or no service leads (leader: 1).",
         ),
     ),
     _failing("service", "page", reach="outside"),
@@ -181,8 +181,8 @@ CASES = [
             {**SERVICE, "root": "policy", "severity": "ticket", "role": "service"},
             "The service rejects the policy file",
             "The service has rejected the policy file for 2m, since 1970-01-01 01:01:00 +0000 UTC."
-            " An older policy stays in force until the file is valid; after a restart there would"
-            " be none. `lineward status` shows the error.",
+            " The previous policy stays in force until the file is valid; after a restart there"
+            " would be no policy. `lineward status` shows the error.",
         ),
     ),
     (
@@ -193,9 +193,9 @@ CASES = [
             {**SERVICE, "root": "policy", "severity": "page", "role": "service"},
             "The service has no valid policy",
             "The service started with an invalid policy file and has had no policy for 2m, since"
-            " 1970-01-01 01:01:00 +0000 UTC. Until the file is valid, the API answers nobody."
-            " Incidents and notifications go by the last valid policy; without one, to the"
-            " fallback channel.",
+            " 1970-01-01 01:01:00 +0000 UTC. Until the file is valid, the API rejects all"
+            " requests. Incidents and notifications use the last valid policy; without one,"
+            " notifications go to the fallback channel.",
         ),
     ),
     (
@@ -204,9 +204,9 @@ CASES = [
         Told(
             "MarquezForwardingStopped",
             MARQUEZ,
-            "Marquez has taken no event for 15m",
-            "3 events or more have waited for Marquez for 15m and none was acknowledged (its probe:"
-            " 1; 1 is up). They stay in the spool until it is nearly full. Told since"
+            "Marquez has accepted no event for 15m",
+            "At least 3 events have waited for Marquez for 15m, and Marquez has accepted none"
+            " (lineage_marquez_up: 1). They stay in the spool until it is nearly full. Firing since"
             " 1970-01-01 01:15:00 +0000 UTC.",
         ),
     ),
@@ -216,9 +216,9 @@ CASES = [
         Told(
             "MarquezEventsLost",
             MARQUEZ,
-            "4 events are lost to Marquez",
-            "4 events of the last hour left a full spool before Marquez had them"
-            " (lineage_marquez_unforwarded_total). None may be. Told since now.",
+            "4 events were not forwarded to Marquez",
+            "In the last hour, 4 events left a full spool before Marquez had accepted them"
+            " (lineage_marquez_unforwarded_total; expected: 0). Firing since now.",
         ),
     ),
     (
@@ -227,9 +227,9 @@ CASES = [
         Told(
             "MarquezEventsSetAside",
             MARQUEZ,
-            "2 events are not taken by Marquez",
-            "2 events of the last hour were set aside, by reason in the metric's label"
-            " (lineage_marquez_set_aside_total). None may be. Told since now.",
+            "2 events were not accepted by Marquez",
+            "In the last hour, 2 events that Marquez did not accept were set aside"
+            " (lineage_marquez_set_aside_total, by reason; expected: 0). Firing since now.",
         ),
     ),
     (
@@ -242,8 +242,8 @@ CASES = [
             "NotificationDeliveryStuck",
             {**SERVICE, "root": "delivery", "severity": "page", "reach": "outside"},
             "A notification has not been delivered for 11m 0s",
-            "The oldest notification has waited 11m 0s (at most 10m); 2 wait. Whoever they are for"
-            " does not know. Told since now.",
+            "The oldest notification has waited for 11m 0s (limit: 10m); 2 are waiting. Their"
+            " recipients have not been notified. Firing since now.",
         ),
     ),
     (
@@ -252,9 +252,9 @@ CASES = [
         Told(
             "NotificationDeliveryFailing",
             {**SERVICE, "root": "delivery", "severity": "ticket"},
-            "Attempts to notify have been failing for 15m",
-            "15 attempts to notify failed in the last 15m (none should), since"
-            " 1970-01-01 00:42:00 +0000 UTC. Each is tried again; 0 wait.",
+            "Attempts to deliver notifications have been failing for 15m",
+            "15 delivery attempts failed in the last 15m (expected: 0), since"
+            " 1970-01-01 00:42:00 +0000 UTC. Each is retried; 0 notifications are waiting.",
         ),
     ),
 ]
@@ -311,9 +311,9 @@ def test_counters_that_are_gone_are_told(tmp_path: Path):
             "sli": "accuracy",
             "tier": "critical",
         },
-        "The counters of sli=accuracy, tier=critical are gone",
-        "lineage_sli_total of sli=accuracy, tier=critical was there within the last day (1 series)"
-        " and has been absent for 10m: its objective is watched by nobody.",
+        "The counters of sli=accuracy, tier=critical are missing",
+        "lineage_sli_total of sli=accuracy, tier=critical existed within the last day (1 series)"
+        " and has been absent for 10m: its objective is not monitored.",
     )
 
     assert told(tmp_path, FEW, series, At(70), At(71, (ticket,))) == ""

@@ -31,8 +31,8 @@ def test_an_open_incident_is_one_alert_to_its_owner(tmp_path: Path, severity: st
             name,
             labels,
             "Incident i-7: job_failed",
-            f"Incident i-7 is open, since {since}. Its root is of the kind job_failed and belongs"
-            f" to {OWNER}; the message of the incident lists what it affects.",
+            f"Incident i-7 is open, since {since}. The kind of its root is job_failed; it is owned"
+            f" by {OWNER}. The incident's message lists the affected datasets.",
         )
         for since in ("now", "1970-01-01 01:00:00 +0000 UTC")
     )

@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from alerts.rules.health import ScrapeJobs
 from alerts.rules.rule_file import AlertOwners, alert_names, describe_unrendered, rule_file
+from alerts.rules.service_alerts import ScrapeJobs
 from lineage.policy import DEFAULT, Policy, parse
 from tests.alerts.rules.promtool import asked, asked_at_once, budget, only
 from tests.alerts.rules.series import burning, healthy
@@ -96,9 +96,9 @@ def test_rules_that_could_never_fire_are_not_there_and_that_is_said():
     never = {("coverage", "important"), ("coverage", "optional"), ("freshness", "optional")}
     assert exhausted == never
     assert describe_unrendered(DEFAULT)[2] == (
-        "freshness (optional): not rendered: page 14.4x over 1h: its objective 0.90 lets 10% be"
-        " bad, and that times the factor is 1 or more. ErrorBudgetExhausted tells when the budget"
-        " is gone"
+        "freshness (optional): not rendered: page 14.4x over 1h. The objective 0.90 allows 10% to"
+        " be bad: these alerts could never fire. ErrorBudgetExhausted fires when the budget is used"
+        " up"
     )
 
 
@@ -108,7 +108,7 @@ def test_an_objective_is_shown_as_a_person_wrote_it():
 
     text = rendered(policy)
     assert 'ratio_rate1h{sli="freshness",tier="critical"} / 0.0005 > 14.4' in text
-    assert "The objective of 0.9995 lets 0.05% be bad." in text
+    assert "The objective of 0.9995 allows 0.05% to be bad." in text
 
 
 def test_every_alert_has_its_texts_labels_and_runbook():

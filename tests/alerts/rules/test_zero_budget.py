@@ -23,9 +23,9 @@ def told_of(count: int, since: str = "now") -> Told:
     return Told(
         "UnauthorizedAccess",
         LABELS,
-        f"unauthorized_access: bad accesses where none may be: {count}",
-        f"Bad accesses of unauthorized_access in the last 1h, in no open incident: {count}. The"
-        " objective is 1: there is no error budget, so that each is told at once. Told since"
+        f"unauthorized_access: {count} bad accesses, and the objective allows none",
+        f"Bad accesses of unauthorized_access in the last 1h that no open incident explains:"
+        f" {count}. The objective is 1: there is no error budget, so each one alerts. Firing since"
         f" {since}.",
     )
 
@@ -94,9 +94,10 @@ def test_another_objective_of_1_pages_when_nothing_explains_what_is_bad(tmp_path
     page = Told(
         "ObjectiveBroken",
         {**LABELS, "sli": "coverage", "tier": "critical", "area": "datasets"},
-        "coverage (critical): 10% is bad where nothing may be",
-        "10% of the dataset-seconds of coverage (critical) were bad in the last 5m and in no open"
-        " incident, for 5m or longer. The objective is 1: there is no error budget. Bad since"
+        "coverage (critical): 10% bad, and the objective allows none",
+        "10% of the dataset-seconds of coverage (critical) were bad in the last 5m, for 5m or"
+        " longer, and no open incident explains them. The objective is 1: there is no error budget."
+        " Bad since"
         " 1970-01-01 01:01:00 +0000 UTC.",
     )
     explained = burning("coverage", "critical", (60, 0), (20, 0.1), explained=True)

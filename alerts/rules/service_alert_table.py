@@ -1,0 +1,275 @@
+"""Alerts on Lineward itself: without it, nobody is notified of anything else.
+
+They stand in the order in which lineage passes the roles. A description may hold `{since}`, since
+when the alert fires, and the names of the row's `figures`.
+"""
+
+from typing import Final
+
+from alerts.rules import service_queries as queries
+from alerts.rules.burn_windows import PAGE, TICKET
+from alerts.rules.model import OUTAGE_ROOT, ServiceAlert
+from alerts.rules.promql import equal, none_of, one_of, query_template
+
+ROLE_FAILING: Final = "LineageRoleFailing"
+INGESTING: Final = ("collector", "pipeline")
+_SERVICE: Final = "service"  # this role cannot notify of its own failure
+
+_VALUE: Final = "{{ $value | humanize }}"
+_COUNT: Final = '{{ $value | printf "%.0f" }}'
+_DURATION: Final = "{{ $value | humanizeDuration }}"
+_ROLE: Final = "{{ $labels.role }}"
+_SERIES: Final = "sli={{ $labels.sli }}, tier={{ $labels.tier }}"
+_UNDELIVERED: Final = query_template(
+    "max(lineage_notifications_undelivered)", "humanize", "unknown many"
+)
+
+
+def _role_failing(roles: str, severity: str, *, is_outside: bool = False) -> ServiceAlert:
+    return ServiceAlert(
+        name=ROLE_FAILING,
+        severity=severity,
+        root="role",
+        is_outside=is_outside,
+        expr=queries.role_failing(roles),
+        hold="5m",
+        summary=f"Role {_ROLE} of Lineward is failing",
+        description=(
+            f"The role {_ROLE} has failed for 5m, since {{since}}: it is not running, or it reports"
+            " a failure. `lineward status` shows the error, the number of attempts and the log"
+            " file."
+        ),
+    )
+
+
+SERVICE_ALERTS: Final = (
+    ServiceAlert(
+        name="LineageCollectorDown",
+        severity=PAGE,
+        root=OUTAGE_ROOT,
+        expr=queries.COLLECTOR_DOWN,
+        hold="1m",
+        summary="Collector is down: events sent over HTTP are being lost",
+        description=(
+            "The collector has sent no heartbeat for 1m (normally one each second), since {since}."
+            " Events that jobs send over HTTP are being lost."
+        ),
+    ),
+    ServiceAlert(
+        name="LineageSpoolFailing",
+        severity=PAGE,
+        root=OUTAGE_ROOT,
+        expr=queries.SPOOL_FAILING,
+        summary="Collector cannot write to its spool",
+        description=(
+            f"{_COUNT} group commits of the spool failed in 5m (disk full, spool full, or failed"
+            " fsync), since {since}. The collector answers 503; senders that do not retry lose"
+            " their events."
+        ),
+    ),
+    ServiceAlert(
+        name="LineageSpoolDamaged",
+        severity=PAGE,
+        root="spool",
+        expr=queries.SPOOL_DAMAGED,
+        summary=f"Collector spool was damaged {_DURATION} ago",
+        description=(
+            f"The spool was damaged, or acknowledged events were missing from it, {_DURATION} ago."
+            " The collector repaired the spool and continues. In total, at most {lost} events were"
+            " lost before the pipeline read them."
+        ),
+        figures={
+            "lost": query_template(
+                "max(lineage_collector_spool_lost_events_total)", "humanize", "an unknown number"
+            )
+        },
+    ),
+    ServiceAlert(
+        name="LineageSpoolGrowing",
+        severity=TICKET,
+        root="backlog",
+        expr=queries.SPOOL_GROWING,
+        hold="15m",
+        summary=f"{_VALUE} events wait in the spool, and their number is growing",
+        description=(
+            f"{_VALUE} events are in the spool and not yet in the catalog, growing by {{growth}} a"
+            " minute since {since}. The spool uses {used} of its maximum size; when it is full, the"
+            " collector answers 503."
+        ),
+        figures={
+            "growth": query_template(queries.GROWTH_PER_MINUTE, "humanize", "an unknown number"),
+            "used": query_template(queries.SPOOL_USED, "humanizePercentage", "an unknown part"),
+        },
+    ),
+    ServiceAlert(
+        name="LineageIngestionStopped",
+        severity=PAGE,
+        root=OUTAGE_ROOT,
+        expr=queries.INGESTION_STOPPED,
+        hold="1m",
+        summary=f"No event has reached the catalog for {_DURATION}",
+        description=(
+            f"The pipeline committed its last batch {_DURATION} ago (limit: 5m while events wait),"
+            " and {waiting} events have waited for 5m. Firing since {since}."
+        ),
+        figures={"waiting": query_template(queries.WAITED_5M, "humanize", "unknown many")},
+    ),
+    ServiceAlert(
+        name="LineageEventsSetAside",
+        severity=TICKET,
+        root="events",
+        expr=queries.EVENTS_SET_ASIDE,
+        summary=f"{_VALUE} events are set aside: the pipeline cannot process them",
+        description=(
+            f"{_VALUE} events failed while other events were stored, and have not been posted"
+            " again, since {since}. Their runs are missing from the catalog. `lineward act"
+            " requeue-set-aside` lists them by error."
+        ),
+    ),
+    ServiceAlert(
+        name="LineageEvaluationStale",
+        severity=PAGE,
+        root=OUTAGE_ROOT,
+        expr=queries.EVALUATION_STALE,
+        hold="1m",
+        summary=f"SLIs were last evaluated {_DURATION} ago",
+        description=(
+            f"The last evaluation was {_DURATION} ago (limit: 2m; a negative time means that a"
+            " clock was ahead). Until the next evaluation, the state of all datasets is unknown,"
+            " and gauges of current states are not exported. Firing since {since}."
+        ),
+    ),
+    ServiceAlert(
+        name="LineageEvaluationAbsent",
+        severity=PAGE,
+        root=OUTAGE_ROOT,
+        expr=f"absent({queries.EVALUATED})",
+        hold="5m",
+        summary="No time of the last SLI evaluation is exported",
+        description=(
+            f"{queries.EVALUATED} has been absent for 5m, since {{since}}: no evaluation has ended"
+            " yet, the catalog cannot be read (readable: {readable}), or no service leads (leader:"
+            " {leader})."
+        ),
+        figures={
+            "readable": query_template("max(lineage_catalog_readable)", "humanize", "unknown"),
+            "leader": query_template("max(lineage_service_leader)", "humanize", "unknown"),
+        },
+    ),
+    ServiceAlert(
+        name="LineageSeriesAbsent",
+        severity=TICKET,
+        root="series",
+        expr=queries.SERIES_ABSENT,
+        hold="10m",
+        summary=f"The counters of {_SERIES} are missing",
+        description=(
+            f"lineage_sli_total of {_SERIES} existed within the last day ({{{{ $value }}}} series)"
+            " and has been absent for 10m: its objective is not monitored."
+        ),
+    ),
+    ServiceAlert(
+        name="LineageLimitsFailing",
+        severity=TICKET,
+        root="limits",
+        expr=queries.LIMITS_FAILING,
+        hold="10m",
+        summary=f"{_VALUE} datasets have no freshness limit because of an error of Lineward",
+        description=(
+            f"Lineward failed to learn the limit of {_VALUE} datasets, since {{since}}. Their"
+            " freshness is unknown; all other datasets are evaluated as usual."
+        ),
+    ),
+    _role_failing(equal("role", _SERVICE), PAGE, is_outside=True),
+    _role_failing(one_of("role", INGESTING), PAGE),
+    _role_failing(none_of("role", (_SERVICE, *INGESTING)), TICKET),
+    ServiceAlert(
+        name="PolicyRejected",
+        severity=TICKET,
+        root="policy",
+        expr=queries.POLICY_REJECTED,
+        hold="2m",
+        summary=f"The {_ROLE} rejects the policy file",
+        description=(
+            f"The {_ROLE} has rejected the policy file for 2m, since {{since}}. The previous policy"
+            " stays in force until the file is valid; after a restart there would be no policy."
+            " `lineward status` shows the error."
+        ),
+    ),
+    ServiceAlert(
+        name="PolicyNotInForce",
+        severity=PAGE,
+        root="policy",
+        expr=queries.POLICY_NOT_IN_FORCE,
+        hold="2m",
+        summary=f"The {_ROLE} has no valid policy",
+        description=(
+            f"The {_ROLE} started with an invalid policy file and has had no policy for 2m, since"
+            " {since}. Until the file is valid, the API rejects all requests. Incidents and"
+            " notifications use the last valid policy; without one, notifications go to the"
+            " fallback channel."
+        ),
+    ),
+    ServiceAlert(
+        name="MarquezForwardingStopped",
+        severity=TICKET,
+        root="marquez",
+        expr=queries.FORWARDING_STOPPED,
+        hold="5m",
+        summary="Marquez has accepted no event for 15m",
+        description=(
+            f"At least {_VALUE} events have waited for Marquez for 15m, and Marquez has accepted"
+            " none (lineage_marquez_up: {up}). They stay in the spool until it is nearly full."
+            " Firing since {since}."
+        ),
+        figures={"up": query_template("max(lineage_marquez_up)", "humanize", "unknown")},
+    ),
+    ServiceAlert(
+        name="MarquezEventsLost",
+        severity=TICKET,
+        root="marquez",
+        expr=queries.risen("lineage_marquez_unforwarded_total"),
+        summary=f"{_VALUE} events were not forwarded to Marquez",
+        description=(
+            f"In the last hour, {_VALUE} events left a full spool before Marquez had accepted them"
+            " (lineage_marquez_unforwarded_total; expected: 0). Firing since {since}."
+        ),
+    ),
+    ServiceAlert(
+        name="MarquezEventsSetAside",
+        severity=TICKET,
+        root="marquez",
+        expr=queries.risen("lineage_marquez_set_aside_total"),
+        summary=f"{_VALUE} events were not accepted by Marquez",
+        description=(
+            f"In the last hour, {_VALUE} events that Marquez did not accept were set aside"
+            " (lineage_marquez_set_aside_total, by reason; expected: 0). Firing since {since}."
+        ),
+    ),
+    ServiceAlert(
+        name="NotificationDeliveryStuck",
+        severity=PAGE,
+        root="delivery",
+        is_outside=True,
+        expr=queries.DELIVERY_STUCK,
+        summary=f"A notification has not been delivered for {_DURATION}",
+        description=(
+            f"The oldest notification has waited for {_DURATION} (limit: 10m); {{undelivered}} are"
+            " waiting. Their recipients have not been notified. Firing since {since}."
+        ),
+        figures={"undelivered": _UNDELIVERED},
+    ),
+    ServiceAlert(
+        name="NotificationDeliveryFailing",
+        severity=TICKET,
+        root="delivery",
+        expr=queries.DELIVERY_FAILING,
+        hold="15m",
+        summary="Attempts to deliver notifications have been failing for 15m",
+        description=(
+            f"{_COUNT} delivery attempts failed in the last 15m (expected: 0), since {{since}}."
+            " Each is retried; {undelivered} notifications are waiting."
+        ),
+        figures={"undelivered": _UNDELIVERED},
+    ),
+)

@@ -1,0 +1,62 @@
+"""All alerts on Lineward itself."""
+
+from typing import Final
+
+import msgspec
+
+from alerts.rules import service_queries as queries
+from alerts.rules.burn_windows import PAGE
+from alerts.rules.model import OUTAGE_ROOT, Alert, ServiceAlert, since
+from alerts.rules.service_alert_table import SERVICE_ALERTS
+
+WATCHDOG: Final = "Watchdog"
+SCRAPE_DOWN: Final = "LinewardScrapeDown"
+
+
+class ScrapeJobs(msgspec.Struct, frozen=True):
+    """Names of Prometheus' scrape jobs (`job_name` of its configuration)."""
+
+    service: str = "lineward"
+    collector: str = "lineward-collector"
+
+
+def watchdog() -> Alert:
+    """Return the alert that always fires: its absence means that alerting is down."""
+    return Alert(
+        name=WATCHDOG,
+        expr="vector(1)",
+        severity=None,
+        owner=None,
+        about={"area": "service"},
+        summary="Prometheus and Alertmanager work",
+        description=(
+            "This alert always fires. Its external receiver raises an alarm when the alert is"
+            " missing for 10m: then Prometheus, Alertmanager or the network path is down."
+        ),
+    )
+
+
+def service_alerts(owner: str, jobs: ScrapeJobs) -> tuple[Alert, ...]:
+    """Return the alerts, in the order in which lineage passes the roles."""
+    scraped = ((jobs.service, True), (jobs.collector, False))
+    return (
+        *(_scrape_down(job, owner, is_outside=is_outside) for job, is_outside in scraped),
+        *(row.alert(owner) for row in SERVICE_ALERTS),
+    )
+
+
+def _scrape_down(job: str, owner: str, *, is_outside: bool) -> Alert:
+    row = ServiceAlert(
+        name=SCRAPE_DOWN,
+        severity=PAGE,
+        root=OUTAGE_ROOT,
+        is_outside=is_outside,
+        expr=queries.scrape_down(job),
+        hold="2m",
+        summary="Prometheus cannot scrape {{ $labels.job }}",
+        description=(
+            "All targets of the scrape job {{ $labels.job }} have been down for 2m, since {since}:"
+            " alerts on their metrics cannot fire."
+        ),
+    )
+    return row.alert(owner, since(SCRAPE_DOWN, job=job))
