@@ -1,4 +1,4 @@
-"""The runs that failed since a dataset was last written."""
+"""Load the runs that failed since a dataset was last written."""
 
 from collections.abc import Iterable
 
@@ -38,7 +38,7 @@ class Failure(msgspec.Struct, frozen=True):
     """Since its newest write, a dataset's job failed.
 
     Attributes:
-        first_at: the first time, µs: a job that retries did not fail anew.
+        first_at: of the first failed run, µs; a failed retry does not change it.
         run_id: of the newest of these runs, and its job.
         error: as the run reported it; None: it reported none.
     """
@@ -51,10 +51,10 @@ class Failure(msgspec.Struct, frozen=True):
 
 
 def load_failures(connection: Connection, keys: Iterable[int]) -> dict[int, Failure]:
-    """Of these datasets, those that have one; by canonical key."""
+    """Return the failures of these datasets, by canonical key."""
     found: dict[int, Failure] = {}
     for piece in pieces(keys):
-        for key, at, *said in connection.execute(_FAILED, {"keys": piece}):
+        for key, at, *details in connection.execute(_FAILED, {"keys": piece}):
             first_at = found[key].first_at if key in found else at
-            found[key] = Failure(first_at, *said)
+            found[key] = Failure(first_at, *details)
     return found

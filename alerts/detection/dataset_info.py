@@ -1,4 +1,4 @@
-"""Names, tiers, owners and states of datasets, for those who are told of them."""
+"""Load names, tiers, owners and states of datasets for messages."""
 
 from collections.abc import Iterable, Iterator
 
@@ -30,10 +30,10 @@ class DatasetInfo(msgspec.Struct, frozen=True):
     """Dataset.
 
     Attributes:
-        owner: as the policy or its facet says.
+        owner: by the policy or its facet.
         state: the most severe of its SLIs; `failing` where its last run failed and none is worse.
         is_declared: the policy names it outright.
-        is_unwritten: nobody was ever seen to write it.
+        is_unwritten: no job was ever seen to write it.
     """
 
     key: int
@@ -48,7 +48,7 @@ class DatasetInfo(msgspec.Struct, frozen=True):
 
 
 def load_dataset_info(connection: Connection, keys: Iterable[int]) -> dict[int, DatasetInfo]:
-    """By key; a dataset that is retired or was never seen is not there."""
+    """Return the datasets by key, without retired and unknown ones."""
     return {each.key: each for each in _load(connection, keys)}
 
 

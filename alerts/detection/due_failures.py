@@ -1,4 +1,4 @@
-"""Look up what failed runs of datasets that matter need: whether there are any, and retries."""
+"""Find failed runs to notify of before a dataset is bad, and those whose retry is expected."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final

@@ -65,7 +65,7 @@ class EvaluationStatus(msgspec.Struct, frozen=True):
         at = instant_text(since)
         if self.is_stale:
             return f"the last evaluation was at {at}"
-        return f"events received since {at} have not landed"
+        return f"events received since {at} are not processed yet"
 
     def _is_over(self, since: int, seconds: int) -> bool:
         """Return whether so many seconds lie between the two; a clock may have been ahead."""

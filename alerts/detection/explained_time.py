@@ -1,4 +1,4 @@
-"""What of the bad is in an open incident: that has told of itself, and burns no alert besides."""
+"""Count bad time that an open incident explains: it does not burn an error budget in alerts."""
 
 from typing import Final
 

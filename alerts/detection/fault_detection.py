@@ -88,7 +88,7 @@ def detect_faults(
 
 
 class _Context(msgspec.Struct, frozen=True, eq=False):
-    """What the catalog knows of the roots.
+    """Catalog data of the roots.
 
     Attributes:
         root_names: namespace and name of each job by its key.

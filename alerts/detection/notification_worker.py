@@ -1,4 +1,4 @@
-"""What time brings to those who are told, and escalations that people ask for; once a second."""
+"""Send due notifications and requested escalations, once a second."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ from lineage.catalog.engine import writing
 from lineage.clock import Clock, to_micros
 from lineage.policy.model import Policy
 
-_NO_STEP = "no step of its owner's escalation is left, or nobody was told of it yet"
+_NO_STEP = "its owner has no further escalation step, or nobody was notified of the incident yet"
 
 
 class NotificationWorker:
@@ -23,22 +23,22 @@ class NotificationWorker:
         self._clock, self._policy, self._settings = clock, policy, settings
 
     def __call__(self, engine: Engine) -> None:
-        """One turn, in one transaction; none where nothing is due."""
+        """Run one turn in one transaction; none where nothing is due."""
         at, policy = to_micros(self._clock()), self._policy()
         with engine.connect() as connection:
             is_due = router.is_due(connection, policy, self._settings, at)
             if not is_due and not pending_escalations(connection):
                 return
         with writing(engine) as connection:
-            for wanted in pending_escalations(connection):
-                self._escalate(connection, wanted, policy, at)
+            for request in pending_escalations(connection):
+                self._escalate(connection, request, policy, at)
             router.route_due(connection, policy, self._settings, at)
 
     def _escalate(
-        self, connection: Connection, wanted: EscalationRequest, policy: Policy, at: int
+        self, connection: Connection, request: EscalationRequest, policy: Policy, at: int
     ) -> None:
-        told = router.escalate(
-            connection, wanted.incident_id, wanted.by, policy, self._settings, at
+        is_escalated = router.escalate(
+            connection, request.incident_id, request.by, policy, self._settings, at
         )
-        refused = {} if told else {wanted.id: _NO_STEP}
-        complete(connection, [wanted.id], refused, at)
+        rejected = {} if is_escalated else {request.id: _NO_STEP}
+        complete(connection, [request.id], rejected, at)

@@ -126,7 +126,7 @@ def _explain_datasets(recovery: _Recovery, facts: Mapping[int, Row[Any]]) -> str
     known = [facts[key] for key in _keys_of(recovery.incident) if key in facts]
     counts = Counter(_explain_dataset(recovery, row) for row in known)
     told = [f"{why} ({count} datasets)" if count > 1 else why for why, count in counts.items()]
-    return "; ".join(told) or "its datasets are not in the catalog any more"
+    return "; ".join(told) or "its datasets are no longer in the catalog"
 
 
 def _explain_dataset(recovery: _Recovery, row: Row[Any]) -> str:
@@ -158,12 +158,12 @@ def _explain_writes(recovery: _Recovery, row: Row[Any]) -> str:
     if incident.root.kind == "failed" and row.failed_at <= row.written_at:
         return "the failed run is no longer reported as failed"
     if row.is_source and incident.root.kind != "source_stopped":
-        return "the policy calls it a source, which no job has to write"
+        return "the policy declares it a source, which no job has to write"
     if row.is_expected is not None and not row.is_expected:
         return "no job is expected to write it"
     # A failed run of an optional dataset is no fault before the dataset is late.
     if incident.root.kind == "failed" and row.tier == OPTIONAL and not incident.times.late_since:
-        return "the policy calls it optional"
+        return "the policy declares it optional"
     return _explain_limit(incident, row)
 
 

@@ -115,9 +115,9 @@ def _add_failed(found: dict[str, Attempt], runs: Iterable[FailedRun]) -> None:
 
 
 def _read_attempts(rows: Iterable[Any]) -> Iterator[tuple[str, int, Attempt]]:
-    for run_id, outputs, began_at, *said in rows:
+    for run_id, outputs, began_at, *times in rows:
         names = ("failed_at", "completed_at", "nominal_at", "retries_left")
-        yield run_id, outputs, Attempt(began_at=began_at, **dict(zip(names, said, strict=True)))
+        yield run_id, outputs, Attempt(began_at=began_at, **dict(zip(names, times, strict=True)))
 
 
 def _merge_attempts(one: Attempt | None, other: Attempt) -> Attempt:

@@ -1,4 +1,4 @@
-"""What the newest evaluation found bad, as the search for roots takes it."""
+"""Load the SLI violations of the newest evaluation."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -28,18 +28,18 @@ _UNKNOWN = """
 
 
 def load_violations(connection: Connection, as_of: int) -> list[SliViolation]:
-    """Every (dataset, SLI) that is bad as of the newest evaluation, `as_of` in µs."""
+    """Return every dataset and SLI that is bad as of the newest evaluation, `as_of` in µs."""
     rows = connection.execute(text(_BAD))
     return [_violation(row, as_of) for row in rows if not _has_recovered(row, as_of)]
 
 
 def load_unknown_keys(connection: Connection) -> frozenset[int]:
-    """Datasets of which nobody knows how they are, for a gap of ours."""
+    """Return datasets whose state is unknown because of our own gaps."""
     return frozenset(connection.scalars(text(_UNKNOWN)))
 
 
 def _has_recovered(row: Sequence[Any], as_of: int) -> bool:
-    """Written since it is bad, and not due again: the next evaluation says so."""
+    """Return whether it was written since it is bad, and is not due again."""
     _, sli, _, _, _, deadline, _, is_written, _ = row
     return sli == FRESHNESS.id and is_written and deadline is not None and int(deadline) > as_of
 

@@ -1,4 +1,4 @@
-"""What people do to incidents: acknowledge, suppress for a time, resolve."""
+"""Apply commands of people to incidents: acknowledge, suppress, resolve."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,18 +15,20 @@ _ALLOWED_STATES = {
 }
 
 
-def apply_command(command: Command, drafts: Mapping[str, IncidentUpdate]) -> RejectedCommand | None:
-    """Do it, or say why not."""
-    draft = drafts.get(command.incident_id)
-    refusal = _rejection(command, draft)
-    if refusal is not None or draft is None:
+def apply_command(
+    command: Command, updates: Mapping[str, IncidentUpdate]
+) -> RejectedCommand | None:
+    """Apply a command, or return why it is rejected."""
+    update = updates.get(command.incident_id)
+    refusal = _rejection(command, update)
+    if refusal is not None or update is None:
         return RejectedCommand(command, refusal or "")
     reason = command.note or f"{command.action} by a person"
     if command.action == "unsuppress":
-        end_suppression(draft, reason, by=command.by)
+        end_suppression(update, reason, by=command.by)
     else:
-        what, change = _change(command, draft.at)
-        draft.record(what, reason, by=command.by, change=change)
+        what, change = _change(command, update.at)
+        update.record(what, reason, by=command.by, change=change)
     return None
 
 
@@ -39,14 +41,14 @@ def _change(command: Command, at: int) -> tuple[EventKind, dict[str, Any]]:
     return "resolved", {"state": "resolved", "resolved_at": at, "is_dismissed": True}
 
 
-def _rejection(command: Command, draft: IncidentUpdate | None) -> str | None:
-    if draft is None:
-        return "no such incident, or it was over long ago"
-    state = draft.incident.state
+def _rejection(command: Command, update: IncidentUpdate | None) -> str | None:
+    if update is None:
+        return "no such incident, or it was resolved long ago"
+    state = update.incident.state
     if state not in _ALLOWED_STATES[command.action]:
         return f"it is {state}: to {command.action} it, it must be one of {_allowed_text(command)}"
-    if command.action == "suppress" and (command.until is None or command.until <= draft.at):
-        return "until: a suppression needs an end that is still to come"
+    if command.action == "suppress" and (command.until is None or command.until <= update.at):
+        return "until: a suppression needs an end in the future"
     return None
 
 
@@ -54,22 +56,22 @@ def _allowed_text(command: Command) -> str:
     return ", ".join(sorted(_ALLOWED_STATES[command.action]))
 
 
-def end_suppression(draft: IncidentUpdate, reason: str, by: str | None = None) -> None:
-    """What a planned window hid from its beginning opens now; the rest is as it was."""
-    if draft.incident.opened_at is None:
-        open_incident(draft, reason)
+def end_suppression(update: IncidentUpdate, reason: str, by: str | None = None) -> None:
+    """End a suppression; an incident that never opened opens now."""
+    if update.incident.opened_at is None:
+        open_incident(update, reason)
         return
-    is_known = draft.incident.acknowledged_by is not None
+    is_known = update.incident.acknowledged_by is not None
     change = {"state": "acknowledged" if is_known else "open", "suppressed_until": None}
-    draft.record("unsuppressed", reason, by=by, change=change)
+    update.record("unsuppressed", reason, by=by, change=change)
 
 
-def open_incident(draft: IncidentUpdate, reason: str) -> None:
-    """Told for the first time."""
+def open_incident(update: IncidentUpdate, reason: str) -> None:
+    """Open an incident: people are notified for the first time."""
     change = {
         "state": "open",
-        "opened_at": draft.at,
-        "opens": (*draft.incident.opens, draft.at),
+        "opened_at": update.at,
+        "opens": (*update.incident.opens, update.at),
         "suppressed_until": None,
     }
-    draft.record("opened", reason, change=change)
+    update.record("opened", reason, change=change)

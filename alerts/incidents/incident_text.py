@@ -1,4 +1,4 @@
-"""What is wrong, in one line, and why we say so. Names are data: whoever shows a line quotes it."""
+"""Titles and evidence of incidents. Names are data: whoever shows a text escapes them."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -11,32 +11,34 @@ from lineage.clock import instant_text
 from lineage.error_lines import ERROR_CHARACTERS, error_line
 
 _TITLES: Final = {
-    "failed": "{} failed",
-    "lost": "{} started and never ended",
-    "source_stopped": "the source {} was not delivered",
-    "renamed": "{} is known by another name too, and each lacks what the other has",
-    "missing": "{} did not run",
-    "unreported": "{} ran and told nothing of its lineage, or not enough",
-    "silent": "nothing is heard of {}",
-    "slow": "{} is late",
-    "waiting": "{} waits for something upstream that is not known",
-    "standing_gap": "{} never had lineage",
-    "schema_changed": "the schema of {} changed",
-    "mapping": "the lineage of {} is not what its runs did",
-    "provenance": "the origin of {} is unknown",
-    "unexpected_source": "{} has an undeclared upstream dataset",
-    "quality": "a test of the data of {} fails",
-    "metadata": "{} lacks metadata that the policy requires",
-    "claimed": "an event without the right to claims a name, tier, owner or drop of {}",
-    "ingestion": "the {} of Lineward is silent: nobody knows how datasets are",
-    "set_aside": "the pipeline set {} aside that it cannot land",
-    "access": "an access was let in that the policy does not allow ({})",
+    "failed": "{root} failed",
+    "lost": "{root} started and has not ended",
+    "source_stopped": "{root} did not deliver its source data",
+    "renamed": "{root} is known under two names, and each has a part of the lineage",
+    "missing": "{root} did not run",
+    "unreported": "{root} ran, and reported no lineage or too little",
+    "silent": "{root} sends no events",
+    "slow": "{root} is late",
+    "waiting": "{root} is late because of an unknown fault upstream",
+    "standing_gap": "{root} never had lineage",
+    "schema_changed": "{root} has a changed schema",
+    "mapping": "{root} has lineage that differs from what its runs did",
+    "provenance": "{root} has an unknown origin",
+    "unexpected_source": "{root} has an undeclared upstream dataset",
+    "quality": "{root} fails a data quality test",
+    "metadata": "{root} lacks metadata that the policy requires",
+    "claimed": "{root} has a name, tier, owner or drop claimed by an event without permission",
+    "ingestion": "{root} is not working: states of datasets are unknown",
+    "set_aside": "Lineward set {name} aside that it cannot process",
+    "access": "Lineward allowed an access against the policy ({name})",
 }
+_CAUSE_TITLES: Final = {"failed": "fail", "lost": "do not end", "slow": "are late"}
+_ENTITIES: Final = {"job": "Job", "dataset": "Dataset", "service": "Lineward's"}
 _UNKNOWN_REASONS: Final = {
-    "upstream_unknown": "how its upstream is, nobody knows, by a fault of ours",
-    "upstream_hidden": "nobody observes its upstream",
-    "upstream_well": "nothing upstream of it is bad",
-    "no_upstream": "it has no upstream that is known",
+    "upstream_unknown": "the state of its upstream datasets is unknown because of a fault of ours",
+    "upstream_hidden": "its upstream datasets are not observed",
+    "upstream_well": "its upstream datasets are good",
+    "no_upstream": "it has no known upstream datasets",
 }
 _MOST_RUNS = 3
 
@@ -48,24 +50,25 @@ def describe_fault(incident: Incident, fault: DetectedFault) -> str:
 
 
 def title(root: Root, name: str, members: int, *, has_new_source: bool = False) -> str:
-    """Describe the fault in words, and how many datasets are affected.
+    """Return a title in one line.
 
     Args:
         root: of the fault.
-        name: of the root.
-        members: datasets that are bad.
+        name: of the root; empty if it is not known any more.
+        members: number of bad datasets.
         has_new_source: a fault of kind `provenance` is an undeclared upstream dataset.
     """
     kind = "unexpected_source" if has_new_source and root.kind == PROVENANCE else root.kind
-    said = _TITLES[kind].format(name or "something")
-    if root.entity == "cause":
-        said = f"{name}: its jobs {_OF_CAUSE.get(root.kind, 'are bad')}"
+    text = _title_of_kind(root, kind, name or "(unknown)")
     if not members:
-        return said
-    return f"{said}; {members:,} dataset{'s' if members > 1 else ''} affected"
+        return text
+    return f"{text}; {members:,} dataset{'s' if members > 1 else ''} affected"
 
 
-_OF_CAUSE: Final = {"failed": "fail", "lost": "never end", "slow": "are late"}
+def _title_of_kind(root: Root, kind: str, name: str) -> str:
+    if root.entity == "cause":
+        return f"Jobs with {name} {_CAUSE_TITLES.get(kind, 'are bad')}"
+    return _TITLES[kind].format(root=f"{_ENTITIES[root.entity]} {name}", name=name)
 
 
 def describe_evidence(fault: DetectedFault) -> str:
@@ -74,18 +77,18 @@ def describe_evidence(fault: DetectedFault) -> str:
         return fault.message
     group = fault.group
     if group is None:
-        return "Lineward says so of itself"
+        return "reported by Lineward's own monitoring"
     parts = [f"{each.name} {instant_text(each.at)}" for each in fault.beginning]
     if fault.shared_cause is not None:
         parts.append(fault.shared_cause.description)
     if group.run_ids:
         parts.append(_describe_runs(group.run_ids, fault.error))
     if group.unknown is not None:
-        parts.append(f"its root is not known: {_UNKNOWN_REASONS[group.unknown]}")
+        parts.append(f"root cause unknown: {_UNKNOWN_REASONS[group.unknown]}")
     if group.is_bridged:
-        parts.append("bridged over datasets that nobody observes")
+        parts.append("found through datasets that are not observed")
     if group.is_cycle:
-        parts.append("the first of a cycle")
+        parts.append("first to fail in a cycle")
     return "; ".join(parts)
 
 

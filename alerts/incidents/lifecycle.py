@@ -1,4 +1,4 @@
-"""The life of incidents: one pure step from what was, what is found and the clock."""
+"""Advance incidents: one pure step from incidents, detected faults and the clock."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -15,26 +15,26 @@ RULES: Final = LifecycleRules()
 
 
 def advance(incidents: Iterable[Incident], now: StepInput, rules: LifecycleRules = RULES) -> Step:
-    """Walk one instant on. The same input gives the same output, ids included.
+    """Return the next state of all incidents. The same input gives the same output, with ids.
 
     Args:
         incidents: as the step before left them.
-        now: what is found, what is unknown, and what people want.
+        now: detected faults, unknown datasets, and commands.
         rules: holds in seconds.
     """
-    drafts = {each.id: IncidentUpdate(each, now.at) for each in incidents}
-    answers = [apply_command(command, drafts) for command in now.commands]
+    updates = {each.id: IncidentUpdate(each, now.at) for each in incidents}
+    answers = [apply_command(command, updates) for command in now.commands]
     found = tuple(each for each in now.faults if not now.has_stale_data or _is_service(each))
-    so_far = [draft.incident for draft in drafts.values()]
+    so_far = [update.incident for update in updates.values()]
     matches = match_faults(so_far, found, now.unknown, now.at, rules)
     merged = {taken.id for each in matches.by_id.values() for taken in each.merged}
-    for number in [each for each in drafts if each not in merged]:
-        _advance_one(drafts[number], matches.by_id[number], now, rules)
+    for number in [each for each in updates if each not in merged]:
+        _advance_one(updates[number], matches.by_id[number], now, rules)
     for number, found_of_it in matches.by_id.items():
         for taken in found_of_it.merged:
-            merge_incidents(drafts[taken.id], drafts[number])
+            merge_incidents(updates[taken.id], updates[number])
     fresh = [_start(fault, now, rules) for fault in matches.new if not fault.is_waiting]
-    every = (*drafts.values(), *fresh)
+    every = (*updates.values(), *fresh)
     return Step(
         tuple(each.incident for each in every if _is_kept(each.incident, now, rules)),
         tuple(each.incident for each in every if each.events),
@@ -44,23 +44,23 @@ def advance(incidents: Iterable[Incident], now: StepInput, rules: LifecycleRules
 
 
 def _start(fault: DetectedFault, now: StepInput, rules: LifecycleRules) -> IncidentUpdate:
-    draft = IncidentUpdate(begin_incident(fault, now.at), now.at)
-    _open_in_time(draft, fault, rules)
-    return draft
+    update = IncidentUpdate(begin_incident(fault, now.at), now.at)
+    _open_in_time(update, fault, rules)
+    return update
 
 
 def _is_service(fault: DetectedFault) -> bool:
     return fault.root.entity == "service"
 
 
-def _end_window(draft: IncidentUpdate, found: Match) -> None:
-    """End a suppression whose time has come; `found` is of current data."""
-    own = draft.incident
-    is_over = own.suppressed_until is not None and own.suppressed_until <= draft.at
+def _end_window(update: IncidentUpdate, found: Match) -> None:
+    """End a suppression whose time has come; `found` is current."""
+    own = update.incident
+    is_over = own.suppressed_until is not None and own.suppressed_until <= update.at
     if own.state != "suppressed" or not is_over:
         return
-    if own.is_notified or _is_to_open(found, draft.at):
-        end_suppression(draft, "the suppression ended, and it is still bad")
+    if own.is_notified or _is_to_open(found, update.at):
+        end_suppression(update, "the suppression ended, and the fault is still there")
 
 
 def _is_to_open(found: Match, at: int) -> bool:
@@ -84,22 +84,22 @@ def _is_on_hold(own: Incident, found: Match, now: StepInput) -> bool:
 
 
 def _advance_one(
-    draft: IncidentUpdate, found: Match, now: StepInput, rules: LifecycleRules
+    update: IncidentUpdate, found: Match, now: StepInput, rules: LifecycleRules
 ) -> None:
-    own = draft.incident
+    own = update.incident
     if own.state == "resolved" and not own.is_dismissed:
-        _reopen(draft, found.fault, rules)
+        _reopen(update, found.fault, rules)
     elif _is_on_hold(own, found, now) or (found.fault is None and own.root_keys & now.unknown):
-        _freeze(draft)
+        _freeze(update)
     elif found.fault is not None and _is_waiting(own, found.fault, now.at):
-        _wait(draft, found.fault)
+        _wait(update, found.fault)
     else:
-        _thaw(draft)
-        _end_window(draft, found)
+        _thaw(update)
+        _end_window(update, found)
         if own.root_good_at is not None and found.fault is not None:
-            _restart_hold(draft)
-        apply_match(draft, found, now.unknown)
-        _advance_hold(draft, found, rules)
+            _restart_hold(update)
+        apply_match(update, found, now.unknown)
+        _advance_hold(update, found, rules)
 
 
 def _is_waiting(own: Incident, fault: DetectedFault, at: int) -> bool:
@@ -111,55 +111,55 @@ def _is_waiting(own: Incident, fault: DetectedFault, at: int) -> bool:
     return own.state != "suppressed" or not is_old
 
 
-def _freeze(draft: IncidentUpdate) -> None:
-    """Keep the incident as it is; what was about to open or to close begins anew."""
-    if not draft.incident.is_frozen:
+def _freeze(update: IncidentUpdate) -> None:
+    """Keep the incident as it is; the times of opening and closing start again."""
+    if not update.incident.is_frozen:
         reason = "on hold: Lineward has no current data of its root"
-        draft.record("frozen", reason, change={"is_frozen": True})
-    draft.set(good_at=None)
+        update.record("frozen", reason, change={"is_frozen": True})
+    update.set(good_at=None)
 
 
-def _thaw(draft: IncidentUpdate) -> None:
-    if draft.incident.is_frozen:
-        draft.record("thawed", "current data again", change={"is_frozen": False})
-        _restart_hold(draft)
+def _thaw(update: IncidentUpdate) -> None:
+    if update.incident.is_frozen:
+        update.record("thawed", "data of its root is current again", change={"is_frozen": False})
+        _restart_hold(update)
 
 
-def _wait(draft: IncidentUpdate, fault: DetectedFault) -> None:
+def _wait(update: IncidentUpdate, fault: DetectedFault) -> None:
     """Keep an incident that people do not know, until a retry or the upstream is known."""
-    draft.set(good_at=None)
-    if draft.incident.state == "pending":
-        draft.set(is_frozen=True)
+    update.set(good_at=None)
+    if update.incident.state == "pending":
+        update.set(is_frozen=True)
         return
-    _thaw(draft)
-    if draft.incident.state == "suppressed" and _is_in_window(fault, draft.at):
-        draft.set(suppressed_until=fault.hidden_until)
+    _thaw(update)
+    if update.incident.state == "suppressed" and _is_in_window(fault, update.at):
+        update.set(suppressed_until=fault.hidden_until)
 
 
-def _restart_hold(draft: IncidentUpdate) -> None:
+def _restart_hold(update: IncidentUpdate) -> None:
     """Count the hold of a pending incident from now.
 
     Set where the wait ends: a timestamp that moves with each step is a write with each step.
     """
-    if draft.incident.state == "pending":
-        draft.set(seen_at=draft.at)
+    if update.incident.state == "pending":
+        update.set(seen_at=update.at)
 
 
-def _advance_hold(draft: IncidentUpdate, found: Match, rules: LifecycleRules) -> None:
+def _advance_hold(update: IncidentUpdate, found: Match, rules: LifecycleRules) -> None:
     if found.fault is None and not found.remaining:
-        _close_in_time(draft, rules)
+        _close_in_time(update, rules)
         return
-    draft.set(good_at=None)
-    if draft.incident.state == "pending":
-        _open_in_time(draft, found.fault, rules)
-    elif draft.incident.opened_at is None and found.fault is not None:
-        _update_window(draft, found.fault)
+    update.set(good_at=None)
+    if update.incident.state == "pending":
+        _open_in_time(update, found.fault, rules)
+    elif update.incident.opened_at is None and found.fault is not None:
+        _update_window(update, found.fault)
 
 
-def _update_window(draft: IncidentUpdate, fault: DetectedFault) -> None:
-    """A window that was prolonged hides for longer, and one that somebody ended no more."""
-    is_hidden = _is_in_window(fault, draft.at)
-    draft.set(suppressed_until=fault.hidden_until if is_hidden else draft.at)
+def _update_window(update: IncidentUpdate, fault: DetectedFault) -> None:
+    """Set when the suppression window ends now: it may have been prolonged or ended."""
+    is_hidden = _is_in_window(fault, update.at)
+    update.set(suppressed_until=fault.hidden_until if is_hidden else update.at)
 
 
 def _is_in_window(fault: DetectedFault, at: int) -> bool:
@@ -167,64 +167,64 @@ def _is_in_window(fault: DetectedFault, at: int) -> bool:
 
 
 def _open_in_time(
-    draft: IncidentUpdate, fault: DetectedFault | None, rules: LifecycleRules
+    update: IncidentUpdate, fault: DetectedFault | None, rules: LifecycleRules
 ) -> None:
     if fault is None:  # The root recovered before anybody was notified: only the rest catches up.
         return
     held = 0.0 if fault.root.kind in rules.at_once else rules.open_seconds
-    if draft.at - draft.incident.seen_at < held * MICROS:
+    if update.at - update.incident.seen_at < held * MICROS:
         return
-    if _is_in_window(fault, draft.at):
+    if _is_in_window(fault, update.at):
         change = {"state": "suppressed", "suppressed_until": fault.hidden_until}
-        draft.record("suppressed", "a planned window hides it", change=change)
+        update.record("suppressed", "a suppression window covers it", change=change)
     else:
-        open_incident(draft, f"bad for {held:g} s")
+        open_incident(update, f"bad for {held:g} s")
 
 
-def _close_in_time(draft: IncidentUpdate, rules: LifecycleRules) -> None:
-    own = draft.incident
+def _close_in_time(update: IncidentUpdate, rules: LifecycleRules) -> None:
+    own = update.incident
     if own.good_at is None:
-        draft.set(good_at=draft.at)
+        update.set(good_at=update.at)
     held = rules.flap_seconds if own.is_flapping else rules.close_seconds
-    if draft.at - (draft.incident.good_at or draft.at) < held * MICROS:
+    if update.at - (update.incident.good_at or update.at) < held * MICROS:
         return
-    over = {"state": "resolved", "resolved_at": draft.at, "members": frozenset()}
+    over = {"state": "resolved", "resolved_at": update.at, "members": frozenset()}
     over |= {"is_flapping": False, "is_dismissed": False}
     if own.is_dismissed:
-        draft.set(**over | {"resolved_at": own.resolved_at})
+        update.set(**over | {"resolved_at": own.resolved_at})
     elif own.state != "pending":
-        draft.record("resolved", f"not found bad for {held:g} s", change=over)
+        update.record("resolved", f"not found bad for {held:g} s", change=over)
 
 
-def _reopen(draft: IncidentUpdate, fault: DetectedFault | None, rules: LifecycleRules) -> None:
-    """What was resolved a little while ago opens again: the same incident, and no new page."""
-    own = draft.incident
-    if fault is None or fault.is_waiting or _is_in_window(fault, draft.at):
-        draft.set(good_at=draft.at if own.good_at is None else own.good_at)
+def _reopen(update: IncidentUpdate, fault: DetectedFault | None, rules: LifecycleRules) -> None:
+    """Reopen an incident that was resolved shortly before, without a new page."""
+    own = update.incident
+    if fault is None or fault.is_waiting or _is_in_window(fault, update.at):
+        update.set(good_at=update.at if own.good_at is None else own.good_at)
         return
     if own.good_at is not None:
-        draft.set(good_at=None, seen_at=draft.at)
-    if draft.at - draft.incident.seen_at < rules.open_seconds * MICROS:
+        update.set(good_at=None, seen_at=update.at)
+    if update.at - update.incident.seen_at < rules.open_seconds * MICROS:
         return
-    recent = [at for at in own.opens if rules.is_recent(at, draft.at)]
-    opens = (*recent, draft.at)
+    recent = [at for at in own.opens if rules.is_recent(at, update.at)]
+    opens = (*recent, update.at)
     is_flapping = len(opens) >= rules.flap_opens
-    is_taken_on = _is_acknowledged(own, fault, draft.at, rules, is_flapping=is_flapping)
+    is_taken_on = _is_acknowledged(own, fault, update.at, rules, is_flapping=is_flapping)
     by = own.acknowledged_by if is_taken_on else None
-    draft.set(resolved_at=None, acknowledged_by=by, members=fault.bad_keys)
-    draft.set(onset=fault.onset, times=fault.times)  # it began anew
+    update.set(resolved_at=None, acknowledged_by=by, members=fault.bad_keys)
+    update.set(onset=fault.onset, times=fault.times)  # the fault began again
     change = {"state": "acknowledged" if is_taken_on else "open", "opens": opens}
-    draft.record("reopened", "bad again, as it was a little while ago", change=change)
-    apply_match(draft, Match(fault), frozenset())
+    update.record("reopened", "bad again soon after it was resolved", change=change)
+    apply_match(update, Match(fault), frozenset())
     if is_flapping:
-        reason = f"opened {len(opens)} times in a short time: it stays open"
-        draft.record("flapping", reason, change={"is_flapping": True})
+        reason = f"opened {len(opens)} times in a short time: it resolves later than usual"
+        update.record("flapping", reason, change={"is_flapping": True})
 
 
 def _is_acknowledged(
     own: Incident, fault: DetectedFault, at: int, rules: LifecycleRules, *, is_flapping: bool
 ) -> bool:
-    """Whoever acknowledged it lately, or what comes and goes, knows: but not of worse than that."""
+    """Return whether an acknowledgement still counts: a recent one, or of a flapping incident."""
     is_recent = rules.is_recent(own.acknowledged_at or 0, at)
     return (
         own.acknowledged_by is not None and not is_worse(fault, own) and (is_flapping or is_recent)
@@ -232,7 +232,7 @@ def _is_acknowledged(
 
 
 def _is_kept(incident: Incident, now: StepInput, rules: LifecycleRules) -> bool:
-    """It lives, or may come back. What was pending and is good again never was."""
+    """Return whether later steps need the incident: it is active, or may reopen."""
     if incident.state == "pending":
         return incident.good_at is None and incident.merged_into is None
     if incident.state != "resolved" or incident.is_dismissed:

@@ -1,4 +1,4 @@
-"""Which of the faults found now is which of the incidents so far."""
+"""Match detected faults to incidents."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from alerts.root_cause.snapshot import MICROS
 
 
 class Match(msgspec.Struct, frozen=True):
-    """What is found of one incident.
+    """Faults of one incident.
 
     Attributes:
         fault: its root, or a root further upstream that explains it now.
@@ -29,7 +29,7 @@ class Match(msgspec.Struct, frozen=True):
 
 
 class Matches(msgspec.Struct, frozen=True):
-    """By incident id, all of them; and what is nobody's yet."""
+    """Match of each incident by its id, and faults without an incident."""
 
     by_id: dict[str, Match]
     new: tuple[DetectedFault, ...]
@@ -69,7 +69,7 @@ def match_faults(
 
 
 def _matches_of(claims: dict[DetectedFault, list[Incident]]) -> dict[str, Match]:
-    """To the oldest; what a person resolved stays apart."""
+    """Match each fault to its oldest incident; dismissed incidents are not merged."""
     return {
         first.id: Match(fault, merged=tuple(each for each in others if not each.is_dismissed))
         for fault, (first, *others) in claims.items()
@@ -79,7 +79,7 @@ def _matches_of(claims: dict[DetectedFault, list[Incident]]) -> dict[str, Match]
 def _claim_faults(
     live: list[Incident], found: tuple[DetectedFault, ...]
 ) -> dict[DetectedFault, list[Incident]]:
-    """Which incidents each fault continues, the oldest first."""
+    """Return the incidents that each fault continues, the oldest first."""
     places = _FaultIndex(found)
     roots = {incident.root for incident in live}
     claims: dict[DetectedFault, list[Incident]] = {}
@@ -113,7 +113,7 @@ def _is_after_resolution(fault: DetectedFault, dismissed: Incident) -> bool:
 
 
 class _FaultIndex:
-    """Where a root stands now."""
+    """Index of faults by the roots that belong to them."""
 
     def __init__(self, found: tuple[DetectedFault, ...]) -> None:
         self._by_fault = {fault: each for each in found for fault in each.faults}
@@ -124,7 +124,7 @@ class _FaultIndex:
         self._by_course = {course: each for course, each in courses if course is not None}
 
     def of(self, root: Root) -> DetectedFault | None:
-        """The fault that it is, or belongs to; by its job where the kind has changed since."""
+        """Return the fault of a root; by its job or dataset where the kind has changed."""
         same, course = self._by_fault.get(root), progression_of_root(root)
         return self._by_course.get(course) if same is None and course is not None else same
 
@@ -139,7 +139,7 @@ def _entity(root: Root) -> tuple[str, int, str]:
 
 
 class _Leftovers:
-    """What incidents still take whose root is found nowhere now, or only in part."""
+    """Incidents without a fault of their own, which may take others."""
 
     def __init__(
         self,
@@ -161,7 +161,7 @@ class _Leftovers:
         self._over = {each.root: each for each in over}
 
     def rest_of(self, fault: DetectedFault) -> Incident | None:
-        """Its root was a member and began before that incident's root recovered, not long ago.
+        """Return the incident that a fault remains of: its root was a member, and began before.
 
         Or its run is under way, and the incident's list has it: its inputs came late.
         """
@@ -172,7 +172,7 @@ class _Leftovers:
         return min(fitting or catching_up, key=lambda each: each.age, default=None)
 
     def _is_catching_up(self, fault: DetectedFault, incident: Incident) -> bool:
-        """Of what makes nothing late nothing catches up, though it stands in its list."""
+        """Return whether an incident that delays others explains a run under way."""
         delays = KIND_BY_ID[incident.root.kind].delays and not incident.is_dismissed
         return delays and self._drains(fault, incident.root_good_at or self._at)
 
@@ -180,7 +180,7 @@ class _Leftovers:
         if incident.is_dismissed and _is_after_resolution(fault, incident):
             return False
         if incident.id in self._heirs:
-            # One of its several roots is mended. A failure of its own is a fault of its own.
+            # One of its several roots recovered. A failure of another job is another fault.
             since = (dict(incident.trailing).get(key, self._at) for key in fault.root_keys)
             return fault.root.kind in IS_LATE_ONLY and self._drains(fault, min(since))
         if incident.root_keys & self._unknown:
@@ -194,7 +194,7 @@ class _Leftovers:
         return self._at - good_at <= drain * MICROS
 
     def back(self, fault: DetectedFault) -> Incident | None:
-        """The last of that root, if it was resolved a little while ago."""
+        """Return the last incident of that root, if it was resolved recently enough."""
         last = self._over.get(fault.root)
         is_recent = last and self._rules.remembers(last, last.resolved_at or 0, self._at)
         return last if is_recent else None

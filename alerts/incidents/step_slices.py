@@ -1,4 +1,4 @@
-"""One write transaction takes a bounded part of a step: nobody waits long for the catalog."""
+"""Cut a step into slices: a bounded part is written in one transaction."""
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final
@@ -11,14 +11,17 @@ MAX_INCIDENTS: Final = 200  # incidents a transaction: a tenth of a second, of l
 
 
 def first_slice(
-    before: Mapping[str, Incident], step: Step, asked: Collection[str], most: int = MAX_INCIDENTS
+    before: Mapping[str, Incident],
+    step: Step,
+    commanded: Collection[str],
+    most: int = MAX_INCIDENTS,
 ) -> Step:
     """Return the part of a step that is written now; the next turn finds the rest again.
 
     Args:
         before: incidents that the step was given, by id.
         step: what became of them.
-        asked: ids of incidents with a command of a person: these are always part of it.
+        commanded: ids of incidents with a command of a person: these are always part of it.
         most: so many incidents, and those that they merged with.
     """
     now = {each.id: each for each in (*step.incidents, *step.changed)}
@@ -26,9 +29,9 @@ def first_slice(
     different = [each for each in now.values() if before.get(each.id) != each]
     if len(different) + len(gone) <= most:
         return step
-    ranked = sorted(different, key=lambda each: _rank(each, asked))
+    ranked = sorted(different, key=lambda each: _rank(each, commanded))
     chosen = {each.id for each in ranked[:most]} | {
-        each.id for each in different if each.id in asked
+        each.id for each in different if each.id in commanded
     }
     chosen |= {*gone[: max(0, most - len(chosen))]}
     chosen |= _merged_with(step, chosen)
@@ -40,11 +43,11 @@ def first_slice(
     )
 
 
-def _rank(incident: Incident, asked: Collection[str]) -> tuple[bool, bool, bool, int, str]:
-    """People's commands first, then what pages, then what changed state, the oldest first."""
+def _rank(incident: Incident, commanded: Collection[str]) -> tuple[bool, bool, bool, int, str]:
+    """Return a sort key: commands first, then pages, then state changes, the oldest first."""
     is_page = incident.severity.level == PAGE
     return (
-        incident.id not in asked,
+        incident.id not in commanded,
         not is_page,
         not incident.is_active,
         incident.onset,
@@ -58,7 +61,7 @@ def _merged_with(step: Step, chosen: set[str]) -> set[str]:
 
 
 def _incidents(before: Mapping[str, Incident], step: Step, chosen: set[str]) -> Iterator[Incident]:
-    """As they are where they are chosen, and as they were where they wait."""
+    """Yield chosen incidents as they are now, and the others as they were."""
     done = chosen | {each.id for each in step.incidents}
     for each in step.incidents:
         if each.id in chosen:

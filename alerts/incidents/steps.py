@@ -1,6 +1,6 @@
-"""What a step of an incident's life is given, and what it gives.
+"""Input and output of a step of the incident lifecycle.
 
-All instants are whole microseconds since 1970 UTC.
+All times are whole microseconds since 1970 UTC.
 """
 
 from functools import cached_property
@@ -37,7 +37,7 @@ EventKind = Literal[
 
 
 class LifecycleRules(msgspec.Struct, frozen=True):
-    """The figures that a life goes by, in seconds.
+    """Durations of the lifecycle, in seconds.
 
     Attributes:
         open_seconds: bad for so long opens.
@@ -75,10 +75,10 @@ class LifecycleRules(msgspec.Struct, frozen=True):
 
 
 class Event(msgspec.Struct, frozen=True):
-    """One change of one incident.
+    """Change of one incident.
 
     Attributes:
-        incident_id: whose.
+        incident_id: of the incident.
         revision: its number.
         at: when.
         what: happened.
@@ -90,7 +90,7 @@ class Event(msgspec.Struct, frozen=True):
         old_owner: before, where it was handed over; `new_owner` after.
         new_owner: see there.
         other_id: the incident that it merged into or took over.
-        is_owner_notified: the new owner was told of this fault by an incident that was taken over.
+        is_owner_notified: the new owner was notified by an incident that was taken over.
     """
 
     incident_id: str
@@ -109,7 +109,7 @@ class Event(msgspec.Struct, frozen=True):
 
 
 class Command(msgspec.Struct, frozen=True):
-    """What a person wants. A suppression needs its end."""
+    """Command of a person."""
 
     incident_id: str
     action: Literal["acknowledge", "suppress", "unsuppress", "resolve"]
@@ -119,14 +119,14 @@ class Command(msgspec.Struct, frozen=True):
 
 
 class RejectedCommand(msgspec.Struct, frozen=True):
-    """A command that came to nothing, and why."""
+    """Command that was rejected, and why."""
 
     command: Command
     reason: str
 
 
 class StepInput(msgspec.Struct, frozen=True, dict=True):
-    """What an instant brings.
+    """Input of a step.
 
     Attributes:
         at: the clock; no time of an incident is ahead of it.
@@ -151,14 +151,13 @@ class StepInput(msgspec.Struct, frozen=True, dict=True):
 
 
 class Step(msgspec.Struct, frozen=True):
-    """What the instant changed.
+    """Result of a step.
 
     Attributes:
-        incidents: to give to the next step: what lives, and what may come back. What is not here
-            any more needs no memory.
+        incidents: input of the next step: active ones, and those that may reopen.
         changed: as they are now, those that have an event, also where they are over.
         events: by incident, of each in the order in which they happened.
-        refused: commands that came to nothing.
+        rejected: commands that were not applied.
     """
 
     incidents: tuple[Incident, ...]

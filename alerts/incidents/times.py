@@ -96,13 +96,13 @@ def name_beginning(kind: str, part: str, onset: int, known: FaultTimes) -> list[
         onset: since when the fault is there, µs.
         known: of its own datasets.
     """
-    told = [NamedTime("late since", known.late_since or NEVER)]
-    told += [NamedTime("first failed at", known.first_failed_at or NEVER)]
-    told = [each for each in told if each.at != NEVER and kind in _LATE_KINDS]
-    told = told or [NamedTime(_beginning_of(kind, part), onset)]
+    found = [NamedTime("late since", known.late_since or NEVER)]
+    found += [NamedTime("first failed at", known.first_failed_at or NEVER)]
+    found = [each for each in found if each.at != NEVER and kind in _LATE_KINDS]
+    found = found or [NamedTime(_beginning_of(kind, part), onset)]
     if known.last_write_at is not None:
-        told.append(NamedTime("last write at", known.last_write_at))
-    return _sort(told)
+        found.append(NamedTime("last write at", known.last_write_at))
+    return _sort(found)
 
 
 def _beginning_of(kind: str, part: str) -> str:

@@ -1,6 +1,6 @@
-"""What changes in an incident that is found again: root, owner, severity, members."""
+"""Update an incident whose fault is found again: root, owner, severity, members."""
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -12,9 +12,11 @@ from alerts.incidents.times import FaultTimes
 from alerts.root_cause.faults import Root
 from alerts.root_cause.severity import PAGE
 
+_KIND_CHANGED: Final = "the same fault, of another kind now"
+
 
 class IncidentUpdate:
-    """An incident and the events of this step."""
+    """Incident with the events of this step."""
 
     def __init__(self, incident: Incident, at: int) -> None:
         self.incident = incident
@@ -22,7 +24,7 @@ class IncidentUpdate:
         self.events: list[Event] = []
 
     def set(self, **fields: Any) -> None:  # noqa: ANN401 - as the struct has them
-        """Change what nobody needs to hear of."""
+        """Change fields without an event."""
         self.incident = msgspec.structs.replace(self.incident, **fields)
 
     def record(
@@ -33,7 +35,7 @@ class IncidentUpdate:
         change: dict[str, Any] | None = None,
         **detail: Any,  # noqa: ANN401 - as `Event` has them
     ) -> None:
-        """Change these fields of the incident, and say so: quietly where nobody knows of it yet."""
+        """Change fields and add an event, unless the incident is not active."""
         was_told = self.incident.is_active
         self.set(**(change or {}))
         if was_told or self.incident.is_active:
@@ -42,25 +44,25 @@ class IncidentUpdate:
             self.events.append(Event(own.id, own.revision, self.at, what, reason, **detail))
 
 
-def apply_match(draft: IncidentUpdate, found: Match, unknown: frozenset[int]) -> None:
+def apply_match(update: IncidentUpdate, found: Match, unknown: frozenset[int]) -> None:
     """Take over what is found; unknown members stay."""
     if found.fault is not None:
-        draft.set(root_good_at=None)
-        if not _is_doubtful(draft.incident, found.fault):
-            _update_root(draft, found.fault)
-            _update_owner(draft, found)
-        _update_severity(draft, found.fault)
-    elif draft.incident.root_good_at is None:
-        draft.set(root_good_at=draft.at)
+        update.set(root_good_at=None)
+        if not _is_doubtful(update.incident, found.fault):
+            _update_root(update, found.fault)
+            _update_owner(update, found)
+        _update_severity(update, found.fault)
+    elif update.incident.root_good_at is None:
+        update.set(root_good_at=update.at)
         if found.remaining:
             reason = "the root recovered; downstream datasets are still late"
-            draft.record("root_recovered", reason)
+            update.record("root_recovered", reason)
     every = found.remaining if found.fault is None else (found.fault, *found.remaining)
-    _update_trailing(draft, found)
+    _update_trailing(update, found)
     for worst in [each for each in found.remaining if each.severity.level == PAGE][:1]:
-        _update_severity(draft, worst)
+        _update_severity(update, worst)
     if every:
-        _update_members(draft, frozenset().union(*(each.bad_keys for each in every)), unknown)
+        _update_members(update, frozenset().union(*(each.bad_keys for each in every)), unknown)
 
 
 def _is_doubtful(own: Incident, fault: DetectedFault) -> bool:
@@ -68,18 +70,18 @@ def _is_doubtful(own: Incident, fault: DetectedFault) -> bool:
     return fault.unknown == "upstream_unknown" and not _is_same_entity(own.root, fault.root)
 
 
-def _update_trailing(draft: IncidentUpdate, found: Match) -> None:
-    """Note since when the rest of a part that recovered is catching up."""
-    known = dict(draft.incident.trailing)
+def _update_trailing(update: IncidentUpdate, found: Match) -> None:
+    """Set since when the remaining faults of a recovered part have been catching up."""
+    known = dict(update.incident.trailing)
     rest = found.remaining if found.fault is not None else ()
     keys = sorted({key for each in rest for key in each.root_keys})
-    draft.set(trailing=tuple((key, known.get(key, draft.at)) for key in keys))
+    update.set(trailing=tuple((key, known.get(key, update.at)) for key in keys))
 
 
-def _update_root(draft: IncidentUpdate, fault: DetectedFault) -> None:
-    own = draft.incident
+def _update_root(update: IncidentUpdate, fault: DetectedFault) -> None:
+    own = update.incident
     is_elsewhere = not _is_same_entity(own.root, fault.root)
-    draft.set(
+    update.set(
         root_keys=fault.root_keys,
         unknown=fault.unknown,
         cadence_seconds=fault.cadence_seconds,
@@ -88,9 +90,9 @@ def _update_root(draft: IncidentUpdate, fault: DetectedFault) -> None:
     # Of the same job, a root that is known is not given up for a symptom.
     if own.root == fault.root or (not is_elsewhere and fault.unknown is not None):
         return
-    draft.record(
+    update.record(
         "rerooted" if is_elsewhere else "kind_changed",
-        "a fault further upstream explains it" if is_elsewhere else "the same fault, gone further",
+        "a fault further upstream explains it" if is_elsewhere else _KIND_CHANGED,
         change={"root": fault.root},
         old_root=own.root,
         new_root=fault.root,
@@ -108,50 +110,50 @@ def _is_same_entity(one: Root, other: Root) -> bool:
     return (one.entity, one.key, one.name) == (other.entity, other.key, other.name)
 
 
-def _update_owner(draft: IncidentUpdate, found: Match) -> None:
-    """To another owner: what the first one acknowledged, the new one has not seen."""
-    own, fault = draft.incident, found.fault
+def _update_owner(update: IncidentUpdate, found: Match) -> None:
+    """Hand the incident over to another owner, who has acknowledged nothing."""
+    own, fault = update.incident, found.fault
     if fault is None or own.owner == fault.owner:
         return
-    told = {each.owner for each in found.merged if each.opened_at is not None}
+    owners = {each.owner for each in found.merged if each.opened_at is not None}
     change = {"owner": fault.owner, "acknowledged_by": None}
     if own.state == "acknowledged":
         change["state"] = "open"
-    draft.record(
+    update.record(
         "handed_over",
         "the root has another owner",
         change=change,
         old_owner=own.owner,
         new_owner=fault.owner,
-        is_owner_notified=fault.owner in told,
+        is_owner_notified=fault.owner in owners,
     )
 
 
-def _update_severity(draft: IncidentUpdate, fault: DetectedFault) -> None:
-    """A ticket may become a page; what paged stays a page."""
-    own = draft.incident.severity
-    if draft.incident.state == "pending":
-        draft.set(severity=fault.severity)  # nobody was paged yet
+def _update_severity(update: IncidentUpdate, fault: DetectedFault) -> None:
+    """Raise a ticket to a page; never lower a page."""
+    own = update.incident.severity
+    if update.incident.state == "pending":
+        update.set(severity=fault.severity)  # nobody was paged yet
     elif own.level == PAGE and fault.severity.level != PAGE:
         kept = msgspec.structs.replace(fault.severity, level=PAGE, because=own.because)
-        draft.set(severity=kept)
+        update.set(severity=kept)
     elif own.level != fault.severity.level:
         # The page says that a rerun from now on is too late: an expected retry may be in time.
-        if not fault.is_retry_expected(draft.at):
-            _escalate(draft, fault)
+        if not fault.is_retry_expected(update.at):
+            _escalate(update, fault)
     else:
-        draft.set(severity=fault.severity)
+        update.set(severity=fault.severity)
 
 
-def _escalate(draft: IncidentUpdate, fault: DetectedFault) -> None:
+def _escalate(update: IncidentUpdate, fault: DetectedFault) -> None:
     """Make a page of a ticket. Who acknowledged the ticket has not acknowledged the page."""
-    state = draft.incident.state
+    state = update.incident.state
     change = {
         "severity": fault.severity,
         "acknowledged_by": None,
         "state": "open" if state == "acknowledged" else state,
     }
-    draft.record("escalated", _escalation_reason(fault), change=change)
+    update.record("escalated", _escalation_reason(fault), change=change)
 
 
 def _escalation_reason(fault: DetectedFault) -> str:
@@ -160,17 +162,17 @@ def _escalation_reason(fault: DetectedFault) -> str:
         "soon": "a dataset of a tier that pages will be hit within its response time",
         "deadline": "a rerun of the usual duration would end after the deadline",
     }
-    return words.get(fault.severity.because, "by the kind of its root")
+    return words.get(fault.severity.because, "faults of this kind page")
 
 
-def _update_members(draft: IncidentUpdate, bad: frozenset[int], unknown: frozenset[int]) -> None:
-    was = draft.incident.members
+def _update_members(update: IncidentUpdate, bad: frozenset[int], unknown: frozenset[int]) -> None:
+    was = update.incident.members
     now = bad | (was & unknown)
     joined, left = tuple(sorted(now - was)), tuple(sorted(was - now))
     if joined:
-        draft.record("joined", "affected too", change={"members": was | now}, members=joined)
+        update.record("joined", "now affected", change={"members": was | now}, members=joined)
     if left:
-        draft.record("left", "no longer affected", change={"members": now}, members=left)
+        update.record("left", "no longer affected", change={"members": now}, members=left)
 
 
 def merge_incidents(younger: IncidentUpdate, older: IncidentUpdate) -> None:
@@ -183,7 +185,7 @@ def merge_incidents(younger: IncidentUpdate, older: IncidentUpdate) -> None:
     }
     other = older.incident.id
     was_told = younger.incident.is_active
-    reason = "it has the same root as an older one"
+    reason = "it has the same root as an older incident"
     if was_told:
         younger.record("merged", reason, change=change, other_id=other)
         older.record("took_over", "it has the same root", other_id=younger.incident.id)

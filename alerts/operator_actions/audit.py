@@ -1,4 +1,4 @@
-"""The audit log of what people want: rows are only ever added."""
+"""Audit log of operator actions; rows are only added."""
 
 from typing import Literal
 
@@ -14,11 +14,11 @@ _MAX_CHARACTERS = 1_000
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """What somebody wanted, or what became of it.
+    """Operator action, and its result.
 
     Attributes:
         who: a token's name, a person of the policy or of Slack, a user of the machine.
-        action: what was wanted, a word.
+        action: one word.
         detail: of what, and why.
         answer: `done`, or why not; none: it is not known yet.
     """
@@ -32,18 +32,18 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def record(connection: Connection, entry: Entry) -> None:
-    """Add a row, in the transaction of what it tells of."""
+    """Add a row, in the transaction of the action."""
     row = msgspec.structs.asdict(entry)
     texts = {name: storable_text(value) for name, value in row.items() if isinstance(value, str)}
     connection.execute(insert(audit), {**row, **texts})
 
 
 def rejection(entry: Entry, reason: str) -> Entry:
-    """The same, and why it came to nothing."""
+    """Return the entry with the reason of its rejection."""
     return msgspec.structs.replace(entry, answer=f"refused: {reason}")
 
 
 def storable_text(text: str, limit: int = _MAX_CHARACTERS) -> str:
-    """Text as every catalog can hold it: no NUL, no half of a surrogate pair, and cut."""
+    """Return text that every catalog can store: no NUL, no half of a surrogate pair, and cut."""
     sound = text[:limit].encode("utf-8", "replace").decode()
     return sound.replace("\0", "\N{REPLACEMENT CHARACTER}")

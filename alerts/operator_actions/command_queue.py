@@ -1,6 +1,6 @@
-"""The side of those who evaluate: what people want, given to the next step, and then answered.
+"""Queue of commands: the incident detector takes them, applies them, and completes them.
 
-All of it in the transaction of the step: `waiting`, `refusals` of what the step says, `answered`.
+All calls are in the transaction of the step: `pending`, `rejections`, `complete`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ _ESCALATE = incident_command.c.action == "escalate"
 
 
 class EscalationRequest(msgspec.Struct, frozen=True):
-    """Somebody wants the owner's next escalation step to be told now; `id` is to be answered."""
+    """Request to run the owner's next escalation step now; `complete` takes its `id`."""
 
     id: int
     incident_id: str
@@ -28,48 +28,48 @@ class EscalationRequest(msgspec.Struct, frozen=True):
 
 
 def pending(connection: Connection) -> list[tuple[int, Command]]:
-    """What the next step of life is to be given, with its numbers, in the order it was asked.
+    """Return the commands for the next step with their numbers, in the order of submission.
 
-    A false alarm is a resolve. Escalations are not among them: a life knows none.
+    A false alarm becomes a resolve. Escalations are left out: they do not change an incident.
     """
     rows = connection.execute(_select_pending().where(~_ESCALATE))
     return [(row.id, _command(row)) for row in rows]
 
 
 def pending_escalations(connection: Connection) -> list[EscalationRequest]:
-    """Whose next step is to be told now; whoever tells it, or cannot, calls `answered`."""
+    """Return the requested escalations; whoever handles one calls `complete`."""
     rows = connection.execute(_select_pending().where(_ESCALATE))
     return [EscalationRequest(row.id, row.incident_id, row.by, row.note) for row in rows]
 
 
 def rejections(
-    taken: Sequence[tuple[int, Command]], refused: Iterable[RejectedCommand]
+    taken: Sequence[tuple[int, Command]], rejected: Iterable[RejectedCommand]
 ) -> dict[int, str]:
-    """The reasons by number, of what `waiting` gave and a step refused.
+    """Return why commands were rejected, by number.
 
     By identity: of two who acknowledge at once, alike in every word, one is refused.
     """
-    reasons = {id(each.command): each.reason for each in refused}
+    reasons = {id(each.command): each.reason for each in rejected}
     return {number: reasons[id(each)] for number, each in taken if id(each) in reasons}
 
 
 def complete(
-    connection: Connection, numbers: Iterable[int], refused: Mapping[int, str], at: int
+    connection: Connection, numbers: Iterable[int], rejected: Mapping[int, str], at: int
 ) -> None:
     """Write down what became of what was taken, after the incidents themselves were written.
 
     Args:
         connection: in the transaction of the step.
         numbers: all that were taken, done or not.
-        refused: why not, by number.
+        rejected: why not, by number.
         at: of the step, µs.
     """
     table = incident_command
     for number in numbers:
         row = connection.execute(select(table).where(table.c.id == number)).one()
-        reason = refused.get(number)
+        reason = rejected.get(number)
         if reason is not None and row.action == "false_alarm" and _is_resolved(connection, row):
-            reason = None  # it may be said of what is resolved already
+            reason = None  # a resolved incident may be reported as a false alarm
         done = update(table).where(table.c.id == number)
         connection.execute(done.values(done_at=at, answer=storable_text(reason or "")))
         record(connection, _audit_result(row, reason, at))
@@ -78,8 +78,8 @@ def complete(
 
 
 def _audit_result(row: Row[Any], reason: str | None, at: int) -> Entry:
-    wanted = CommandRequest(incident_id=row.incident_id, action=row.action, by=row.by, via=row.via)
-    entry = msgspec.structs.replace(audit_entry(wanted, at), answer=DONE)
+    request = CommandRequest(incident_id=row.incident_id, action=row.action, by=row.by, via=row.via)
+    entry = msgspec.structs.replace(audit_entry(request, at), answer=DONE)
     return entry if reason is None else rejection(entry, reason)
 
 

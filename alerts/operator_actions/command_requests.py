@@ -21,12 +21,12 @@ MAX_NOTE = 500
 MAX_SUPPRESSED_DAYS = 30
 _DAY_MICROS = 86_400_000_000
 _INCIDENT_ID = re.compile(r"[0-9a-f]{16}")
-# The states in which somebody may be told of it beyond whom was told already.
+# States in which further people may be notified.
 _ESCALATION_STATES = ("open", "acknowledged")
 
 
 class CommandError(ValueError):
-    """Not even written down; the text says why."""
+    """The request is rejected and not stored; the text says why."""
 
 
 class UnknownIncidentError(CommandError):
@@ -38,11 +38,11 @@ class InvalidCommandError(CommandError):
 
 
 class InvalidStateError(CommandError):
-    """The incident is in a state in which this means nothing."""
+    """The command is not possible in the state of the incident."""
 
 
 class CommandRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What somebody wants of an incident.
+    """Requested command.
 
     Attributes:
         incident_id: from outside: whether there is one is seen.
@@ -60,56 +60,58 @@ class CommandRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def is_incident_id(text: str) -> bool:
-    """Whether this could be one's id: 16 hexadecimal digits."""
+    """Return whether a text has the form of an incident id: 16 hexadecimal digits."""
     return _INCIDENT_ID.fullmatch(text) is not None
 
 
-def submit(connection: Connection, wanted: CommandRequest, at: int) -> int:
-    """Write down what somebody wants, with its audit row; its number.
+def submit(connection: Connection, request: CommandRequest, at: int) -> int:
+    """Store a request with its audit row, and return its number.
 
     Args:
         connection: in a write transaction.
-        wanted: by whom, of which incident.
+        request: to store.
         at: now, µs.
 
     Raises:
         AskError: it is refused, and nothing was written: see `audited_refusal`.
     """
-    known = _find_number(connection, wanted.request_id)
+    known = _find_number(connection, request.request_id)
     if known is not None:
         return known
-    _check(connection, wanted, at)
+    _check(connection, request, at)
     row = {
         "asked_at": at,
-        "by": storable_text(wanted.by, 200),
-        "via": wanted.via,
-        "incident_id": wanted.incident_id,
-        "action": wanted.action,
-        "until": wanted.until,
-        "note": storable_text(wanted.note),
-        "request_id": wanted.request_id,
+        "by": storable_text(request.by, 200),
+        "via": request.via,
+        "incident_id": request.incident_id,
+        "action": request.action,
+        "until": request.until,
+        "note": storable_text(request.note),
+        "request_id": request.request_id,
     }
     # Two services may be handed the same request at once: the second finds it written.
     once = insert_for(connection.dialect)(incident_command).on_conflict_do_nothing()
     number = connection.scalar(once.values(row).returning(incident_command.c.id))
     if number is None:
-        return _find_number(connection, wanted.request_id) or 0
-    record(connection, audit_entry(wanted, at))
+        return _find_number(connection, request.request_id) or 0
+    record(connection, audit_entry(request, at))
     return int(number)
 
 
-def audit_entry(wanted: CommandRequest, at: int) -> Entry:
-    """The audit row of asking."""
-    until = "" if wanted.until is None else f" until {from_micros(wanted.until):%Y-%m-%d %H:%M} UTC"
-    detail = f"incident {wanted.incident_id[:80]}{until}: {wanted.note}".removesuffix(": ")
-    return Entry(at=at, who=wanted.by, via=wanted.via, action=wanted.action, detail=detail)
+def audit_entry(request: CommandRequest, at: int) -> Entry:
+    """Return the audit row of a request."""
+    until = (
+        "" if request.until is None else f" until {from_micros(request.until):%Y-%m-%d %H:%M} UTC"
+    )
+    detail = f"incident {request.incident_id[:80]}{until}: {request.note}".removesuffix(": ")
+    return Entry(at=at, who=request.by, via=request.via, action=request.action, detail=detail)
 
 
 def record_rejection(
-    connection: Connection, wanted: CommandRequest, error: CommandError, at: int
+    connection: Connection, request: CommandRequest, error: CommandError, at: int
 ) -> None:
     """Write down that it was refused at the door, in a transaction after the one of `ask`."""
-    record(connection, rejection(audit_entry(wanted, at), str(error)))
+    record(connection, rejection(audit_entry(request, at), str(error)))
 
 
 def _find_number(connection: Connection, request_id: str | None) -> int | None:
@@ -119,21 +121,21 @@ def _find_number(connection: Connection, request_id: str | None) -> int | None:
     return connection.scalar(select(table.c.id).where(table.c.request_id == request_id))
 
 
-def _check(connection: Connection, wanted: CommandRequest, at: int) -> None:
-    state = load_state(connection, wanted.incident_id)
-    if len(wanted.note) > MAX_NOTE:
-        raise InvalidCommandError(f"note: at most {MAX_NOTE} characters, got {len(wanted.note)}")
-    if wanted.action == "suppress":
-        _check_end(wanted.until, at)
-    elif wanted.until is not None:
-        raise InvalidCommandError(f"until: of a suppression only, not of {wanted.action}")
-    if wanted.action == "escalate" and state not in _ESCALATION_STATES:
+def _check(connection: Connection, request: CommandRequest, at: int) -> None:
+    state = load_state(connection, request.incident_id)
+    if len(request.note) > MAX_NOTE:
+        raise InvalidCommandError(f"note: at most {MAX_NOTE} characters, got {len(request.note)}")
+    if request.action == "suppress":
+        _check_end(request.until, at)
+    elif request.until is not None:
+        raise InvalidCommandError(f"until: of a suppression only, not of {request.action}")
+    if request.action == "escalate" and state not in _ESCALATION_STATES:
         expected = " or ".join(_ESCALATION_STATES)
         raise InvalidStateError(f"it is {state}: to escalate it, it must be {expected}")
 
 
 def load_state(connection: Connection, incident_id: str) -> str:
-    """The state of an incident.
+    """Return the state of an incident.
 
     Raises:
         UnknownIncidentError: there is none of that id.
@@ -143,7 +145,7 @@ def load_state(connection: Connection, incident_id: str) -> str:
         query = select(incident.c.state).where(incident.c.incident_id == incident_id)
         found = connection.scalar(query)
     if found is None:
-        raise UnknownIncidentError(f"no incident is called {incident_id[:80]!r}")
+        raise UnknownIncidentError(f"no incident has the id {incident_id[:80]!r}")
     return str(found)
 
 
@@ -151,6 +153,6 @@ def _check_end(until: int | None, at: int) -> None:
     if until is None:
         raise InvalidCommandError("until: a suppression needs an end")
     if until <= at:
-        raise InvalidCommandError("until: is over already")
+        raise InvalidCommandError("until: is in the past")
     if until - at > MAX_SUPPRESSED_DAYS * _DAY_MICROS:
         raise InvalidCommandError(f"until: at most {MAX_SUPPRESSED_DAYS} days from now")

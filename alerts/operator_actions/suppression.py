@@ -1,7 +1,7 @@
-"""What planned windows hide at an instant: those that people asked for, and the policy's.
+"""Find the suppression windows, planned or of the policy, that cover names at a time.
 
-Pure. A window hides a fault of a dataset or of a job whose name its pattern matches; never one of
-the service itself, which has neither.
+Pure. A window covers faults of datasets and jobs whose name its pattern matches, and no fault of
+Lineward itself.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,7 +21,7 @@ Name = tuple[str, str]  # namespace and name, as the catalog has them
 
 
 class Window(msgspec.Struct, frozen=True):
-    """A planned time for what matches; µs."""
+    """Suppression window; times in µs."""
 
     name: str
     pattern: Match
@@ -32,18 +32,18 @@ class Window(msgspec.Struct, frozen=True):
 def find_windows(
     windows: Iterable[Window], policy: Policy, names: Sequence[Name], at: int
 ) -> list[WindowEnd | None]:
-    """Of each dataset or job the window that hides it at an instant (µs), and when that ends.
+    """Return the window that covers each dataset or job at a time (µs), and when it ends.
 
     Of several the one that ends last.
     """
-    # What ends last is asked first: the first that matches is the answer.
+    # The window that ends last comes first: the first match is the result.
     in_force = sorted(windows_in_force(windows, policy, at), key=lambda one: -one.until)
     tests = [(matcher(one.pattern), (one.name, one.until)) for one in in_force]
     return [_first_match(tests, *name) for name in names]
 
 
 def common_window(found: Iterable[WindowEnd | None]) -> WindowEnd | None:
-    """Of a fault with several datasets: hidden while all of them are, until the first is not.
+    """Return the window of a fault with several datasets, which ends with the first of theirs.
 
     None where one of them is not hidden, and where there are none.
     """
@@ -53,13 +53,13 @@ def common_window(found: Iterable[WindowEnd | None]) -> WindowEnd | None:
 
 
 def count_matches(pattern: Match, names: Iterable[Name]) -> int:
-    """How many of these names a pattern matches."""
+    """Return how many of these names a pattern matches."""
     tests = [(matcher(pattern), ("", 0))]
     return sum(_first_match(tests, *name) is not None for name in names)
 
 
 def windows_in_force(windows: Iterable[Window], policy: Policy, at: int) -> list[Window]:
-    """Of those given and the policy's: the ones that an instant falls into."""
+    """Return the windows, of those given and the policy's, in force at a time (µs)."""
     instant = from_micros(at)
     of_policy = (_policy_window(one, policy, instant) for one in policy.suppressions)
     every = [*windows, *(one for one in of_policy if one is not None)]
@@ -67,7 +67,7 @@ def windows_in_force(windows: Iterable[Window], policy: Policy, at: int) -> list
 
 
 def _policy_window(one: Suppression, policy: Policy, at: datetime) -> Window | None:
-    """Its only window; or, where it comes by cron, the one that the instant falls into."""
+    """Return its only window, or the one of its cron schedule at a time."""
     recurring = one.recurring(policy.time_zone)
     span = one.once if recurring is None else recurring.window_at(at)
     return span and Window(one.name, one.match, to_micros(span[0]), to_micros(span[1]))

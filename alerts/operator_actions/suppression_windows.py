@@ -1,4 +1,4 @@
-"""Windows that people ask for: created, ended before their time, and those of an instant."""
+"""Create, end and load the suppression windows that people plan."""
 
 import re
 import unicodedata
@@ -21,7 +21,7 @@ _BLANK = re.compile(r"\s*")
 
 
 class WindowError(ValueError):
-    """The window is refused; the text names the place and what is wrong."""
+    """The window is rejected; the text names the field and the reason."""
 
 
 class UnknownWindowError(WindowError):
@@ -33,13 +33,13 @@ class EndedWindowError(WindowError):
 
 
 class WindowRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """A window that somebody wants.
+    """Requested window.
 
     Attributes:
         pattern: over namespace and name joined, as in the policy's `match`.
         until: µs.
         begin: µs; one that is over means now.
-        name: what the window is called; its pattern unless told.
+        name: of the window; by default its pattern.
     """
 
     pattern: str
@@ -52,34 +52,34 @@ class WindowRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WindowEnding(msgspec.Struct, frozen=True):
-    """Which window somebody ends, who, and by what way."""
+    """Request to end a window."""
 
     number: int
     by: str
     via: Via
 
 
-def create_window(connection: Connection, wanted: WindowRequest, at: int) -> int:
-    """Begin a window, or plan one, with its audit row; its number.
+def create_window(connection: Connection, request: WindowRequest, at: int) -> int:
+    """Create a window with its audit row, and return its number.
 
     Raises:
         WindowError: it is refused, and nothing was written: see `audited_refusal`.
     """
-    begin = max(wanted.begin, at)
-    until = _check_end(wanted.until, begin, at)
-    _check_texts(wanted)
+    begin = max(request.begin, at)
+    until = _check_end(request.until, begin, at)
+    _check_texts(request)
     row = {
-        "name": storable_text(wanted.name.strip() or wanted.pattern.strip()),
-        "pattern": wanted.pattern.strip(),
+        "name": storable_text(request.name.strip() or request.pattern.strip()),
+        "pattern": request.pattern.strip(),
         "from_at": begin,
         "until_at": until,
-        "by": storable_text(wanted.by, 200),
-        "via": wanted.via,
-        "reason": storable_text(wanted.reason.strip()),
+        "by": storable_text(request.by, 200),
+        "via": request.via,
+        "reason": storable_text(request.reason.strip()),
         "created_at": at,
     }
     (number,) = connection.execute(insert(suppression), row).inserted_primary_key or (0,)
-    entry = audit_entry(wanted, at)
+    entry = audit_entry(request, at)
     detail = f"window {number}, {entry.detail}"
     record(connection, msgspec.structs.replace(entry, detail=detail, answer=DONE))
     return int(number)
@@ -103,26 +103,26 @@ def close_window(connection: Connection, ending: WindowEnding, at: int) -> None:
 
 
 def load_windows(connection: Connection, at: int) -> tuple[Window, ...]:
-    """Those that hold at an instant, of what people asked for; the policy has its own."""
+    """Return the planned windows in force at a time (µs), without the policy's."""
     table = suppression
     holds = (table.c.from_at <= at, table.c.until_at > at, table.c.ended_at.is_(None))
     rows = connection.execute(select(table).where(*holds).order_by(table.c.id))
     return tuple(Window(row.name, row.pattern, row.from_at, row.until_at) for row in rows)
 
 
-def audit_entry(wanted: WindowRequest, at: int) -> Entry:
-    """The audit row of wanting it."""
-    begin = max(wanted.begin, at)
-    until = "no end" if wanted.until is None else instant_text(wanted.until)
-    detail = f"{wanted.pattern[:300]} from {instant_text(begin)} until {until}: {wanted.reason}"
-    return Entry(at=at, who=wanted.by, via=wanted.via, action="suppress_pattern", detail=detail)
+def audit_entry(request: WindowRequest, at: int) -> Entry:
+    """Return the audit row of a request."""
+    begin = max(request.begin, at)
+    until = "no end" if request.until is None else instant_text(request.until)
+    detail = f"{request.pattern[:300]} from {instant_text(begin)} until {until}: {request.reason}"
+    return Entry(at=at, who=request.by, via=request.via, action="suppress_pattern", detail=detail)
 
 
 def record_rejection(
-    connection: Connection, wanted: WindowRequest, error: WindowError, at: int
+    connection: Connection, request: WindowRequest, error: WindowError, at: int
 ) -> None:
     """Write down that it was refused, in a transaction after the one of `create`."""
-    record(connection, rejection(audit_entry(wanted, at), str(error)))
+    record(connection, rejection(audit_entry(request, at), str(error)))
 
 
 def record_end_rejection(
@@ -142,7 +142,7 @@ def _check_end(until: int | None, begin: int, at: int) -> int:
         raise WindowError("until: missing; an open window would hide things for ever")
     begins = instant_text(begin)
     if until <= at:
-        raise WindowError(f"until: {instant_text(until)} is over already")
+        raise WindowError(f"until: {instant_text(until)} is in the past")
     if until <= begin:
         raise WindowError(f"until: {instant_text(until)} is not after from ({begins})")
     if until - begin > MAX_DAYS * _DAY_MICROS:
@@ -152,16 +152,16 @@ def _check_end(until: int | None, begin: int, at: int) -> int:
     return until
 
 
-def _check_texts(wanted: WindowRequest) -> None:
-    if _BLANK.fullmatch(wanted.pattern):
+def _check_texts(request: WindowRequest) -> None:
+    if _BLANK.fullmatch(request.pattern):
         raise WindowError("pattern: empty; `*` stands for every dataset and job")
-    if len(wanted.pattern) > _MAX_PATTERN:
-        raise WindowError(f"pattern: at most {_MAX_PATTERN} characters, got {len(wanted.pattern)}")
-    odd = next((each for each in wanted.pattern if unicodedata.category(each)[0] == "C"), None)
+    if len(request.pattern) > _MAX_PATTERN:
+        raise WindowError(f"pattern: at most {_MAX_PATTERN} characters, got {len(request.pattern)}")
+    odd = next((each for each in request.pattern if unicodedata.category(each)[0] == "C"), None)
     if odd is not None:
         raise WindowError(f"pattern: holds U+{ord(odd):04X}, which no name does")
-    if _BLANK.fullmatch(wanted.reason):
+    if _BLANK.fullmatch(request.reason):
         raise WindowError("reason: missing; it stands in the audit log")
-    for field, text in (("reason", wanted.reason), ("name", wanted.name)):
+    for field, text in (("reason", request.reason), ("name", request.name)):
         if len(text) > MAX_TEXT:
             raise WindowError(f"{field}: at most {MAX_TEXT} characters, got {len(text)}")

@@ -1,8 +1,8 @@
-"""What people said of incidents: whether what was told was true, by kind of fault.
+"""Count verdicts of people on incidents: real or false alarm, by kind of fault.
 
 Counted in the catalog, each incident once: the counters outlive every process, and never fall.
-`incident.is_false_alarm` is null while nobody said anything, no once somebody took it for real, and
-yes once somebody said that it was none.
+`incident.is_false_alarm` is null without a verdict, false once somebody acknowledged or resolved
+the incident, and true once somebody reported a false alarm.
 """
 
 from typing import Final, Literal
@@ -21,7 +21,7 @@ _COUNTS = "SELECT label, value FROM served_count WHERE metric = :metric ORDER BY
 
 
 class VerdictCount(msgspec.Struct, frozen=True):
-    """One series: so many incidents of a kind, of which this was said."""
+    """Number of incidents of a kind with a verdict."""
 
     kind: str
     verdict: str
@@ -29,7 +29,7 @@ class VerdictCount(msgspec.Struct, frozen=True):
 
 
 def record_reviewed(connection: Connection, incident_id: str) -> None:
-    """Somebody acknowledged or resolved it: counted the first time."""
+    """Count an incident as reviewed, once."""
     own = incident.c
     first = update(incident).where(own.incident_id == incident_id, own.is_false_alarm.is_(None))
     if connection.execute(first.values(is_false_alarm=False)).rowcount:
@@ -37,7 +37,7 @@ def record_reviewed(connection: Connection, incident_id: str) -> None:
 
 
 def record_false_alarm(connection: Connection, incident_id: str) -> None:
-    """Somebody said that it was none: counted the first time, and as judged too."""
+    """Count an incident as a false alarm, once, and as reviewed."""
     record_reviewed(connection, incident_id)
     own = incident.c
     taken = update(incident).where(own.incident_id == incident_id, own.is_false_alarm.is_(False))
@@ -46,15 +46,15 @@ def record_false_alarm(connection: Connection, incident_id: str) -> None:
 
 
 def count_verdicts(reader: Reader) -> list[VerdictCount]:
-    """All series. Precision of a kind is 1 - false_alarm / judged."""
+    """Return all series. Precision of a kind is 1 - false_alarm / judged."""
     rows = reader.rows(_COUNTS, {"metric": METRIC})
     named = [(label.rpartition(" "), value) for label, value in rows]
     return [VerdictCount(kind, verdict, value) for (kind, _, verdict), value in named]
 
 
-def _add(connection: Connection, incident_id: str, said: Verdict) -> None:
+def _add(connection: Connection, incident_id: str, verdict: Verdict) -> None:
     kind = connection.scalar(
         select(incident.c.root_kind).where(incident.c.incident_id == incident_id)
     )
-    row = {"metric": METRIC, "label": f"{kind} {said}", "value": 1.0}
+    row = {"metric": METRIC, "label": f"{kind} {verdict}", "value": 1.0}
     fold_rows(connection, served_count, [row], {"value": added})

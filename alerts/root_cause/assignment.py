@@ -1,4 +1,4 @@
-"""Who is a root among faults that explain each other, and what belongs to which root."""
+"""Find the roots among faults that explain each other, and assign the others to them."""
 
 from typing import Final
 
@@ -17,7 +17,7 @@ MAX_SHARED_EDGES: Final = 2_000_000
 
 
 class Assignments(msgspec.Struct, frozen=True):
-    """What belongs to whom.
+    """Roots, and the root of each node.
 
     Attributes:
         roots: nodes that nothing explains, the first by rank first; of a cycle that nothing
@@ -60,7 +60,7 @@ def assign_members(parents: Positions, children: Positions, rank: Positions) -> 
 def _find_roots(
     parents: Positions, children: Positions, rank: Positions
 ) -> tuple[Positions, NDArray[np.bool_]]:
-    """One of each strongly connected component that no edge enters: the first by rank."""
+    """Return the first by rank of each strongly connected component that no edge enters."""
     component = strong_components(parents, children, len(rank))
     is_entered = np.zeros(len(rank), dtype=np.bool_)
     is_entered[component[children[component[parents] != component[children]]]] = True
@@ -73,7 +73,7 @@ def _find_roots(
 
 
 def strong_components(parents: Positions, children: Positions, size: int) -> Positions:
-    """The number of each node's strongly connected component."""
+    """Return the number of each node's strongly connected component."""
     # Only what has edges of both kinds can be on a cycle: storms are mostly leaves.
     has_both = np.zeros(size, dtype=np.bool_)
     has_both[np.intersect1d(parents, children)] = True
@@ -104,7 +104,7 @@ class _Traversal:
         self.steps = np.zeros(size, dtype=np.intp)
 
     def take(self, position: int, root: int) -> tuple[Positions, bool]:
-        """What an earlier root has of what this one reaches, and whether that was cut."""
+        """Return which nodes of an earlier root this one reaches, and whether they were cut."""
         self.owner[root], self._seen_by[root] = position, position
         frontier, border = np.array([root], dtype=np.intp), []
         step = 0
@@ -131,7 +131,7 @@ class _Traversal:
         return np.sort(np.concatenate(found)), False
 
     def _fresh(self, frontier: Positions, position: int) -> tuple[Positions, Positions]:
-        """What this root has not seen of what stands next, and by which edge."""
+        """Return the next nodes that this root has not visited, and the edges to them."""
         _, slots = self._edges.slots(frontier)
         ends = self._edges.targets[slots]
         unseen = self._seen_by[ends] != position

@@ -1,4 +1,4 @@
-"""Several roots with one cause: an upgrade that breaks every third job is one fault."""
+"""Merge roots with a common cause: an upgrade that breaks every third job is one fault."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
@@ -73,13 +73,13 @@ _FAILED: Final = frozenset({"failed", "lost"})
 _NOTIFIED = text(
     "SELECT root_name FROM incident WHERE root_entity = 'cause' AND state <> 'resolved'"
 )
-_GOOD_RUN_AGE: Final = 30 * 86_400 * MICROS  # a good run of before that says little of now
+_GOOD_RUN_AGE: Final = 30 * 86_400 * MICROS  # an older good run says little about the present
 
 
 def find_shared_causes(
     connection: Connection, found: Iterable[FaultGroup], as_of: int, failures: Collection[Root] = ()
 ) -> Mapping[Root, CommonCause]:
-    """What jobs that failed have in common, by the root of each.
+    """Return what failed jobs have in common, by root.
 
     Nothing is compared while all are latent, and none of them is one of `failures`.
 
@@ -93,7 +93,9 @@ def find_shared_causes(
     jobs = load_failing_jobs(connection, (run for each in failed for run in each.run_ids), before)
     keys = {each.job_key for each in jobs}
     good = (each.attributes for key, each in before.items() if key not in keys)
-    told = set(connection.execute(_NOTIFIED).scalars())
-    found_in = find_common_causes(jobs, good, find_rollouts(connection, jobs, before, as_of), told)
+    notified = set(connection.execute(_NOTIFIED).scalars())
+    found_in = find_common_causes(
+        jobs, good, find_rollouts(connection, jobs, before, as_of), notified
+    )
     by_job = {key: common for common in found_in for key in common.job_keys}
     return {each.root: by_job[each.root.key] for each in failed if each.root.key in by_job}

@@ -1,4 +1,4 @@
-"""What failing runs have in common that the others have not: then they are one fault."""
+"""Find attributes that failing jobs share and good jobs do not: then they are one fault."""
 
 import math
 from collections import Counter
@@ -14,17 +14,17 @@ MAX_CHANCE: Final = 1e-2
 # A version that others come to is named sooner: who would be paged first has not changed anything.
 MAX_CHANCE_ROLLOUT: Final = 2.5e-2
 
-Attributes = Mapping[str, str]  # what a run says of itself, such as `Spark` → `4.3.1`
+Attributes = Mapping[str, str]  # of a run, such as `Spark` → `4.3.1`
 Attribute = tuple[str, str]  # one of them
 
 
 class FailingJob(msgspec.Struct, frozen=True):
-    """A job whose newest run failed.
+    """Job whose newest run failed.
 
     Attributes:
-        now: what that run says of itself.
-        before: what its last good run said; none: there is none.
-        versions: of what is said, the names of those that are of a fleet, as that of Spark.
+        now: attributes of that run.
+        before: attributes of its last good run; None: there is none.
+        versions: names of attributes that are versions, as that of Spark.
     """
 
     job_key: int
@@ -34,14 +34,14 @@ class FailingJob(msgspec.Struct, frozen=True):
 
 
 class CommonCause(msgspec.Struct, frozen=True):
-    """What failing runs share, with counts on both sides.
+    """Attribute that failing jobs share, with counts of failing and good jobs.
 
     Attributes:
         job_keys: those that fail with it.
         failing: all jobs that fail, but those of a cause that is less likely to be chance.
-        good_with: jobs that are well with it, of `good`.
+        good_with: good jobs that have it, of `good`.
         chance: that it goes with failing by chance, 0-1.
-        is_rollout: others than whose jobs fail come to it too: it is nobody's own.
+        is_rollout: other teams adopt it too: no single team owns it.
     """
 
     attribute: str
@@ -56,46 +56,48 @@ class CommonCause(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Of the cause."""
+        """Return the name of the cause."""
         return cause_name((self.attribute, self.value))
 
     @property
     def description(self) -> str:
-        """The counts, for people."""
+        """Return the cause with its counts, for people."""
         was = f" (was {self.before})" if self.before else ""
         return (
-            f"{self.name}{was}: {len(self.job_keys)} of {self.failing} jobs that fail have it, and"
-            f" {self.good_with} of {self.good} that do not"
+            f"{self.name}{was}: {len(self.job_keys)} of {self.failing} failing jobs have it, and"
+            f" {self.good_with} of {self.good} good jobs"
         )
 
 
 def find_common_causes(
     failing: Collection[FailingJob],
     good: Iterable[Attributes],
-    spreading: Collection[Attribute] = frozenset(),
-    told: Collection[str] = frozenset(),
+    rollouts: Collection[Attribute] = frozenset(),
+    notified: Collection[str] = frozenset(),
 ) -> tuple[CommonCause, ...]:
-    """What changed for jobs when they began to fail, and is rarer among those that do not.
+    """Return attributes that changed when jobs began to fail, and are rarer among good jobs.
 
-    Two upgrades in one night are two causes: whose jobs have one of them says nothing of the next.
+    Two upgrades in one night are two causes: each is tested without the jobs of the other.
 
     Args:
         failing: each job once.
-        good: what the newest runs of all other jobs say.
-        spreading: what others come to as well, who are not theirs (`spreading.spreading`): of
-            these one job that fails is enough.
-        told: names of causes that people were told of. Such a one stands while a job fails with
-            it, though others were well with it since: whoever was called is not sent away.
+        good: attributes of the newest runs of all other jobs.
+        rollouts: versions that other teams adopt too (`version_rollouts.find_rollouts`): one
+            failing job is enough for these.
+        notified: names of causes that people were notified of. Such a cause is kept while a job
+            fails with it, though other jobs are good with it: the incident keeps its owner.
 
     Returns:
-        Those told first, then the least likely to be chance; each job in one.
+        Causes notified before first, then the least likely to be chance; each job in one.
     """
     others = list(good)
     with_it = Counter(pair for each in others for pair in each.items())
     found: list[CommonCause] = []
     left = [*failing]
-    while candidates := _candidates(left, with_it, len(others), spreading, told):
-        cause = min(candidates, key=lambda each: (each.name not in told, each.chance, each.name))
+    while candidates := _candidates(left, with_it, len(others), rollouts, notified):
+        cause = min(
+            candidates, key=lambda each: (each.name not in notified, each.chance, each.name)
+        )
         found.append(cause)
         left = [each for each in left if each.job_key not in cause.job_keys]
     return tuple(found)
@@ -105,16 +107,16 @@ def _candidates(
     failing: Collection[FailingJob],
     with_it: Counter[Attribute],
     good: int,
-    spreading: Collection[Attribute],
-    told: Collection[str],
+    rollouts: Collection[Attribute],
+    notified: Collection[str],
 ) -> list[CommonCause]:
-    """What is unlikely to be chance, or was told."""
+    """Return the attributes that are unlikely to be chance, or were notified before."""
     found = [
-        _build_cause(pair, jobs, (len(failing), with_it[pair], good), is_rollout=pair in spreading)
+        _build_cause(pair, jobs, (len(failing), with_it[pair], good), is_rollout=pair in rollouts)
         for pair, jobs in new_attributes(failing).items()
-        if len(jobs) >= MIN_FAILING or pair in spreading or cause_name(pair) in told
+        if len(jobs) >= MIN_FAILING or pair in rollouts or cause_name(pair) in notified
     ]
-    return [each for each in found if _is_unlikely(each, len(found)) or each.name in told]
+    return [each for each in found if _is_unlikely(each, len(found)) or each.name in notified]
 
 
 def _is_unlikely(each: CommonCause, candidates: int) -> bool:
@@ -123,12 +125,12 @@ def _is_unlikely(each: CommonCause, candidates: int) -> bool:
 
 
 def cause_name(pair: Attribute) -> str:
-    """Of a cause: the same for as long as it stands, whoever joins."""
+    """Return the name of a cause, which stays the same whichever jobs join."""
     return " ".join(pair)
 
 
 def new_attributes(failing: Iterable[FailingJob]) -> dict[Attribute, list[FailingJob]]:
-    """What each job that fails says now and did not say when it was well."""
+    """Return the attributes that failing jobs have now and did not have when they were good."""
     found: dict[Attribute, list[FailingJob]] = {}
     for each in failing:
         for what, value in each.now.items():
@@ -140,7 +142,7 @@ def new_attributes(failing: Iterable[FailingJob]) -> dict[Attribute, list[Failin
 def _build_cause(
     pair: Attribute, jobs: list[FailingJob], counts: tuple[int, int, int], *, is_rollout: bool
 ) -> CommonCause:
-    """`counts`: of all that fail, of those that are well with it, and of all that are well."""
+    """Build a cause; `counts` are of failing jobs, of good jobs with it, and of good jobs."""
     before = {each.before.get(pair[0]) for each in jobs if each.before is not None}
     failing, good_with, good = counts
     return CommonCause(
@@ -156,7 +158,7 @@ def _build_cause(
 
 
 def fisher_exact_p(bad_with: int, bad: int, good_with: int, good: int) -> float:
-    """That at least `bad_with` of `bad` have what `good_with` of `good` have, were it drawn by lot.
+    """Return the chance that at least `bad_with` of `bad` have an attribute, if drawn at random.
 
     Fisher's exact test, one-sided: the hypergeometric tail over the tables with these margins.
 

@@ -1,4 +1,4 @@
-"""What the search for roots answers: faults, their members, and the evidence."""
+"""Faults: their roots, members and evidence."""
 
 from typing import Literal, get_args
 
@@ -11,10 +11,10 @@ UNKNOWN_REASONS: tuple[UnknownReason, ...] = get_args(UnknownReason)  # the firs
 
 
 class Root(msgspec.Struct, frozen=True, order=True):
-    """What is to be mended: the key of an incident, whatever members come and go.
+    """Root of a fault: the key of an incident, whatever members join and leave.
 
     Attributes:
-        entity: what `key` is of; `dataset` also for a source, and a job that nobody knows; `cause`
+        entity: what `key` is of; `dataset` also for a source, and an unknown job; `cause`
             is what several roots have in common (`causes.by_cause`).
         key: of the job, the dataset or the cause; NO_KEY of a part of the service.
         kind: of the fault, as in `kinds.KINDS`.
@@ -28,10 +28,10 @@ class Root(msgspec.Struct, frozen=True, order=True):
 
 
 class Member(msgspec.Struct, frozen=True):
-    """A dataset that is bad by the root, and the evidence of that.
+    """Dataset that is bad because of the root, with its evidence.
 
     Attributes:
-        dataset_key: whose.
+        dataset_key: of the dataset.
         kind: in which way it is bad.
         onset: since when, µs.
         fault: what would be the root if nothing explained this.
@@ -56,12 +56,12 @@ class Member(msgspec.Struct, frozen=True):
 
     @property
     def order(self) -> tuple[int, int, int, str]:
-        """Among the members of a fault: the root's own first."""
+        """Return a sort key for the members of a fault: those of the root first."""
         return self.steps, self.onset, self.dataset_key, self.kind
 
 
 class SharedMember(msgspec.Struct, frozen=True):
-    """A dataset that this root explains too, and that belongs to one which failed before it."""
+    """Dataset that this root explains too, and that belongs to a root which failed before it."""
 
     dataset_key: int
     kind: str
@@ -69,10 +69,10 @@ class SharedMember(msgspec.Struct, frozen=True):
 
 
 class FaultGroup(msgspec.Struct, frozen=True):
-    """One fault.
+    """One fault with its members.
 
     Attributes:
-        root: what is to be mended.
+        root: what is to be fixed.
         onset: when it failed, µs.
         members: the root's own datasets first, then by steps, onset and key.
         unknown: why the root is not known; `root` is then the first to show it. None: it is known.
@@ -91,7 +91,7 @@ class FaultGroup(msgspec.Struct, frozen=True):
 
     @property
     def is_bridged(self) -> bool:
-        """Some of it is told by looking through datasets that cannot be observed."""
+        """Return whether members are explained through datasets that cannot be observed."""
         return any(member.unobserved for member in self.members)
 
     @property
@@ -101,22 +101,22 @@ class FaultGroup(msgspec.Struct, frozen=True):
 
     @property
     def bad_keys(self) -> frozenset[int]:
-        """The datasets that are bad by it."""
+        """Return the datasets that are bad because of the fault."""
         return frozenset(member.dataset_key for member in self.members if not member.is_latent)
 
     @property
     def root_keys(self) -> tuple[int, ...]:
-        """The datasets of the root itself."""
+        """Return the datasets of the root itself."""
         return tuple(sorted({each.dataset_key for each in self.members if each.steps == 0}))
 
     @property
     def run_ids(self) -> tuple[str, ...]:
-        """The failed runs of the root."""
+        """Return the failed runs of the root."""
         found = {each.run_id for each in self.members if each.steps == 0 and each.run_id}
         return tuple(sorted(found))
 
     def path(self, member: Member) -> tuple[Member, ...]:
-        """From the root to this member, each explained by the one before it."""
+        """Return the members from the root to this one, each explained by the one before it."""
         by_symptom = {(each.dataset_key, each.kind): each for each in self.members}
         back = [member]
         while back[-1].explained_by is not None:

@@ -1,4 +1,4 @@
-"""What is downstream of each root: walked when somebody asks, and remembered only in part.
+"""Compute what is downstream of each root, and cache what severities need.
 
 An impact may be half of the estate, and a storm has thousands of roots: kept all at once they took
 gigabytes. Remembered is what a severity needs, for as long as the graph is the same.
@@ -37,7 +37,7 @@ class _GraphShape(msgspec.Struct, frozen=True, eq=False):
 
 
 class _Cache(msgspec.Struct, eq=False):
-    """What holds as long as the datasets, their tiers and the edges stay the same."""
+    """Results that are valid while datasets, tiers and edges stay the same."""
 
     shape: _GraphShape
     graph: Graph
@@ -45,7 +45,7 @@ class _Cache(msgspec.Struct, eq=False):
     size: int = 0
 
     def add(self, starts: Keys, stake: Impact) -> None:
-        """Remember what is at stake below these datasets, while there is room."""
+        """Cache the impact of these datasets, while there is room."""
         size = len(stake.keys) * _BYTES_A_KEY
         if self.size + size <= _MOST_BYTES:
             self.impacts[starts.tobytes()] = stake
@@ -53,7 +53,7 @@ class _Cache(msgspec.Struct, eq=False):
 
 
 class ImpactWalks:
-    """The graph and the estate of one evaluation."""
+    """Walks of the graph of one evaluation."""
 
     def __init__(self, estate: LineageSnapshot, previous: "ImpactWalks | None" = None) -> None:
         """Build the graph.
@@ -99,7 +99,7 @@ def _is_same_shape(one: _GraphShape, two: _GraphShape) -> bool:
 
 
 def _keep_paging(impact: Impact) -> Impact:
-    """Only the datasets whose tier can make a page: the others count in the score alone."""
+    """Keep the datasets whose tier can page; the others count in the score alone."""
     pages = RULES.paging[impact.tiers]
     kept = (impact.keys[pages], impact.hops[pages], impact.tiers[pages])
     return Impact(*kept, impact.score, impact.is_partial)

@@ -1,4 +1,4 @@
-"""The kinds of fault, and which explains which: one table, read by everything else here.
+"""Kinds of faults, and which kind explains which: one table for all other modules.
 
 The order is the rank: of several kinds that one job has at once, the first explains the others.
 """
@@ -13,24 +13,24 @@ from lineage.states import MISSING_PROVENANCE, Reason
 
 Urgency = Literal["by_tier", "ticket", "page"]
 Extent = Literal["dataset", "job", "run"]
-# One fault over time: slow, then lost; of a source that nobody knows, then of one not declared.
+# One fault over time: slow, then lost; of an unknown source, then of an undeclared one.
 Progression = Literal["run", "origin"]
 
-# What a dataset looks like whose writes stop because something upstream stopped.
+# Kinds of a dataset whose writes stop because something upstream stopped.
 _ABSENT = ("missing", "silent", "slow", "waiting")
 IS_LATE_ONLY: Final = frozenset(_ABSENT)
 UNDER_WAY: Final = "slow"  # late, and a run of it is under way, for no longer than it may take
-# What it looks like where the data came and what was told of it did not.
+# Kinds of a dataset that was written, and whose lineage was not reported.
 _ORIGINS = ("provenance", "unexpected_source")
 _LINEAGE_LOST = ("unreported", "mapping", *_ORIGINS)
 
 
 class Kind(msgspec.Struct, frozen=True):
-    """One kind of fault.
+    """Kind of a fault.
 
     Attributes:
         id: as it stands in an incident's key and in messages.
-        extent: whose it is. Of a job all outputs share it; of a run, that it should have written,
+        extent: all outputs of a job share it; of a run, also those that it should have written,
             too.
         is_root: false of what is a symptom only; unexplained, its root is unknown.
         delays: what is made of it comes late, so a deadline downstream is in danger.
@@ -49,7 +49,7 @@ class Kind(msgspec.Struct, frozen=True):
 
 
 def _stopping_kind(kind: str, own: tuple[str, ...], *also: str, is_root: bool = True) -> Kind:
-    """Of a run that did not write: what is made of it is late."""
+    """Return the kind of a run that did not write, which makes downstream datasets late."""
     return Kind(
         kind,
         extent="run",
@@ -138,7 +138,7 @@ def kind_of(
     is_source: bool,
     is_regulated: bool = False,
 ) -> str:
-    """The kind of a bad fact.
+    """Return the kind of a violation.
 
     Args:
         reason: as `lineage.states.Reason`; none where the SLI knows none (M5).
@@ -161,7 +161,9 @@ def kind_of(
     for known, kind in _OF_REASON.items():
         if reason == known:
             return kind
-    raise ValueError(f"reason: no fault is told by {reason!r:.80} of {sli!r:.20}; add it to kinds")
+    raise ValueError(
+        f"reason: no kind of fault has the reason {reason!r:.80} of {sli!r:.20}; add it to kinds"
+    )
 
 
 def progression_of(kind: str) -> Progression | None:
@@ -183,7 +185,7 @@ EXPLAINS: Final = _relation({kind.id: kind.explains for kind in KINDS})
 EXPLAINS_OWN: Final = _relation({kind.id: kind.explains_own for kind in KINDS})
 IS_OF_RUN: Final = np.array([kind.extent == "run" for kind in KINDS])
 IS_OF_JOB: Final = np.array([kind.extent != "dataset" for kind in KINDS])
-# Of nobody's writes: whether the data comes is not known, so what is upstream is looked for.
+# Nobody knows whether the data comes: upstream datasets are searched.
 IS_GAP: Final = np.array([kind.id in {STANDING_GAP, PROVENANCE} for kind in KINDS])
 IS_ROOT: Final = np.array([kind.is_root for kind in KINDS])
 # Kinds whose job writes nothing. What was late before its last write was not made late by it.

@@ -1,4 +1,4 @@
-"""Which symptom explains which: direct edges, edges through what cannot be observed, and one's own.
+"""Link symptoms that explain others: by edges, through unobserved datasets, or in one job.
 
 Everything is a join of arrays, near linear in the edges around what fails.
 """
@@ -48,7 +48,7 @@ class Links(msgspec.Struct, frozen=True):
     job_keys: NDArray[np.int64]
 
     def where(self, kept: NDArray[np.bool_] | Positions) -> "Links":
-        """Those at these positions, or where this is true."""
+        """Return those at these positions, or where this is true."""
         return Links(
             self.parents[kept], self.children[kept], self.unobserved[kept], self.job_keys[kept]
         )
@@ -63,14 +63,14 @@ class _Paths(msgspec.Struct, frozen=True):
     job_keys: NDArray[np.int64]
 
     def where(self, kept: NDArray[np.bool_] | Positions) -> "_Paths":
-        """Those at these positions, or where this is true."""
+        """Return those at these positions, or where this is true."""
         return _Paths(
             self.symptoms[kept], self.ends[kept], self.unobserved[kept], self.job_keys[kept]
         )
 
 
 def find_links(found: Rows, groups: SymptomGroups, snapshot: LineageSnapshot) -> Links:
-    """All explanations that kinds and time allow, between different groups, each once.
+    """Return all explanations that kinds and times allow, between different groups, each once.
 
     Args:
         found: `SYMPTOM`.
@@ -88,7 +88,7 @@ def find_links(found: Rows, groups: SymptomGroups, snapshot: LineageSnapshot) ->
 
 
 def _find_paths(found: Rows, snapshot: LineageSnapshot) -> list[_Paths]:
-    """Direct ones, then those through one dataset that cannot be observed, two, and so on."""
+    """Return direct paths, then those through one unobserved dataset, two, and so on."""
     rows = snapshot.datasets
     failing = _mark(snapshot, found["dataset"])
     has_stopped = _mark(snapshot, found["dataset"][~IS_GAP[found["kind"]]])
@@ -109,12 +109,12 @@ def _find_paths(found: Rows, snapshot: LineageSnapshot) -> list[_Paths]:
 
 
 def _path_ids(ways: _Paths, found: Rows) -> Positions:
-    """One number for each symptom at each end."""
+    """Return one number for each symptom at each end."""
     return np.asarray(ways.ends * len(found) + ways.symptoms)
 
 
 def _mark(snapshot: LineageSnapshot, chosen: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Which datasets are chosen."""
+    """Return a mask of the chosen datasets."""
     found = np.zeros(len(snapshot.datasets), dtype=np.bool_)
     found[chosen] = True
     return found
@@ -130,7 +130,7 @@ def _start_paths(found: Rows, snapshot: LineageSnapshot, edges: NDArray[np.bool_
 def _extend(
     ways: _Paths, snapshot: LineageSnapshot, edges: NDArray[np.bool_], place: int
 ) -> _Paths:
-    """One step on: where a way ended is its relay of this place now."""
+    """Extend paths by one edge; their old end becomes unobserved dataset number `place`."""
     chosen = np.flatnonzero(edges)
     at, step = pairs(ways.ends, snapshot.upstreams[chosen])
     relays = ways.unobserved[at]
@@ -144,7 +144,7 @@ def _extend(
 
 
 def _keep_first_failed(ways: _Paths, found: Rows) -> _Paths:
-    """Each symptom once an end, and of each kind the first `MAX_PARENTS_PER_KIND`."""
+    """Keep each symptom once an end, and the first `MAX_PARENTS_PER_KIND` of each kind."""
     kinds, onsets = found["kind"][ways.symptoms], found["onset"][ways.symptoms]
     order = np.lexsort((ways.unobserved[:, 0], ways.symptoms, onsets, kinds, ways.ends))
     same = _repeats(ways.ends[order], ways.symptoms[order])
@@ -167,7 +167,7 @@ def _link_ends(ways: _Paths, found: Rows, when: "SymptomTimes") -> Links:
 class SymptomTimes(msgspec.Struct, frozen=True):
     """When each symptom began, and between which instants (µs) its cause must have begun.
 
-    A deadline tells of a fault later than it happened, so a parent may seem to fail up to one
+    A deadline passes later than the fault happened, so a parent may seem to fail up to one
     cadence of the child after it. A job that stopped did not make a child late that was late before
     the job's last write (NEVER for other kinds). A child that wrote more than a cadence after its
     parent failed has shown that it can do without.
@@ -179,7 +179,7 @@ class SymptomTimes(msgspec.Struct, frozen=True):
     latest: NDArray[np.int64]
 
     def fit(self, parents: Positions, children: Positions) -> NDArray[np.bool_]:
-        """Whether each parent failed first, within its child's cadence, and stopped it."""
+        """Return whether each parent failed first, within its child's cadence, and stopped it."""
         began, child_began = self.onset[parents], self.onset[children]
         is_in_time = (began >= self.earliest[children]) & (began <= self.latest[children])
         is_before = (began <= child_began) | (self.last_written[parents] <= child_began)
@@ -187,7 +187,7 @@ class SymptomTimes(msgspec.Struct, frozen=True):
 
 
 def load_times(found: Rows, snapshot: LineageSnapshot) -> SymptomTimes:
-    """Of `SYMPTOM` rows."""
+    """Return the times of `SYMPTOM` rows."""
     rows = snapshot.datasets[found["dataset"]]
     is_known = rows["cadence_seconds"] > 0  # nan is not
     seconds = np.where(is_known, rows["cadence_seconds"], UNKNOWN_CADENCE_SECONDS)
@@ -201,7 +201,7 @@ def load_times(found: Rows, snapshot: LineageSnapshot) -> SymptomTimes:
 
 
 def _link_within(found: Rows, groups: SymptomGroups) -> Links:
-    """Of one dataset, or of one job's outputs: the kind of the higher rank explains the other."""
+    """Link symptoms of one dataset or job: the kind of the higher rank explains the other."""
     first = groups.first  # one symptom stands for its group
     is_of_job = IS_OF_JOB[groups.kind]
     by_job = np.flatnonzero(is_of_job)
@@ -226,7 +226,7 @@ def _deduplicate(found: Links, groups: SymptomGroups) -> Links:
 
 
 def _repeats(*columns: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Where a row is as the one before it."""
+    """Return which rows are equal to the row before."""
     same = np.zeros(len(columns[0]), dtype=np.bool_)
     same[1:] = np.all([np.diff(column) == 0 for column in columns], axis=0)
     return same

@@ -1,6 +1,6 @@
-"""Failed runs of datasets that matter: faults before a dataset is late, unless a retry follows.
+"""Decide how long to wait for the retry of a failed run before people are notified.
 
-All instants are whole microseconds since 1970 UTC.
+All times are whole microseconds since 1970 UTC.
 """
 
 from collections.abc import Iterable, Sequence

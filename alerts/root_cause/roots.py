@@ -1,4 +1,4 @@
-"""From bad facts to faults: each root with all that it explains, and why we say so."""
+"""Find faults from SLI violations: each root with all that it explains, and the evidence."""
 
 from collections.abc import Iterable, Iterator
 
@@ -23,7 +23,7 @@ from lineage.adjacency import Positions, spans
 
 
 def find_faults(facts: Iterable[SliViolation], snapshot: LineageSnapshot) -> tuple[FaultGroup, ...]:
-    """Every fault that the facts tell of, the first to fail first, those of unknown root last.
+    """Return every fault, the first to fail first, those of unknown root last.
 
     Each fact is of exactly one cluster: where two roots explain it, of the one that failed first.
     Runs that failed or are lost, and made nothing bad yet, are clusters too, latent ones.
@@ -43,7 +43,7 @@ def find_faults(facts: Iterable[SliViolation], snapshot: LineageSnapshot) -> tup
 
 
 class _FaultBuilder:
-    """The arrays in words."""
+    """Builds faults from arrays."""
 
     def __init__(
         self,
@@ -126,7 +126,7 @@ def _build_members(
     explained: Links,
     snapshot: LineageSnapshot,
 ) -> Iterator[Member]:
-    """One for each symptom; its steps and fault are its group's."""
+    """Yield one member for each symptom, with the steps and fault of its group."""
     keys = snapshot.keys[found["dataset"]].tolist()
     kinds = [KINDS[kind].id for kind in found["kind"].tolist()]
     faults = _roots_of_groups(groups)
@@ -156,20 +156,20 @@ def _unobserved_path(explained: Links, link: int, snapshot: LineageSnapshot) -> 
 def _unknown_reasons(
     found: Rows, groups: SymptomGroups, claims: Assignments, snapshot: LineageSnapshot
 ) -> dict[int, UnknownReason]:
-    """For each root that is a symptom only, what is known of what is right upstream."""
+    """Return why each root that is only a symptom is unknown, by its direct upstream."""
     unknown = claims.roots[~IS_ROOT[groups.kind[claims.roots]]]
     number = np.full(len(groups), UNASSIGNED, dtype=np.intp)
     number[unknown] = np.arange(len(unknown))
     target = np.full(len(snapshot.datasets), UNASSIGNED, dtype=np.intp)
     is_asked = number[groups.of] != UNASSIGNED
     target[found["dataset"][is_asked]] = number[groups.of[is_asked]]
-    whose = target[snapshot.downstreams]
-    edges = np.flatnonzero(whose != UNASSIGNED)
+    target_of = target[snapshot.downstreams]
+    edges = np.flatnonzero(target_of != UNASSIGNED)
     rows = snapshot.datasets[snapshot.upstreams[edges]]
-    gravity = np.select([rows["is_unknown"], ~rows["is_observable"]], [0, 1], default=2)
-    gravest = np.full(len(unknown), len(UNKNOWN_REASONS) - 1)
-    np.minimum.at(gravest, whose[edges], gravity)
+    rank = np.select([rows["is_unknown"], ~rows["is_observable"]], [0, 1], default=2)
+    most_severe = np.full(len(unknown), len(UNKNOWN_REASONS) - 1)
+    np.minimum.at(most_severe, target_of[edges], rank)
     return {
         root: UNKNOWN_REASONS[why]
-        for root, why in zip(unknown.tolist(), gravest.tolist(), strict=True)
+        for root, why in zip(unknown.tolist(), most_severe.tolist(), strict=True)
     }

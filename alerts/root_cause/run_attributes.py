@@ -1,4 +1,4 @@
-"""What the runs of the catalog say of themselves, as far as jobs can have it in common."""
+"""Load attributes of runs that several jobs can have in common."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -39,7 +39,7 @@ _LISTENER: Final = "OpenLineage listener"
 
 
 class GoodRun(msgspec.Struct):
-    """The newest good run of a job.
+    """Newest good run of a job.
 
     Attributes:
         attributes: what it reports of itself.
@@ -53,40 +53,42 @@ class GoodRun(msgspec.Struct):
 
 
 def load_last_good(connection: Connection, since: int) -> dict[int, GoodRun]:
-    """The newest good run of each job, if it was since then (µs); by job key."""
+    """Return the newest good run of each job since then (µs), by job key."""
     found: dict[int, GoodRun] = {}
-    for namespace, name, *said, owner in connection.execute(text(_LAST_GOOD), {"since": since}):
-        well = found.setdefault(key(namespace, name), GoodRun(namespace, name))
-        well.attributes |= _attributes(*said)
-        well.owners |= {owner} if owner else set()
+    for namespace, name, *values, owner in connection.execute(text(_LAST_GOOD), {"since": since}):
+        run = found.setdefault(key(namespace, name), GoodRun(namespace, name))
+        run.attributes |= _attributes(*values)
+        run.owners |= {owner} if owner else set()
     return found
 
 
 def load_versions(
     connection: Connection, jobs: Iterable[GoodRun], since: int
 ) -> dict[int, set[Attribute]]:
-    """All that good runs of these jobs said of versions since then (µs); by job key."""
+    """Return all version attributes of good runs of these jobs since then (µs), by job key."""
     found: dict[int, set[Attribute]] = {}
     for piece in pieces(sorted({job.name for job in jobs})):
         rows = connection.execute(_VERSIONS, {"names": piece, "since": since})
-        for namespace, name, *said in rows:
-            found.setdefault(key(namespace, name), set()).update(_attributes(*said).items())
+        for namespace, name, *values in rows:
+            found.setdefault(key(namespace, name), set()).update(_attributes(*values).items())
     return found
 
 
 def load_failing_jobs(
     connection: Connection, run_ids: Iterable[str], before: Mapping[int, GoodRun]
 ) -> list[FailingJob]:
-    """The jobs of these failed runs, beside what they said when they last were well."""
+    """Return the jobs of these failed runs, with the attributes of their last good runs."""
     now: dict[int, dict[str, str]] = {}
     named: dict[int, frozenset[str]] = {}
     for piece in pieces(sorted(run_ids)):
-        for namespace, name, *said in connection.execute(_FAILED, {"run_ids": piece}):
+        for namespace, name, *values in connection.execute(_FAILED, {"run_ids": piece}):
             job = key(namespace, name)
-            now.setdefault(job, {}).update(_attributes(*said))
-            named[job] = named.get(job, frozenset()) | _version_attributes(*said[:3]).keys()
-    was = {job: well.attributes for job, well in before.items()}
-    return [FailingJob(job, said, was.get(job), named[job]) for job, said in sorted(now.items())]
+            now.setdefault(job, {}).update(_attributes(*values))
+            named[job] = named.get(job, frozenset()) | _version_attributes(*values[:3]).keys()
+    was = {job: run.attributes for job, run in before.items()}
+    return [
+        FailingJob(job, values, was.get(job), named[job]) for job, values in sorted(now.items())
+    ]
 
 
 def _attributes(

@@ -1,4 +1,4 @@
-"""Page or ticket: what is downstream decides, and how soon it is hit; never the root's own tier."""
+"""Rate a fault as page or ticket: by what is downstream and how soon, never by its own tier."""
 
 from typing import Final, Literal
 
@@ -23,7 +23,7 @@ SeverityReason = Literal["kind", "is_bad", "soon", "deadline", "later", "nobody"
 
 
 class TierRule(msgspec.Struct, frozen=True):
-    """What a dataset of one tier adds.
+    """Weight and response time of one tier.
 
     Attributes:
         weight: to the impact score, at the root itself.
@@ -35,12 +35,12 @@ class TierRule(msgspec.Struct, frozen=True):
 
 
 class SeverityRules(msgspec.Struct, frozen=True):
-    """The figures that severity goes by.
+    """Figures of the severity rating.
 
     Attributes:
         tiers: in the order of `lineage.states.TIERS`.
         decay: of the weight with each step downstream, 0-1.
-        max_datasets: how far the walk goes; what is beyond is in no figure, and said so.
+        max_datasets: how far the walk goes; datasets beyond are in no figure.
     """
 
     tiers: tuple[TierRule, ...] = (
@@ -53,12 +53,12 @@ class SeverityRules(msgspec.Struct, frozen=True):
 
     @property
     def paging(self) -> NDArray[np.bool_]:
-        """Of each tier, whether it can make a page."""
+        """Return whether each tier can page."""
         return np.array([rule.response_seconds is not None for rule in self.tiers])
 
 
 class Impact(msgspec.Struct, frozen=True, eq=False):
-    """What is made of the root's datasets, themselves first.
+    """Datasets downstream of a root, and the root's own.
 
     Attributes:
         keys: of the datasets, nearest first.
@@ -76,7 +76,7 @@ class Impact(msgspec.Struct, frozen=True, eq=False):
 
 
 class Severity(msgspec.Struct, frozen=True):
-    """How bad, and by what.
+    """Severity of a fault, with its reason.
 
     Attributes:
         level: page or ticket.
@@ -101,7 +101,7 @@ TICKET_BY_KIND: Final = Severity(TICKET, "kind")
 def impact_of_group(
     group: FaultGroup, graph: Graph, snapshot: LineageSnapshot, rules: SeverityRules
 ) -> Impact:
-    """All that is made of what the root should have written, in the graph as it was at onset."""
+    """Return what is downstream of the datasets that the root should have written, as of onset."""
     return impact_of(lost_outputs(group, snapshot), graph, snapshot, rules)
 
 
@@ -117,7 +117,7 @@ def impact_of(
 
 
 def lost_outputs(group: FaultGroup, snapshot: LineageSnapshot) -> Keys:
-    """The root's own, and what its runs wrote together with them: it is not late yet, but lost."""
+    """Return the root's datasets, and those that its runs wrote together with them."""
     own = np.array(group.root_keys, dtype=np.int64)
     stopped = [each.dataset_key for each in group.members if _is_of_run(each)]
     runs = _rows(np.intersect1d(own, stopped), snapshot)["run"]
@@ -177,7 +177,7 @@ def _rate_latent(
 def _first_bad(
     group: FaultGroup, snapshot: LineageSnapshot, rules: SeverityRules
 ) -> tuple[int, int] | None:
-    """When the first dataset of a tier that pages became bad, and which it is."""
+    """Return when the first dataset of a paging tier became bad, and which it is."""
     bad = [member for member in group.members if not member.is_latent]
     rows = _rows(np.array([member.dataset_key for member in bad], dtype=np.int64), snapshot)
     pages = rules.paging[rows["tier"]].tolist()
@@ -188,7 +188,7 @@ def _first_bad(
 def _rate_delay(
     impact: Impact, snapshot: LineageSnapshot, now: int, rules: SeverityRules
 ) -> Severity:
-    """By the dataset whose tier is out of time first; else the first to be hit."""
+    """Rate by the dataset whose response time is over first; else the first to be affected."""
     keys = impact.keys[rules.paging[impact.tiers]]
     rows = _rows(keys, snapshot)
     hit_at = _hit_times(rows)
@@ -209,19 +209,19 @@ def _rate_delay(
 
 
 def _without_time(impact: Impact) -> Severity:
-    """It may hurt them, and nobody knows when."""
+    """Return a ticket: when downstream datasets are affected is not known."""
     return Severity(TICKET, "later", impact.score)
 
 
 def _hit_times(rows: Rows) -> NDArray[np.int64]:
-    """The deadline or the next read, whichever is first; NEVER where neither is known."""
+    """Return the deadline or the next read, whichever is first; NEVER where neither is known."""
     deadline, read = rows["deadline_at"], rows["next_read_at"]
     least = np.minimum(deadline, read)
     return np.asarray(np.where(least == NEVER, np.maximum(deadline, read), least))
 
 
 def _tiers(keys: Keys, snapshot: LineageSnapshot) -> NDArray[np.int8]:
-    """As `_rows` has them, without a copy of whole rows: an impact may be half of the estate."""
+    """Return the tiers without a copy of whole rows: an impact may be half of the datasets."""
     places, is_known = positions_in(snapshot.keys, keys)
     tiers = np.full(len(keys), TIERS.index(OPTIONAL), dtype=np.int8)
     tiers[is_known] = snapshot.datasets["tier"][places]
@@ -229,7 +229,7 @@ def _tiers(keys: Keys, snapshot: LineageSnapshot) -> NDArray[np.int8]:
 
 
 def _rows(keys: Keys, snapshot: LineageSnapshot) -> Rows:
-    """Of these datasets; one that the estate does not have is optional, and nothing is known."""
+    """Return the rows of these datasets; an unknown dataset is optional."""
     places, is_known = positions_in(snapshot.keys, keys)
     rows = np.zeros(len(keys), dtype=snapshot.datasets.dtype)
     rows["tier"] = TIERS.index(OPTIONAL)

@@ -1,6 +1,6 @@
-"""What the search for roots is given: datasets, edges and bad facts, as arrays.
+"""Lineage snapshot: datasets, edges and SLI violations as arrays, for the search for roots.
 
-All instants are whole microseconds since 1970 UTC, `NEVER` where there is none. Keys are the
+All times are whole microseconds since 1970 UTC, `NEVER` where there is none. Keys are the
 catalog's signed 64-bit ones; 0 is no key.
 """
 
@@ -24,18 +24,18 @@ MICROS: Final = 1_000_000  # a second
 DATASET: Final = np.dtype(
     [
         ("key", np.int64),
-        ("job_key", np.int64),  # of the job that writes it; NO_KEY: nobody is known to
+        ("job_key", np.int64),  # of the job that writes it; NO_KEY: not known
         ("run", np.int64),  # that wrote it last, by any number; NO_KEY: not known
         ("failed_at", np.int64),  # of the newest failed run that meant to write it
         ("lost_at", np.int64),  # when its newest run, which has not ended, had to be taken for lost
         ("last_written_at", np.int64),
         ("deadline_at", np.int64),  # when it will miss, or missed, its limit
-        ("next_read_at", np.int64),  # when somebody is next expected to read it
+        ("next_read_at", np.int64),  # when it is next expected to be read
         ("cadence_seconds", np.float64),  # nan: not known
         ("duration_seconds", np.float64),  # usual, of the run that writes it; nan or 0: not known
         ("tier", np.int8),  # position in lineage.states.TIERS
         ("is_source", np.bool_),
-        ("is_observable", np.bool_),  # false: nobody can say whether it is good, or not yet
+        ("is_observable", np.bool_),  # false: whether it is good is not known, or not yet
         ("is_unknown", np.bool_),  # its state is unknown now: our own fault may explain it
     ]
 )
@@ -55,10 +55,10 @@ Rows = NDArray[np.void]
 
 
 class SliViolation(msgspec.Struct, frozen=True):
-    """What an SLI found bad.
+    """Bad state of a dataset in one SLI.
 
     Attributes:
-        dataset_key: whose.
+        dataset_key: of the dataset.
         sli: its id, as in `lineage.states`; `facts` for facts of the content.
         reason: as `lineage.states.Reason`; none where the SLI knows none.
         since: when it became bad, µs.
@@ -83,7 +83,7 @@ class Edges(msgspec.Struct, frozen=True):
 
 
 class LineageSnapshot(msgspec.Struct, frozen=True, dict=True):
-    """The datasets and the graph as it was at onset.
+    """Datasets and graph as of onset.
 
     Attributes:
         datasets: `DATASET`, by key, each once.
@@ -102,7 +102,7 @@ class LineageSnapshot(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def keys(self) -> Keys:
-        """Of the datasets, ascending."""
+        """Return the dataset keys, ascending."""
         # Cached: thousands of impacts ask for it, and each copy is 0.8 MB of 100,000 datasets.
         return np.ascontiguousarray(self.datasets["key"])
 
@@ -150,16 +150,16 @@ def _add_unknown_datasets(datasets: Rows, in_edges: Keys) -> Rows:
     return np.sort(np.concatenate([ordered, strangers]), order="key")
 
 
-def is_member(ascending: Keys, asked: Keys) -> NDArray[np.bool_]:
-    """Whether each of `asked` is one of `ascending`."""
+def is_member(ascending: Keys, wanted: Keys) -> NDArray[np.bool_]:
+    """Return whether each of `wanted` is one of `ascending`."""
     if not len(ascending):
-        return np.zeros(asked.shape, dtype=np.bool_)
-    at = np.minimum(np.searchsorted(ascending, asked), len(ascending) - 1)
-    return np.asarray(ascending[at] == asked)
+        return np.zeros(wanted.shape, dtype=np.bool_)
+    at = np.minimum(np.searchsorted(ascending, wanted), len(ascending) - 1)
+    return np.asarray(ascending[at] == wanted)
 
 
 def find_symptoms(facts: Iterable[SliViolation], snapshot: LineageSnapshot) -> Rows:
-    """What is wrong, each kind once a dataset, since its first fact.
+    """Return the symptoms, each kind once a dataset, since its first violation.
 
     A run that failed or was lost after its dataset's newest write is a cause before anything is
     late: where no fact says that the dataset stopped, it stands here as latent.
@@ -170,8 +170,8 @@ def find_symptoms(facts: Iterable[SliViolation], snapshot: LineageSnapshot) -> R
     Raises:
         ValueError: a fact is of a dataset that the estate does not have, or of no known reason.
     """
-    told = _violated(list(facts), snapshot)
-    fresh = np.concatenate([told, *_find_latent(told, snapshot)])
+    violated = _violated(list(facts), snapshot)
+    fresh = np.concatenate([violated, *_find_latent(violated, snapshot)])
     fresh = fresh[np.lexsort((fresh["onset"], fresh["kind"], fresh["dataset"]))]
     is_first = np.ones(len(fresh), dtype=np.bool_)
     is_first[1:] = (np.diff(fresh["dataset"]) != 0) | (np.diff(fresh["kind"]) != 0)
@@ -206,11 +206,11 @@ def _kind_of_violation(fact: SliViolation, *, is_source: bool) -> str:
     )
 
 
-def _find_latent(told: Rows, snapshot: LineageSnapshot) -> tuple[Rows, Rows]:
+def _find_latent(violated: Rows, snapshot: LineageSnapshot) -> tuple[Rows, Rows]:
     """Return the datasets whose newest run failed, and those whose newest run is lost."""
     rows = snapshot.datasets
     may_be = ~rows["is_unknown"]
-    may_be[told["dataset"][IS_OF_RUN[told["kind"]]]] = False
+    may_be[violated["dataset"][IS_OF_RUN[violated["kind"]]]] = False
     has_failed = may_be & _is_after_write(rows, "failed_at")
     is_lost = may_be & ~has_failed & _is_after_write(rows, "lost_at")
     return _latent_since(rows, has_failed, "failed"), _latent_since(rows, is_lost, "lost")

@@ -1,4 +1,4 @@
-"""Which symptoms are one fault: all outputs of a job that fails are one, by kind."""
+"""Group symptoms of one fault: all outputs of a failing job are one, by kind."""
 
 import msgspec
 import numpy as np
@@ -10,7 +10,7 @@ from lineage.adjacency import Positions
 
 
 class SymptomGroups(msgspec.Struct, frozen=True):
-    """One row a group, an array an attribute; `of` has one a symptom.
+    """Groups as arrays, one row a group; `of` has one row a symptom.
 
     Attributes:
         of: the group of each symptom.

@@ -1,4 +1,4 @@
-"""Versions that come to a fleet: whoever rolls them out, it is not the team of one job."""
+"""Find versions that are rolled out to several teams: they are owned by the platform."""
 
 from collections.abc import Collection, Mapping
 from itertools import islice
@@ -10,7 +10,7 @@ from alerts.root_cause.common_causes import Attribute, FailingJob, new_attribute
 from alerts.root_cause.run_attributes import GoodRun, load_versions
 from alerts.root_cause.snapshot import MICROS
 
-ROLLOUT_MICROS: Final = 7 * 86_400 * MICROS  # whoever came to a version before that has it for good
+ROLLOUT_MICROS: Final = 7 * 86_400 * MICROS  # an older adoption is no rollout
 _MAX_JOBS: Final = 20  # of those that came to one: a few are as good as all
 
 
@@ -20,7 +20,7 @@ def find_rollouts(
     before: Mapping[int, GoodRun],
     as_of: int,
 ) -> frozenset[Attribute]:
-    """Versions new to jobs that fail, to which jobs of other owners came lately, and are well.
+    """Return versions new to failing jobs that good jobs of other owners adopted recently.
 
     A team that upgrades its own job is not in it, nor a setting, which each job has of its own.
 
@@ -36,27 +36,27 @@ def find_rollouts(
         if any(pair[0] in each.versions for each in jobs)
     }
     every = [before[key] for keys in others.values() for key in keys]
-    said = load_versions(connection, every, as_of - ROLLOUT_MICROS)
+    attributes = load_versions(connection, every, as_of - ROLLOUT_MICROS)
     return frozenset(
         pair
         for pair, keys in others.items()
-        if any(_has_changed(pair, said.get(key, ())) for key in keys)
+        if any(_has_changed(pair, attributes.get(key, ())) for key in keys)
     )
 
 
 def _good_elsewhere(
     pair: Attribute, jobs: Collection[FailingJob], before: Mapping[int, GoodRun]
 ) -> list[int]:
-    """Jobs that are well with it, of nobody to whom one of those that fail belongs."""
+    """Return good jobs with the version whose owners own none of the failing jobs."""
     own = set().union(*(before[each.job_key].owners for each in jobs))
-    well = (
+    good = (
         key
         for key, each in before.items()
         if each.attributes.get(pair[0]) == pair[1] and each.owners and own.isdisjoint(each.owners)
     )
-    return list(islice(well, _MAX_JOBS))
+    return list(islice(good, _MAX_JOBS))
 
 
-def _has_changed(pair: Attribute, said: Collection[Attribute]) -> bool:
-    """Whether a job said something else before."""
-    return any(what == pair[0] and value != pair[1] for what, value in said)
+def _has_changed(pair: Attribute, attributes: Collection[Attribute]) -> bool:
+    """Return whether a job had another value before."""
+    return any(what == pair[0] and value != pair[1] for what, value in attributes)

@@ -1,4 +1,4 @@
-"""The whole configuration of Alertmanager of one policy."""
+"""Render Alertmanager's configuration of a policy."""
 
 from typing import Any, Final
 
@@ -29,12 +29,12 @@ _QUICK: Final = {"group_wait": "10s", "group_interval": "1m", "repeat_interval":
 # Each root is a group: longer would gather nothing, and takes a ticket over its two minutes.
 _SLOW: Final = {"group_wait": "30s", "group_interval": "5m", "repeat_interval": "1d"}
 _TIMES: Final = {PAGE: _QUICK, TICKET: _SLOW, ESCALATION: _SLOW}
-# Heard every five minutes: whoever waits for it raises the alarm after ten.
+# Sent every five minutes: its receiver raises an alarm after ten.
 _HEARTBEAT: Final = {"group_wait": "0s", "group_interval": "1m", "repeat_interval": "4m"}
 
 
 def render_alertmanager(policy: Policy, *, people: AlertOwners, places: Endpoints) -> str:
-    """YAML as Alertmanager 0.25 and newer read it; the same policy is the same bytes."""
+    """Return YAML for Alertmanager 0.25 and newer; the same policy gives the same bytes."""
     mutes = build_mute_times(policy)
     owners = owner_names(policy, people)
     document = {
@@ -48,7 +48,7 @@ def render_alertmanager(policy: Policy, *, people: AlertOwners, places: Endpoint
 
 
 def owner_names(policy: Policy, people: AlertOwners) -> list[str]:
-    """Of the policy, and those who are told of what has no owner."""
+    """Return the owners of the policy, and of alerts without an owner."""
     named = (*(owner.name for owner in policy.owners), people.platform, people.engineering)
     return list(dict.fromkeys(named))
 

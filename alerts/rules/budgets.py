@@ -94,8 +94,8 @@ class Budget(msgspec.Struct, frozen=True):
 
 def load_budgets(policy: Policy) -> list[Budget]:
     """Return the budget of every SLI and tier that has an objective."""
-    asked = ((sli, tier, policy.objective(sli, tier)) for sli in SLIS for tier in sli.tiers)
-    return [Budget(sli, tier, ratio) for sli, tier, ratio in asked if ratio is not None]
+    budgets = ((sli, tier, policy.objective(sli, tier)) for sli in SLIS for tier in sli.tiers)
+    return [Budget(sli, tier, ratio) for sli, tier, ratio in budgets if ratio is not None]
 
 
 def format_ratio(ratio: Decimal) -> str:
@@ -108,9 +108,9 @@ def format_percent(ratio: Decimal) -> str:
     return f"{format_ratio(ratio * 100)}%"
 
 
-def explain_unrendered(asked: list[Budget]) -> Iterator[str]:
+def explain_unrendered(budgets: list[Budget]) -> Iterator[str]:
     """Return a sentence for each budget with an alert that could never fire."""
-    for budget in asked:
+    for budget in budgets:
         if never := budget.unreachable():
             windows = ", ".join(
                 f"{one.severity} {format_ratio(one.factor)}x over {one.long}" for one in never

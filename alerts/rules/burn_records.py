@@ -1,4 +1,4 @@
-"""Recorded burn rates: one series for each window that burns, and none while it does not."""
+"""Recorded burn rates: one series for each window that burns, none while it does not."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final

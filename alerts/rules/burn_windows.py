@@ -1,4 +1,4 @@
-"""Over which windows an error budget's burn is watched, and how fast a burn is told to whom.
+"""Windows and thresholds of burn rates, with their severity.
 
 Pairs and factors are those of Google's SRE workbook, chapter "Alerting on SLOs", table of
 recommended windows for a budget of 30 days: a page at 2 % of it in 1 h or 5 % in 6 h, a ticket at
@@ -20,13 +20,13 @@ BUDGET_WINDOW: Final = "30d"  # what an error budget is for
 
 
 class BurnWindow(msgspec.Struct, frozen=True):
-    """A burn rate that is told of when both windows have it.
+    """Burn rate that alerts when it is exceeded in both windows.
 
     Attributes:
-        severity: how it is told.
+        severity: of the alert.
         factor: times as fast as would use up the budget in `BUDGET_WINDOW`.
-        long: Prometheus duration; tells how much of the budget is gone.
-        short: Prometheus duration; tells that it is still going.
+        long: Prometheus duration; shows how much of the budget is used.
+        short: Prometheus duration; shows that it still burns.
         least_events: bad ones in the long window, of SLIs that count events; below it, so few
             that a rate says nothing.
     """
@@ -38,11 +38,11 @@ class BurnWindow(msgspec.Struct, frozen=True):
     least_events: int = 0
 
     def can_fire(self, budget: Decimal) -> bool:
-        """Whether so much can be bad at all: no more than everything is."""
+        """Return whether the threshold can be reached: not more than everything can be bad."""
         return self.factor * budget < 1
 
 
-PACE_WINDOW: Final = "5m"  # tells how much is counted at present
+PACE_WINDOW: Final = "5m"  # shows how much is counted at present
 LEAST_OBSERVED: Final = Decimal("0.5")  # of a window; a window with less data is skipped
 
 _UNIT_MINUTES: Final = {"m": 1, "h": 60, "d": 1_440}
@@ -50,7 +50,7 @@ _MOST_STEPS: Final = 720  # a subquery of more costs more than it tells
 
 
 def pace_count(window: str) -> int:
-    """How many times the pace window lasts."""
+    """Return how many pace windows fit in a window."""
     return _minutes(window) // _minutes(PACE_WINDOW)
 
 

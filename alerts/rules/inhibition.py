@@ -1,4 +1,4 @@
-"""Which alerts mute which: what follows from something else is not told beside it."""
+"""Inhibition rules: an alert that follows from another is muted by it."""
 
 from typing import Any, Final
 
@@ -18,7 +18,7 @@ _OUTAGES: Final = (
 )
 # Roots that no outage explains: Lineward's own, and an access that should not have been let in.
 UNMUTED_ROOTS: Final = (*OWN_ROOTS, UNAUTHORIZED_ACCESS.name)
-# While no lineage comes in, nobody knows how datasets are; when it does again, it is late.
+# While no lineage comes in, states of datasets are unknown; afterwards lineage is late.
 DATASET_ALERTS: Final = (
     [equal("area", "datasets")],
     [unequal("incident", ""), none_of("root_kind", UNMUTED_ROOTS)],
@@ -28,12 +28,12 @@ _BLIND: Final = ("LineageEvaluationAbsent", "LineageSeriesAbsent")
 
 
 def build_inhibitions() -> list[dict[str, Any]]:
-    """Entries of Alertmanager's `inhibit_rules`."""
+    """Return the entries of Alertmanager's `inhibit_rules`."""
     outages = [_rule(source, target) for source in _OUTAGES for target in _BEHIND_OUTAGE]
     roots = equal("root", OUTAGE_ROOT)
     return [
         *outages,
-        # The incident has its owner and its list; what the service cannot tell itself stays.
+        # The incident has its owner and its list; alerts that the service cannot send stay.
         _rule([_INCIDENT, one_of("root_kind", OUTAGE_ROOTS)], [roots, equal("reach", "")]),
         # What pages already is a failure of one of these, seen from its effect.
         _rule([roots], [_named(ROLE_FAILING), one_of("role", INGESTING)]),
@@ -48,7 +48,7 @@ def build_inhibitions() -> list[dict[str, Any]]:
             [_named(SCRAPE_DOWN), equal("reach", OUTSIDE["reach"])], [one_of("alertname", _BLIND)]
         ),
         _rule(_burning(PAGE), _burning(TICKET), ["sli", "tier"]),
-        # Who is asked as engineering and is the platform owner too gets one message for a budget.
+        # An owner of both engineering and platform gets one message for a budget.
         _rule(_burning(PAGE), _burning(ESCALATION), ["sli", "tier", "owner"]),
         _rule(_burning(ESCALATION), _burning(TICKET), ["sli", "tier", "owner"]),
     ]

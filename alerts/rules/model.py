@@ -1,4 +1,4 @@
-"""A file of Prometheus rules as plain values, and as YAML."""
+"""Prometheus rules as plain values, and as YAML."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -14,25 +14,25 @@ OUTSIDE: Final = {"reach": "outside"}  # notified by another way than the servic
 
 
 class Record(msgspec.Struct, frozen=True):
-    """A recording rule."""
+    """Recording rule."""
 
     name: str
     expr: str
     labels: dict[str, str] = {}
 
     def document(self) -> dict[str, Any]:
-        """As Prometheus reads it."""
+        """Return the document that Prometheus reads."""
         found = {"record": self.name, "expr": self.expr}
         return {**found, "labels": self.labels} if self.labels else found
 
 
 class Alert(msgspec.Struct, frozen=True, kw_only=True):
-    """An alerting rule. Its texts are templates: what is not ours passes `verbatim` first.
+    """Alerting rule. Its texts are templates: foreign text passes `escape_template` first.
 
     Attributes:
         hold: Prometheus duration for which it must be true; none fires at once.
         about: labels beside severity and owner.
-        owner: of whoever is told; none where the series has the label itself.
+        owner: to notify; None where the series has the label itself.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Alert(msgspec.Struct, frozen=True, kw_only=True):
     hold: str | None = None
 
     def document(self, runbooks: str) -> dict[str, Any]:
-        """As Prometheus reads it; `runbooks` is the URL that the alert's page is below."""
+        """Return the document that Prometheus reads; `runbooks` is the base URL of runbooks."""
         own = {"severity": self.severity, "owner": self.owner, **self.about}
         labels = {name: escape_template(value) for name, value in own.items() if value is not None}
         found: dict[str, Any] = {"alert": self.name, "expr": self.expr}
@@ -113,7 +113,7 @@ class Group(msgspec.Struct, frozen=True):
     interval: str | None = None
 
     def document(self, runbooks: str) -> dict[str, Any]:
-        """As Prometheus reads it."""
+        """Return the document that Prometheus reads."""
         found: dict[str, Any] = {"name": self.name}
         if self.interval is not None:
             found["interval"] = self.interval
@@ -125,7 +125,7 @@ class Group(msgspec.Struct, frozen=True):
 
 
 def since(name: str, **labels: str) -> str:
-    """A template: since when the alert is true, which Prometheus itself remembers."""
+    """Return a template: since when the alert fires, as Prometheus remembers it."""
     matchers = {"alertname": name, **labels}
     inner = ",".join(f"{label}={quote(value)}" for label, value in matchers.items())
     return query_template(f"max(ALERTS_FOR_STATE{{{inner}}})", "humanizeTimestamp", "now")
@@ -135,7 +135,7 @@ class _Dumper(yaml.SafeDumper):
     """Texts of several lines as blocks, nothing by reference."""
 
     def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - PyYAML's signature
-        """Every value is written out."""
+        """Return that every value is written out."""
         return True
 
 
@@ -152,7 +152,7 @@ _Dumper.add_representer(str, _text)
 
 
 def to_yaml(document: dict[str, Any], head: Iterable[str] = ()) -> str:
-    """The same document is the same bytes; `head` are comments before it."""
+    """Return YAML with comments in `head`; the same document gives the same bytes."""
     comments = "".join(f"# {line}\n" for line in head)
     return comments + yaml.dump(
         document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=1_000_000

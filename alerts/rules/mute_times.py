@@ -1,4 +1,4 @@
-"""Times in which nobody is told of datasets: suppressions of the policy that are of all of them.
+"""Mute times of Alertmanager: suppressions of the policy that cover all datasets.
 
 Alertmanager knows recurring times only, so that one span becomes a few, each of which the year
 lets happen once. Those that come by cron are left out: the service itself knows what they hide.
@@ -17,7 +17,7 @@ _DAY = timedelta(days=1)
 
 
 def build_mute_times(policy: Policy) -> list[dict[str, Any]]:
-    """Entries of Alertmanager's `time_intervals`, by the suppressions' names, in UTC."""
+    """Return the entries of Alertmanager's `time_intervals`, by the suppressions' names, in UTC."""
     return [
         {"name": one.name, "time_intervals": list(_intervals(*one.once))}
         for one in policy.suppressions
@@ -32,7 +32,7 @@ def _matches_all(match: Match) -> bool:
 
 
 def _intervals(begin: datetime, until: datetime) -> Iterator[dict[str, Any]]:
-    """Whole minutes from one to the other, the last one begun included."""
+    """Yield whole minutes from one to the other, including the last one begun."""
     start = begin.astimezone(UTC).replace(second=0, microsecond=0)
     end = until.astimezone(UTC) + _MINUTE - timedelta(microseconds=1)
     end = end.replace(second=0, microsecond=0)
@@ -53,7 +53,7 @@ def _day_part(day: date, start: str, end: str) -> dict[str, Any]:
 
 
 def _whole_days(first: date, end: date) -> Iterator[dict[str, Any]]:
-    """From `first` until before `end`, a month each."""
+    """Yield the days from `first` until before `end`, a month each."""
     while first < end:
         month_end = first.replace(day=monthrange(first.year, first.month)[1])
         last = min(month_end, end - _DAY)

@@ -22,7 +22,7 @@ def selector(metric: str, **labels: str) -> str:
 def bridge(series: str, window: str = "2m") -> str:
     """Return a query for series of the leader that also has a value while the leader changes.
 
-    Only the leader exports what the catalog says. For up to 25 s after its end no sample shows a
+    Only the leader exports figures of the catalog. For up to 25 s after its end no sample shows a
     leader: the last values count, so that no alert resolves and fires again. While a sample shows a
     leader, a series that is absent has no value.
     """

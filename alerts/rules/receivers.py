@@ -1,4 +1,4 @@
-"""Where Alertmanager sends to: Lineward's own webhook for each owner and severity, and outside."""
+"""Receivers of Alertmanager: Lineward's webhook for each owner and severity, and outside."""
 
 from typing import Any, Final, get_args
 
@@ -23,7 +23,7 @@ class Endpoints(msgspec.Struct, frozen=True, kw_only=True):
         service_url: of Lineward's API, without a path.
         token_file: holds the bearer token for it; none where the API asks for none.
         watchdog_url: outside, raises the alarm when the Watchdog stays away.
-        outside_url: a webhook that takes what Lineward itself cannot tell.
+        outside_url: a webhook for alerts that Lineward cannot send itself.
     """
 
     service_url: str
@@ -33,14 +33,14 @@ class Endpoints(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def receiver_name(owner: str, severity: str) -> str:
-    """Its name; no owner's can be that of another receiver, since those have no slash."""
+    """Return the name of a receiver; other receivers' names have no slash."""
     return f"{owner}/{severity}"
 
 
 def build_receivers(
     owners: list[str], platform: str, policy: Policy, places: Endpoints
 ) -> list[Any]:
-    """Entries of Alertmanager's `receivers`."""
+    """Return the entries of Alertmanager's `receivers`."""
     service = _webhook(places)
     found = [
         {"name": receiver_name(owner, severity), "webhook_configs": [service]}
@@ -56,7 +56,7 @@ def build_receivers(
 
 
 def outside_configs(platform: str, policy: Policy, places: Endpoints) -> dict[str, Any]:
-    """How the platform owner hears of a service that cannot speak; empty when in no way."""
+    """Return how the platform owner is notified when the service is down; empty: in no way."""
     found: dict[str, Any] = {}
     if places.outside_url is not None:
         found["webhook_configs"] = [{"url": places.outside_url, "send_resolved": True}]

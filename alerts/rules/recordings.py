@@ -1,4 +1,4 @@
-"""Recorded series: what was counted, what of it was bad, and what no incident explains.
+"""Recorded series: events counted, bad events, and those that no incident explains.
 
 Each counter is increased over by itself and summed after that, so that a new epoch, tier origin
 or address of the service is a start and never a fall. The ratio of two such sums is the error
@@ -53,32 +53,32 @@ SLOW_WINDOWS: Final = tuple(
 
 
 def all_of(window: str) -> str:
-    """Name of the series of all that was counted, in the SLI's unit."""
+    """Return the name of the series of all events, in the SLI's unit."""
     return f"{_LEVEL}:lineage_sli:increase{window}"
 
 
 def bad_of(window: str) -> str:
-    """Name of the series of what was bad of it."""
+    """Return the name of the series of bad events."""
     return f"{_LEVEL}:lineage_sli_bad:increase{window}"
 
 
 def unexplained_of(window: str) -> str:
-    """Name of the series of what was bad, and in no incident that was open then."""
+    """Return the name of the series of bad events that no open incident explained."""
     return f"{_LEVEL}:lineage_sli_unexplained:increase{window}"
 
 
 def bad_ratio(window: str) -> str:
-    """Name of the series of bad over all; without a sample there is none."""
+    """Return the name of the series of bad over all; it has no sample where nothing was counted."""
     return f"{_LEVEL}:lineage_sli_bad:ratio_rate{window}"
 
 
 def unexplained_ratio(window: str) -> str:
-    """Name of the series of unexplained over all."""
+    """Return the name of the series of unexplained over all."""
     return f"{_LEVEL}:lineage_sli_unexplained:ratio_rate{window}"
 
 
 def observed(window: str) -> str:
-    """Name of the series of the share of a window that has data."""
+    """Return the name of the series of the share of a window that has data."""
     return f"{_LEVEL}:lineage_sli_observed:ratio{window}"
 
 
@@ -92,7 +92,7 @@ def _increase(counter: str, window: str) -> str:
 
 
 def count_records(window: str) -> Iterator[Record]:
-    """All and bad of one window, and their ratio."""
+    """Yield the rules for all and bad of one window, and their ratio."""
     yield Record(all_of(window), _increase(TOTAL, window))
     bad = f"clamp_min({all_of(window)} - {_increase(GOOD, window)}, 0)"
     yield Record(bad_of(window), bad)
@@ -147,13 +147,13 @@ def _long(*severities: Severity) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.long for one in every if one.severity in severities))
 
 
-def budget_records(asked: Iterable[Budget]) -> list[Record]:
-    """How much of each error budget is left: 1 untouched, 0 gone, below 0 overdrawn.
+def budget_records(budgets: Iterable[Budget]) -> list[Record]:
+    """Return the rules for what is left of each error budget: 1 is all, below 0 is overdrawn.
 
     While the period has too little data there is no such series: minutes are no month.
     """
     found = [*count_records(BUDGET_WINDOW), observed_record(BUDGET_WINDOW)]
-    for one in asked:
+    for one in budgets:
         if one.allowed:
             spent = selector(bad_ratio(BUDGET_WINDOW), **one.labels)
             left = f"1 - {spent} / {format_ratio(one.allowed)}"

@@ -1,4 +1,4 @@
-"""The whole file of Prometheus rules of one policy."""
+"""Render the Prometheus rules of a policy."""
 
 from typing import Final
 
@@ -30,7 +30,7 @@ _HEAD = (
 
 
 class AlertOwners(msgspec.Struct, frozen=True, kw_only=True):
-    """Who is told of what has no owner of its own.
+    """Owners of alerts without an owner of their own.
 
     Attributes:
         platform: of Lineward itself and of budgets over many datasets.
@@ -41,58 +41,58 @@ class AlertOwners(msgspec.Struct, frozen=True, kw_only=True):
     engineering: str = "platform"
 
 
-def build_groups(asked: list[Budget], people: AlertOwners, jobs: ScrapeJobs) -> list[Group]:
-    """All rules; those that look back for days are evaluated less often."""
+def build_groups(budgets: list[Budget], people: AlertOwners, jobs: ScrapeJobs) -> list[Group]:
+    """Return all rules; those that look back for days are evaluated less often."""
     return [
         Group("lineward-watchdog", (watchdog(),)),
         Group("lineward-incidents", tuple(incident_alerts())),
         Group("lineward-health", service_alerts(people.platform, jobs)),
-        Group("lineward-burn", _burn_rules(asked, people)),
-        Group("lineward-tickets", _ticket_rules(asked, people), _SLOW_INTERVAL),
-        Group("lineward-budgets", _budget_rules(asked, people), _SLOW_INTERVAL),
+        Group("lineward-burn", _burn_rules(budgets, people)),
+        Group("lineward-tickets", _ticket_rules(budgets, people), _SLOW_INTERVAL),
+        Group("lineward-budgets", _budget_rules(budgets, people), _SLOW_INTERVAL),
     ]
 
 
-def _burn_rules(asked: list[Budget], people: AlertOwners) -> tuple[Record | Alert, ...]:
+def _burn_rules(budgets: list[Budget], people: AlertOwners) -> tuple[Record | Alert, ...]:
     return (
         *quick_records(),
-        *zero_budget_records(asked),
-        *zero_budget_alerts(asked, people.platform),
-        *burn_records(asked, PAGE, ESCALATION),
-        *burn_alerts(asked, PAGE, people.platform),
-        *escalation_alerts(asked, people.engineering),
+        *zero_budget_records(budgets),
+        *zero_budget_alerts(budgets, people.platform),
+        *burn_records(budgets, PAGE, ESCALATION),
+        *burn_alerts(budgets, PAGE, people.platform),
+        *escalation_alerts(budgets, people.engineering),
     )
 
 
-def _ticket_rules(asked: list[Budget], people: AlertOwners) -> tuple[Record | Alert, ...]:
+def _ticket_rules(budgets: list[Budget], people: AlertOwners) -> tuple[Record | Alert, ...]:
     return (
         *slow_records(),
-        *burn_records(asked, TICKET),
-        *burn_alerts(asked, TICKET, people.platform),
+        *burn_records(budgets, TICKET),
+        *burn_alerts(budgets, TICKET, people.platform),
     )
 
 
-def _budget_rules(asked: list[Budget], people: AlertOwners) -> tuple[Record | Alert, ...]:
-    return (*budget_records(asked), *exhausted_alerts(asked, people.platform))
+def _budget_rules(budgets: list[Budget], people: AlertOwners) -> tuple[Record | Alert, ...]:
+    return (*budget_records(budgets), *exhausted_alerts(budgets, people.platform))
 
 
 def rule_file(policy: Policy, *, people: AlertOwners, jobs: ScrapeJobs, runbooks: str) -> str:
-    """YAML as Prometheus 2.42 and newer read it; the same policy is the same bytes."""
+    """Return YAML for Prometheus 2.42 and newer; the same policy gives the same bytes."""
     return render_groups(build_groups(load_budgets(policy), people, jobs), runbooks)
 
 
 def render_groups(found: list[Group], runbooks: str) -> str:
-    """Groups as a file; `runbooks` is the URL that the alerts' pages are below."""
+    """Return groups as YAML; `runbooks` is the base URL of the alerts' pages."""
     return to_yaml({"groups": [group.document(runbooks) for group in found]}, _HEAD)
 
 
 def describe_unrendered(policy: Policy) -> list[str]:
-    """A sentence for each budget of which some rule is not rendered, and why."""
+    """Return a sentence for each budget with an alert that is not rendered, and why."""
     return list(explain_unrendered(load_budgets(policy)))
 
 
 def alert_names() -> list[str]:
-    """Every name that an alert can have, whatever the policy; each has a runbook."""
+    """Return every name that an alert can have, whatever the policy; each has a runbook."""
     of_slis = {f"{one.stem}Burn" for one in SUBJECTS.values() if one.area != "access"}
     found = build_groups(load_budgets(Policy()), AlertOwners(), ScrapeJobs())
     rendered = {rule.name for group in found for rule in group.rules if isinstance(rule, Alert)}

@@ -1,4 +1,4 @@
-"""Alerts on Lineward itself: without it, nobody is notified of anything else.
+"""Alerts on Lineward itself: while it is down, nobody is notified of anything else.
 
 They stand in the order in which lineage passes the roles. A description may hold `{since}`, since
 when the alert fires, and the names of the row's `figures`.

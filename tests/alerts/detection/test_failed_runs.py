@@ -22,7 +22,7 @@ def test_a_failed_run_is_a_ticket_to_the_owner_within_a_minute(core):
     assert (core.one.root_key, core.one.root_kind) == (job("core"), "failed")
     assert (core.one.severity, core.one.owner) == ("ticket", "sales")
     [message] = sent(core)
-    assert message.what == "make_core failed"
+    assert message.what == "Job make_core failed"
     assert message.error == "[UNRESOLVED_COLUMN] no column amount"
     assert [each.state for each in message.impacted] == ["failing"]
 

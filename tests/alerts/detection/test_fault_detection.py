@@ -106,9 +106,9 @@ def test_lineage_that_stopped_pages(watched):
         (
             "facts",
             "unexpected_source",
-            "mart has an undeclared upstream dataset; 1 dataset affected",
+            "Dataset mart has an undeclared upstream dataset; 1 dataset affected",
         ),
-        ("M5", None, "the origin of mart is unknown; 1 dataset affected"),
+        ("M5", None, "Dataset mart has an unknown origin; 1 dataset affected"),
     ],
 )
 def test_a_ticket_says_which_fault_of_provenance_it_is(watched, sli, reason, words):
@@ -200,9 +200,9 @@ def test_jobs_that_one_upgrade_breaks_are_one_incident(watched):
     watched.at(NOON + 120)
     watched.until(NOON + 180)
 
-    assert watched.one.what.startswith("spark 4.3.1: its jobs fail; 4 datasets")
+    assert watched.one.what.startswith("Jobs with spark 4.3.1 fail; 4 datasets")
     assert (watched.one.root_entity, watched.one.owner) == ("cause", None)
-    assert "4 of 4 jobs that fail have it, and 0 of 30" in watched.one.evidence
+    assert "4 of 4 failing jobs have it, and 0 of 30" in watched.one.evidence
 
 
 def test_the_cause_is_known_before_the_second_job_hurts_anybody(watched):
@@ -218,7 +218,7 @@ def test_the_cause_is_known_before_the_second_job_hurts_anybody(watched):
     watched.until(NOON + 180)
 
     assert (watched.one.root_entity, watched.one.owner) == ("cause", "sales")
-    assert watched.one.what.startswith("spark 4.3.1: its jobs fail; 1 dataset")
+    assert watched.one.what.startswith("Jobs with spark 4.3.1 fail; 1 dataset")
 
 
 def _upgraded(watched, *, others, came=0.0):
@@ -243,7 +243,7 @@ def test_an_upgrade_that_comes_to_others_is_the_platform_s_at_its_first_failure(
     _upgraded(watched, others="shipping")
 
     assert (watched.one.root_entity, watched.one.owner) == ("cause", None)
-    assert "1 of 1 jobs that fail have it, and 1 of 201 that do not" in watched.one.evidence
+    assert "1 of 1 failing jobs have it, and 1 of 201 good jobs" in watched.one.evidence
 
 
 @pytest.mark.postgres_always

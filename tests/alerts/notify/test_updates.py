@@ -85,7 +85,7 @@ def test_all_changes_of_a_step_are_one_message(router):
     assert router.at(60, make_fault("abc", "lost", **PAGE)) == both("changed")
 
     message = router.last_message("slack:#shop")
-    assert message.note == "The same fault, gone further. 1 more affected."
+    assert message.note == "The same fault, of another kind now. 1 more affected."
     assert message.revision == router.one.revision
 
 
@@ -193,7 +193,7 @@ def test_merged_incident_ends_with_a_note():
     assert said == sorted([*both("changed"), *both("resolved")])
     over = [each.message for each in router.post if each.message.kind == "resolved"]
     assert {each.note for each in over} == {
-        f"Merged into {router.one.id}: It has the same root as an older one."
+        f"Merged into {router.one.id}: It has the same root as an older incident."
     }
 
 

@@ -95,10 +95,10 @@ def test_a_suppression_ends_when_it_was_said_to(desk):
 @pytest.mark.parametrize(
     ("action", "said", "error", "words"),
     [
-        ("acknowledge", {"incident_id": "0" * 16}, UnknownIncidentError, "no incident is called"),
-        ("acknowledge", {"incident_id": "x' OR 1"}, UnknownIncidentError, "no incident is called"),
+        ("acknowledge", {"incident_id": "0" * 16}, UnknownIncidentError, "no incident has the id"),
+        ("acknowledge", {"incident_id": "x' OR 1"}, UnknownIncidentError, "no incident has the id"),
         ("suppress", {}, InvalidCommandError, "until: a suppression needs an end"),
-        ("suppress", {"until": START}, InvalidCommandError, "until: is over already"),
+        ("suppress", {"until": START}, InvalidCommandError, "until: is in the past"),
         ("suppress", {"until": START + 721 * _HOUR}, InvalidCommandError, "until: at most 30 days"),
         ("resolve", {"until": START + _HOUR}, InvalidCommandError, "until: of a suppression only"),
         (

@@ -63,7 +63,7 @@ def test_a_planned_window_begins_when_it_was_said_to(catalog):
     ("said", "words"),
     [
         ({"until": None}, "until: missing; an open window would hide things for ever"),
-        ({"until": NOW}, "until: 2026-09-21 14:13:20 UTC is over already"),
+        ({"until": NOW}, "until: 2026-09-21 14:13:20 UTC is in the past"),
         ({"until": NOW + 31 * _DAY}, "until: a window lasts 30 days at most"),
         ({"begin": NOW + 2 * _HOUR}, "is not after from"),
         (

@@ -32,7 +32,7 @@ def test_an_upgrade_that_breaks_every_third_job_is_the_cause():
     (found,) = find_common_causes(_failing(10), [NEW] * 20 + [OLD] * 70)
 
     assert found.description == (
-        "spark 4.3.1 (was 4.2.0): 10 of 10 jobs that fail have it, and 20 of 90 that do not"
+        "spark 4.3.1 (was 4.2.0): 10 of 10 failing jobs have it, and 20 of 90 good jobs"
     )
     assert found.job_keys == frozenset(range(10))
 
@@ -126,6 +126,6 @@ def test_what_people_were_told_of_stands_while_a_job_fails_with_it():
     (found,) = find_common_causes(_failing(1), good, told={"spark 4.3.1"})
 
     assert found.description == (
-        "spark 4.3.1 (was 4.2.0): 1 of 1 jobs that fail have it, and 500 of 1000 that do not"
+        "spark 4.3.1 (was 4.2.0): 1 of 1 failing jobs have it, and 500 of 1000 good jobs"
     )
     assert find_common_causes(_failing(1, NEW, NEW), good, told={"spark 4.3.1"}) == ()

@@ -83,11 +83,11 @@ def test_a_pattern_that_matches_nothing_is_told(answering):
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (("ack", _UNKNOWN), 3, "no incident is called"),
+        (("ack", _UNKNOWN), 3, "no incident has the id"),
         (("resolve", _UNKNOWN), 2, "--note"),
         (("suppress", "x", "--reason", "y"), 2, "until: missing; an open window"),
         (("suppress", "x", "--reason", "y", "--until", "x"), 2, "--until: expected a timestamp"),
-        (("suppress", _UNKNOWN, "--reason", "y", "--for", "1h"), 3, "no incident is called"),
+        (("suppress", _UNKNOWN, "--reason", "y", "--for", "1h"), 3, "no incident has the id"),
         (
             ("suppress", _UNKNOWN, "--reason", "y", "--for", "1h", "--name", "z"),
             2,

@@ -70,8 +70,8 @@ def test_an_escalation_waits_for_whoever_tells_people(answering, monkeypatch):
 @pytest.mark.parametrize(
     ("path", "body", "status", "words"),
     [
-        ("0123456789abcdef/acknowledge", {}, 404, "no incident is called '0123456789abcdef'"),
-        ("%27%20OR%201/acknowledge", {}, 404, "no incident is called"),
+        ("0123456789abcdef/acknowledge", {}, 404, "no incident has the id '0123456789abcdef'"),
+        ("%27%20OR%201/acknowledge", {}, 404, "no incident has the id"),
         ("ID/explode", {}, 400, "action: one of acknowledge"),
         ("ID/suppress", {}, 400, "until: a suppression needs an end"),
         ("ID/suppress", {"for": "soon"}, 400, "for: expected a duration"),
@@ -103,7 +103,7 @@ def test_what_is_refused_at_the_door_is_audited(answering):
 
     ((who, via, action, answer),) = answering.audited()
     assert (who, via, action) == ("shop", "api", "acknowledge")
-    assert answer == "refused: no incident is called '0123456789abcdef'"
+    assert answer == "refused: no incident has the id '0123456789abcdef'"
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", ""])

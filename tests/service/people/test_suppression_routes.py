@@ -82,7 +82,7 @@ def test_the_policys_windows_are_listed_beside_them(answering):
         (
             {"pattern": "x", "reason": "y", "until": "2026-11-21T11:59:59Z"},
             400,
-            "until: 2026-11-21 11:59:59 UTC is over already",
+            "until: 2026-11-21 11:59:59 UTC is in the past",
         ),
     ],
 )
