@@ -10,9 +10,11 @@ from lineage.catalog.tables.runs import leaf_job
 
 _FAILED = text(
     f"""
-    SELECT d.canonical_key, coalesce(r.failed_at, a.last_failed_at) AS failed_at, r.run_id,
-        {leaf_job("namespace")}, {leaf_job("name")},
+    SELECT d.canonical_key AS dataset_key, r.run_id,
+        coalesce(r.failed_at, a.last_failed_at) AS failed_at,
+        {leaf_job("namespace")} AS job_namespace, {leaf_job("name")} AS job_name,
         coalesce(r.error_message, CASE WHEN r.run_id = a.last_failed_run_id THEN a.last_failure END)
+            AS error
     FROM run_io io
     JOIN dataset d ON d.dataset_key = io.dataset_key
     JOIN run r ON r.run_key = io.run_key
@@ -24,12 +26,12 @@ _FAILED = text(
         AND a.last_failed_at > coalesce(a.last_written_at, 0))
     UNION ALL
     -- One that was killed before it named what it writes.
-    SELECT a.dataset_key, a.last_failed_at, r.run_id, {leaf_job("namespace")}, {leaf_job("name")},
+    SELECT a.dataset_key, r.run_id, a.last_failed_at, {leaf_job("namespace")}, {leaf_job("name")},
         coalesce(r.error_message, a.last_failure)
     FROM dataset_activity a JOIN run r ON r.run_id = a.last_failed_run_id
     WHERE a.dataset_key IN :keys AND a.last_failed_at > coalesce(a.last_written_at, 0)
     AND NOT EXISTS (SELECT 1 FROM run_io x WHERE x.run_key = r.run_key)
-    ORDER BY 1, 2, 3
+    ORDER BY dataset_key, failed_at, run_id
     """  # noqa: S608 - our own columns
 ).bindparams(bindparam("keys", expanding=True))
 
@@ -54,7 +56,10 @@ def load_failures(connection: Connection, keys: Iterable[int]) -> dict[int, Fail
     """Return the failures of these datasets, by canonical key."""
     found: dict[int, Failure] = {}
     for piece in pieces(keys):
-        for key, at, *details in connection.execute(_FAILED, {"keys": piece}):
-            first_at = found[key].first_at if key in found else at
-            found[key] = Failure(first_at, *details)
+        for row in connection.execute(_FAILED, {"keys": piece}):
+            known = found.get(row.dataset_key)
+            first_at = row.failed_at if known is None else known.first_at
+            found[row.dataset_key] = Failure(
+                first_at, row.run_id, row.job_namespace, row.job_name, row.error
+            )
     return found

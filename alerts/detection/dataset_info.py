@@ -11,11 +11,11 @@ from lineage.states import FAILING, GOOD, LEARNING, UNKNOWN
 
 _DATASETS = text(
     f"""
-    SELECT d.dataset_key, d.namespace, d.name, {TIER}, p.owner,
+    SELECT d.dataset_key AS key, d.namespace, d.name, {TIER} AS tier, p.owner,
         CASE WHEN {FAILS} AND s.state IN ('{GOOD}', '{LEARNING}') THEN '{FAILING}'
-            ELSE coalesce(s.state, '{UNKNOWN}') END,
-        CAST(a.last_written_at + two.limit_seconds * 1e6 AS BIGINT),
-        coalesce(p.is_declared, false), a.last_written_at IS NULL
+            ELSE coalesce(s.state, '{UNKNOWN}') END AS state,
+        CAST(a.last_written_at + two.limit_seconds * 1e6 AS BIGINT) AS limit_at,
+        coalesce(p.is_declared, false) AS is_declared, a.last_written_at IS NULL AS is_unwritten
     FROM dataset d
     LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
     LEFT JOIN dataset_activity a ON a.dataset_key = d.dataset_key
@@ -54,4 +54,5 @@ def load_dataset_info(connection: Connection, keys: Iterable[int]) -> dict[int, 
 
 def _load(connection: Connection, keys: Iterable[int]) -> Iterator[DatasetInfo]:
     for piece in pieces(keys):
-        yield from (DatasetInfo(*row) for row in connection.execute(_DATASETS, {"keys": piece}))
+        rows = connection.execute(_DATASETS, {"keys": piece})
+        yield from (DatasetInfo(**row) for row in rows.mappings())

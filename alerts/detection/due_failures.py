@@ -91,9 +91,9 @@ def find_due_failures(
 
     Args:
         connection: of the catalog.
-        found: clusters, as `roots.clusters` has them.
-        failures: their roots, as `failed_runs.select_failures` has them.
-        snapshot: the estate.
+        found: groups that `roots.find_faults` returned.
+        failures: their roots that `retries.select_failures` returned.
+        snapshot: of the evaluation.
         as_of: of the evaluation, µs.
     """
     mine = sorted(

@@ -15,11 +15,11 @@ from lineage.catalog.tables.runs import LEAF_RUN_ID, leaf_job
 # A task of Airflow announces its tries; an application that it submitted does not.
 _FAILED = text(
     f"""
-    SELECT r.run_id, {LEAF_RUN_ID}, r.job_namespace, r.job_name,
-        {leaf_job("namespace")}, {leaf_job("name")},
-        coalesce(r.failed_at, r.last_event_at), r.is_history,
+    SELECT r.run_id, {LEAF_RUN_ID} AS leaf_run_id, r.job_namespace, r.job_name,
+        {leaf_job("namespace")} AS leaf_namespace, {leaf_job("name")} AS leaf_name,
+        coalesce(r.failed_at, r.last_event_at) AS failed_at, r.is_history,
         (SELECT max(o.retries_left) FROM run o
-            WHERE o.run_id IN (r.run_id, r.parent_run_id, r.root_run_id))
+            WHERE o.run_id IN (r.run_id, r.parent_run_id, r.root_run_id)) AS retries_left
     FROM run r WHERE r.run_id IN :runs
     """  # noqa: S608 - our own columns
 ).bindparams(bindparam("runs", expanding=True))
@@ -30,9 +30,10 @@ _OURS = _WRITES.format(" JOIN dataset d ON d.dataset_key = io.dataset_key")
 # Without `+`, SQLite searches an index for each of the keys, for each output of each run.
 _ATTEMPTS = text(
     f"""
-    SELECT {LEAF_RUN_ID},
+    SELECT {LEAF_RUN_ID} AS leaf_run_id,
         CASE WHEN EXISTS ({_OURS} AND +d.canonical_key IN :keys) THEN {_WRITES_SAME}
-            WHEN EXISTS ({_WRITES.format("")}) THEN {_WRITES_OTHERS} ELSE {_WRITES_UNKNOWN} END,
+            WHEN EXISTS ({_WRITES.format("")}) THEN {_WRITES_OTHERS} ELSE {_WRITES_UNKNOWN} END
+            AS outputs,
         first_event_at, failed_at, completed_at, nominal_start_at, retries_left
     FROM run r WHERE {OF_JOB} ORDER BY first_event_at DESC LIMIT :most
     """  # noqa: S608 - our own columns
@@ -67,9 +68,8 @@ def load_failed(
     """Load these runs by their id; a run that was deleted has none."""
     found = defaultdict[str, list[FailedRun]](list)
     for piece in pieces(run_ids):
-        for row in connection.execute(_FAILED, {"runs": piece}):
-            each = FailedRun(*row)
-            found[each.run_id].append(each)
+        for row in connection.execute(_FAILED, {"runs": piece}).mappings():
+            found[row["run_id"]].append(FailedRun(**row))
     return found
 
 
@@ -115,9 +115,15 @@ def _add_failed(found: dict[str, Attempt], runs: Iterable[FailedRun]) -> None:
 
 
 def _read_attempts(rows: Iterable[Any]) -> Iterator[tuple[str, int, Attempt]]:
-    for run_id, outputs, began_at, *times in rows:
-        names = ("failed_at", "completed_at", "nominal_at", "retries_left")
-        yield run_id, outputs, Attempt(began_at=began_at, **dict(zip(names, times, strict=True)))
+    for row in rows:
+        attempt = Attempt(
+            began_at=row.first_event_at,
+            failed_at=row.failed_at,
+            completed_at=row.completed_at,
+            nominal_at=row.nominal_start_at,
+            retries_left=row.retries_left,
+        )
+        yield row.leaf_run_id, row.outputs, attempt
 
 
 def _merge_attempts(one: Attempt | None, other: Attempt) -> Attempt:

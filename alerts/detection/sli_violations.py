@@ -1,18 +1,18 @@
 """Load the SLI violations of the newest evaluation."""
 
-from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, Row, text
 
 from alerts.root_cause.snapshot import SliViolation
 from lineage.states import FRESHNESS
 
 _BAD = """
     SELECT s.dataset_key, s.sli, s.reason, s.since, s.was_good,
-        a.last_written_at + s.limit_seconds * 1e6,
-        CASE WHEN s.limit_origin = 'learned' THEN l.learned_at END,
-        coalesce(a.last_written_at, 0) > s.since, coalesce(p.is_regulated, 1 = 0)
+        a.last_written_at + s.limit_seconds * 1e6 AS deadline_at,
+        CASE WHEN s.limit_origin = 'learned' THEN l.learned_at END AS learned_at,
+        coalesce(a.last_written_at, 0) > s.since AS is_written,
+        coalesce(p.is_regulated, 1 = 0) AS is_regulated
     FROM dataset_state s
     JOIN dataset d ON d.dataset_key = s.dataset_key
     LEFT JOIN dataset_activity a ON a.dataset_key = s.dataset_key
@@ -38,16 +38,22 @@ def load_unknown_keys(connection: Connection) -> frozenset[int]:
     return frozenset(connection.scalars(text(_UNKNOWN)))
 
 
-def _has_recovered(row: Sequence[Any], as_of: int) -> bool:
+def _has_recovered(row: Row[Any], as_of: int) -> bool:
     """Return whether it was written since it is bad, and is not due again."""
-    _, sli, _, _, _, deadline, _, is_written, _ = row
-    return sli == FRESHNESS.id and is_written and deadline is not None and int(deadline) > as_of
+    is_late = row.sli == FRESHNESS.id and row.deadline_at is not None
+    return is_late and row.is_written and int(row.deadline_at) > as_of
 
 
-def _violation(row: Sequence[Any], as_of: int) -> SliViolation:
-    key, sli, reason, since, was_good, deadline, learned_at, _, is_regulated = row
-    if sli == FRESHNESS.id and deadline is not None:
-        # Not the evaluation that found it: the deadline. Nobody could miss one not yet learned.
-        since = min(as_of, max(int(deadline), learned_at or 0))
-    flags = {"is_standing": not was_good, "is_regulated": bool(is_regulated)}
-    return SliViolation(key, sli, reason, since, **flags)
+def _violation(row: Row[Any], as_of: int) -> SliViolation:
+    since = row.since
+    if row.sli == FRESHNESS.id and row.deadline_at is not None:
+        # Since the deadline, not since the evaluation; a limit counts once it is learned.
+        since = min(as_of, max(int(row.deadline_at), row.learned_at or 0))
+    return SliViolation(
+        row.dataset_key,
+        row.sli,
+        row.reason,
+        since,
+        is_standing=not row.was_good,
+        is_regulated=bool(row.is_regulated),
+    )

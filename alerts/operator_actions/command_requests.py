@@ -73,7 +73,7 @@ def submit(connection: Connection, request: CommandRequest, at: int) -> int:
         at: now, µs.
 
     Raises:
-        AskError: it is refused, and nothing was written: see `audited_refusal`.
+        CommandError: it is rejected, and nothing was written: see `record_rejection`.
     """
     known = _find_number(connection, request.request_id)
     if known is not None:
@@ -110,7 +110,7 @@ def audit_entry(request: CommandRequest, at: int) -> Entry:
 def record_rejection(
     connection: Connection, request: CommandRequest, error: CommandError, at: int
 ) -> None:
-    """Write down that it was refused at the door, in a transaction after the one of `ask`."""
+    """Record the rejection of a request, in a transaction after the one of `submit`."""
     record(connection, rejection(audit_entry(request, at), str(error)))
 
 

@@ -63,7 +63,7 @@ def create_window(connection: Connection, request: WindowRequest, at: int) -> in
     """Create a window with its audit row, and return its number.
 
     Raises:
-        WindowError: it is refused, and nothing was written: see `audited_refusal`.
+        WindowError: it is rejected, and nothing was written: see `record_rejection`.
     """
     begin = max(request.begin, at)
     until = _check_end(request.until, begin, at)
@@ -121,14 +121,14 @@ def audit_entry(request: WindowRequest, at: int) -> Entry:
 def record_rejection(
     connection: Connection, request: WindowRequest, error: WindowError, at: int
 ) -> None:
-    """Write down that it was refused, in a transaction after the one of `create`."""
+    """Record the rejection of a window, in a transaction after `create_window`."""
     record(connection, rejection(audit_entry(request, at), str(error)))
 
 
 def record_end_rejection(
     connection: Connection, ending: WindowEnding, error: WindowError, at: int
 ) -> None:
-    """Write down that ending it was refused, in a transaction after the one of `end`."""
+    """Record that ending a window was rejected, in a transaction after `close_window`."""
     record(connection, rejection(_audit_end(ending, at), str(error)))
 
 

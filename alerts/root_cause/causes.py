@@ -14,26 +14,31 @@ from alerts.root_cause.snapshot import MICROS
 from alerts.root_cause.version_rollouts import find_rollouts
 from lineage import keys
 
+_FAILED: Final = frozenset({"failed", "lost"})
+_NOTIFIED = text(
+    "SELECT root_name FROM incident WHERE root_entity = 'cause' AND state <> 'resolved'"
+)
+_GOOD_RUN_AGE: Final = 30 * 86_400 * MICROS  # an older good run says little about the present
+
 
 def merge_by_cause(
     found: Iterable[FaultGroup], causes: Mapping[Root, str], failures: Collection[Root] = ()
 ) -> tuple[FaultGroup, ...]:
-    """Put those together that have a cause in common.
+    """Merge groups that have a cause in common.
 
     The incident of the cause takes over those of its roots like any root further upstream: they are
-    among its faults (`incident.found_of`).
+    among its faults (`DetectedFault.faults`).
 
     Args:
-        found: as `roots.clusters` has them.
-        causes: what is known to be behind a root, in words: whoever compares failing runs with good
-            ones knows, also whether one is enough. Roots that are not in it stand for themselves.
-        failures: roots of latent clusters that are faults by themselves
-            (`failed_runs.select_failures`).
+        found: groups that `roots.find_faults` returned.
+        causes: name of the cause by root, as `find_shared_causes` found it; other roots have none.
+        failures: roots of latent groups that are faults by themselves
+            (`retries.select_failures`).
 
     Returns:
-        Those of which something is bad, and those of `failures`: the first to fail first, those of
+        Groups with a bad dataset, and those of `failures`: the first to fail first, those of
         unknown root last. The kind of a cause is the kind of its first root; each member's path
-        begins at the root that explains it. All else that is latent stands only within a cause.
+        begins at the root that explains it. Other latent groups are part of a cause, or left out.
     """
     together: dict[str, list[FaultGroup]] = defaultdict(list)
     alone: list[FaultGroup] = []
@@ -69,22 +74,13 @@ def _merge(cause: str, found: list[FaultGroup]) -> FaultGroup:
     )
 
 
-_FAILED: Final = frozenset({"failed", "lost"})
-_NOTIFIED = text(
-    "SELECT root_name FROM incident WHERE root_entity = 'cause' AND state <> 'resolved'"
-)
-_GOOD_RUN_AGE: Final = 30 * 86_400 * MICROS  # an older good run says little about the present
-
-
 def find_shared_causes(
     connection: Connection, found: Iterable[FaultGroup], as_of: int, failures: Collection[Root] = ()
 ) -> Mapping[Root, CommonCause]:
     """Return what failed jobs have in common, by root.
 
-    Nothing is compared while all are latent, and none of them is one of `failures`.
-
-    A run that failed counts from then on, though its dataset is bad only at its deadline: the first
-    to be told of it should be whoever can mend the cause.
+    Nothing is compared while all are latent, and none of them is one of `failures`. A failed run
+    counts at once, before its dataset is late: the first page should go to the owner of the cause.
     """
     failed = [each for each in found if each.root.entity == "job" and each.root.kind in _FAILED]
     if all(each.is_latent and each.root not in failures for each in failed):

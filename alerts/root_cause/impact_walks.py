@@ -1,6 +1,6 @@
 """Compute what is downstream of each root, and cache what severities need.
 
-An impact may be half of the estate, and a storm has thousands of roots: kept all at once they took
+An impact may be half of the datasets, and a storm has thousands of roots: all impacts together took
 gigabytes. Remembered is what a severity needs, for as long as the graph is the same.
 """
 
@@ -55,41 +55,41 @@ class _Cache(msgspec.Struct, eq=False):
 class ImpactWalks:
     """Walks of the graph of one evaluation."""
 
-    def __init__(self, estate: LineageSnapshot, previous: "ImpactWalks | None" = None) -> None:
+    def __init__(self, snapshot: LineageSnapshot, previous: "ImpactWalks | None" = None) -> None:
         """Build the graph.
 
         Args:
-            estate: of this evaluation.
+            snapshot: of this evaluation.
             previous: of the evaluation before; what it remembers holds while the graph is the same.
         """
-        self._estate = estate
+        self._snapshot = snapshot
         before: _Cache | None = None if previous is None else previous.cache
-        self.cache: _Cache = _reuse_or_build(estate, before)
+        self.cache: _Cache = _reuse_or_build(snapshot, before)
 
     def impact(self, group: FaultGroup) -> Impact:
         """Return all that is downstream of a root; nothing of it is kept."""
-        return impact_of_group(group, self.cache.graph, self._estate, RULES)
+        return impact_of_group(group, self.cache.graph, self._snapshot, RULES)
 
     def severity(self, group: FaultGroup, now: int) -> Severity:
         """Return how severe a fault is, by what is downstream of its root."""
-        return rate_severity(group, self._stake(group), self._estate, now, RULES)
+        return rate_severity(group, self._stake(group), self._snapshot, now, RULES)
 
     def _stake(self, group: FaultGroup) -> Impact:
-        starts = lost_outputs(group, self._estate)
+        starts = lost_outputs(group, self._snapshot)
         known = self.cache.impacts.get(starts.tobytes())
         if known is not None:
             return known
-        stake = _keep_paging(impact_of(starts, self.cache.graph, self._estate, RULES))
+        stake = _keep_paging(impact_of(starts, self.cache.graph, self._snapshot, RULES))
         self.cache.add(starts, stake)
         return stake
 
 
-def _reuse_or_build(estate: LineageSnapshot, before: _Cache | None) -> _Cache:
-    tiers = estate.datasets["tier"].copy()
-    shape = _GraphShape(estate.keys, estate.upstreams, estate.downstreams, tiers)
+def _reuse_or_build(snapshot: LineageSnapshot, before: _Cache | None) -> _Cache:
+    tiers = snapshot.datasets["tier"].copy()
+    shape = _GraphShape(snapshot.keys, snapshot.upstreams, snapshot.downstreams, tiers)
     if before is not None and _is_same_shape(before.shape, shape):
         return before
-    graph = Graph(estate.keys[estate.upstreams], estate.keys[estate.downstreams])
+    graph = Graph(snapshot.keys[snapshot.upstreams], snapshot.keys[snapshot.downstreams])
     return _Cache(shape, graph, {})
 
 

@@ -75,7 +75,7 @@ def find_links(found: Rows, groups: SymptomGroups, snapshot: LineageSnapshot) ->
     Args:
         found: `SYMPTOM`.
         groups: which of them are one fault.
-        snapshot: the estate that they are of.
+        snapshot: with the datasets of the symptoms.
     """
     when = load_times(found, snapshot)
     across = [_link_ends(ways, found, when) for ways in _find_paths(found, snapshot)]

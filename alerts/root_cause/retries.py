@@ -97,7 +97,7 @@ RULES: Final = RetryRules()
 
 
 def select_failures(found: Iterable[FaultGroup], snapshot: LineageSnapshot) -> frozenset[Root]:
-    """Return the roots of latent clusters that failed, of critical and important datasets."""
+    """Return the roots of latent groups that failed, of critical and important datasets."""
     failed = (each for each in found if each.is_latent and each.root.kind == FAILED)
     return frozenset(each.root for each in failed if _is_important(each, snapshot))
 

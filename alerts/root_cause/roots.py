@@ -22,24 +22,26 @@ from alerts.root_cause.symptom_groups import SymptomGroups, group_symptoms
 from lineage.adjacency import Positions, spans
 
 
-def find_faults(facts: Iterable[SliViolation], snapshot: LineageSnapshot) -> tuple[FaultGroup, ...]:
+def find_faults(
+    violations: Iterable[SliViolation], snapshot: LineageSnapshot
+) -> tuple[FaultGroup, ...]:
     """Return every fault, the first to fail first, those of unknown root last.
 
-    Each fact is of exactly one cluster: where two roots explain it, of the one that failed first.
-    Runs that failed or are lost, and made nothing bad yet, are clusters too, latent ones.
+    Each violation is in exactly one group: where two roots explain it, in that of the first one.
+    Runs that failed or are lost, and made nothing bad yet, are latent groups.
 
     Raises:
-        ValueError: as `estate.symptoms`.
+        ValueError: as `snapshot.find_symptoms`.
     """
-    found = find_symptoms(facts, snapshot)
+    found = find_symptoms(violations, snapshot)
     if not len(found):
         return ()
     groups = group_symptoms(found, snapshot)
     explained = find_links(found, groups, snapshot)
-    claims = assign_members(
+    assigned = assign_members(
         groups.of[explained.parents], groups.of[explained.children], groups.rank
     )
-    return tuple(_FaultBuilder(found, groups, explained, claims, snapshot).clusters())
+    return tuple(_FaultBuilder(found, groups, explained, assigned, snapshot).build())
 
 
 class _FaultBuilder:
@@ -50,18 +52,18 @@ class _FaultBuilder:
         found: Rows,
         groups: SymptomGroups,
         explained: Links,
-        claims: Assignments,
+        assigned: Assignments,
         snapshot: LineageSnapshot,
     ) -> None:
-        self._groups, self._claims = groups, claims
+        self._groups, self._claims = groups, assigned
         self._faults = _roots_of_groups(groups)
-        evidence = _find_evidence(groups, explained, claims)
+        evidence = _find_evidence(groups, explained, assigned)
         self._members = list(_build_members(found, groups, evidence, explained, snapshot))
-        self._whys = _unknown_reasons(found, groups, claims, snapshot)
+        self._whys = _unknown_reasons(found, groups, assigned, snapshot)
         self._by_group = np.argsort(groups.of, kind="stable")
         self._counts = np.bincount(groups.of)
 
-    def clusters(self) -> Iterator[FaultGroup]:
+    def build(self) -> Iterator[FaultGroup]:
         owner = self._claims.owner[self._groups.of]
         order = np.argsort(owner, kind="stable")
         ends = np.cumsum(np.bincount(owner, minlength=len(self._claims.roots)))
@@ -109,13 +111,13 @@ class _Evidence(msgspec.Struct, frozen=True):
     steps: Positions
 
 
-def _find_evidence(groups: SymptomGroups, explained: Links, claims: Assignments) -> _Evidence:
-    link = claims.edge[groups.of]
+def _find_evidence(groups: SymptomGroups, explained: Links, assigned: Assignments) -> _Evidence:
+    link = assigned.edge[groups.of]
     parents = np.append(explained.parents, UNASSIGNED)  # where `link` is NOBODY
     children = np.append(explained.children, UNASSIGNED)
     is_end = children[link] == np.arange(len(link))
     return _Evidence(
-        link, np.where(is_end, parents[link], children[link]), is_end, claims.steps[groups.of]
+        link, np.where(is_end, parents[link], children[link]), is_end, assigned.steps[groups.of]
     )
 
 
@@ -154,10 +156,10 @@ def _unobserved_path(explained: Links, link: int, snapshot: LineageSnapshot) -> 
 
 
 def _unknown_reasons(
-    found: Rows, groups: SymptomGroups, claims: Assignments, snapshot: LineageSnapshot
+    found: Rows, groups: SymptomGroups, assigned: Assignments, snapshot: LineageSnapshot
 ) -> dict[int, UnknownReason]:
     """Return why each root that is only a symptom is unknown, by its direct upstream."""
-    unknown = claims.roots[~IS_ROOT[groups.kind[claims.roots]]]
+    unknown = assigned.roots[~IS_ROOT[groups.kind[assigned.roots]]]
     number = np.full(len(groups), UNASSIGNED, dtype=np.intp)
     number[unknown] = np.arange(len(unknown))
     target = np.full(len(snapshot.datasets), UNASSIGNED, dtype=np.intp)

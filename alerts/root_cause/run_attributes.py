@@ -1,10 +1,10 @@
 """Load attributes of runs that several jobs can have in common."""
 
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Any, Final
 
 import msgspec
-from sqlalchemy import Connection, bindparam, text
+from sqlalchemy import Connection, Row, bindparam, text
 
 from alerts.root_cause.common_causes import Attribute, FailingJob
 from lineage.catalog.pieces import pieces
@@ -15,20 +15,22 @@ from lineage.keys import key
 _ATTRIBUTES = "r.engine, r.engine_version, r.adapter_version, r.spark_conf"
 _FAILED = text(
     f"""
-    SELECT {leaf_job("namespace")}, {leaf_job("name")}, {_ATTRIBUTES} FROM run r
+    SELECT {leaf_job("namespace")} AS namespace, {leaf_job("name")} AS name, {_ATTRIBUTES}
+    FROM run r
     WHERE r.run_id IN :run_ids
     """  # noqa: S608 - constants only
 ).bindparams(bindparam("run_ids", expanding=True))
 _LAST_GOOD = f"""
-    SELECT DISTINCT a.last_job_namespace, a.last_job_name, {_ATTRIBUTES}, p.owner
+    SELECT DISTINCT a.last_job_namespace AS namespace, a.last_job_name AS name, {_ATTRIBUTES},
+        p.owner
     FROM dataset_activity a JOIN run r ON r.root_run_id = a.last_write_root_run_id
     LEFT JOIN dataset_policy p ON p.dataset_key = a.dataset_key
     WHERE a.last_written_at >= :since
 """  # noqa: S608 - likewise
 # By the indexes of runs by job.
 _OF_JOB = f"""
-    SELECT DISTINCT {leaf_job("namespace")}, {leaf_job("name")}, r.engine, r.engine_version,
-        r.adapter_version, NULL
+    SELECT DISTINCT {leaf_job("namespace")} AS namespace, {leaf_job("name")} AS name, r.engine,
+        r.engine_version, r.adapter_version
     FROM run r WHERE r.{{part}}_job_name IN :names AND r.first_event_at >= :since
     AND r.completed_at IS NOT NULL AND r.failed_at IS NULL
 """  # noqa: S608 - our own columns
@@ -43,7 +45,7 @@ class GoodRun(msgspec.Struct):
 
     Attributes:
         attributes: what it reports of itself.
-        owners: of what it wrote; a dataset of nobody adds none.
+        owners: of the datasets that it wrote; unowned ones add none.
     """
 
     namespace: str
@@ -55,10 +57,10 @@ class GoodRun(msgspec.Struct):
 def load_last_good(connection: Connection, since: int) -> dict[int, GoodRun]:
     """Return the newest good run of each job since then (µs), by job key."""
     found: dict[int, GoodRun] = {}
-    for namespace, name, *values, owner in connection.execute(text(_LAST_GOOD), {"since": since}):
-        run = found.setdefault(key(namespace, name), GoodRun(namespace, name))
-        run.attributes |= _attributes(*values)
-        run.owners |= {owner} if owner else set()
+    for row in connection.execute(text(_LAST_GOOD), {"since": since}):
+        run = found.setdefault(key(row.namespace, row.name), GoodRun(row.namespace, row.name))
+        run.attributes |= _attributes(row)
+        run.owners |= {row.owner} if row.owner else set()
     return found
 
 
@@ -69,8 +71,9 @@ def load_versions(
     found: dict[int, set[Attribute]] = {}
     for piece in pieces(sorted({job.name for job in jobs})):
         rows = connection.execute(_VERSIONS, {"names": piece, "since": since})
-        for namespace, name, *values in rows:
-            found.setdefault(key(namespace, name), set()).update(_attributes(*values).items())
+        for row in rows:
+            versions = _version_attributes(row)
+            found.setdefault(key(row.namespace, row.name), set()).update(versions.items())
     return found
 
 
@@ -81,25 +84,22 @@ def load_failing_jobs(
     now: dict[int, dict[str, str]] = {}
     named: dict[int, frozenset[str]] = {}
     for piece in pieces(sorted(run_ids)):
-        for namespace, name, *values in connection.execute(_FAILED, {"run_ids": piece}):
-            job = key(namespace, name)
-            now.setdefault(job, {}).update(_attributes(*values))
-            named[job] = named.get(job, frozenset()) | _version_attributes(*values[:3]).keys()
+        for row in connection.execute(_FAILED, {"run_ids": piece}):
+            job = key(row.namespace, row.name)
+            now.setdefault(job, {}).update(_attributes(row))
+            named[job] = named.get(job, frozenset()) | _version_attributes(row).keys()
     was = {job: run.attributes for job, run in before.items()}
     return [
         FailingJob(job, values, was.get(job), named[job]) for job, values in sorted(now.items())
     ]
 
 
-def _attributes(
-    engine: str | None, engine_version: str | None, adapter_version: str | None, conf: str | None
-) -> dict[str, str]:
+def _attributes(row: Row[Any]) -> dict[str, str]:
+    conf = row.spark_conf
     settings = {} if conf is None else msgspec.json.decode(conf, type=dict[str, str])
-    return _version_attributes(engine, engine_version, adapter_version) | settings
+    return _version_attributes(row) | settings
 
 
-def _version_attributes(
-    engine: str | None, engine_version: str | None, adapter_version: str | None
-) -> dict[str, str]:
-    named = {engine or "engine": engine_version, _LISTENER: adapter_version}
+def _version_attributes(row: Row[Any]) -> dict[str, str]:
+    named = {row.engine or "engine": row.engine_version, _LISTENER: row.adapter_version}
     return {name: value for name, value in named.items() if value}

@@ -137,7 +137,7 @@ def rate_severity(
     Args:
         group: the fault.
         impact: its impact.
-        snapshot: the estate, with deadlines and expected reads.
+        snapshot: with deadlines and expected reads.
         now: µs.
         rules: weights and response times.
     """

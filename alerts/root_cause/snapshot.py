@@ -144,10 +144,10 @@ def _add_unknown_datasets(datasets: Rows, in_edges: Keys) -> Rows:
     fresh = np.unique(in_edges[~is_member(keys, in_edges)])
     if not len(fresh):
         return ordered
-    strangers = np.zeros(len(fresh), dtype=DATASET)
-    strangers["key"], strangers["cadence_seconds"] = fresh, np.nan
-    strangers["tier"] = TIERS.index(OPTIONAL)
-    return np.sort(np.concatenate([ordered, strangers]), order="key")
+    unknown = np.zeros(len(fresh), dtype=DATASET)
+    unknown["key"], unknown["cadence_seconds"] = fresh, np.nan
+    unknown["tier"] = TIERS.index(OPTIONAL)
+    return np.sort(np.concatenate([ordered, unknown]), order="key")
 
 
 def is_member(ascending: Keys, wanted: Keys) -> NDArray[np.bool_]:
@@ -158,19 +158,19 @@ def is_member(ascending: Keys, wanted: Keys) -> NDArray[np.bool_]:
     return np.asarray(ascending[at] == wanted)
 
 
-def find_symptoms(facts: Iterable[SliViolation], snapshot: LineageSnapshot) -> Rows:
+def find_symptoms(violations: Iterable[SliViolation], snapshot: LineageSnapshot) -> Rows:
     """Return the symptoms, each kind once a dataset, since its first violation.
 
     A run that failed or was lost after its dataset's newest write is a cause before anything is
-    late: where no fact says that the dataset stopped, it stands here as latent.
+    late: without a violation that the dataset stopped, it is a latent symptom.
 
     Returns:
         `SYMPTOM`, by dataset, then kind.
 
     Raises:
-        ValueError: a fact is of a dataset that the estate does not have, or of no known reason.
+        ValueError: a violation has an unknown dataset or reason.
     """
-    violated = _violated(list(facts), snapshot)
+    violated = _violated(list(violations), snapshot)
     fresh = np.concatenate([violated, *_find_latent(violated, snapshot)])
     fresh = fresh[np.lexsort((fresh["onset"], fresh["kind"], fresh["dataset"]))]
     is_first = np.ones(len(fresh), dtype=np.bool_)
@@ -178,31 +178,31 @@ def find_symptoms(facts: Iterable[SliViolation], snapshot: LineageSnapshot) -> R
     return fresh[is_first]
 
 
-def _violated(facts: list[SliViolation], snapshot: LineageSnapshot) -> Rows:
-    found = np.zeros(len(facts), dtype=SYMPTOM)
-    keys = np.array([fact.dataset_key for fact in facts], dtype=np.int64)
-    strangers = keys[~is_member(snapshot.keys, keys)]
-    if len(strangers):
-        raise ValueError(f"facts: dataset {strangers[0]} is not among the datasets; add its row")
+def _violated(violations: list[SliViolation], snapshot: LineageSnapshot) -> Rows:
+    found = np.zeros(len(violations), dtype=SYMPTOM)
+    keys = np.array([violation.dataset_key for violation in violations], dtype=np.int64)
+    unknown = keys[~is_member(snapshot.keys, keys)]
+    if len(unknown):
+        raise ValueError(f"violations: dataset {unknown[0]} is not among the datasets; add its row")
     found["dataset"] = np.searchsorted(snapshot.keys, keys)
     rows = snapshot.datasets[found["dataset"]]
     found["kind"] = [
-        CODE[_kind_of_violation(fact, is_source=is_source)]
-        for fact, is_source in zip(facts, rows["is_source"].tolist(), strict=True)
+        CODE[_kind_of_violation(violation, is_source=is_source)]
+        for violation, is_source in zip(violations, rows["is_source"].tolist(), strict=True)
     ]
-    since = np.array([fact.since for fact in facts], dtype=np.int64)
+    since = np.array([violation.since for violation in violations], dtype=np.int64)
     has_failed = (found["kind"] == CODE["failed"]) & (rows["failed_at"] != NEVER)
     found["onset"] = np.where(has_failed, np.minimum(since, rows["failed_at"]), since)
     return found
 
 
-def _kind_of_violation(fact: SliViolation, *, is_source: bool) -> str:
+def _kind_of_violation(violation: SliViolation, *, is_source: bool) -> str:
     return kind_of(
-        fact.reason,
-        fact.sli,
-        is_standing=fact.is_standing,
+        violation.reason,
+        violation.sli,
+        is_standing=violation.is_standing,
         is_source=is_source,
-        is_regulated=fact.is_regulated,
+        is_regulated=violation.is_regulated,
     )
 
 

@@ -1,4 +1,4 @@
-"""A catalog with a handful of datasets, whose states a test sets as an evaluation would."""
+"""Catalog with a few datasets, whose states a test sets as an evaluation would."""
 
 import itertools
 from collections.abc import Iterable
@@ -21,17 +21,17 @@ MIDNIGHT = to_micros(datetime(2026, 11, 21, tzinfo=UTC))
 
 
 def micros(seconds: float) -> int:
-    """Of so many seconds after midnight."""
+    """Return the time so many seconds after midnight."""
     return MIDNIGHT + round(seconds * MICROS)
 
 
 def dataset(name: str) -> int:
-    """Its key."""
+    """Return the key of a dataset."""
     return key(NAMESPACE, name)
 
 
 def job(name: str) -> int:
-    """The key of the job that writes a dataset, as roots have it."""
+    """Return the key of the job that writes a dataset, as roots have it."""
     return key(JOBS, f"make_{name}")
 
 
@@ -44,19 +44,19 @@ class CatalogBuilder:
         self._edges: list[dict[str, Any]] = []
 
     def add(self, *names: str, tier: str = "important", **policy: Any) -> None:  # noqa: ANN401
-        """Datasets that are well."""
+        """Add good datasets."""
         with writing(self.engine) as connection:
             for table, rows in rows_of(names, tier, **policy).items():
                 connection.execute(insert(tables.metadata.tables[table]), rows)
 
     def chain(self, *names: str) -> None:
-        """Each is made of the one before it."""
+        """Add edges: each dataset is made of the one before it."""
         for upstream, downstream in itertools.pairwise(names):
             self.pend_edge(upstream, downstream)
         self.flush_edges()
 
     def pend_edge(self, upstream: str, downstream: str) -> None:
-        """One is made of the other, from the next flush on."""
+        """Prepare an edge, which the next flush adds."""
         seen = {"first_seen_at": micros(-9 * DAY), "last_seen_at": micros(0)}
         made = {"job_namespace": JOBS, "job_name": f"make_{downstream}"}
         ends = {"upstream_key": dataset(upstream), "downstream_key": dataset(downstream)}
@@ -64,13 +64,13 @@ class CatalogBuilder:
         self._edges.append(ends | made | seen | told)
 
     def flush_edges(self) -> None:
-        """Those that were pending."""
+        """Add the prepared edges."""
         with writing(self.engine) as connection:
             connection.execute(insert(tables.edge), self._edges)
         self._edges = []
 
     def say(self, name: str, state: str, reason: str | None = None, **said: Any) -> None:  # noqa: ANN401
-        """What the newest evaluation says of its freshness, or of another SLI."""
+        """Set what the newest evaluation says of a dataset's freshness, or of another SLI."""
         row = _state(name) | {"sli": said.pop("sli", "M2"), "state": state, "reason": reason}
         row |= {"since": micros(said.pop("since", 0))} | said
         with writing(self.engine) as connection:
@@ -84,7 +84,7 @@ class CatalogBuilder:
             connection.execute(table.update().where(own).values(last_written_at=None))
 
     def ran(self, activities: Iterable[Row[Any]], engine_version: str) -> None:
-        """A good run stands behind the newest write of each."""
+        """Add a good run for the newest write of each."""
         for activity in activities:
             self._runs += 1
             run, name = f"run-{self._runs}", activity.last_job_name.removeprefix("make_")
@@ -96,14 +96,14 @@ class CatalogBuilder:
                 connection.execute(mine.values(last_write_root_run_id=run))
 
     def own(self, name: str, owner: str) -> None:
-        """The policy says whose it is."""
+        """Set the owner of a dataset, as the policy would."""
         table = tables.dataset_policy
         with writing(self.engine) as connection:
             mine = update(table).where(table.c.dataset_key == dataset(name))
             connection.execute(mine.values(owner=owner))
 
     def fail(self, name: str, at: float, **said: Any) -> str:  # noqa: ANN401
-        """A run of its job fails; its id."""
+        """Fail a run of its job; return its id."""
         run = self.start(name, at, **{"failed_at": micros(at), "error_message": "boom"} | said)
         changed = {"last_failed_at": micros(at), "last_failed_run_id": run}
         row = {"dataset_key": dataset(name), "writes": 9, "learned_writes": 9} | changed
@@ -120,14 +120,14 @@ class CatalogBuilder:
         return run
 
     def evaluate(self, at: float) -> None:
-        """An evaluation is in the catalog."""
+        """Add an evaluation."""
         row = {"as_of": micros(at), "previous_as_of": None, "last_seq": 0, "datasets": 0}
         with writing(self.engine) as connection:
             connection.execute(delete(tables.evaluation))
             connection.execute(insert(tables.evaluation).values(**row, policy_hash="", seconds=0.0))
 
     def note(self, **times: float | None) -> None:
-        """Note times of the catalog, in seconds after midnight; None: 0, as for no time."""
+        """Set times of the catalog, in seconds after midnight; None: 0, as for no time."""
         rows = [
             {"name": name, "value": str(0 if at is None else micros(at))}
             for name, at in times.items()
@@ -145,7 +145,7 @@ def rows_of(
     tier: str = "important",
     **policy: Any,  # noqa: ANN401
 ) -> dict[str, list[dict[str, Any]]]:
-    """By table, those of datasets that are well."""
+    """Return the rows of good datasets, by table."""
     every = [*names]
     return {
         "dataset": [_dataset(name) for name in every],

@@ -1,4 +1,4 @@
-"""An estate in a catalog, and a watch over it on a clock of its own."""
+"""Catalog, incident detector and notification worker on a clock of their own."""
 
 import pytest
 from sqlalchemy import select, update
@@ -18,7 +18,7 @@ NOON = 12 * 3600
 
 
 class DetectorHarness:
-    """A watch, and the seconds that it was called at."""
+    """Incident detector with a catalog, called at times of a test."""
 
     def __init__(self, engine) -> None:
         self.engine, self.estate = engine, CatalogBuilder(engine)
@@ -29,7 +29,7 @@ class DetectorHarness:
         self.restart()
 
     def restart(self):
-        """A new process: it remembers what stands in the catalog."""
+        """Start a new process, which loads incidents from the catalog."""
         given = (self._clock, lambda: self.policy, RoutingSettings())
         self.watch, self.desk = (
             IncidentDetector(*given, lambda: self.troubles),
@@ -37,13 +37,13 @@ class DetectorHarness:
         )
 
     def at(self, seconds, *, evaluated=True):
-        """One turn, with a new evaluation unless told; what happened, in words."""
+        """Run one turn, by default after a new evaluation; return the new events."""
         if evaluated:
             self.estate.evaluate(seconds)
         return self.look(seconds)
 
     def look(self, seconds):
-        """One turn, with what evaluations there are."""
+        """Run one turn without a new evaluation; return the new events."""
         self._now = seconds
         self.watch(self.engine)
         self.desk(self.engine)
@@ -53,38 +53,38 @@ class DetectorHarness:
         return fresh
 
     def until(self, seconds, *, every=15):
-        """Turns up to this second; all that happened."""
+        """Run turns up to this second; return all events."""
         first = int(self._now) + every
         return [what for at in range(first, seconds + 1, every) for what in self.at(at)]
 
     def want(self, incident_id, action, **more):  # noqa: ANN003
-        """Somebody asks for something; its number."""
+        """Submit a command; return its number."""
         wanted = CommandRequest(incident_id=incident_id, action=action, by="ada", via="api", **more)
         with writing(self.engine) as connection:
             return submit(connection, wanted, micros(self._now))
 
     def plan(self, pattern, until):
-        """Somebody plans a window from now on."""
+        """Plan a suppression window from now on."""
         told = {"name": "migration", "by": "ada", "via": "api", "reason": "a move"}
         with writing(self.engine) as connection:
             wanted = WindowRequest(pattern=pattern, until=micros(until), **told)
             create_window(connection, wanted, micros(self._now))
 
     def move(self, name, namespace):
-        """A dataset is in another namespace, under the same key."""
+        """Move a dataset to another namespace, under the same key."""
         table = tables.dataset
         with writing(self.engine) as connection:
             mine = update(table).where(table.c.name == name)
             connection.execute(mine.values(namespace=namespace))
 
     def rows(self, table=tables.incident):
-        """All of a table, in the order of its key."""
+        """Return all rows of a table, in the order of its key."""
         with self.engine.connect() as connection:
             return connection.execute(select(table).order_by(*table.primary_key)).all()
 
     @property
     def one(self):
-        """The only incident."""
+        """Return the only incident."""
         [row] = self.rows()
         return row
 
@@ -94,13 +94,13 @@ class DetectorHarness:
 
 @pytest.fixture
 def watched(catalog):
-    """On both kinds of catalog."""
+    """Return a harness, on both kinds of catalog."""
     return DetectorHarness(catalog)
 
 
 @pytest.fixture
 def failed(watched):
-    """`raw` was to be written again at noon, and its job failed; what is made of it is late."""
+    """Return a harness whose job of `raw` failed; what is made of `raw` is late."""
     estate = watched.estate
     estate.add("raw", "core", "mart")
     estate.add("board", tier="critical")

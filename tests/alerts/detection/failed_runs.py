@@ -1,4 +1,4 @@
-"""Fails runs of datasets that matter, and reads what was sent about it."""
+"""Fail runs of datasets, and read the messages about them."""
 
 from sqlalchemy import update
 

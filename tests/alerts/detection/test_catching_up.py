@@ -18,7 +18,7 @@ def back(watched):
     return watched
 
 
-def test_what_turns_out_good_when_the_backlog_has_landed_opens_no_incident(back):
+def test_a_dataset_that_is_good_after_the_backlog_opens_nothing(back):
     """Hold what an evaluation finds while events wait: its run and its lineage are among them."""
     back.estate.say("revenue", "bad", "edge_missing", sli="M4")
     assert back.until(NOON + 360) == ["frozen"]
@@ -30,7 +30,7 @@ def test_what_turns_out_good_when_the_backlog_has_landed_opens_no_incident(back)
     assert [row.root_entity for row in back.rows()] == ["service"]
 
 
-def test_what_is_still_bad_when_the_backlog_has_landed_opens(back):
+def test_a_dataset_that_is_bad_after_the_backlog_opens(back):
     """Hold it for 30 s from then on."""
     back.estate.say("revenue", "bad", "edge_missing", sli="M4")
     back.until(NOON + 360)

@@ -110,7 +110,7 @@ def test_a_member_that_joined_in_a_pause_is_explained_from_then_on(watched):
     assert _explained(watched) == {("M2", "important"): 75.0}
 
 
-def test_a_failed_run_explains_nothing_that_is_bad_by_another_fault(watched):
+def test_a_failed_run_explains_no_bad_time_of_another_fault(watched):
     """Keep its dataset in the incident without calling it bad."""
     watched.estate.add("raw")
     watched.estate.fail("raw", NOON)

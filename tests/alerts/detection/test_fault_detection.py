@@ -12,7 +12,7 @@ from tests.alerts.detection.conftest import NOON
 pytestmark = pytest.mark.postgres_nightly
 
 
-def test_a_critical_dataset_downstream_makes_it_a_page_and_says_when_it_is_hit(failed):
+def test_a_critical_dataset_downstream_makes_a_page_with_its_time(failed):
     """The board is due an hour after the next midnight, and read then: less than its four hours."""
     late = 21 * 3600
     failed.at(late)
@@ -30,7 +30,7 @@ def test_it_is_a_ticket_while_there_is_time(failed):
     assert (failed.one.severity, failed.one.because) == ("ticket", "later")
 
 
-def test_the_owner_is_the_job_s_before_its_datasets(failed):
+def test_the_owner_of_the_job_comes_before_those_of_its_datasets(failed):
     """The policy says who owns the job."""
     failed.policy = Policy(jobs=(JobRule(match="spark/make_raw", owner="ingest"),))
     failed.at(NOON + 120)
@@ -39,7 +39,7 @@ def test_the_owner_is_the_job_s_before_its_datasets(failed):
     assert failed.one.owner == "ingest"
 
 
-def test_a_gap_that_always_stood_is_a_ticket(watched):
+def test_a_standing_gap_is_a_ticket(watched):
     """Though a critical dataset has it."""
     watched.estate.add("board", tier="critical")
     watched.estate.say("board", "bad", "no_inputs", sli="M1", was_good=False)
@@ -111,7 +111,7 @@ def test_lineage_that_stopped_pages(watched):
         ("M5", None, "Dataset mart has an unknown origin; 1 dataset affected"),
     ],
 )
-def test_a_ticket_says_which_fault_of_provenance_it_is(watched, sli, reason, words):
+def test_a_ticket_names_its_fault_of_provenance(watched, sli, reason, words):
     """Tell a new source from reads without any source: both are of one kind."""
     watched.estate.add("mart", tier="critical")
     watched.estate.say("mart", "bad", reason, sli=sli)
@@ -172,7 +172,7 @@ def test_an_edge_of_the_past_explains_nothing(failed):
     assert roots == {"make_raw": None, "make_core": "no_upstream"}
 
 
-def test_what_the_policy_declares_is_an_edge_though_nobody_reports_it(failed):
+def test_a_declared_edge_counts_without_a_report(failed):
     """The list of who is hurt has `silent`, whose job tells nobody what it reads."""
     failed.estate.add("silent")
     inputs = (f"{NAMESPACE}/core",)
@@ -205,7 +205,7 @@ def test_jobs_that_one_upgrade_breaks_are_one_incident(watched):
     assert "4 of 4 failing jobs have it, and 0 of 30" in watched.one.evidence
 
 
-def test_the_cause_is_known_before_the_second_job_hurts_anybody(watched):
+def test_the_cause_is_known_before_the_second_job_affects_a_dataset(watched):
     """Its deadline is hours away: the owner of the first is not rung for what is the platform's."""
     estate = watched.estate
     estate.add("first", "second", *(f"well{number}" for number in range(60)))
@@ -238,7 +238,7 @@ def _upgraded(watched, *, others, came=0.0):
     watched.until(NOON + 180)
 
 
-def test_an_upgrade_that_comes_to_others_is_the_platform_s_at_its_first_failure(watched):
+def test_a_rollout_is_owned_by_the_platform_at_its_first_failure(watched):
     """The owner of the first job would hand it over when the second fails, hours later."""
     _upgraded(watched, others="shipping")
 
@@ -255,14 +255,14 @@ def test_an_upgrade_that_comes_to_others_is_the_platform_s_at_its_first_failure(
         pytest.param({"others": None}, id="of nobody known"),
     ],
 )
-def test_what_a_job_came_to_by_itself_is_its_own(watched, came):
+def test_an_upgrade_of_one_team_is_owned_by_it(watched, came):
     """Nobody else comes to it now."""
     _upgraded(watched, **came)
 
     assert (watched.one.root_entity, watched.one.owner) == ("job", "sales")
 
 
-def test_the_platform_keeps_it_when_the_others_were_well(watched):
+def test_the_platform_keeps_a_rollout_while_other_jobs_are_good(watched):
     """A hundred jobs are well with the version by the evening; one still fails."""
     _upgraded(watched, others="shipping")
     every = watched.rows(tables.dataset_activity)
@@ -273,7 +273,7 @@ def test_the_platform_keeps_it_when_the_others_were_well(watched):
 
 
 @pytest.mark.postgres_always
-def test_what_the_same_run_wrote_is_hurt_before_it_is_late(failed):
+def test_outputs_of_the_same_run_are_affected_before_they_are_late(failed):
     """`raw` and `twin` are outputs of one job; the list has what is made of either."""
     failed.estate.add("twin", "twin_mart")
     failed.estate.chain("twin", "twin_mart")
@@ -321,7 +321,7 @@ def _fails(estate, name, at):
 @pytest.mark.parametrize(
     ("cadence", "roots"), [(DAY, {"make_raw"}), (2 * DAY, {"make_raw", "make_mart"})]
 )
-def test_what_is_due_and_not_late_yet_is_looked_through(watched, cadence, roots):
+def test_datasets_that_are_due_are_looked_through(watched, cadence, roots):
     """`core` has the longest limit of three; one that is written every other day is not due."""
     estate = watched.estate
     estate.add("raw", "core", "mart")
@@ -345,7 +345,7 @@ def test_what_is_due_and_not_late_yet_is_looked_through(watched, cadence, roots)
     ("freshness", "roots"),
     [("learning", {"make_raw", "core"}), ("good", {"make_raw", "core", "make_mart"})],
 )
-def test_a_gap_that_always_stood_says_nothing_of_when_the_data_comes(watched, freshness, roots):
+def test_a_standing_gap_does_not_explain_late_data(watched, freshness, roots):
     """Nobody reports `core`: unless its writes are known otherwise, it clears nobody."""
     estate = watched.estate
     estate.add("raw", "core", "mart")
@@ -407,7 +407,7 @@ def test_a_window_over_the_root_job_hides_its_tasks(failed):
     assert failed.one.state == "suppressed"
 
 
-def test_a_root_job_of_a_stranger_decides_nothing(failed):
+def test_an_unrelated_root_job_decides_nothing(failed):
     """Anybody may send an event that names a root for another's run: of the failed run's id."""
     _produced_by(failed, "airflow", "evil")
     run = failed.estate.fail("raw", NOON + 70, **_below("daily"))

@@ -33,7 +33,7 @@ def test_one_fault_is_one_incident_of_the_job_at_its_root(failed):
 
 
 @pytest.mark.postgres_always
-def test_what_recovers_is_resolved_and_its_members_left(failed):
+def test_a_recovered_fault_is_resolved_and_its_members_leave(failed):
     """After 45 s of good; the words stay for those who read."""
     failed.at(NOON + 120)
     failed.until(NOON + 180)
@@ -48,7 +48,7 @@ def test_what_recovers_is_resolved_and_its_members_left(failed):
     assert all(each.left_at for each in failed.rows(tables.incident_member))
 
 
-def test_what_was_written_since_it_was_judged_is_not_bad_any_more(failed):
+def test_a_dataset_written_since_its_evaluation_is_not_bad(failed):
     """A batch came after the evaluation: its state is of before, and makes no fault of today."""
     failed.estate.say("core", "bad", "late", limit_seconds=NOON + 120.0)
     failed.estate.say("raw", "good")
@@ -59,7 +59,7 @@ def test_what_was_written_since_it_was_judged_is_not_bad_any_more(failed):
     assert failed.rows() == []
 
 
-def test_a_run_that_is_under_way_in_what_is_hurt_is_no_fault_of_its_own(failed):
+def test_a_run_under_way_in_an_affected_dataset_is_no_fault(failed):
     """`mart` waited for `core`, which came just before the limit of `mart`."""
     failed.at(NOON + 120)
     failed.until(NOON + 180)
@@ -73,7 +73,7 @@ def test_a_run_that_is_under_way_in_what_is_hurt_is_no_fault_of_its_own(failed):
     assert len(failed.rows()) == 1
 
 
-def test_a_restart_goes_on_where_it_was(failed):
+def test_a_restart_continues_with_the_stored_incidents(failed):
     """What was pending keeps its seconds, what was told is not told again."""
     failed.at(NOON + 120)
     failed.restart()
@@ -99,7 +99,7 @@ def test_two_services_write_one_incident(failed):
 
 
 @pytest.mark.postgres_always
-def test_what_was_pending_and_is_good_again_never_was(failed):
+def test_a_pending_incident_that_recovers_is_deleted(failed):
     """No row stays of it."""
     failed.at(NOON + 120)
     for name in ("raw", "core"):
@@ -128,7 +128,7 @@ def test_a_window_of_its_job_hides_it_too(failed):
 
 
 @pytest.mark.postgres_always
-def test_a_person_is_obeyed_and_answered(failed):
+def test_a_command_is_applied_and_completed(failed):
     """Once; who did it stands in the row."""
     failed.at(NOON + 120)
     failed.until(NOON + 180)
@@ -143,7 +143,7 @@ def test_a_person_is_obeyed_and_answered(failed):
     assert "it is acknowledged" in answers[1]
 
 
-def test_an_escalation_without_a_step_is_refused_in_words(failed):
+def test_an_escalation_without_a_step_is_rejected_with_a_reason(failed):
     """The owner has none."""
     failed.at(NOON + 120)
     failed.until(NOON + 180)
@@ -151,11 +151,11 @@ def test_an_escalation_without_a_step_is_refused_in_words(failed):
     failed.at(NOON + 181, evaluated=False)
 
     [row] = failed.rows(tables.incident_command)
-    assert "no step" in row.answer
+    assert "no further escalation step" in row.answer
 
 
 @pytest.mark.postgres_always
-def test_the_owner_is_told_who_is_hurt_with_limits_and_links(failed):
+def test_the_owner_gets_affected_datasets_with_limits_and_links(failed):
     """One message in the outbox, to the owner's channel, the gravest first."""
     failed.policy = Policy(owners=(Owner(name="sales", slack="#sales"),))
     failed.at(NOON + 120)
@@ -175,7 +175,7 @@ def test_the_owner_is_told_who_is_hurt_with_limits_and_links(failed):
     }
 
 
-def test_a_pipeline_that_stands_still_is_one_page_and_freezes_the_rest(failed):
+def test_a_stopped_pipeline_is_one_page_and_freezes_all_others(failed):
     """No evaluation for two minutes: nobody knows how datasets are."""
     failed.at(NOON + 120)
     failed.until(NOON + 180)
@@ -240,7 +240,7 @@ def test_events_that_were_set_aside_are_a_ticket_until_they_are_posted_again(fai
     assert failed.until(NOON + 400)[-1] == "resolved"
 
 
-def test_what_is_unknown_freezes_it(failed):
+def test_an_unknown_dataset_freezes_its_incident(failed):
     """A gap of ours hides how its root is."""
     failed.at(NOON + 120)
     failed.until(NOON + 180)
@@ -251,7 +251,7 @@ def test_what_is_unknown_freezes_it(failed):
     assert failed.one.is_frozen
 
 
-def test_the_life_is_kept_whole(failed):
+def test_the_incident_is_stored_completely(failed):
     """What the next step needs is in the row, to the letter."""
     failed.at(NOON + 120)
     failed.until(NOON + 180)
@@ -269,7 +269,7 @@ def _written(watched, name, at):
 
 
 @pytest.mark.postgres_always
-def test_whoever_only_looks_waits_for_nobody_who_writes(failed):
+def test_reading_does_not_wait_for_writers(failed):
     """A turn that changes nothing takes no row's lock; one that writes holds the cursor's."""
     asked = []
 

@@ -94,12 +94,12 @@ def test_a_write_before_the_last_failure_is_no_recovery(estate):
         (
             tables.dataset_policy,
             {"is_source": True},
-            f"the policy calls it a source, which no job has to write; {FAILED}",
+            f"the policy declares it a source, which no job has to write; {FAILED}",
         ),
         (
             tables.dataset_policy,
             {"tier": "optional"},
-            f"the policy calls it optional; {FAILED}",
+            f"the policy declares it optional; {FAILED}",
         ),
         (
             tables.dataset_activity,
@@ -123,7 +123,7 @@ def test_a_write_before_the_last_failure_is_no_recovery(estate):
         ),
     ],
 )
-def test_what_was_decided_of_the_dataset_is_said(estate, table, values, reason):
+def test_a_decision_about_the_dataset_is_the_reason(estate, table, values, reason):
     """Name what a person, the policy or a new name changed."""
     _set(estate, table, **values)
 
@@ -158,13 +158,13 @@ def test_a_part_of_lineward_works_again(estate):
     )
 
 
-def test_the_words_of_a_person_stay(estate):
+def test_the_reason_of_a_person_is_kept(estate):
     """Keep the reason that a person gave."""
     assert _reason(estate, by="ada") == "not found bad for 45 s"
 
 
 @pytest.mark.postgres_nightly
-def test_the_resolved_event_says_why(failed):
+def test_the_resolved_event_has_the_reason(failed):
     """Write the reason into the event of the incident.
 
     Of optional datasets: a failed run of any other is a fault until a later one writes.

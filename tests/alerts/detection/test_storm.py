@@ -66,7 +66,7 @@ def test_faults_that_open_together_are_written_together(embedded):
     assert len(watched.rows(tables.incident_telling)) == FAULTS
 
 
-def test_a_turn_that_changes_nothing_begins_no_write_transaction(embedded):
+def test_a_turn_without_changes_begins_no_write_transaction(embedded):
     """A thousand incidents are remembered for an hour after they were resolved."""
     names = [f"d{number}" for number in range(MANY // 10)]
     watched = DetectorHarness(embedded)

@@ -1,4 +1,4 @@
-"""What the tests of an incident's life share."""
+"""Fixtures of the tests of incidents."""
 
 import pytest
 
@@ -7,5 +7,5 @@ from tests.alerts.incidents.scenarios import Scenario
 
 @pytest.fixture
 def story():
-    """Nothing has happened yet."""
+    """Return a scenario in which nothing has happened yet."""
     return Scenario()

@@ -1,4 +1,4 @@
-"""A life told in seconds: what was found, and what that changed."""
+"""Scenarios in seconds: faults that are found, and the events that follow."""
 
 from alerts.incidents.detected_fault import DetectedFault, service_fault
 from alerts.incidents.lifecycle import advance
@@ -11,12 +11,12 @@ OUTAGE = service_fault("ingestion", "collector", 0)
 
 
 def root(name, kind="failed"):
-    """Of the job that writes this dataset."""
+    """Return the root: the job that writes this dataset."""
     return Root("job", ord(name), kind)
 
 
 def make_fault(members, kind="failed", level="ticket", onset=0, **said):  # noqa: ANN003
-    """A fault of the first letter's job, and all letters are bad by it."""
+    """Return a fault of the first letter's job; all letters are bad because of it."""
     first = members[0]
     faults = {root(first, kind)} | {root(name, "waiting") for name in members[1:]}
     return DetectedFault(
@@ -40,7 +40,7 @@ class Scenario:
         self.changed = ()
 
     def at(self, seconds, *found, unknown="", commands=(), is_behind=False):  # noqa: ANN002
-        """What this second changes: `what: letters of the root`, in order."""
+        """Run a step at this second; return its events as `what: letters of the root`, in order."""
         keys = frozenset(map(ord, unknown))
         now = StepInput(seconds * MICROS, found, keys, commands, is_behind=is_behind)
         done = advance(self.incidents, now)
@@ -50,25 +50,25 @@ class Scenario:
         return [self._word(event) for event in done.events]
 
     def opened(self, *found, at=0):  # noqa: ANN002
-        """Held for 30 s."""
+        """Hold faults for 30 s; return the events."""
         self.at(at, *found)
         return self.at(at + 30, *found)
 
     def do(self, seconds, action, *found, until=None, by="ada"):  # noqa: ANN002
-        """A person's command, of the only incident."""
+        """Run a command of a person for the only incident."""
         end = None if until is None else until * MICROS
         command = Command(self.one.id, action, by, end)
         return self.at(seconds, *found, commands=(command,))
 
     @property
     def one(self):
-        """The only incident that is not over."""
+        """Return the only incident that is not resolved."""
         (incident,) = [each for each in self.incidents if each.state != "resolved"]
         return incident
 
     @property
     def members(self):
-        """Of the only one."""
+        """Return the members of the only incident."""
         return "".join(sorted(map(chr, self.one.members)))
 
     def _word(self, event):

@@ -33,7 +33,7 @@ INSTANTS = st.lists(
 
 @settings(max_examples=examples(300))
 @given(INSTANTS)
-def test_whatever_happens(instants):
+def test_any_sequence_of_steps_keeps_the_invariants(instants):
     """Revisions grow by one, each change is told in its state, and no root is open twice."""
     story, clock = Scenario(), 0
     for seconds, faults, unknown, is_out, action in instants:

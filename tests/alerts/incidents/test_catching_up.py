@@ -15,7 +15,7 @@ def test_members_that_catch_up_are_no_new_fault(story):
     assert len({event.incident_id for event in story.events}) == 1
 
 
-def test_what_has_to_catch_up_may_become_a_page(story):
+def test_a_member_that_catches_up_may_become_a_page(story):
     """The root is mended, and a critical dataset misses its limit all the same."""
     story.opened(make_fault("AB"))
 
@@ -24,7 +24,7 @@ def test_what_has_to_catch_up_may_become_a_page(story):
     assert changes == ["root_recovered", "escalated", "left A"]
 
 
-def test_who_does_not_catch_up_is_a_fault_of_its_own(story):
+def test_a_member_that_does_not_catch_up_is_another_fault(story):
     """After an hour, or one and a half of its cadences."""
     slow, quick = make_fault("B", "silent", cadence_seconds=7200), make_fault("C", "silent")
     story.opened(make_fault("ABC"))
@@ -34,7 +34,7 @@ def test_who_does_not_catch_up_is_a_fault_of_its_own(story):
     assert story.at(3730, slow, quick) == ["opened"]
 
 
-def test_a_run_that_is_under_way_in_what_the_incident_hurts_is_a_rest_of_it(story):
+def test_a_run_under_way_in_an_affected_dataset_stays_in_the_incident(story):
     """It was not late before the root recovered: its inputs came just before its own limit."""
     story.opened(make_fault("AB"))
     story.at(40, make_fault("B", "silent"))
@@ -48,7 +48,7 @@ def test_a_run_that_is_under_way_in_what_the_incident_hurts_is_a_rest_of_it(stor
     assert story.at(145) == ["resolved"]
 
 
-def test_a_run_under_way_that_no_incident_hurts_is_a_fault_of_its_own(story):
+def test_a_run_under_way_in_an_unaffected_dataset_is_another_fault(story):
     """Its list is of another; and so is one that was lost, or takes for ever."""
     story.opened(make_fault("AB"))
     story.at(40, make_fault("B", "silent"))
@@ -61,7 +61,7 @@ def test_a_run_under_way_that_no_incident_hurts_is_a_fault_of_its_own(story):
     assert story.at(3730, other, lasting) == ["opened"]
 
 
-def test_who_is_mended_before_anybody_was_told_is_told_of_by_nobody(story):
+def test_a_fault_that_recovers_before_it_opens_notifies_nobody(story):
     """What it made late catches up; an incident of its root would name what is well."""
     rest = make_fault("B", "silent")
     story.at(0, make_fault("AB"))
@@ -72,7 +72,7 @@ def test_who_is_mended_before_anybody_was_told_is_told_of_by_nobody(story):
     assert story.incidents == ()
 
 
-def test_one_that_fails_again_before_anybody_was_told_is_held_anew(story):
+def test_a_fault_that_returns_before_it_opens_is_held_again(story):
     """And told of once it was bad for as long as any other."""
     story.at(0, make_fault("AB"))
     story.at(20, make_fault("B", "silent"))
@@ -82,7 +82,7 @@ def test_one_that_fails_again_before_anybody_was_told_is_held_anew(story):
     assert story.at(70, make_fault("AB")) == ["opened"]
 
 
-def test_what_hangs_on_a_gap_that_always_stood_does_not_catch_up_with_it(story):
+def test_a_standing_gap_explains_no_catching_up(story):
     """It makes nothing late; its ticket must not become the page of another."""
     gap = make_fault("A", "standing_gap")
     story.opened(gap)
@@ -107,7 +107,7 @@ def test_a_second_fault_in_a_member_is_a_second_incident(story):
     assert story.opened(make_fault("AB"), make_fault("B"), at=40) == ["opened"]
 
 
-def test_a_part_that_is_mended_leaves_what_has_to_catch_up(story):
+def test_a_recovered_part_leaves_the_members_that_catch_up(story):
     """Two jobs failed by one upgrade. One is mended: what it made late is late for a while."""
     both = {root("A"), root("B"), root("C", "waiting")}
     story.opened(make_fault("ABC", faults=both))
@@ -120,7 +120,7 @@ def test_a_part_that_is_mended_leaves_what_has_to_catch_up(story):
     assert story.at(3680, *mended) == ["opened"]
 
 
-def test_without_the_rest_there_is_a_second_page(monkeypatch, story):
+def test_without_remaining_faults_there_is_a_second_page(monkeypatch, story):
     """The mutant: what has to catch up is a fault of its own."""
     story.opened(make_fault("AB"))
     monkeypatch.setattr(matching._Leftovers, "rest_of", lambda *_: None)  # noqa: SLF001

@@ -30,7 +30,7 @@ def test_a_suppression_ends(story):
 
 
 @pytest.mark.parametrize("until", [None, 40, 10])
-def test_an_open_ended_suppression_is_refused(story, until):
+def test_an_open_ended_suppression_is_rejected(story, until):
     """And so is one that is over."""
     story.opened(make_fault("A"))
 
@@ -48,7 +48,7 @@ def test_a_planned_window_hides_from_the_beginning(story):
     assert story.at(100, make_fault("A")) == ["opened"]
 
 
-def test_a_window_that_somebody_ended_hides_no_longer(story):
+def test_an_ended_window_hides_no_longer(story):
     """It was to end at 100 s, and nothing hides the fault from 50 s on: opened right after."""
     hidden = make_fault("A", hidden_by="backfill", hidden_until=100 * MICROS)
     story.opened(hidden)
@@ -57,7 +57,7 @@ def test_a_window_that_somebody_ended_hides_no_longer(story):
     assert story.at(51, make_fault("A")) == ["opened"]
 
 
-def test_what_a_window_hid_and_is_good_is_not_opened(story):
+def test_a_fault_that_recovers_in_its_window_is_not_opened(story):
     """A backfill that went well."""
     hidden = make_fault("A", hidden_by="backfill", hidden_until=100 * MICROS)
     story.opened(hidden)
@@ -68,7 +68,7 @@ def test_what_a_window_hid_and_is_good_is_not_opened(story):
     assert all(each.opened_at is None for each in story.changed)
 
 
-def test_a_planned_window_keeps_what_was_resolved(story):
+def test_a_fault_in_a_window_does_not_reopen(story):
     """A backfill an hour after a fault reopens nothing."""
     story.opened(make_fault("A"))
     story.at(100)
@@ -80,7 +80,7 @@ def test_a_planned_window_keeps_what_was_resolved(story):
     assert story.opened(make_fault("A"), at=1000) == ["reopened"]
 
 
-def test_what_a_person_resolved_stays_quiet_until_it_was_good(story):
+def test_a_dismissed_incident_is_quiet_until_it_was_good(story):
     """It is bad still, and whoever said so knows it. The next time is another."""
     story.opened(make_fault("AB"))
 
@@ -98,7 +98,7 @@ def test_a_new_failure_after_a_person_resolved_opens(story):
     assert story.opened(make_fault("A", onset=50), at=60) == ["opened"]
 
 
-def test_nobody_commands_what_is_not_there(story):
+def test_a_command_for_an_unknown_incident_is_rejected(story):
     """Refused in words, not in silence."""
     story.opened(make_fault("A"))
     story.at(40, make_fault("A"), commands=(Command("0" * 16, "resolve", "ada"),))

@@ -17,7 +17,7 @@ def test_thirty_seconds_bad_open(story):
     assert (story.one.state, story.one.revision) == ("open", 1)
 
 
-def test_what_heals_within_the_hold_never_was(story):
+def test_a_fault_that_recovers_within_the_hold_opens_nothing(story):
     """And the hold begins anew."""
     story.at(0, make_fault("A"))
     story.at(20)
@@ -95,7 +95,7 @@ def test_three_opens_in_a_day_are_not(story):
         (0, 0.9, ["reopened"]),
     ],
 )
-def test_what_is_over_is_remembered_by_its_cadence(story, cadence_seconds, hours, whats):
+def test_a_resolved_incident_is_kept_by_its_cadence(story, cadence_seconds, hours, whats):
     """Twelve of them, an hour at least and four at most: a job's next good runs may be chance."""
     fault = make_fault("A", cadence_seconds=cadence_seconds)
     story.opened(fault)
@@ -114,7 +114,7 @@ def test_what_is_over_is_remembered_by_its_cadence(story, cadence_seconds, hours
         (40, 14_000, 14_900, "open"),
     ],
 )
-def test_whoever_took_it_on_lately_still_has_it(story, acknowledged, over, again, state):
+def test_a_recent_acknowledgement_still_counts(story, acknowledged, over, again, state):
     """Check that an acknowledgement holds for four hours; later the person may be gone."""
     fault = make_fault("A", cadence_seconds=900)
     story.opened(fault)
@@ -126,7 +126,7 @@ def test_whoever_took_it_on_lately_still_has_it(story, acknowledged, over, again
     assert (story.one.state, bool(story.one.acknowledged_by)) == (state, state != "open")
 
 
-def test_what_flaps_is_known_to_whoever_took_it_on(story):
+def test_a_flapping_incident_stays_acknowledged(story):
     """However long ago; before the third time they are called again."""
     fault = make_fault("A", cadence_seconds=900)
     story.opened(fault)
@@ -142,7 +142,7 @@ def test_what_flaps_is_known_to_whoever_took_it_on(story):
     assert states == [("open", False), ("acknowledged", True)]
 
 
-def test_what_comes_back_worse_was_not_taken_on(story):
+def test_a_worse_fault_is_not_acknowledged(story):
     """A ticket that somebody had a look at is a page now."""
     story.opened(make_fault("A"))
     story.do(40, "acknowledge", make_fault("A"))

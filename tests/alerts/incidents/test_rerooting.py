@@ -58,7 +58,7 @@ def test_two_of_one_root_merge_into_the_older(story):
     assert handed_over.is_owner_notified  # blue was paged by the younger
 
 
-def test_what_was_not_told_merges_without_a_word(story):
+def test_pending_incidents_merge_without_an_event(story):
     """Nobody heard of the pending one."""
     story.opened(make_fault("B"))
     story.at(40, make_fault("B"), make_fault("C"))

@@ -56,7 +56,7 @@ def test_an_incident_with_a_command_never_waits():
     st.sets(st.sampled_from(_NAMES)),
     st.integers(1, 9),
 )
-def test_parts_come_to_what_one_step_comes_to(names, gone, most):
+def test_slices_give_the_result_of_one_step(names, gone, most):
     """The same incidents in the same states, and each event once, in parts of `most`."""
     whole, parts, events = {}, {}, []
     left = [name for name in names if name not in gone]

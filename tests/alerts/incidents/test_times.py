@@ -68,7 +68,7 @@ def test_a_dataset_that_is_late_again_is_late_since_the_first_time(story):
     ]
 
 
-def test_what_is_not_known_to_people_begins_when_it_is_found_last(story):
+def test_a_pending_incident_begins_when_it_is_found_last(story):
     """Take the newest beginning: another fault was pending while Lineward caught up."""
     story.at(0, make_fault("A", onset=0))
     story.at(10, make_fault("A", onset=9), is_behind=True)

@@ -43,7 +43,7 @@ def test_unknown_members_stay_while_the_root_is_known(story):
     assert story.members == "ABD"
 
 
-def test_what_waits_for_what_is_unknown_is_not_told(story):
+def test_a_fault_with_unknown_upstream_opens_nothing(story):
     """Everything behind our own fault waits."""
     waits = make_fault("B", "waiting", unknown="upstream_unknown")
 

@@ -1,4 +1,4 @@
-"""What the tests of people's part share."""
+"""Fixtures of the tests of operator actions."""
 
 import pytest
 from sqlalchemy import Engine
@@ -8,5 +8,5 @@ from tests.alerts.operator_actions.incident_catalog import IncidentCatalog
 
 @pytest.fixture
 def desk(catalog: Engine) -> IncidentCatalog:
-    """One open incident in a catalog of either kind."""
+    """Return one open incident in a catalog of either kind."""
     return IncidentCatalog(catalog)

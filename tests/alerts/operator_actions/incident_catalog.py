@@ -1,4 +1,4 @@
-"""Incidents in a catalog, and an evaluation that takes what people want of them."""
+"""Incidents in a catalog, and an evaluation that takes commands."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ START = 1_790_000_000 * SECOND
 
 
 class IncidentCatalog:
-    """One failed job since `start`, whose incident is open; times in seconds after that."""
+    """Failed job since `start`, whose incident is open; times in seconds after that."""
 
     def __init__(self, engine: Engine, start: int = START) -> None:
         self.engine = engine
@@ -31,18 +31,18 @@ class IncidentCatalog:
 
     @property
     def one(self) -> Incident:
-        """The only one."""
+        """Return the only incident."""
         (incident,) = self.incidents
         return incident
 
     def ask(self, action: Action, **said: Any) -> CommandRequest:  # noqa: ANN401 - of `CommandRequest`
-        """What ann wants of it, by the API."""
+        """Return a request of ann, by the API."""
         return CommandRequest(
             **{"incident_id": self.one.id, "action": action, "by": "ann", "via": "api"} | said
         )
 
     def turn(self, seconds: float, *, is_bad: bool = True) -> None:
-        """One evaluation, as the service makes it: all in one transaction."""
+        """Run one evaluation in one transaction, as the service does."""
         at = self.start + int(seconds * SECOND)
         with writing(self.engine) as connection:
             taken = pending(connection)
@@ -56,13 +56,13 @@ class IncidentCatalog:
         self.incidents = done.incidents
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        """What the catalog answers."""
+        """Return the rows of a query."""
         with self.engine.connect() as connection:
             return [tuple(row) for row in connection.execute(text(sql))]
 
     @property
     def verdict(self) -> bool | None:
-        """What people said of it."""
+        """Return the verdict of people."""
         with self.engine.connect() as connection:
             return connection.scalar(select(tables.incident.c.is_false_alarm))
 
@@ -77,7 +77,7 @@ def save(connection: Any, incident: Incident) -> None:  # noqa: ANN401 - a conne
 
 
 def delete_incidents(engine: Engine) -> None:
-    """No incident is left."""
+    """Delete all incidents."""
     with writing(engine) as connection:
         connection.execute(delete(tables.incident))
 

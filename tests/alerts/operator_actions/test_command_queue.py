@@ -37,7 +37,7 @@ def _counts(desk):
         return {(one.kind, one.verdict): one.count for one in verdicts.count_verdicts(reader)}
 
 
-def test_what_is_asked_is_done_by_the_next_step(desk):
+def test_a_command_is_applied_by_the_next_step(desk):
     """Acknowledged by whom it was, answered with nothing to say, once."""
     number = _asked(desk, "acknowledge", note="on it")
     with writing(desk.engine) as connection:
@@ -70,7 +70,7 @@ def test_everything_is_in_the_audit_log(desk):
     ]
 
 
-def test_of_two_alike_one_is_refused(desk):
+def test_one_of_two_equal_commands_is_rejected(desk):
     """Both acknowledge before the next step: every word is the same, and one of them was second."""
     for _ in range(2):
         _asked(desk, "acknowledge")
@@ -81,7 +81,7 @@ def test_of_two_alike_one_is_refused(desk):
     assert second[1].startswith("it is acknowledged")
 
 
-def test_a_suppression_ends_when_it_was_said_to(desk):
+def test_a_suppression_ends_at_its_end(desk):
     """And what is still bad then is told."""
     _asked(desk, "suppress", until=START + _HOUR)
     desk.turn(41)
@@ -109,7 +109,7 @@ def test_a_suppression_ends_when_it_was_said_to(desk):
         ),
     ],
 )
-def test_what_can_never_be_done_is_refused_at_the_door(desk, action, said, error, words):
+def test_an_impossible_command_is_rejected_at_once(desk, action, said, error, words):
     """Nothing waits, and the refusal is audited."""
     with writing(desk.engine) as connection, pytest.raises(error, match=words) as refused:
         submit(connection, desk.ask(action, **said), START + 40 * SECOND)
@@ -122,7 +122,7 @@ def test_what_can_never_be_done_is_refused_at_the_door(desk, action, said, error
 
 
 @pytest.mark.postgres_always
-def test_text_that_no_catalog_holds_is_kept_all_the_same(desk):
+def test_text_that_no_catalog_can_hold_is_stored_cleaned(desk):
     """A NUL, or half of a character, from a terminal: the row is written."""
     _asked(desk, "resolve", note="a\0b\ud800", by="\udcff")
     desk.turn(41)
@@ -131,7 +131,7 @@ def test_text_that_no_catalog_holds_is_kept_all_the_same(desk):
 
 
 @pytest.mark.postgres_always
-def test_the_same_request_asks_once(desk):
+def test_the_same_request_is_queued_once(desk):
     """Whoever repeats it gets the first one's number, and nothing happens again."""
     first = _asked(desk, "acknowledge", request_id="r1")
     desk.turn(41)
@@ -141,7 +141,7 @@ def test_the_same_request_asks_once(desk):
     assert len(desk.rows("SELECT id FROM incident_command")) == 2
 
 
-def test_an_escalation_waits_for_whoever_tells_people(desk):
+def test_an_escalation_waits_for_the_notification_worker(desk):
     """No life knows it: it is not among what a step is given, and is answered like the rest."""
     number = _asked(desk, "escalate", note="nobody answers")
     with writing(desk.engine) as connection:
@@ -154,7 +154,7 @@ def test_an_escalation_waits_for_whoever_tells_people(desk):
     assert _answers(desk) == [("escalate", "there is no further step")]
 
 
-def test_what_is_over_is_not_escalated(desk):
+def test_a_resolved_incident_is_not_escalated(desk):
     """Refused at the door: nobody would be told."""
     _asked(desk, "resolve")
     desk.turn(41)
@@ -175,7 +175,7 @@ def test_a_false_alarm_resolves_and_counts(desk):
 
 
 @pytest.mark.postgres_always
-def test_what_is_resolved_may_still_be_said_to_be_a_false_alarm(desk):
+def test_a_resolved_incident_may_be_a_false_alarm(desk):
     """Acknowledged first, and found out later: judged once, false once, and never twice."""
     _asked(desk, "acknowledge")
     desk.turn(41)
@@ -192,7 +192,7 @@ def test_what_is_resolved_may_still_be_said_to_be_a_false_alarm(desk):
     assert _counts(desk) == {("failed", "judged"): 1.0, ("failed", "false_alarm"): 1.0}
 
 
-def test_what_was_refused_is_no_verdict(desk):
+def test_a_rejected_command_is_no_verdict(desk):
     """An acknowledgement that came to nothing says nothing of the incident."""
     _asked(desk, "unsuppress")
     desk.turn(41)
@@ -201,7 +201,7 @@ def test_what_was_refused_is_no_verdict(desk):
     assert (desk.verdict, _counts(desk)) == (None, {})
 
 
-def test_without_its_audit_nothing_is_known_of_an_ask(desk, monkeypatch):
+def test_without_the_audit_row_a_command_leaves_no_trace(desk, monkeypatch):
     """The mutant of the audit: the row that says what became of it is missing."""
     monkeypatch.setattr(command_queue, "record", lambda *_: None)
     _asked(desk, "acknowledge")
@@ -210,7 +210,7 @@ def test_without_its_audit_nothing_is_known_of_an_ask(desk, monkeypatch):
     assert [row[-1] for row in desk.rows(_AUDIT)] == [None]
 
 
-def test_refused_at_the_door_is_one_kind_of_error():
+def test_all_rejections_are_one_kind_of_error():
     """Who asks catches one."""
     for error in (UnknownIncidentError, InvalidCommandError, InvalidStateError):
         assert issubclass(error, CommandError)

@@ -52,7 +52,7 @@ def test_the_policys_windows_hide_once_and_by_cron(namespace, name, at, found):
     assert told == (found and (found[0], _at(found[1])))
 
 
-def test_what_people_asked_for_hides_beside_the_policy():
+def test_planned_windows_hide_beside_the_policy():
     """Of several that match the one that ends last; a job goes by its own name."""
     windows = [
         _window("short", "s3://lake/*"),
@@ -91,7 +91,7 @@ def test_a_fault_of_several_datasets_is_hidden_while_all_of_them_are():
     assert common_window([]) is None
 
 
-def test_many_names_make_each_pattern_ready_once(monkeypatch):
+def test_each_pattern_is_compiled_once(monkeypatch):
     """A storm of 10,000 roots, and one window: one pattern is compiled."""
     made = []
     known = suppression.matcher

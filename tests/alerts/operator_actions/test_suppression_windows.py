@@ -49,7 +49,7 @@ def test_a_window_holds_from_now_until_its_end(catalog):
     assert _audit(catalog) == [("ann", "cli", "suppress_pattern", detail, "done")]
 
 
-def test_a_planned_window_begins_when_it_was_said_to(catalog):
+def test_a_planned_window_begins_at_its_begin(catalog):
     """By its own name."""
     with writing(catalog) as connection:
         create_window(connection, _wanted(begin=NOW + 10, name="deployment"), NOW)
@@ -79,7 +79,7 @@ def test_a_planned_window_begins_when_it_was_said_to(catalog):
         ({"name": "x" * 501}, "name: at most 500 characters"),
     ],
 )
-def test_a_window_that_hides_too_much_or_nothing_is_refused(catalog, said, words):
+def test_an_invalid_window_is_rejected(catalog, said, words):
     """The text names the place; the refusal is audited, and nothing holds."""
     with writing(catalog) as connection, pytest.raises(WindowError, match=words) as refused:
         create_window(connection, _wanted(**said), NOW)
@@ -92,7 +92,7 @@ def test_a_window_that_hides_too_much_or_nothing_is_refused(catalog, said, words
 
 
 @pytest.mark.postgres_always
-def test_somebody_ends_a_window_before_its_time(catalog):
+def test_a_window_is_ended_before_its_end(catalog):
     """At once, and by whom is known; what is over is not ended again."""
     with writing(catalog) as connection:
         number = create_window(connection, _wanted(), NOW)

@@ -1,4 +1,4 @@
-"""Small estates in words: hours instead of microseconds, names instead of keys."""
+"""Small snapshots in words: hours instead of microseconds, names instead of keys."""
 
 import itertools
 import math
@@ -22,17 +22,17 @@ HOUR = 3600 * MICROS
 
 
 def key(name):
-    """A dataset is a letter, or its number."""
+    """Return the key of a dataset, which is a letter, or a number."""
     return ord(name) if isinstance(name, str) else name
 
 
 def job(name):
-    """The job that writes it."""
+    """Return the key of the job that writes a dataset."""
     return 1_000_000 + key(name)
 
 
 def row(name, **said):  # noqa: ANN003
-    """One `DATASET` row; hours for instants and for `cadence`."""
+    """Return one `DATASET` row; hours for times and for `cadence`."""
     written_by = said.get("job", name)
     found = np.zeros((), dtype=DATASET)
     found["key"] = key(name)
@@ -48,7 +48,7 @@ def row(name, **said):  # noqa: ANN003
 
 
 def edges(*arrows):  # noqa: ANN002
-    """`A>B>C` is two edges; each is made by the job of its end."""
+    """Return edges: `A>B>C` is two, each made by the job of its end."""
     pairs = [pair for arrow in arrows for pair in _steps(arrow)]
     both = np.array([(key(up), key(down)) for up, down in pairs], dtype=np.int64).reshape(-1, 2)
     return Edges(both[:, 0], both[:, 1], both[:, 1] + 1_000_000)
@@ -60,7 +60,7 @@ def _steps(arrow):
 
 
 def make_snapshot(*arrows, runs=None, rows=None, **said):  # noqa: ANN002, ANN003
-    """An estate of these edges; what is said of a dataset stands under its letter."""
+    """Return a snapshot of these edges, with columns of datasets by their letter."""
     in_edges = {name for arrow in arrows for pair in _steps(arrow) for name in pair}
     names = sorted(in_edges | {*said}, key=key)
     given = rows or [row(name, **said.get(name, {})) for name in names]
@@ -69,12 +69,12 @@ def make_snapshot(*arrows, runs=None, rows=None, **said):  # noqa: ANN002, ANN00
 
 
 def violation(name, reason, since=10, sli="M2", *, is_standing=False):
-    """A bad fact, since an hour."""
+    """Return a violation since an hour."""
     return SliViolation(key(name), sli, reason, since * HOUR, is_standing)
 
 
 def members_by_root(clusters):
-    """Clusters as {root: its members}, letters again; each root with its kind."""
+    """Return groups as {root: its members}, in letters; each root with its kind."""
     return {
         f"{_letter(each.root.key)} {each.root.kind}": "".join(
             sorted({_letter(key) for key in each.bad_keys})
@@ -91,10 +91,10 @@ NAN = math.nan
 
 
 def faults_of(facts, *arrows, **said):  # noqa: ANN002, ANN003
-    """Roots, and the members of each."""
+    """Return roots, and the members of each."""
     return members_by_root(merge_by_cause(find_faults(facts, make_snapshot(*arrows, **said)), {}))
 
 
 def late_violations(*names, since=12):  # noqa: ANN002
-    """Each waits for what it is made of."""
+    """Return a violation for each dataset that waits for its upstream."""
     return [violation(name, "upstream_late", since) for name in names]

@@ -72,7 +72,7 @@ def test_one_root_may_have_a_cause_that_is_not_its_own():
     assert set(every) - {upgrade} == {each for each in found if each.root.key != job("A")}
 
 
-def test_a_job_that_failed_and_hurts_nobody_yet_belongs_to_the_cause():
+def test_a_latent_failure_belongs_to_the_cause():
     """C has until its deadline; alone it would be nobody's business."""
     given = make_snapshot("A>B", C={"failed": 8, "last_written": 1})
     found = find_faults(FACTS[:2], given)

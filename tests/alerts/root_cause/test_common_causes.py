@@ -21,7 +21,7 @@ def test_the_exact_test_is_fisher_s(counts, expected):
     assert fisher_exact_p(*counts) == pytest.approx(expected)
 
 
-def test_counts_that_are_none_are_refused():
+def test_invalid_counts_are_rejected():
     """More with it than there are."""
     with pytest.raises(ValueError, match="4 of 3"):
         fisher_exact_p(4, 3, 0, 1)
@@ -37,18 +37,18 @@ def test_an_upgrade_that_breaks_every_third_job_is_the_cause():
     assert found.job_keys == frozenset(range(10))
 
 
-def test_what_everybody_has_is_no_cause():
+def test_an_attribute_of_all_jobs_is_no_cause():
     """Upgraded long ago: those that fail had it when they were well."""
     assert find_common_causes(_failing(10, before=NEW), [NEW] * 90) == ()
 
 
-def test_what_the_others_have_as_often_is_no_cause():
+def test_an_attribute_as_frequent_in_good_jobs_is_no_cause():
     """All ran the new version since, and most are well."""
     assert find_common_causes(_failing(3), [NEW] * 90) == ()
 
 
 @pytest.mark.parametrize(("others", "is_cause"), [(5, False), (10, False), (20, True)])
-def test_how_few_are_enough_depends_on_how_many_others_there_are(others, is_cause):
+def test_the_fewest_failing_jobs_depend_on_the_number_of_good_jobs(others, is_cause):
     """Two of two among 12 are chance in one of 66; among 22 in one of 231."""
     assert bool(find_common_causes(_failing(2), [OLD] * others)) is is_cause
     assert find_common_causes(_failing(1), [OLD] * 10_000) == ()
@@ -76,7 +76,7 @@ def test_two_upgrades_in_one_night_are_two_causes():
     assert (second.job_keys, second.failing) == ({10, 11}, 2)
 
 
-def test_what_changed_in_many_ways_at_once_is_held_to_more():
+def test_many_changes_at_once_need_stronger_evidence():
     """Of three settings that came together each has a third of the chance to be named wrongly."""
     was, now = ({str(name): value for name in range(3)} for value in ("old", "new"))
 
@@ -84,12 +84,12 @@ def test_what_changed_in_many_ways_at_once_is_held_to_more():
     assert find_common_causes(_failing(2, now, was), [was] * 20) == ()
 
 
-def test_a_job_that_was_never_well_says_nothing():
+def test_a_job_without_a_good_run_is_ignored():
     """It did not begin to fail with anything."""
     assert find_common_causes(_failing(10, before=None), [OLD] * 90) == ()
 
 
-def test_one_job_is_enough_of_what_comes_to_others_too():
+def test_one_failing_job_is_enough_for_a_rollout():
     """Three teams' jobs have it and are well. A job's own change says little by itself."""
     good = [NEW] * 3 + [OLD] * 997
 
@@ -112,20 +112,20 @@ def test_one_job_is_enough_beside_some_that_fail_for_other_reasons():
     assert find_common_causes(failing, good) == ()
 
 
-def test_one_job_of_a_fleet_that_is_well_with_it_has_its_own_reasons():
+def test_one_failing_job_among_many_good_ones_is_no_cause():
     """One of fifty that came to it: whoever owns the job may be the first to ask."""
     good = [NEW] * 49 + [OLD] * 951
 
     assert find_common_causes(_failing(1), good, {("spark", "4.3.1")}) == ()
 
 
-def test_what_people_were_told_of_stands_while_a_job_fails_with_it():
+def test_a_notified_cause_is_kept_while_a_job_fails_with_it():
     """Others were well with it since: whoever came is not sent away, nor the next one called."""
     good = [NEW] * 500 + [OLD] * 500
 
-    (found,) = find_common_causes(_failing(1), good, told={"spark 4.3.1"})
+    (found,) = find_common_causes(_failing(1), good, notified={"spark 4.3.1"})
 
     assert found.description == (
         "spark 4.3.1 (was 4.2.0): 1 of 1 failing jobs have it, and 500 of 1000 good jobs"
     )
-    assert find_common_causes(_failing(1, NEW, NEW), good, told={"spark 4.3.1"}) == ()
+    assert find_common_causes(_failing(1, NEW, NEW), good, notified={"spark 4.3.1"}) == ()

@@ -33,7 +33,7 @@ def _estate(arrows, said):
 
 
 @given(_ARROWS, _ARROWS, _TIERED, _TIERED, st.integers(10, 40))
-def test_a_remembered_severity_is_that_of_a_fresh_walk(one, two, said, other, hours):
+def test_a_cached_severity_is_that_of_a_fresh_walk(one, two, said, other, hours):
     """Over evaluations whose edges, tiers and deadlines change, or stay."""
     known = None
     for arrows, tiers in ((one, said), (one, said), (one, other), (two, other), (one, said)):
@@ -62,7 +62,7 @@ def test_the_same_graph_is_walked_once(monkeypatch):
     assert walked == [1]
 
 
-def test_what_has_no_room_is_walked_again(monkeypatch):
+def test_an_impact_without_room_in_the_cache_is_walked_again(monkeypatch):
     """The severity is the same without a memory."""
     monkeypatch.setattr(impact_walks, "_MOST_BYTES", 0)
     estate = make_snapshot("A>B>C", C={"tier": "critical", "deadline": 20})
@@ -74,7 +74,7 @@ def test_what_has_no_room_is_walked_again(monkeypatch):
     assert known.severity(cluster, 10 * HOUR) == first
 
 
-def test_edges_are_those_of_the_estate():
+def test_edges_are_those_of_the_snapshot():
     """A loop and a repeat change nothing."""
     both = edges("A>B", "A>B", "B>B")
     assert len(both.upstream_keys) == 3

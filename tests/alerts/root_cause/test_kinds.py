@@ -147,9 +147,9 @@ def test_a_read_without_origin_needs_no_reason():
 @pytest.mark.parametrize(
     "reason", ["ingestion_gap", "pipeline_lag", "limit_failed", None, "moonphase"]
 )
-def test_what_is_no_fault_is_refused(reason):
+def test_an_unknown_reason_is_rejected(reason):
     """Unknown is not bad; and a word that nobody knows is an error, not a kind by chance."""
-    with pytest.raises(ValueError, match="no fault is told by"):
+    with pytest.raises(ValueError, match="no kind of fault has the reason"):
         kind_of(reason, "M2", is_standing=False, is_source=False)
 
 

@@ -74,7 +74,7 @@ def _reason(name, is_bad, arrows, reason):
 
 @settings(max_examples=30)
 @given(PARENTS, DELAYS, DELAYS, st.sampled_from(["job_failed", "job_missing", "silent"]))
-def test_one_fault_is_told_once_where_limits_follow_the_graph(parents, limits, catching, reason):
+def test_one_fault_opens_once_where_limits_follow_the_graph(parents, limits, catching, reason):
     """Late one after another, found late, mended, caught up: one incident, one root, one end."""
     limits = _downstream_later(parents, limits)
     incidents, events, told = lived(parents, limits, catching, reason)
@@ -95,7 +95,7 @@ def _downstream_later(parents, limits):
 
 @settings(max_examples=20)
 @given(PARENTS, DELAYS, DELAYS)
-def test_whatever_the_limits_what_is_told_ends_in_one_place(parents, limits, catching):
+def test_any_limits_end_in_one_resolved_incident(parents, limits, catching):
     """A root may show last: each early incident pages once and is merged into the root's."""
     incidents, events, last_roots = lived(parents, limits, catching, "job_failed")
 

@@ -54,7 +54,7 @@ def test_two_roots_are_two_faults():
     assert first.shared == ()
 
 
-def test_a_job_that_failed_by_itself_is_no_victim():
+def test_a_job_that_failed_by_itself_is_a_root():
     """A failed run downstream of a failed run is a second fault: nothing made it fail."""
     facts = [
         violation("A", "job_failed", 8),
@@ -120,7 +120,7 @@ def test_a_schema_that_changes_in_several_outputs_is_the_job_s():
     )
 
 
-def test_of_one_dataset_the_graver_kind_explains_the_other():
+def test_the_higher_ranked_kind_of_one_dataset_explains_the_other():
     """A job that does not run reports no edges either: no second incident for that."""
     facts = [violation("A", "job_failed"), violation("A", "edge_stale", 11, "M3b")]
 
@@ -165,7 +165,7 @@ def test_at_most_three_that_cannot_be_observed_are_looked_through(hidden, expect
         assert first.members[-1].unobserved == tuple(key(name) for name in hidden)
 
 
-def test_what_is_unknown_is_looked_through():
+def test_unknown_datasets_are_looked_through():
     """Our own silence about B proves nothing for it."""
     facts = [violation("A", "job_failed"), *late_violations("C")]
 
@@ -174,7 +174,7 @@ def test_what_is_unknown_is_looked_through():
     assert cluster.is_bridged
 
 
-def test_what_nobody_ever_reported_is_looked_through():
+def test_unreported_datasets_are_looked_through():
     """G has a gap that always stood: that does not make A late, and no fault of C's own either."""
     facts = [
         violation("G", "never_reported", 1, "M1"),
@@ -187,7 +187,7 @@ def test_what_nobody_ever_reported_is_looked_through():
     assert "C silent" in faults_of(facts, "A>G>C")  # known to be written: it clears A
 
 
-def test_the_nearest_explanation_is_the_one_told():
+def test_the_nearest_explanation_is_the_evidence():
     """A direct edge is better evidence than one by what nobody observes."""
     facts = [violation("A", "job_failed"), *late_violations("C")]
 
@@ -196,7 +196,7 @@ def test_the_nearest_explanation_is_the_one_told():
     assert not cluster.is_bridged
 
 
-def test_behind_a_hub_the_first_to_fail_are_asked(monkeypatch):
+def test_behind_a_hub_only_the_first_to_fail_are_parents(monkeypatch):
     """Ten parents and a hub: of each kind the first four, so that cost stays linear."""
     facts = [violation(name, "silent", 20 - name) for name in range(1, 11)] + [
         violation("Z", "late", 30)
@@ -221,14 +221,14 @@ def test_behind_a_hub_the_first_to_fail_are_asked(monkeypatch):
          "upstream_unknown"),
     ],
 )  # fmt: skip
-def test_what_waits_for_nobody_has_an_unknown_root(arrows, said, why):
+def test_a_waiting_dataset_without_a_cause_has_an_unknown_root(arrows, said, why):
     """`upstream_late` is a symptom: without a failing ancestor, unknown is the answer."""
     (cluster,) = find_faults(late_violations("B"), make_snapshot(*arrows, **{"B": {}, **said}))
 
     assert (cluster.unknown, cluster.root.kind) == (why, "waiting")
 
 
-def test_a_known_root_takes_what_an_unknown_one_shows():
+def test_a_known_root_takes_over_an_unknown_one():
     """Known goes before unknown, even if it failed later."""
     facts = [
         violation("A", "job_failed", 11),
@@ -257,7 +257,7 @@ def test_the_evidence_is_the_path_in_order():
     ]
 
 
-def test_a_fact_of_an_unheard_of_dataset_is_refused():
+def test_a_violation_of_an_unknown_dataset_is_rejected():
     """Silently left out it would look healthy."""
     with pytest.raises(ValueError, match="is not among the datasets"):
         find_faults([violation("X", "silent")], make_snapshot("A>B"))
@@ -274,7 +274,7 @@ def test_a_storm_is_one_fault():
     assert (len(cluster.bad_keys), cluster.root.key) == (10_000, 1_000_001)
 
 
-def test_without_the_table_everybody_is_a_root(monkeypatch):
+def test_without_the_table_every_fault_is_a_root(monkeypatch):
     """The mutant: the step taken out gives the naive way, an incident a dataset."""
     monkeypatch.setattr(links, "EXPLAINS", np.zeros_like(kinds.EXPLAINS))
 

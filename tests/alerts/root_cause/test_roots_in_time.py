@@ -45,7 +45,7 @@ def test_a_parent_explains_what_failed_after_it(parent, child, cadence, explains
         (13, "lineage_missing", 2, True),  # it was written, and told of less: no contradiction
     ],
 )
-def test_who_wrote_on_can_do_without(written, reason, cadence, explains):
+def test_a_dataset_that_is_still_written_is_not_explained(written, reason, cadence, explains):
     """B wrote three hours after A had failed: what stops it now is not that."""
     facts = [violation("A", "silent", 10), violation("B", reason, 20)]
     clustered = faults_of(facts, "A>B", B={"last_written": written, "cadence": cadence})
@@ -64,7 +64,7 @@ def test_who_wrote_on_can_do_without(written, reason, cadence, explains):
         (19, "schema_mismatch", 20, True),  # what is wrong with it was written
     ],
 )
-def test_who_wrote_after_its_child_was_late_did_not_stop_it(written, reason, onset, explains):
+def test_a_parent_that_wrote_later_is_no_cause(written, reason, onset, explains):
     """B is daily and late since 10; A has one failure, hours later."""
     child = "job_failed" if reason == "schema_mismatch" else "silent"
     facts = [violation("A", reason, onset), violation("B", child, 10)]
@@ -102,7 +102,7 @@ def test_a_lost_run_explains_before_its_own_dataset_is_late():
     assert faults_of([violation("B", "job_failed", 10)], "A>B", A=lost) == {"B failed": "B"}
 
 
-def test_a_lost_run_that_hurts_nobody_yet_is_no_incident():
+def test_a_latent_lost_run_is_no_incident():
     """Notify nobody of it before something is late, whatever the tier."""
     given = make_snapshot("A>B", A={"lost": 9, "last_written": 1, "tier": "critical"})
     (cluster,) = find_faults([], given)
@@ -112,7 +112,7 @@ def test_a_lost_run_that_hurts_nobody_yet_is_no_incident():
     assert faults_of([], "A>B", A={"lost": 9, "last_written": 1}) == {}
 
 
-def test_a_failure_that_hurts_nobody_yet_is_no_incident():
+def test_a_latent_failure_is_no_incident():
     """A run that failed and is repeated in time is the job's own business."""
     assert faults_of([], "A>B", A={"failed": 9, "last_written": 1}) == {}
 

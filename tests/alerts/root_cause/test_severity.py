@@ -89,7 +89,7 @@ def test_of_a_critical_dataset(reason, standing, expected):
     assert level(facts, A={"tier": "critical"})[0] == expected
 
 
-def test_lineage_that_is_lost_delays_nothing():
+def test_lost_lineage_delays_nothing():
     """The data came: no deadline is in danger."""
     facts = [violation("A", "lineage_missing")]
     said = {"C": {"tier": "critical", "deadline": 21}}
@@ -97,7 +97,7 @@ def test_lineage_that_is_lost_delays_nothing():
     assert level(facts, "A>C", **said) == ("ticket", "later")
 
 
-def test_time_to_impact_is_to_the_first_that_is_hit():
+def test_time_to_impact_ends_with_the_first_affected_dataset():
     """Its name goes into the message, with the time that is left."""
     said = {
         "B": {"tier": "critical", "deadline": 23},

@@ -1,4 +1,4 @@
-"""The real Alertmanager, and somebody to hear what it sends."""
+"""Run the real Alertmanager and Prometheus, and receive what they send."""
 
 import json
 import re
@@ -31,7 +31,7 @@ class Heard:
         self.calls: list[tuple[str, str | None, dict[str, Any]]] = []
 
     def alerts(self) -> set[tuple[str, str]]:
-        """(receiver, alert's name) of all that was ever told as firing."""
+        """Return receiver and name of each alert that was sent as firing."""
         return {
             (body["receiver"], alert["labels"]["alertname"])
             for _, _, body in list(self.calls)
@@ -42,7 +42,7 @@ class Heard:
 
 @contextmanager
 def listening() -> Iterator[tuple[str, Heard]]:
-    """(URL, what was heard) of a webhook that takes everything."""
+    """Return the URL of a webhook that accepts everything, and what it received."""
     heard = Heard()
 
     class Handler(BaseHTTPRequestHandler):
@@ -59,7 +59,7 @@ def listening() -> Iterator[tuple[str, Heard]]:
             self.wfile.write(heard.shown.encode())
 
         def log_message(self, *_: object) -> None:
-            """Nothing on the tests' output."""
+            """Print nothing on the tests' output."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever)
@@ -73,7 +73,7 @@ def listening() -> Iterator[tuple[str, Heard]]:
 
 
 class Alertmanager:
-    """One that runs, by its URL."""
+    """Running Alertmanager, by its URL."""
 
     def __init__(self, url: str, process: subprocess.Popen[bytes]) -> None:
         self._url = url
@@ -81,22 +81,22 @@ class Alertmanager:
 
     @property
     def address(self) -> str:
-        """As Prometheus is told of it."""
+        """Return the address for Prometheus' configuration."""
         return self._url.removeprefix("http://")
 
     def post(self, *alerts: Labels, **instants: str) -> None:
-        """Alerts, as Prometheus sends them; without an `endsAt` they fire."""
+        """Post alerts as Prometheus does; without an `endsAt` they fire."""
         more = {"annotations": {"summary": "x"}, **instants}
         body = [{"labels": labels, **more} for labels in alerts]
         CLIENT.post(f"{self._url}/api/v2/alerts", json=body).raise_for_status()
 
     def kill(self) -> None:
-        """As the kernel does; back when it is gone."""
+        """Kill the process, and wait for its end."""
         self._process.kill()
         self._process.wait()
 
     def states(self) -> dict[str, str]:
-        """`active` or `suppressed`, by the alert's name and its incident."""
+        """Return `active` or `suppressed`, by the alert's name and its incident."""
         found = CLIENT.get(f"{self._url}/api/v2/alerts").raise_for_status().json()
         return {
             " ".join(
@@ -108,7 +108,7 @@ class Alertmanager:
 
 @contextmanager
 def running(folder: Path, configuration: str) -> Iterator[Alertmanager]:
-    """The real binary with this configuration, alone."""
+    """Run the real binary with this configuration, alone."""
     (folder / "am.yml").write_text(configuration, encoding="utf-8")
     command = ["prometheus-alertmanager", "--config.file=am.yml", "--storage.path=data"]
     with _started(folder, [*command, "--cluster.listen-address="], "am.log") as (url, process):
@@ -117,7 +117,7 @@ def running(folder: Path, configuration: str) -> Iterator[Alertmanager]:
 
 @contextmanager
 def scraping(folder: Path, configuration: str, *, resend_delay: str = "1s") -> Iterator[str]:
-    """The URL of the real Prometheus with this configuration."""
+    """Return the URL of the real Prometheus with this configuration."""
     (folder / "prometheus.yml").write_text(configuration, encoding="utf-8")
     command = ["prometheus", "--config.file=prometheus.yml", "--storage.tsdb.path=tsdb"]
     # It finds its Alertmanager a few seconds after its start: what fired before is sent again.
@@ -130,7 +130,7 @@ def scraping(folder: Path, configuration: str, *, resend_delay: str = "1s") -> I
 def _started(
     folder: Path, command: list[str], log_name: str
 ) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """The URL and the process of one of the two, on a free port."""
+    """Start one of the two on a free port; return its URL and process."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{free.getsockname()[1]}"
@@ -155,6 +155,6 @@ def _is_ready(url: str) -> bool:
 
 
 def hasty(configuration: str, wait: str = "0s") -> str:
-    """The same, whose groups leave at once, or after so long, and again a second later."""
+    """Return the configuration with short waits: groups are sent at once, or after so long."""
     configuration = re.sub(r"group_interval: \w+", "group_interval: 1s", configuration)
     return re.sub(r"group_wait: \w+", f"group_wait: {wait}", configuration)

@@ -1,4 +1,4 @@
-"""Asks the real promtool what rules do with series, minute by minute."""
+"""Ask the real promtool what rules do with series, minute by minute."""
 
 import re
 import subprocess
@@ -21,7 +21,7 @@ Series = Mapping[str, str]  # series → its values, one a minute
 
 
 class Told(msgspec.Struct, frozen=True):
-    """One alert, with all its labels and its texts."""
+    """Alert with all its labels and texts."""
 
     name: str
     labels: dict[str, str]
@@ -30,7 +30,7 @@ class Told(msgspec.Struct, frozen=True):
 
 
 class At(msgspec.Struct, frozen=True):
-    """What is told in one minute; of the names that are asked for, nothing else."""
+    """Alerts of one minute; of the names that are given, no others."""
 
     minute: int
     told: tuple[Told, ...] = ()
@@ -38,12 +38,12 @@ class At(msgspec.Struct, frozen=True):
 
 
 def rules_of(policy: Policy = DEFAULT) -> str:
-    """The file of a policy, for these people."""
+    """Return the rules of a policy, for these owners."""
     return only(*load_budgets(policy))
 
 
 def only(*asked: Budget, named: tuple[str, ...] = ()) -> str:
-    """The file of some budgets, and of the groups of these names: days pass quickly."""
+    """Return the rules of some budgets, and of the groups of these names: days pass quickly."""
     found = [
         one
         for one in build_groups(list(asked), PEOPLE, ScrapeJobs())
@@ -58,7 +58,7 @@ def judging_budgets_at_once(rules: str) -> str:
 
 
 def budget(sli: str, tier: str) -> Budget:
-    """Of the usual objectives."""
+    """Return a budget of the default objectives."""
     found = [
         one for one in load_budgets(DEFAULT) if (one.sli, one.tier) == (SLI_BY_NAME[sli], tier)
     ]
@@ -66,7 +66,7 @@ def budget(sli: str, tier: str) -> Budget:
 
 
 def told(folder: Path, rules: str, series: Series, *moments: At, each: str = "1m") -> str:
-    """What promtool says differs from what should be told; empty when nothing does.
+    """Return how promtool's alerts differ from the expected ones; empty when they do not.
 
     Series are scraped and rules evaluated `each` so long.
     """
@@ -77,7 +77,7 @@ def told(folder: Path, rules: str, series: Series, *moments: At, each: str = "1m
 def asked(  # noqa: PLR0913 - what promtool is given
     folder: Path, rules: str, series: Series, minute: int, query: str, *rows: str, each: str = "1m"
 ) -> str:
-    """What differs in a query's answer from these rows, each `series value`."""
+    """Return how a query's result differs from these rows, each `series value`."""
     return asked_at_once(folder, rules, series, (minute, query, rows), each=each)
 
 

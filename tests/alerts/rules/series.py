@@ -1,4 +1,4 @@
-"""Series of a service of which all is well, as Prometheus scrapes them each minute."""
+"""Series of a healthy service, as Prometheus scrapes them each minute."""
 
 from alerts.rules.budgets import load_budgets
 from lineage.policy import DEFAULT
@@ -39,7 +39,7 @@ HEALTH = {
 
 
 def healthy(minutes: int, **faults: str) -> dict[str, str]:
-    """All series; `faults` are values of metrics that differ, by bare names or with labels."""
+    """Return all series; `faults` are values of metrics that differ, by names or with labels."""
     series = {name: values.format(n=minutes) for name, values in HEALTH.items()}
     for one in load_budgets(DEFAULT):
         for counter in ("total", "good"):
@@ -53,13 +53,13 @@ def healthy(minutes: int, **faults: str) -> dict[str, str]:
 def counted(
     counter: str, sli: str, tier: str, *, epoch: str = "e1", origin: str = "declared"
 ) -> str:
-    """Name of `lineage_sli_total`, of `…_good_total` or of `…_explained_total`."""
+    """Return the name of the counter of all, good or explained events."""
     metric = "lineage_sli_total" if counter == "total" else f"lineage_sli_{counter}_total"
     return f'{metric}{{sli="{sli}",tier="{tier}",tier_origin="{origin}",epoch="{epoch}"}}'
 
 
 def values(*spans: tuple[int, float], start: float = 0) -> str:
-    """A counter that rises by so much a minute for so many minutes, span after span."""
+    """Return a counter that rises by so much a minute for so many minutes, span after span."""
     level, found = start, [f"{start:g}"]
     for minutes, step in spans:
         found.append(f"{level + step:.10g}+{step:.10g}x{minutes - 1}")
@@ -70,7 +70,7 @@ def values(*spans: tuple[int, float], start: float = 0) -> str:
 def burning(
     sli: str, tier: str, *spans: tuple[int, float], explained: bool = False, step: float = 600
 ) -> dict[str, str]:
-    """Counters of which a share is bad for so many minutes, span after span."""
+    """Return counters of which a share is bad for so many minutes, span after span."""
     total = values(*((minutes, step) for minutes, _ in spans))
     good = values(*((minutes, step * (1 - share)) for minutes, share in spans))
     found = {counted("total", sli, tier): total, counted("good", sli, tier): good}

@@ -82,7 +82,7 @@ def test_an_alert_goes_to_its_owner_by_its_severity(tmp_path: Path, owner: str, 
         ({"alertname": "of somebody else's"}, "platform/ticket"),
     ],
 )
-def test_nothing_is_routed_to_nobody(tmp_path: Path, labels: dict[str, str], receiver: str):
+def test_every_alert_is_routed_to_a_receiver(tmp_path: Path, labels: dict[str, str], receiver: str):
     """Without an owner that the policy knows, it is the platform's."""
     assert routed(tmp_path, rendered(), **labels) == receiver
 
@@ -100,7 +100,7 @@ def test_neither_pages_nor_tickets_wait_for_long():
     assert waits == {("shop/page", "10s"), ("shop/ticket", "30s"), ("shop/escalation", "30s")}
 
 
-def test_without_a_way_outside_the_service_is_asked_to_tell_of_itself(tmp_path: Path):
+def test_without_an_outside_receiver_the_service_gets_its_own_alerts(tmp_path: Path):
     """The command warns of it: better than nothing."""
     places = Endpoints(
         service_url="http://l:8701", token_file=None, watchdog_url="https://w.example"

@@ -46,7 +46,7 @@ def test_a_fast_burn_pages_in_its_ninth_minute(tmp_path: Path):
     assert told(tmp_path, freshness(), series, At(428), At(429, (FAST,))) == ""
 
 
-def test_an_estate_of_minutes_pages_for_what_it_has_spent_and_not_for_a_share(tmp_path: Path):
+def test_a_young_deployment_pages_by_amount_and_not_by_share(tmp_path: Path):
     """Judge an hour with 32 minutes of data: five bad minutes are 16 %, nine would be too much.
 
     Mutant: without what is spent, a share of all there is pages.
@@ -157,7 +157,7 @@ def test_a_burn_that_is_over_ends_with_its_short_window(tmp_path: Path):
     assert BURN in told(tmp_path, long_alone, series, over)
 
 
-def test_what_an_open_incident_explains_pages_nobody(tmp_path: Path):
+def test_bad_time_in_an_open_incident_pages_nobody(tmp_path: Path):
     """Mutant: with nothing taken off, the burn pages beside the incident."""
     series = burning("freshness", "critical", (420, 0), (25, 1), explained=True)
     silent = At(442, names=(BURN,))
@@ -167,7 +167,7 @@ def test_what_an_open_incident_explains_pages_nobody(tmp_path: Path):
     assert 'severity="page"' in told(tmp_path, not_taken_off, series, silent)
 
 
-def test_what_is_bad_beside_an_incident_pages(tmp_path: Path):
+def test_bad_time_outside_an_incident_pages(tmp_path: Path):
     """An incident explains half: the other half is 9 minutes of bad after 18."""
     series = burning("freshness", "critical", (420, 0), (25, 1))
     series[counted("explained", "freshness", "critical")] = values((420, 0), (25, 300))
@@ -214,7 +214,7 @@ def test_coverage_that_burns_twice_too_fast_goes_to_engineering(tmp_path: Path):
     assert told(tmp_path, rules, series, At(121), At(122, (escalation,))) == ""
 
 
-def test_a_budget_too_large_to_burn_fast_is_told_when_it_is_used_up(tmp_path: Path):
+def test_a_budget_too_large_to_burn_fast_alerts_when_it_is_used_up(tmp_path: Path):
     """Freshness of optional datasets may be bad for 10 %: used up in 37 hours of 15 days.
 
     An hour a step. Mutant: with little data, the first bad hours would use up a month.
@@ -237,7 +237,7 @@ def test_a_budget_too_large_to_burn_fast_is_told_when_it_is_used_up(tmp_path: Pa
     assert ticket.name in told(tmp_path, of_little, young, At(600, names=(ticket.name,)), each="1h")
 
 
-def test_what_is_left_of_a_budget_is_never_less_than_nothing(tmp_path: Path):
+def test_the_budget_left_is_never_negative(tmp_path: Path):
     """Say 0 % and not -900 % of a budget that is overdrawn."""
     series = burning("freshness", "critical", (420, 0), (25, 1))
     of_little = judging_budgets_at_once(freshness())

@@ -76,7 +76,7 @@ def configured(
     ],
     ids=lambda labels: "-".join(labels.get(one, "") for one in ("alertname", "root_kind")),
 )
-def test_what_follows_from_something_else_is_muted_by_it(
+def test_an_alert_that_follows_from_another_is_muted(
     tmp_path: Path, source: Labels, target: Labels
 ):
     """The root is told, what stands behind it is not; the target alone is."""
@@ -95,7 +95,7 @@ def test_what_follows_from_something_else_is_muted_by_it(
     assert len(heard.calls) == 2
 
 
-def test_without_inhibitions_all_would_be_told(tmp_path: Path):
+def test_without_inhibitions_all_alerts_notify(tmp_path: Path):
     """The mutant: the outage, and each incident that only follows from it."""
     inhibited = configured("http://127.0.0.1:9")
     start, end = inhibited.index("inhibit_rules:"), inhibited.index("receivers:")
@@ -123,7 +123,7 @@ def test_without_inhibitions_all_would_be_told(tmp_path: Path):
     ],
     ids=lambda labels: "-".join(labels.get(one, "") for one in ("alertname", "root_kind")),
 )
-def test_what_has_another_root_is_told_beside_it(tmp_path: Path, one: Labels, other: Labels):
+def test_an_alert_of_another_root_notifies(tmp_path: Path, one: Labels, other: Labels):
     """Neither mutes the other."""
     expected = {one["alertname"], other["alertname"]}
     with listening() as (url, heard), running(tmp_path, configured(url)) as alerting:
@@ -133,7 +133,7 @@ def test_what_has_another_root_is_told_beside_it(tmp_path: Path, one: Labels, ot
         assert set(alerting.states().values()) == {"active"}
 
 
-def test_what_has_one_root_is_one_message(tmp_path: Path):
+def test_alerts_of_one_root_are_one_message(tmp_path: Path):
     """The service's own faults of one outage together, each incident by itself."""
     alerts = (STALE, {**OUTAGE, "alertname": "LineageIngestionStopped"})
     others = (incident("marquez", "i-1"), incident("marquez", "i-2"))
@@ -149,7 +149,7 @@ def test_what_has_one_root_is_one_message(tmp_path: Path):
     }
 
 
-def test_the_service_is_called_with_its_token_and_the_watchdog_outside(tmp_path: Path):
+def test_the_webhook_gets_its_token_and_the_watchdog_goes_outside(tmp_path: Path):
     """The path and the token are the service's; the watchdog goes elsewhere and nowhere else."""
     token = tmp_path / "token"
     token.write_text("s3cret-s3cret-s3cret\n")

@@ -20,7 +20,7 @@ def test_every_alert_is_in_the_table_and_no_other():
     assert sorted(names) == alert_names()
 
 
-def test_what_is_never_rendered_is_told_as_the_command_tells_it():
+def test_unrendered_alerts_are_documented_as_the_command_prints_them():
     """With the usual objectives, to the letter."""
     assert "\n".join(describe_unrendered(DEFAULT)) in DOCUMENT
 

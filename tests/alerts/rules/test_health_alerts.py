@@ -263,7 +263,7 @@ CASES = [
 @pytest.mark.parametrize(
     ("faults", "minute", "expected"), CASES, ids=[one[2].name for one in CASES]
 )
-def test_each_fault_is_told_in_its_minute_and_alone(
+def test_each_fault_alerts_in_its_minute_and_alone(
     tmp_path: Path, faults: dict[str, str], minute: int, expected: Told
 ):
     """The minute before, no alert of any name; in this one, the one of this fault."""
@@ -273,7 +273,7 @@ def test_each_fault_is_told_in_its_minute_and_alone(
 
 
 @pytest.mark.parametrize("name", ["LineageSpoolGrowing", "LineageIngestionStopped"])
-def test_a_service_without_a_spool_beside_it_is_told_of_what_waits_by_the_collector(
+def test_without_a_spool_beside_the_service_the_collector_counts_waiting_events(
     tmp_path: Path, name: str
 ):
     """Its own count is absent there: the alert would never come."""
@@ -285,7 +285,7 @@ def test_a_service_without_a_spool_beside_it_is_told_of_what_waits_by_the_collec
     assert told(tmp_path, FEW, series, At(minute - 1), At(minute, (expected,))) == ""
 
 
-def test_a_healthy_service_tells_that_alerting_works_and_nothing_else(tmp_path: Path):
+def test_a_healthy_service_fires_the_watchdog_alone(tmp_path: Path):
     """From the first minute on, though counters have no past and Marquez set events aside."""
     firing = 'ALERTS{alertstate="firing"}'
     watchdog = 'ALERTS{alertname="Watchdog",alertstate="firing",area="service"} 1'
@@ -296,7 +296,7 @@ def test_a_healthy_service_tells_that_alerting_works_and_nothing_else(tmp_path: 
     assert asked(tmp_path, rules_of(), series, 1, firing, watchdog) == ""
 
 
-def test_counters_that_are_gone_are_told(tmp_path: Path):
+def test_missing_counters_alert(tmp_path: Path):
     """Of an SLI that was counted until a while ago; what never was is missed by nobody."""
     series = healthy(MINUTES)
     for counter in ("total", "good"):
@@ -319,7 +319,7 @@ def test_counters_that_are_gone_are_told(tmp_path: Path):
     assert told(tmp_path, FEW, series, At(70), At(71, (ticket,))) == ""
 
 
-def test_the_first_event_that_marquez_refuses_is_told(tmp_path: Path):
+def test_the_first_event_that_marquez_rejects_alerts(tmp_path: Path):
     """The counter of its reason begins with it."""
     series = healthy(MINUTES)
     series['lineage_marquez_set_aside_total{reason="http_413"}'] = "_x70 2x30"

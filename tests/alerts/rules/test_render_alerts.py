@@ -20,9 +20,7 @@ def policy(tmp_path: Path) -> str:
     return str(tmp_path / "lineward.yaml")
 
 
-def test_rules_come_out_as_a_file_and_what_is_not_rendered_as_sentences(
-    tmp_path: Path, policy: str
-):
+def test_rules_are_printed_and_unrendered_ones_explained(tmp_path: Path, policy: str):
     """Standard output is the file; standard error says what could never fire, and why."""
     told = lineward("render", "rules", "--policy", policy, "--platform", "data platform")
     (tmp_path / "rules.yml").write_text(told.stdout)
@@ -48,7 +46,7 @@ def test_names_and_addresses_are_options(policy: str):
     assert "the policy has no owner 'eng'" in told.stderr
 
 
-def test_alertmanager_comes_out_as_a_file(tmp_path: Path, policy: str):
+def test_alertmanager_configuration_is_printed(tmp_path: Path, policy: str):
     """The platform's own key is the way outside; without one the command warns."""
     options = ("render", "alertmanager", *WATCHDOG, "--token-file", "/etc/token")
     told = lineward(*options, "--platform", "data platform", LINEWARD_POLICY=policy)
@@ -58,7 +56,7 @@ def test_alertmanager_comes_out_as_a_file(tmp_path: Path, policy: str):
     assert (told.returncode, told.stderr) == (0, "")
     assert subprocess.run(check, cwd=tmp_path, check=False, capture_output=True).returncode == 0
     assert "url: http://127.0.0.1:8701/api/v1/alertmanager\n" in told.stdout
-    assert "give --outside-url" in lineward(*options).stderr
+    assert "set --outside-url" in lineward(*options).stderr
 
 
 def test_alertmanagers_token_is_named(tmp_path: Path):
@@ -87,7 +85,7 @@ def test_alertmanagers_token_is_named(tmp_path: Path):
         (("rules", "--policy", "/no/such/file.yaml"), "file.yaml: cannot be read"),
     ],
 )
-def test_what_would_lead_nowhere_is_refused(arguments: tuple[str, ...], words: str):
+def test_an_invalid_address_is_rejected(arguments: tuple[str, ...], words: str):
     """A watchdog that nobody hears is none."""
     told = lineward("render", *arguments)
 

@@ -34,7 +34,7 @@ def rendered(policy: Policy = DEFAULT, platform: str = "platform") -> str:
     )
 
 
-def test_promtool_has_nothing_to_say_whatever_owners_and_jobs_are_called(tmp_path: Path):
+def test_promtool_accepts_any_names_of_owners_and_jobs(tmp_path: Path):
     """Names are data: quoted in YAML and in PromQL, and no template."""
     (tmp_path / "rules.yml").write_text(rendered(platform=STRANGE), encoding="utf-8")
     check = ["promtool", "check", "rules", "--lint=all", "--lint-fatal", "rules.yml"]
@@ -76,7 +76,7 @@ def test_the_burn_of_each_sli_pages_for_each_tier_that_it_can(tmp_path: Path, sl
     assert asked_at_once(tmp_path, rules, series, *queries) == ""
 
 
-def test_rules_that_could_never_fire_are_not_there_and_that_is_said():
+def test_rules_that_could_never_fire_are_left_out_and_explained():
     """14.4 times a budget of 10 % would take more than all to be bad: its end is told instead."""
     rules = [rule for group in yaml.safe_load(rendered())["groups"] for rule in group["rules"]]
     windows = {

@@ -57,7 +57,7 @@ def test_the_first_access_of_all_may_be_an_unauthorized_one(tmp_path: Path):
     assert told(tmp_path, access(), series, At(69), At(70, (told_of(1),))) == ""
 
 
-def test_old_accesses_are_not_told_again(tmp_path: Path):
+def test_old_accesses_do_not_alert_again(tmp_path: Path):
     """A restored catalog begins a new epoch with them; a service that moved shows them as well."""
     old = {counted("total", *ACCESS): "90+6x80 stale", counted("good", *ACCESS): "80+6x80 stale"}
     new = {
@@ -73,7 +73,7 @@ def test_old_accesses_are_not_told_again(tmp_path: Path):
 
 
 @pytest.mark.parametrize("first", [0, 7])
-def test_an_access_with_an_open_incident_is_told_by_the_incident(tmp_path: Path, first: int):
+def test_an_access_in_an_open_incident_does_not_alert(tmp_path: Path, first: int):
     """Mutant: with nothing taken off, both would page."""
     series = {
         counted("total", *ACCESS): "0+6x140",
@@ -87,7 +87,7 @@ def test_an_access_with_an_open_incident_is_told_by_the_incident(tmp_path: Path,
     assert "UnauthorizedAccess" in told(tmp_path, mutant, series, At(71))
 
 
-def test_another_objective_of_1_pages_when_nothing_explains_what_is_bad(tmp_path: Path):
+def test_another_objective_of_1_pages_for_unexplained_bad_time(tmp_path: Path):
     """Datasets count by seconds: an incident gets five minutes to open, and then explains."""
     rules = only(Budget(COVERAGE, "critical", Decimal(1)), named=("lineward-burn",))
     series = burning("coverage", "critical", (60, 0), (20, 0.1))
