@@ -77,11 +77,11 @@ def test_one_fault_is_one_page_with_all_affected_datasets(engine):
 
 def test_without_the_search_for_roots_it_is_two_pages(engine, monkeypatch):
     """Let each bad dataset be a fault of its own (mutant): waiting ones page too."""
-    real, none = fault_detection.clusters, np.empty(0, dtype=np.intp)
+    real, none = fault_detection.find_faults, np.empty(0, dtype=np.intp)
     nothing = {"upstreams": none, "downstreams": none, "job_keys": none}
     monkeypatch.setattr(
         fault_detection,
-        "clusters",
+        "find_faults",
         lambda facts, estate: real(facts, msgspec.structs.replace(estate, **nothing)),
     )
     bad = [
