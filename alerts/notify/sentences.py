@@ -53,13 +53,16 @@ _SILENT: Final = frozenset({"opened", *QUIET})
 
 def headline(message: Message) -> str:
     """Return the severity or the change, and the root."""
-    title = _TITLES.get(message.kind, message.severity.capitalize())
-    return f"{title}: {message.root.kind} {message.root.name}"
+    return f"{_heading(message)}: {message.root.kind} {message.root.name}"
 
 
 def summary_line(message: Message) -> str:
     """Return the notification of a phone."""
-    return f"{headline(message)}: {message.what}"
+    return f"{_heading(message)}: {message.what}"
+
+
+def _heading(message: Message) -> str:
+    return _TITLES.get(message.kind, message.severity.capitalize())
 
 
 def change_line(message: Message) -> str:
@@ -230,8 +233,9 @@ def ticket_line(name: str, what: str, since: int, state: str) -> str:
 def gap_line(system: str, count: int, since: int) -> str:
     """Return one source system whose datasets have no producer."""
     have, them = ("has", "it as a source") if count == 1 else ("have", "them as sources")
+    began = f"{BEGAN_AT} {format_time(since)}"
     return (
-        f"{system}: {_count(count, 'dataset')} {have} no producer ({BEGAN_AT} {format_time(since)})."
+        f"{system}: {_count(count, 'dataset')} {have} no producer ({began})."
         f" If this is expected, declare {them} in the policy."
     )
 

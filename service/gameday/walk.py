@@ -1,8 +1,8 @@
 """Second half of a game day: incidents, routing and delivery, walked over the changes.
 
-What is called is what runs in production (`alerts.detection`, `alerts.routing`, the sender), on a clock
-that jumps from one instant that matters to the next. People are simulated by one habit: a paged
-person acknowledges after five minutes; if it is resolved by then, once it is seen to be back.
+The code is that of production (`alerts.detection`, `alerts.notify`), on a clock that jumps from one
+relevant time to the next. People are simulated by one habit: a paged person acknowledges after five
+minutes; if the incident is resolved by then, once it is seen to be back.
 """
 
 from collections.abc import Iterable, Iterator
