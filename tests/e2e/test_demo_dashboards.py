@@ -19,7 +19,7 @@ pytestmark = pytest.mark.e2e
 # What a shop of two minutes does not have; by panel, each with why.
 _REGULATED = "no rule of the shop's policy says regulated"
 _ACCESS = "its policy has no access section: nothing is audited"
-_UNTOLD = "it has no Slack and no PagerDuty: nobody is told"
+_UNTOLD = "it has no Slack and no PagerDuty: nobody is notified"
 _UNCHANGED = "each job ran one version of its code, and no schema changed"
 _REFUSED = "every event was taken"
 _NO_ERROR = "nothing failed on its way; a counter of causes begins with its first"
@@ -30,7 +30,7 @@ RIGHTLY_EMPTY = {
     "lineward-executive: Required fields reported A": _REGULATED,
     "lineward-executive: Expected edges reported A": _REGULATED,
     "lineward-executive: Personal data without a tag A": "no rule says pii",
-    "lineward-executive: Time to tell A": _UNTOLD,
+    "lineward-executive: Time to notify A": _UNTOLD,
     "lineward-executive: Changes of 7 days by critical consumers A": _UNCHANGED,
     "lineward-executive: Changes of 7 days by critical consumers B": _UNCHANGED,
     "lineward-on-call: Downstream of recent changes A": _UNCHANGED,
