@@ -58,4 +58,4 @@ def test_an_unknown_kind_is_rejected():
     done = lineward("gameday", "--kind", "earthquake")
 
     assert done.returncode == 6
-    assert "earthquake: there are killed_job," in done.stderr
+    assert "earthquake: expected one of killed_job," in done.stderr
