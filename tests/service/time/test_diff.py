@@ -140,7 +140,7 @@ def test_command_and_api_answer_alike(lander, catalog, at):
     shown = lineward("diff", "ok2", "bad1", catalog=catalog).stdout
 
     assert text == of_job == of_runs
-    assert (rejected.status_code, "name two runs" in rejected.json()["detail"]) == (400, True)
+    assert (rejected.status_code, "give two runs" in rejected.json()["detail"]) == (400, True)
     assert "id was int and is bigint" in shown
     assert lineward("diff", "ok2", "none", catalog=catalog).returncode == 3
 
