@@ -81,14 +81,14 @@ def test_a_dead_pipeline_shows_no_good_figure(catalog):
     assert states[shop.CORE] == "bad"
 
 
-def test_nothing_counted_is_no_sample_in_the_terminal(catalog):
-    """An empty total reads "no sample", never 100 %."""
+def test_an_empty_total_is_shown_as_no_data(catalog):
+    """Show "no data", never 100 %."""
     shop.fill(catalog)
 
     shown = lineward("slis", catalog=catalog).stdout
 
     line = next(line for line in shown.splitlines() if "M5" in line and "critical" in line)
-    assert "no sample" in line
+    assert "no data" in line
     assert "100 %" not in line
 
 

@@ -54,7 +54,7 @@ def test_what_does_not_hold_is_shown_and_fails(shown):
     assert done.exit_code == 1
     for output in (done, shown("--json", stray=True)):
         stray = "page to keys/shop: s3://lake mart/revenue (i1, 2000 s after the beginning)"
-        assert f"told for nothing that was done: {stray}" in output.stderr
+        assert f"notifications without an injected fault: {stray}" in output.stderr
     assert "does not hold: false pages: 1" in done.stdout
     assert "does not hold: never resolved: killed_job" in done.stdout
 

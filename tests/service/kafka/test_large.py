@@ -43,10 +43,10 @@ def test_an_event_that_is_too_large_is_kept_with_its_place_and_counted(collector
     _feed(topic, collector).take()
 
     kept = _rows(collector, "SELECT reason, detail, origin, body FROM rejected")
-    detail = f"$: {len(_LARGE)} bytes at openlineage.events/0@1: larger than an event may be;"
+    detail = f"$: {len(_LARGE)} bytes at openlineage.events/0@1: larger than the maximum size of an event;"
     assert topic.committed == 3
     assert _rows(collector, "SELECT count(*) FROM event") == [(2,)]
-    assert kept == [("too_large", f"{detail} its head is kept", "kafka", _LARGE[:65_536])]
+    assert kept == [("too_large", f"{detail} its head is stored", "kafka", _LARGE[:65_536])]
     rejections = rejections_since(collector.folder / "spool.db", 0, system_clock)
     assert rejections is not None
     assert [row[1:] for row in rejections.counts] == [("too_large", "live", 1)]

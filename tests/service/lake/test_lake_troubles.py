@@ -142,7 +142,7 @@ def test_a_bucket_that_does_not_answer_is_no_answer(embedded, tmp_path):
         (("2026-09-03", "2026-10-04"), "31 days at most, got 32"),
         (("2026-09-04", "2026-09-03"), "is not before"),
         (("2026-09-31", "2026-10-01"), "no day of the calendar"),
-        (("yesterday", "2026-10-01"), "expected an instant"),
+        (("yesterday", "2026-10-01"), "expected a timestamp"),
         (("2026-09-03T10:00:00", "2026-09-04"), "no time zone"),
         (("2026-09-03",), "both or neither"),
     ],
