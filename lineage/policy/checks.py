@@ -183,8 +183,8 @@ def unreachable(policy: Policy) -> list[str]:
     """Return the owners and escalation steps that cannot be notified: a warning, not an error."""
     reached = {owner.name for owner in policy.owners if _is_reached(owner)}
     found = [
-        f"owners[{i}]: {owner.name!r} has neither slack nor pagerduty_key_file: what it owns is"
-        " notified to the platform's owner"
+        f"owners[{i}]: {owner.name!r} has no slack, pagerduty_key_file or notify: the platform"
+        " owner is notified of what it owns"
         for i, owner in enumerate(policy.owners)
         if owner.name not in reached
     ]
@@ -194,7 +194,7 @@ def unreachable(policy: Policy) -> list[str]:
         for j, step in enumerate(owner.escalation)
     ]
     return found + [
-        f"{path}: notifies nobody: add a slack, a pagerduty_key_file, or an owner who has one"
+        f"{path}: notifies nobody: add a slack, a pagerduty_key_file, a notify, or an owner who has one"
         for path, step in steps
         if not (_is_reached(step) or step.owner in reached)
     ]

@@ -96,8 +96,8 @@ def alertmanager(  # noqa: PLR0913 - each is an option of the command
         warn(_UNANSWERED)
     if not outside_configs(people.platform, found, places):
         warn(
-            "when Lineward's service is down, nobody can be told: give --outside-url, or the owner"
-            f" {clean(people.platform)} a pagerduty_key_file in the policy"
+            "nobody is notified when Lineward's service is down: set --outside-url, or a"
+            f" pagerduty_key_file of the owner {clean(people.platform)} in the policy"
         )
     if posting and token_file:
         named = f"{clean(str(token_file))} holds the policy's token {clean(posting)}"

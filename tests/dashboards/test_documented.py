@@ -44,7 +44,7 @@ def test_config_maps_and_the_outline_are_printed(tmp_path):
     answer = lineward("render", "dashboards", "--format", "outline", "--out", str(tmp_path))
 
     assert len(list(yaml.safe_load_all(printed))) == 3
-    assert (tmp_path / "lineward-dashboards.md").read_text().startswith("## Lineage: can it be")
+    assert (tmp_path / "lineward-dashboards.md").read_text().startswith("## Lineage: overview")
     assert answer.returncode == 0
 
 

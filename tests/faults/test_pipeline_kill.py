@@ -24,7 +24,7 @@ from slis.stream.source import open_spool
 from tests.faults.chance import draw
 from tests.service.waiting import until
 from tests.slis.lake.lakes import visible, writer_of
-from tests.slis.ranked import gravest, marked, ranked, ranks_due
+from tests.slis.ranked import marked, most_severe, ranked, ranks_due
 from tests.suite.examples import is_long
 
 pytestmark = pytest.mark.faults
@@ -163,7 +163,7 @@ def _check_ranks(folder: Path) -> None:
     catalog = open_catalog(catalog_url(folder))
     with catalog.connect() as connection:
         assert ranked(connection) == ranks_due(connection)
-        assert marked(connection) == gravest(connection) != {}
+        assert marked(connection) == most_severe(connection) != {}
     catalog.dispose()
 
 

@@ -14,7 +14,7 @@ from service.settings import Settings
 from tests.service.commandline import lineward
 from tests.service.explorer import estate
 
-_NO_LEADER = "no service leads"
+_NO_LEADER = "no leader"
 
 
 @pytest.fixture

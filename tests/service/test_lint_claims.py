@@ -115,4 +115,4 @@ def test_an_owner_that_only_others_give_is_listed_of_any_dataset(catalog):
 
     [found] = linted(catalog).findings
 
-    assert found.evidence == "an ownership facet names 'mallory'; the owner in force: nobody"
+    assert found.evidence == "an ownership facet names 'mallory'; the owner in force: none"

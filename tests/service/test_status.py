@@ -31,7 +31,7 @@ def test_a_spool_without_its_tables_is_not_there_yet(tmp_path: Path):
     found = status(Settings(data_dir=tmp_path), system_clock())
 
     assert found.collector is None
-    assert found.partial_reason == "there is no spool and no catalog yet"
+    assert found.partial_reason == "no spool and no catalog yet"
 
 
 @pytest.mark.postgres_nightly

@@ -33,7 +33,7 @@ def test_expired_token_opens_an_alert_in_the_fallback_channel(notifier, slack, p
         "Not delivered to slack:C0000001: token_expired."
     )
     assert own["payload"]["summary"] == (
-        "Page: delivery slack: Delivery to slack: messages are rejected (token_expired)"
+        "Page: Delivery to slack: messages are rejected (token_expired)"
     )
 
 
@@ -49,7 +49,7 @@ def test_channel_has_one_alert_that_resolves(notifier, slack, pagerduty):
     notifier.run()
 
     assert len(about) == 1
-    assert about[0]["text"].startswith("Resolved: delivery pagerduty:orders.key")
+    assert about[0]["text"].startswith("Resolved: Delivery to pagerduty:orders.key")
     assert len(slack.posts("C0000009")) == 4
 
 

@@ -46,7 +46,7 @@ def test_hidden_spellings_take_no_room_among_other_names(estate, monkeypatch):
 
     # `core.orders` is of hive://shop.
     assert [one["dataset"] for one in whole["aliases"]] == ["core.orders", "z"]
-    assert whole["partial_reason"] == "the first 2 other names"
+    assert whole["partial_reason"] == "the first 2 aliases"
     assert cut["aliases"] == whole["aliases"]
     assert (cut["partial"], cut["partial_reason"]) == (False, None)
 
@@ -57,7 +57,7 @@ def test_checks_of_hidden_edges_are_counted_and_not_called_none(estate, monkeypa
     _check(estate, key(HIDDEN, PAYROLL), "edge_missing")
 
     page = estate.get("/dataset?dataset=core/orders", "shop").text
-    assert "1 more that you may not see." in page
+    assert "1 more hidden from you." in page
     assert "No upstream edge has been checked yet" not in page
 
     _check(estate, shop.dataset_key(shop.RAW), "good")

@@ -77,7 +77,7 @@ def test_what_is_kept_comes_back(tmp_path):
     kept = Kept(tmp_path / "day")
     kept.begin(shape, day, policy)
     kept.add(0, slab(0, (10, "M1", "bad")))
-    with pytest.raises(NotKeptError, match="did not end"):
+    with pytest.raises(NotKeptError, match="the run is incomplete"):
         list(kept.slabs())
     kept.end(1)
 

@@ -59,8 +59,11 @@ def _in_haste(monkeypatch):
 @pytest.mark.parametrize(
     ("known", "fields"),
     [
-        (Known(), r"is not known to the service\. Is the policy of `lineward gameday policy`"),
-        (Known(owner=None), "is None's and optional, not gameday-orders's and critical"),
+        (
+            Known(),
+            r"is not known to the service\. Check that the policy of `lineward gameday policy`",
+        ),
+        (Known(owner=None), "None, optional: expected gameday-orders, critical"),
         (Known(tier="critical", state="bad", reason="silent"), "is bad: silent"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Catalog of the first release."""
+"""The catalog of the first release."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -81,10 +81,7 @@ def test_owner_of_a_policy_gets_a_mail(notifier, mail_server, tmp_path):
     assert notifier.run() == 1
     (mail,) = mail_server.mails
     assert mail["To"] == "shop@b.test"
-    assert (
-        mail["Subject"]
-        == "Page: job orders_daily: orders_daily failed: 2 critical datasets will be late"
-    )
+    assert mail["Subject"] == "Page: orders_daily failed: 2 critical datasets will be late"
     text = mail.get_body(("plain",)).get_content()
     assert "400 datasets affected: 2 critical, 98 important, 300 optional" in text
     assert "critical: postgres://db orders (stale, deadline 2026-11-21 10:00 UTC)" in text
@@ -97,7 +94,7 @@ def test_json_service_gets_the_same_text(send, service):
     assert send(f"json://{service.address}/hook", full_message()) == Sent()
 
     (post,) = service.posts
-    assert post["title"].startswith("Page: job orders_daily: ")
+    assert post["title"].startswith("Page: ")
     assert "Root: job shop orders_daily" in post["message"]
 
 

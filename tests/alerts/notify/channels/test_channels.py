@@ -15,7 +15,7 @@ def test_slack_edits_one_message_and_replies(notifier, slack):
         notifier.clock.pass_(60)
 
     [shown] = slack.posts("C0000001")
-    assert shown["text"].startswith("Resolved: job orders_daily: orders_daily failed")
+    assert shown["text"].startswith("Resolved: orders_daily failed")
     assert slack.replies("C0000001") == [
         "Changed: orders_daily failed: 2 critical datasets will be late",
         "Acknowledged: by ann",

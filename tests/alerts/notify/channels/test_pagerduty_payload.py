@@ -27,7 +27,7 @@ def test_markup_is_sent_as_it_is():
     """Leave entities out: PagerDuty has no mark-up."""
     event = build_event(message(what="<!channel> & *all*"))
 
-    assert event["payload"]["summary"] == "Page: job orders_daily: <!channel> & *all*"
+    assert event["payload"]["summary"] == "Page: <!channel> & *all*"
 
 
 @given(ANY_TEXT, st.booleans())
