@@ -194,7 +194,8 @@ def unreachable(policy: Policy) -> list[str]:
         for j, step in enumerate(owner.escalation)
     ]
     return found + [
-        f"{path}: notifies nobody: add a slack, a pagerduty_key_file, a notify, or an owner who has one"
+        f"{path}: notifies nobody: add a slack, a pagerduty_key_file, a notify, or an owner"
+        " who has one"
         for path, step in steps
         if not (_is_reached(step) or step.owner in reached)
     ]

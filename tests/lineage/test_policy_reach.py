@@ -17,8 +17,8 @@ _BOSS = '{name: boss, slack: "#boss"}'
             "{name: a}",
             [
                 (
-                    "owners[1]: 'a' has neither slack nor pagerduty_key_file:"
-                    " what it owns is notified to the platform's owner"
+                    "owners[1]: 'a' has no slack, pagerduty_key_file or notify:"
+                    " the platform owner is notified of what it owns"
                 )
             ],
         ),
@@ -27,7 +27,7 @@ _BOSS = '{name: boss, slack: "#boss"}'
             [
                 (
                     "owners[1].escalation[0]: notifies nobody:"
-                    " add a slack, a pagerduty_key_file, or an owner who has one"
+                    " add a slack, a pagerduty_key_file, a notify, or an owner who has one"
                 )
             ],
         ),

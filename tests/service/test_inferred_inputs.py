@@ -48,7 +48,7 @@ def test_lineage_shows_the_origin_of_an_edge_that_no_run_names_by_its_inputs(inf
     assert origins == {shop.RAW: None, shop.REF: "sql"}
     downstream = inferred.get(f"/api/v1/lineage?dataset={shop.REF}").json()["downstream"]
     assert [node["origin"] for node in downstream] == ["sql"]
-    assert "(known from SQL)</title>" in inferred.get(f"/dataset?{_CORE}").text
+    assert "(from SQL)</title>" in inferred.get(f"/dataset?{_CORE}").text
     done = lineward("lineage", shop.CORE, catalog=inferred.catalog)
     assert "ref/countries  unknown  by etl  (known from SQL)" in done.stdout
 
@@ -58,7 +58,7 @@ def test_a_run_shows_its_inferred_inputs_that_the_token_may_see(inferred):
     run = inferred.get(_RUN).json()["runs"][0]
     reads = {one["dataset"]: one["origin"] for one in run["datasets"] if one["direction"] == "read"}
     assert reads == {shop.RAW: None, shop.REF: "sql", PAYROLL: "sql"}
-    assert "known from sql" in inferred.get(f"/runs/{shop.RUN_ID}").text
+    assert "from sql</small>" in inferred.get(f"/runs/{shop.RUN_ID}").text
 
     cut = inferred.get(_RUN, "shop")
     assert PAYROLL not in cut.text

@@ -61,7 +61,7 @@ def _in_haste(monkeypatch):
     [
         (
             Known(),
-            r"is not known to the service\. Check that the policy of `lineward gameday policy`",
+            r"is not known to the service\. Check that the policy of `lineward gameday",
         ),
         (Known(owner=None), "None, optional: expected gameday-orders, critical"),
         (Known(tier="critical", state="bad", reason="silent"), "is bad: silent"),

@@ -55,8 +55,8 @@ def test_what_does_not_hold_is_shown_and_fails(shown):
     for output in (done, shown("--json", stray=True)):
         stray = "page to keys/shop: s3://lake mart/revenue (i1, 2000 s after the beginning)"
         assert f"notifications without an injected fault: {stray}" in output.stderr
-    assert "does not hold: false pages: 1" in done.stdout
-    assert "does not hold: never resolved: killed_job" in done.stdout
+    assert "failed: false pages: 1" in done.stdout
+    assert "failed: never resolved: killed_job" in done.stdout
 
 
 def test_the_shape_of_the_month_has_nulls_for_what_is_not_known(shown):

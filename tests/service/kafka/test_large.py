@@ -43,7 +43,8 @@ def test_an_event_that_is_too_large_is_kept_with_its_place_and_counted(collector
     _feed(topic, collector).take()
 
     kept = _rows(collector, "SELECT reason, detail, origin, body FROM rejected")
-    detail = f"$: {len(_LARGE)} bytes at openlineage.events/0@1: larger than the maximum size of an event;"
+    place = f"$: {len(_LARGE)} bytes at openlineage.events/0@1"
+    detail = f"{place}: larger than the maximum size of an event;"
     assert topic.committed == 3
     assert _rows(collector, "SELECT count(*) FROM event") == [(2,)]
     assert kept == [("too_large", f"{detail} its head is stored", "kafka", _LARGE[:65_536])]
