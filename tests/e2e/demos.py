@@ -87,7 +87,7 @@ def staying(temporary: Path, *arguments: str) -> Iterator[Demo]:
     """Start a demo that stays up, and read its output up to its addresses."""
     demo = Demo(temporary, *arguments)
     try:
-        demo.read_until("events  ")
+        demo.read_until("/api/v1/lineage")
         yield demo
         demo.stop()
     finally:
