@@ -10,7 +10,7 @@ _GOOD = tuple(f"HTTP/1.1 {digit}".encode() for digit in (2, 3, 4))
 
 
 class Livez:
-    """One server: `ask` sends the request, the response is read later."""
+    """Server to check: `ask` sends the request, the response is read later."""
 
     def __init__(self, host: str, port: int) -> None:
         self._address = (_reachable(host), port)

@@ -119,13 +119,13 @@ class InvalidQuestionError(ServiceError):
 
 
 class LakeTooLargeError(InvalidQuestionError):
-    """A window has more events than can be read in time."""
+    """Window with more events than can be read in time."""
 
     title = "Window too large"
 
 
 class NoLongerKeptError(ServiceError):
-    """A window lies before the first day that the lake keeps."""
+    """Window before the first day that the lake keeps."""
 
     exit_code = 3
     status = 410
@@ -133,7 +133,7 @@ class NoLongerKeptError(ServiceError):
 
 
 class UnreachableLakeError(ServiceError):
-    """The files of the lake cannot be read; whether they hold what was asked for is unknown."""
+    """Lake whose files cannot be read; whether they hold the requested runs is unknown."""
 
     status = 503
     title = "Lake out of reach"

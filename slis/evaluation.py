@@ -1,4 +1,4 @@
-"""One evaluation: from facts, policy and the clock to SLIs."""
+"""Evaluation: from facts, policy and the clock to SLIs."""
 
 import time
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Pauses Python's search for cycles of objects, where very many objects without one are made.
+"""Pause of Python's search for cycles, while very many objects without one are made.
 
 The search begins by how many objects there are: it looked through the facts of a batch again and
 again, for a sixth of the CPU time that it takes to read and extract them.

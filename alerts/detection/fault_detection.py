@@ -31,7 +31,7 @@ _Name = tuple[str, str]  # namespace and name
 
 
 class DetectedFaults(msgspec.Struct, frozen=True, eq=False):
-    """All faults of one evaluation.
+    """Faults of one evaluation, all of them.
 
     Attributes:
         as_of: of the evaluation, µs.

@@ -1,4 +1,4 @@
-"""Titles and evidence of incidents. Names are data: whoever shows a text escapes them."""
+"""Titles and evidence of incidents. Names are data: the code that shows a text escapes them."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -1,4 +1,4 @@
-"""What routing depends on beside the incident: policy, settings, outages."""
+"""Context of routing beside the incident: policy, settings, outages."""
 
 from typing import Final
 

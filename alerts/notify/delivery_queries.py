@@ -19,7 +19,7 @@ _OLDEST = "SELECT MIN(undelivered_since) FROM notification WHERE state = 'waitin
 
 
 class DeliveryCount(msgspec.Struct, frozen=True):
-    """One series. `label`: the kind of the message, or the reason of a failure."""
+    """Series of a metric. `label`: the kind of the message, or the reason of a failure."""
 
     channel: str
     label: str

@@ -24,7 +24,7 @@ from lineage.catalog.upsert import insert_for
 from lineage.clock import from_micros, to_micros
 from lineage.policy.model import Policy
 
-_ALL: Final = ""  # of that day, whoever it is
+_ALL: Final = ""  # any owner, of that day
 
 
 class _Entry(NamedTuple):

@@ -77,7 +77,7 @@ class DownstreamNotice(msgspec.Struct, frozen=True, rename=_NOTICE_JSON):
 
 
 class NotificationState(msgspec.Struct, frozen=True, kw_only=True, rename=_STATE_JSON):
-    """One incident and the notifications sent for it.
+    """Incident with the notifications sent for it.
 
     Attributes:
         draft: the message that its newest state would be.

@@ -1,4 +1,4 @@
-"""All sentences of notifications. Reasons of events and notes of people are data within them.
+"""Sentences of notifications. Reasons of events and notes of people are data within them.
 
 Names are not escaped here: each channel escapes a text as its provider needs it.
 """

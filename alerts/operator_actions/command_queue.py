@@ -37,7 +37,7 @@ def pending(connection: Connection) -> list[tuple[int, Command]]:
 
 
 def pending_escalations(connection: Connection) -> list[EscalationRequest]:
-    """Return the requested escalations; whoever handles one calls `complete`."""
+    """Return the requested escalations; the caller calls `complete` for each."""
     rows = connection.execute(_select_pending().where(_ESCALATE))
     return [EscalationRequest(row.id, row.incident_id, row.by, row.note) for row in rows]
 

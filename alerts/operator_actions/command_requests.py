@@ -26,11 +26,11 @@ _ESCALATION_STATES = ("open", "acknowledged")
 
 
 class CommandError(ValueError):
-    """The request is rejected and not stored; the text says why."""
+    """Request that is rejected and not stored; the text gives the reason."""
 
 
 class UnknownIncidentError(CommandError):
-    """No incident has that id."""
+    """Request for an incident that does not exist."""
 
 
 class InvalidCommandError(CommandError):
@@ -38,7 +38,7 @@ class InvalidCommandError(CommandError):
 
 
 class InvalidStateError(CommandError):
-    """The command is not possible in the state of the incident."""
+    """Command that is not possible in the state of the incident."""
 
 
 class CommandRequest(msgspec.Struct, frozen=True, kw_only=True):

@@ -21,7 +21,7 @@ _BLANK = re.compile(r"\s*")
 
 
 class WindowError(ValueError):
-    """The window is rejected; the text names the field and the reason."""
+    """Rejection of a window; the text names the field and the reason."""
 
 
 class UnknownWindowError(WindowError):

@@ -69,7 +69,7 @@ class SharedMember(msgspec.Struct, frozen=True):
 
 
 class FaultGroup(msgspec.Struct, frozen=True):
-    """One fault with its members.
+    """Fault with its members.
 
     Attributes:
         root: what is to be fixed.

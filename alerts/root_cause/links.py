@@ -55,7 +55,7 @@ class Links(msgspec.Struct, frozen=True):
 
 
 class _Paths(msgspec.Struct, frozen=True):
-    """From a symptom to a dataset: direct, or through relays."""
+    """Path from a symptom to a dataset: direct, or through relays."""
 
     symptoms: Positions
     ends: Positions
@@ -165,7 +165,7 @@ def _link_ends(ways: _Paths, found: Rows, when: "SymptomTimes") -> Links:
 
 
 class SymptomTimes(msgspec.Struct, frozen=True):
-    """When each symptom began, and between which instants (µs) its cause must have begun.
+    """Times at which each symptom began, and between which (µs) its cause must have begun.
 
     A deadline passes later than the fault happened, so a parent may seem to fail up to one
     cadence of the child after it. A job that stopped did not make a child late that was late before

@@ -100,7 +100,7 @@ def _roots_of_groups(groups: SymptomGroups) -> list[Root]:
 
 
 class _Evidence(msgspec.Struct, frozen=True):
-    """By which link each symptom is explained, and by which symptom; NOBODY at a root.
+    """Link that explains each symptom, and the symptom behind it; UNASSIGNED at a root.
 
     `is_end`: the link ends here, and not at another output of the same job.
     """

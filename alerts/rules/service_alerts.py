@@ -1,4 +1,4 @@
-"""All alerts on Lineward itself."""
+"""Alerts on Lineward itself."""
 
 from typing import Final
 

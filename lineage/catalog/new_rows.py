@@ -17,7 +17,7 @@ from lineage.catalog.upsert import (
 
 
 class Then(NamedTuple):
-    """What follows an insert, in the same statement.
+    """Statement that follows an insert, as a part of it.
 
     Attributes:
         columns: of the new rows.

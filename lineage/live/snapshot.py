@@ -24,7 +24,7 @@ Texts = NDArray[np.object_]  # of Python's own, shared by all snapshots that kno
 
 
 class Way(msgspec.Struct, frozen=True, eq=False):
-    """One direction of the lineage. `jobs`: the job behind each edge of the adjacency."""
+    """Direction of the lineage. `jobs`: the job behind each edge of the adjacency."""
 
     adjacency: Adjacency
     jobs: Numbers

@@ -1,4 +1,4 @@
-"""One rule, and rules that belong together: a pattern and the replacement of a name."""
+"""Rules for names: a pattern and its replacement, alone or in groups."""
 
 import msgspec
 

@@ -40,7 +40,7 @@ _SPELLED = """
 
 
 class Edge(msgspec.Struct, frozen=True, order=True):
-    """One dataset was read for another, by this oracle."""
+    """Read of one dataset for another, by this oracle."""
 
     downstream: Name
     upstream: Name

@@ -12,7 +12,7 @@ _LEAK_STEPS = 3  # parts of a leak's time: an input less in each
 
 
 class Injected(msgspec.Struct, frozen=True):
-    """One fault, or an event that only looks like one. Instants in µs UTC.
+    """Fault, or an event that only looks like one. Times in µs UTC.
 
     Attributes:
         jobs: whose it is; none of a collector's outage.
@@ -56,7 +56,7 @@ class Circumstances(msgspec.Struct, frozen=True):
 
 
 class Course:
-    """All that is injected, by job."""
+    """Injected faults, by job."""
 
     def __init__(self, injected: Iterable[Injected]) -> None:
         self.all = tuple(sorted(injected, key=lambda each: each.starts_at))

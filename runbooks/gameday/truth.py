@@ -39,7 +39,7 @@ class Name(msgspec.Struct, frozen=True, order=True):
 
 
 class Fault(msgspec.Struct, frozen=True):
-    """One fault of the estate. Instants in µs UTC.
+    """Fault of the estate. Times in µs UTC.
 
     Attributes:
         expect: the expected notification.

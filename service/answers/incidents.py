@@ -233,7 +233,7 @@ def _read_life(text: str) -> _Life:
 
 
 def is_root_seen(reader: Reader, number: str, visibility: Sight) -> bool:
-    """Whether this may be told whose it is, and who was told of it."""
+    """Return whether the owner and the notified owners may be shown."""
     return _seen(reader, [(number,)], visibility).get(number, False)
 
 

@@ -1,4 +1,4 @@
-"""What the catalog has deleted already, and how it is asked for."""
+"""Advice on runs that the catalog has deleted."""
 
 from typing import Final
 
@@ -14,7 +14,7 @@ _DAY: Final = len("2026-11-27")
 
 
 class OlderRuns(msgspec.Struct, frozen=True):
-    """Where older runs are.
+    """Place of older runs.
 
     Attributes:
         catalog_since: runs that ended before this time were deleted from the catalog.

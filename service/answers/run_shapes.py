@@ -127,7 +127,7 @@ class RecentRun(msgspec.Struct, frozen=True):
 
 
 class RecentRuns(msgspec.Struct, frozen=True):
-    """The newest runs of a dataset, null where none was chosen; `next_cursor` leads on.
+    """Newest runs of a dataset, null where none was chosen; `next_cursor` leads on.
 
     `older`: where those are that were deleted; null while none was.
     """

@@ -35,7 +35,7 @@ _CLICKS_EVERY_SECONDS = 3.0
 
 
 class Story:
-    """One run of the demo, in a folder of its own."""
+    """Run of the demo, in a folder of its own."""
 
     def __init__(self, folder: Path, home: Home) -> None:
         self._folder = folder

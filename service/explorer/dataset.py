@@ -1,4 +1,4 @@
-"""The page of a dataset."""
+"""Page of a dataset."""
 
 import msgspec
 

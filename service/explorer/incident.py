@@ -1,4 +1,4 @@
-"""The page of an incident: cause, response, timeline and actions."""
+"""Page of an incident: cause, response, timeline and actions."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""The list of datasets: filters, one page, and addresses of the pages around it."""
+"""List of datasets: filters, one page, and addresses of the pages around it."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""The overview page: overall state, open incidents, SLIs and pipeline."""
+"""Overview page: overall state, open incidents, SLIs and pipeline."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime

@@ -18,7 +18,7 @@ _Shape = TypeVar("_Shape")
 
 
 class Asked:
-    """One service, as seen with the token."""
+    """Service, as seen with the token."""
 
     def __init__(self, url: str, token_file: Path | None = None) -> None:
         self._url = url.rstrip("/")

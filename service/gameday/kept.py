@@ -41,7 +41,7 @@ class Planned(msgspec.Struct, frozen=True):
 
 
 class SlabFigures(msgspec.Struct, frozen=True):
-    """One slab, and its duration.
+    """Slab with its duration.
 
     Attributes:
         starts_at: µs.

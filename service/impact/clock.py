@@ -78,7 +78,7 @@ def outcome_of(
     Args:
         fault_at: µs.
         taken_at: when its page was; None: not yet.
-        state: who was told of it; None: that was forgotten.
+        state: notifications sent for the incident; None: deleted.
         now: µs.
     """
     is_in_time = ((taken_at or now) - fault_at) / _SECOND < GOOD_BELOW_SECONDS

@@ -34,7 +34,7 @@ class Consumer(Protocol):
 
 
 class Received(msgspec.Struct, frozen=True):
-    """One message, and its position."""
+    """Message with its position."""
 
     body: bytes
     topic: str

@@ -42,7 +42,7 @@ class PullState(msgspec.Struct, frozen=True):
 
 
 class Probe(msgspec.Struct, frozen=True):
-    """One probe of Marquez. `seconds`: of a lineage query that was answered 200."""
+    """Probe of Marquez. `seconds`: of a lineage query that was answered 200."""
 
     at: int
     is_answered: bool

@@ -1,4 +1,4 @@
-"""One pass over the event logs: changed logs are read, and matched with the events."""
+"""Pass over the event logs: changed logs are read, and matched with the events."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta

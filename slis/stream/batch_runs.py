@@ -1,4 +1,4 @@
-"""The runs of a batch, looked up once: the statements of a merge read them from staging tables.
+"""Runs of a batch, looked up once: the statements of a merge read them from staging tables.
 
 `staging.known` has those that the catalog knew before, `staging.known_run` all of them as the
 catalog knows them now, `staging.known_io` what these read and wrote, and `staging.unsourced` those

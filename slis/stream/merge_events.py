@@ -1,4 +1,4 @@
-"""The events of a batch themselves, each once."""
+"""Events of a batch, each stored once."""
 
 from typing import Any, Final
 

@@ -52,7 +52,7 @@ _MOST_OF_EMBEDDED: Final = 200_000
 
 
 class Servers(NamedTuple):
-    """What is shared by the modes; the CPU time of Kafka and S3 is no part of Lineward's."""
+    """Servers that the modes share; CPU time of Kafka and S3 is not counted."""
 
     root: Path
     broker: Broker

@@ -43,7 +43,7 @@ class Cost(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """What was spent when so many events had landed."""
+    """CPU time spent when so many events had landed."""
 
     events: int
     spent: Cost

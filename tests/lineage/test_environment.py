@@ -30,7 +30,7 @@ def test_text_becomes_the_field_s_type():
 
 @pytest.mark.parametrize("value", ["eighty", "-1", "70000", ""])
 def test_a_wrong_value_is_rejected_by_the_variable_s_name(value: str):
-    """The operator sees which line of the unit file to fix."""
+    """Name the line of the unit file to fix."""
     with pytest.raises(InvalidSettingError, match=r"^LINEWARD_PORT: Expected `int`"):
         read(Sample, environ={"LINEWARD_PORT": value})
 

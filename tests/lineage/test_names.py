@@ -113,7 +113,7 @@ def test_a_rule_that_saw_a_secret_says_so():
     ],
 )
 def test_the_partition_of_a_spelling(name, partition):
-    """What was folded away still says which day was written, so that a backfill is recognized."""
+    """Keep the day that was folded away, so that a backfill is recognized."""
     assert partition_of("file", name) == partition
 
 

@@ -63,7 +63,7 @@ def _judged(*states: tuple[str, str]) -> pa.Table:
 
 @pytest.mark.usefixtures("spark")  # which parses the names of types
 def test_what_was_good_once_is_known_to_have_been(catalog, at):
-    """A gap that was there from the beginning is distinguished from lineage that stopped."""
+    """Distinguish a gap that was there from the beginning from lineage that stopped."""
     seen = []
     for hour, (coverage, freshness) in enumerate(
         [("bad", "learning"), ("bad", "good"), ("bad", "bad"), ("bad", "unknown")]

@@ -107,7 +107,7 @@ def test_each_check_counts_once_and_stands_for_thirty_days(spark, estate):
 
 @pytest.mark.postgres_nightly
 def test_of_runs_compared_at_once_the_one_that_wrote_last_counts(spark, estate):
-    """The first look at eight days of logs: what was fixed since is not bad until the next run."""
+    """Take what was fixed since for good at the first look at eight days of logs."""
     core, raw = estate.keys["core.orders"], estate.keys["raw"]
     estate.check(raw, core, NOON, "edge_wrong", run="old", written=NOON - timedelta(days=7))
     estate.check(raw, core, NOON, "good", run="new", written=NOON - timedelta(days=1))

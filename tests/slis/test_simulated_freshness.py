@@ -67,7 +67,7 @@ def test_the_late_writes_of_young_datasets_are_before_their_outages():
 
 
 def test_a_rule_that_trains_on_the_gap_under_test_finds_hardly_any(figures):
-    """The mutant: a day that is in its own mean and deviation is rarely an anomaly of them."""
+    """Find few anomalies where a day is in its own mean and deviation (mutant)."""
     assert max(row.found_near for row in figures[Z_SCORE].values()) < 0.5
     assert figures[MEDIAN]["daily"].delay_of_oracles > 2
 

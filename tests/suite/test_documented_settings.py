@@ -15,7 +15,7 @@ def _documented(pages: list[Path]) -> set[str]:
 
 
 def test_each_setting_has_a_row_in_a_table():
-    """A setting without a row is known to its author only.
+    """Reject a setting without a row in the docs.
 
     Mutant: without the row of `LINEWARD_PIPELINE_POLL_SECONDS` the set holds this variable.
     """

@@ -12,7 +12,7 @@ incident_telling = Table(
         "telling", Text, nullable=False
     ),  # JSON of `alerts.notify.notification_state.NotificationState`
     Column("fault", Text, nullable=False),  # as the label root_kind of lineage_incident_open
-    Column("addressee", Text, nullable=False),  # who was notified; empty: nobody yet
+    Column("addressee", Text, nullable=False),  # notified owner; empty: none yet
     Column("severity", Text, nullable=False),  # page | ticket
     flag("is_bad"),  # open, and nobody asked for silence
     flag("is_told"),

@@ -44,7 +44,7 @@ _LAYERS: Final[dict[Kind, tuple[int, ...]]] = {
 
 
 class Planned(msgspec.Struct, frozen=True):
-    """One fault: its kind, its chain, its seconds after the first one, and its variant."""
+    """Fault: its kind, its chain, its seconds after the first one, and its variant."""
 
     kind: Kind
     job: int

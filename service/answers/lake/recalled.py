@@ -35,7 +35,7 @@ _IS_RUN: Final = "SELECT 1 FROM run WHERE run_id = :run_id LIMIT 1"
 
 
 class LakeQuestion(msgspec.Struct, frozen=True):
-    """Where a question to the lake is answered, and for whom.
+    """Context of a question to the lake.
 
     Attributes:
         settings: of the service.

@@ -1,4 +1,4 @@
-"""Runs of which the catalog has nothing any more, from the events that the lake still has.
+"""Runs that the catalog has deleted, from the events that the lake still has.
 
 The events become rows of a catalog in memory by the functions of the stream, and the rows become
 answers by those that answer of the catalog: an answer is what the catalog once said.

@@ -1,4 +1,4 @@
-"""The documented shapes of answers from the lake: runs of which the catalog knows nothing more."""
+"""Documented shapes of answers from the lake: runs that the catalog has deleted."""
 
 import msgspec
 
@@ -24,7 +24,7 @@ class LakeRead(msgspec.Struct, frozen=True):
 
 
 class LakeRunAnswer(msgspec.Struct, frozen=True):
-    """Every run of an id, as the lake has its events."""
+    """Runs of an id, as the lake has their events."""
 
     runs: list[RunDetail]
     read: LakeRead

@@ -27,7 +27,7 @@ def _explained(watched):
 
 
 def test_bad_seconds_are_explained_from_the_opening_on(watched):
-    """Two datasets, fifteen seconds; the thirty before nobody was told of it."""
+    """Count two datasets for fifteen seconds, without the thirty before the notification."""
     watched.estate.add("raw", "core")
     watched.estate.chain("raw", "core")
     watched.estate.fail("raw", NOON)

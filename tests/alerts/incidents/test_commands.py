@@ -1,4 +1,4 @@
-"""What people command, and the windows that they plan."""
+"""Check the commands of people, and the windows that they plan."""
 
 import msgspec
 import pytest
@@ -19,7 +19,7 @@ def test_a_person_acknowledges(story):
 
 
 def test_a_suppression_ends(story):
-    """It goes on underneath, and shows as it is afterwards."""
+    """Follow the fault while it is hidden, and show its state afterwards."""
     story.opened(make_fault("A"))
     story.do(40, "suppress", make_fault("A"), until=100)
 
@@ -39,7 +39,7 @@ def test_an_open_ended_suppression_is_rejected(story, until):
 
 
 def test_a_planned_window_hides_from_the_beginning(story):
-    """What is still bad when it ends opens then."""
+    """Open what is still bad when the window ends."""
     hidden = make_fault("A", hidden_by="backfill", hidden_until=100 * MICROS)
     story.at(0, hidden)
 
@@ -49,7 +49,7 @@ def test_a_planned_window_hides_from_the_beginning(story):
 
 
 def test_an_ended_window_hides_no_longer(story):
-    """It was to end at 100 s, and nothing hides the fault from 50 s on: opened right after."""
+    """Open the incident when nothing hides the fault any more, before the planned end."""
     hidden = make_fault("A", hidden_by="backfill", hidden_until=100 * MICROS)
     story.opened(hidden)
 
@@ -58,7 +58,7 @@ def test_an_ended_window_hides_no_longer(story):
 
 
 def test_a_fault_that_recovers_in_its_window_is_not_opened(story):
-    """A backfill that went well."""
+    """End the incident with its note: the backfill succeeded."""
     hidden = make_fault("A", hidden_by="backfill", hidden_until=100 * MICROS)
     story.opened(hidden)
     story.at(80)
@@ -69,7 +69,7 @@ def test_a_fault_that_recovers_in_its_window_is_not_opened(story):
 
 
 def test_a_fault_in_a_window_does_not_reopen(story):
-    """A backfill an hour after a fault reopens nothing."""
+    """Reopen nothing for a backfill an hour after a fault."""
     story.opened(make_fault("A"))
     story.at(100)
     story.at(145)
@@ -81,7 +81,7 @@ def test_a_fault_in_a_window_does_not_reopen(story):
 
 
 def test_a_dismissed_incident_is_quiet_until_it_was_good(story):
-    """It is bad still, and whoever said so knows it. The next time is another."""
+    """Stay resolved while the fault goes on. The next fault is another incident."""
     story.opened(make_fault("AB"))
 
     assert story.do(40, "resolve", make_fault("AB")) == ["resolved"]
@@ -91,7 +91,7 @@ def test_a_dismissed_incident_is_quiet_until_it_was_good(story):
 
 
 def test_a_new_failure_after_a_person_resolved_opens(story):
-    """What began since is not what was resolved."""
+    """Open an incident for a fault that began since."""
     story.opened(make_fault("A"))
     story.do(40, "resolve", make_fault("A"))
 

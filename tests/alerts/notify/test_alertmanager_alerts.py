@@ -25,7 +25,7 @@ TOLD = ["pagerduty:platform.key {} {}", "slack:#platform {} {}"]
 
 
 def told(kind, revision):
-    """To the platform."""
+    """Return the alert of the platform."""
     return [each.format(kind, revision) for each in TOLD]
 
 

@@ -29,7 +29,7 @@ CHANGED = ["pagerduty:shop.key changed", "slack:#shop changed"]
 
 @pytest.fixture
 def router():
-    """With one page told at second 30."""
+    """Return a router with one page sent at second 30."""
     router = MemoryRouter(POLICY)
     router.opened(make_fault("ab", **PAGE))
     return router

@@ -18,7 +18,7 @@ def both(kind):
 
 @pytest.fixture
 def router():
-    """With one page told, of a and b."""
+    """Return a router with one page sent, of a and b."""
     router = MemoryRouter()
     router.opened(make_fault("ab", **PAGE))
     return router

@@ -29,14 +29,14 @@ def test_keys_at_both_ends_of_their_range_make_an_estate():
 
 
 def test_one_job_and_all_that_waits_for_it_are_one_fault():
-    """The promise: one dead job is one incident, however many datasets are late by it."""
+    """Make one incident of one dead job, however many datasets are late by it."""
     facts = [violation("A", "job_failed"), *late_violations(*"BCDE")]
 
     assert faults_of(facts, *DIAMOND) == {"A failed": "ABCDE"}
 
 
 def test_two_roots_are_two_faults():
-    """What is below both belongs to the one that failed first and is named in the other."""
+    """Assign what is below both to the job that failed first, and name it in the other."""
     facts = [
         violation("B", "job_failed", 9),
         violation("C", "lost_run", 8),
@@ -55,7 +55,7 @@ def test_two_roots_are_two_faults():
 
 
 def test_a_job_that_failed_by_itself_is_a_root():
-    """A failed run downstream of a failed run is a second fault: nothing made it fail."""
+    """Make a second fault of a failed run downstream of a failed run."""
     facts = [
         violation("A", "job_failed", 8),
         violation("B", "job_failed", 9),
@@ -77,7 +77,7 @@ def test_a_job_fails_by_a_changed_schema():
 
 
 def test_several_outputs_of_a_job_are_one_root():
-    """The job is to be mended, once."""
+    """Name the job once."""
     facts = [
         violation("A", "job_failed", 9),
         violation("B", "silent", 10),
@@ -94,7 +94,7 @@ def test_several_outputs_of_a_job_are_one_root():
 
 
 def test_several_outputs_that_failed_alike_are_the_roots_own():
-    """All of them stand at no step from the root."""
+    """Put all of them at no hop from the root."""
     facts = [violation("A", "job_failed", 9), violation("B", "job_failed", 10)]
 
     (cluster,) = find_faults(facts, make_snapshot(A={}, B={"job": "A"}))
@@ -103,7 +103,7 @@ def test_several_outputs_that_failed_alike_are_the_roots_own():
 
 
 def test_a_schema_that_changes_in_several_outputs_is_the_job_s():
-    """One change of its code; each output has readers of its own."""
+    """Explain outputs with readers of their own by one change of the code."""
     facts = [violation(name, "schema_mismatch", 8, "facts") for name in "AB"]
     facts += [
         violation("C", "job_failed"),
@@ -121,7 +121,7 @@ def test_a_schema_that_changes_in_several_outputs_is_the_job_s():
 
 
 def test_the_higher_ranked_kind_of_one_dataset_explains_the_other():
-    """A job that does not run reports no edges either: no second incident for that."""
+    """Open no second incident for the missing edges of a job that does not run."""
     facts = [violation("A", "job_failed"), violation("A", "edge_stale", 11, "M3b")]
 
     assert faults_of(facts, A={}) == {"A failed": "A"}
@@ -188,7 +188,7 @@ def test_unreported_datasets_are_looked_through():
 
 
 def test_the_nearest_explanation_is_the_evidence():
-    """A direct edge is better evidence than one by what nobody observes."""
+    """Prefer a direct edge to one through datasets that are not observed."""
     facts = [violation("A", "job_failed"), *late_violations("C")]
 
     (cluster,) = find_faults(facts, make_snapshot("A>U>C", "A>C", U={"is_observable": False}))
@@ -240,7 +240,7 @@ def test_a_known_root_takes_over_an_unknown_one():
 
 
 def test_the_evidence_is_the_path_in_order():
-    """From the root to the member: what explains what, by which job, since when."""
+    """Return the path from the root to the member, with jobs and times."""
     facts = [
         violation("A", "job_failed", 8),
         *late_violations("B", since=9),
@@ -275,7 +275,7 @@ def test_a_storm_is_one_fault():
 
 
 def test_without_the_table_every_fault_is_a_root(monkeypatch):
-    """The mutant: the step taken out gives the naive way, an incident a dataset."""
+    """Make an incident of each dataset without the search for roots (mutant)."""
     monkeypatch.setattr(links, "EXPLAINS", np.zeros_like(kinds.EXPLAINS))
 
     assert len(faults_of([violation("A", "job_failed"), *late_violations(*"BCDE")], *DIAMOND)) == 5

@@ -98,7 +98,7 @@ def test_a_name_that_nobody_uses_goes_with_all_that_is_known_of_it(catalog):
 
 
 def test_edges_and_schemas_of_living_datasets_go_after_400_days(catalog):
-    """A job with another name each run adds an edge a run; the newest schema stays."""
+    """Bound the edges of a job with another name each run; keep the newest schema."""
     for key in (1, 2):
         put_dataset(catalog, key, 0)
     for job, days in ((1, 401), (2, 399)):

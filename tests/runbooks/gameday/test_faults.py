@@ -122,7 +122,7 @@ def test_the_truth_of_a_killed_job(estate, day):
 
 
 def test_an_upgrade_breaks_every_third_job_of_a_pool(estate, day):
-    """The cause is the version, and the jobs it broke; the platform can fix it."""
+    """Name the version as the cause, with the jobs that it broke; the platform owns the fix."""
     given, own = fault(day, "spark_upgrade"), injected(day, "spark_upgrade")
     broken = [estate.jobs[each] for each in own.failing]
 

@@ -1,4 +1,4 @@
-"""The overall state."""
+"""Check the overall state."""
 
 import pytest
 

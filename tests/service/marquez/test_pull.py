@@ -177,7 +177,7 @@ def test_what_marquez_does_not_answer_is_read_again(marquez, engine):
 
 
 def test_without_its_place_in_time_a_restart_misses_an_outage(marquez, engine, monkeypatch):
-    """The mutant: beginning again at each start, it takes what happened meanwhile for history."""
+    """Begin again at each start (mutant): events of the meantime count as history."""
     clock, taking = Hands(), Taking()
     monkeypatch.setattr(
         pull_module.Store,

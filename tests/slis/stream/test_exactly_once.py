@@ -129,7 +129,7 @@ def test_a_range_that_does_not_follow_stops_with_what_to_do(lander, catalog, at,
 
 
 def test_batches_continue_where_the_catalog_ends(catalog, tmp_path, at):
-    """Nothing else is kept: a second pipeline, or one started again, neither skips nor doubles."""
+    """Skip and double nothing with a second pipeline, or after a restart."""
     events = [event for number in range(4) for event in triple(at, number)]
     spool(tmp_path / "spool.db", events[:7], received_at=at(12))
     work_off(catalog, tmp_path, at(12), max_rows=4)

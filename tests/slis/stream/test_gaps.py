@@ -57,7 +57,7 @@ def test_a_silence_that_the_collector_does_not_call_a_gap_is_forgotten(beating, 
 
 @pytest.mark.postgres_nightly
 def test_a_heartbeat_ahead_of_the_clock_is_no_heartbeat_of_now(beating, catalog):
-    """What a clock that was wrong left behind is a silence until the collector's next heartbeat."""
+    """Count a wrong clock's heartbeat as silence until the collector's next one."""
     beating(107)
     assert not copy_gaps(beating.path, catalog, 104 * SECOND)
 

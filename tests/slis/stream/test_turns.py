@@ -48,7 +48,7 @@ class _Beside:
 
 
 def _fold_beside(lander: Lander, now: datetime, monkeypatch, beside: _Beside) -> None:
-    """The batch that makes `db.t` another name of `/wh/t` has reported both, and not moved yet."""
+    """Wait with a batch that makes `db.t` another name of `/wh/t`, and has not moved it yet."""
     move = canonical.move
 
     def moved(connection, old, new) -> None:

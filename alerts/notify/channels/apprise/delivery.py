@@ -1,4 +1,4 @@
-"""One message through Apprise, which says of each no more than whether it was accepted."""
+"""Delivery through Apprise, which reports only whether a message was accepted."""
 
 import logging
 import re

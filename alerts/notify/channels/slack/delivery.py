@@ -1,4 +1,4 @@
-"""One message in Slack for each incident, with a thread that has a reply for each change.
+"""Delivery to Slack: a message for each incident, with a reply in its thread for each change.
 
 An edit may be repeated. A post may not: while an earlier post is in doubt, the history of the
 channel is searched first.
@@ -44,7 +44,7 @@ def deliver(url: str, token_file: Path, timeout_seconds: int, task: Task) -> Out
 
 
 class _Delivery:
-    """One attempt to send one message."""
+    """Attempt to send one message."""
 
     def __init__(self, client: WebClient, token: str, task: Task) -> None:
         self._client = client
