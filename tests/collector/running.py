@@ -73,6 +73,7 @@ class Collector:
         return self
 
     def _is_ready(self) -> bool:
+        assert self.process.poll() is None, self.log()
         try:
             return CLIENT.get(f"{self.url}/readyz").status_code == 200
         except httpx.TransportError:

@@ -55,7 +55,7 @@ def test_the_file_has_what_http_has_and_what_it_loses(
     assert _completed(events, "all_pages_again")
     assert _lines(events) > heard
     assert _stored(collector) == heard
-    again = Collector(tmp_path / "data", port=collector.port).ready()
+    again = Collector(tmp_path / "data").ready()
     secret = ("--secret-file", str(again.secret_file))
     shipped = lineward("ship", str(folder), "--url", again.url, "--once", "--json", *secret)
     again.stop()
