@@ -41,5 +41,5 @@ ENV PATH=/opt/lineward/bin:$PATH \
 WORKDIR /tmp
 USER 10001:10001
 EXPOSE 8700 8701 8702
-ENTRYPOINT ["/usr/bin/tini", "-s", "--", "/opt/lineward/bin/python", "-m", "service.container"]
+ENTRYPOINT ["/usr/bin/tini", "-s", "--", "/opt/lineward/bin/python", "-m", "service.runtime.container"]
 CMD ["--help"]

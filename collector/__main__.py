@@ -6,8 +6,8 @@ import structlog
 
 from collector.parent import Parent, listen
 from collector.settings import read, read_token, require_guarded
-from lineage.environment import InvalidSettingError
-from lineage.role import begin_role
+from lineage.process.environment import InvalidSettingError
+from lineage.process.role import begin_role
 
 _log = structlog.get_logger()
 

@@ -15,7 +15,7 @@ from collector.errors import (
 from collector.reader_secret import HEADER as SECRET_HEADER
 from collector.rsgi import Scope
 from lineage import origins
-from lineage.http_hosts import OwnHosts, find_cross_site, find_foreign_host
+from lineage.process.http_hosts import OwnHosts, find_cross_site, find_foreign_host
 
 TOO_LARGE = "lineward-too-large"  # its size and where it stands, from ship, kafka and backfill
 _ORIGIN = "lineward-origin"

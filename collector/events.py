@@ -16,8 +16,8 @@ import msgspec
 from collector import json_text
 from collector.errors import InvalidEventError
 from collector.settings import Limits
-from lineage import zoned_times
-from lineage.clock import EVENT_TIMES, is_event_time
+from lineage.process import zoned_times
+from lineage.process.clock import EVENT_TIMES, is_event_time
 
 EventType = Literal["START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER"]
 Facets = dict[str, object]

@@ -13,7 +13,7 @@ from prometheus_client import (
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from collector.passed import Passed
+from collector.retention import Passed
 from collector.spool_file import Losses
 
 

@@ -13,7 +13,7 @@ from collector.high_water import Cursors, beside
 from collector.repair import Known, finish, repair
 from collector.settings import Limits
 from collector.spool_file import last_seq, open_spool, raise_last_seq, record_loss
-from lineage.clock import to_micros
+from lineage.process.clock import to_micros
 
 ReadCursors = Callable[[], Cursors]  # asks the catalog: it takes a while
 _log = structlog.get_logger()

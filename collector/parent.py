@@ -16,7 +16,7 @@ import structlog
 
 from collector.settings import Place
 from collector.worker_watch import WorkerWatch
-from lineage.write_deadline import set_write_deadline
+from lineage.process.write_deadline import set_write_deadline
 
 BACKLOG = 4096
 WORKER = ("-m", "collector.worker")

@@ -10,7 +10,7 @@ import secrets
 from pathlib import Path
 from typing import Final
 
-from lineage.environment import InvalidSettingError
+from lineage.process.environment import InvalidSettingError
 
 HEADER: Final = "lineward-reader"
 FILE: Final = "reader.secret"

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from collector.damage import StoredEvent, open_to_read, readable_events
 from collector.high_water import Cursors
 from collector.spool_file import last_seq, open_spool, raise_last_seq, record_loss
-from lineage.clock import to_micros
+from lineage.process.clock import to_micros
 
 _UNKNOWN_TOP = 1_000_000  # numbers that are tried where nothing says how many there were
 _ROWS_A_COMMIT = 1_000

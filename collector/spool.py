@@ -18,12 +18,12 @@ from typing import TypeVar
 from collector.damage import is_damage
 from collector.events import Event
 from collector.high_water import beside
-from collector.passed import Passed
+from collector.retention import Passed
 from collector.settings import Limits
 from collector.spool_file import last_seq, losses, open_spool
 from collector.writes import Observer, Rejected, Row, Write
-from lineage.clock import Clock, to_micros
-from lineage.disk import is_out_of_room
+from lineage.process.clock import Clock, to_micros
+from lineage.process.disk import is_out_of_room
 
 _T = TypeVar("_T")
 BEAT_SECONDS = 1.0

@@ -23,11 +23,11 @@ from collector.parent import DAMAGED_SPOOL_EXIT, SUSPECT
 from collector.reader_secret import ensure_secret, secret_path
 from collector.settings import Settings, read, read_token
 from collector.spool import Spool
-from lineage.clock import system_clock
-from lineage.disk import disk_problem
-from lineage.environment import InvalidSettingError
-from lineage.listening import InheritedServer, http_server
-from lineage.logs import log_to_stderr
+from lineage.process.clock import system_clock
+from lineage.process.disk import disk_problem
+from lineage.process.environment import InvalidSettingError
+from lineage.process.listening import InheritedServer, http_server
+from lineage.process.logs import log_to_stderr
 
 BROKEN_SPOOL_EXIT = 75
 _LOOK_SECONDS = 0.05

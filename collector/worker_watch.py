@@ -7,8 +7,8 @@ import subprocess
 
 import structlog
 
-from lineage.health import HEALTH
-from lineage.livez import Livez
+from lineage.process.health import HEALTH
+from lineage.process.livez import Livez
 
 _BEAT_SECONDS = 1.0
 _BEATS_A_CHECK = 5

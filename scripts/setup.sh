@@ -59,10 +59,10 @@ had() { scripts/fetch_jars.sh .venv/bin/python "$@"; }
 # The listener of the jobs, in the version that we tell others to use.
 listener() {
   local version
-  version=$(sed -n 's/^LISTENER_VERSION = "\(.*\)"$/\1/p' service/listener.py)
+  version=$(sed -n 's/^LISTENER_VERSION = "\(.*\)"$/\1/p' service/ingest/spark/spark_conf.py)
   [ ! -e "build/ivy/whole-$version" ] || return 0
   say "fetching OpenLineage's listener $version for Spark"
-  had build/ivy --packages "$(.venv/bin/python -c 'from service.listener import package; print(package())')"
+  had build/ivy --packages "$(.venv/bin/python -c 'from service.ingest.spark.spark_conf import package; print(package())')"
   touch "build/ivy/whole-$version"
 }
 
@@ -156,6 +156,6 @@ say "installing Lineward into .venv (Spark is the large part: a minute or two th
 # Compiled now: where Python may not write, each process would compile all that it imports.
 "$uv" pip install -q --compile-bytecode --python .venv --require-hashes -r requirements/"$locked".txt
 "$uv" pip install -q --python .venv --no-deps -e .
-.venv/bin/python -m compileall -q alerts collector dashboards lineage runbooks service slis
+.venv/bin/python -m compileall -q alerts collector dashboards lab lineage runbooks service slis
 touch "$(stamp $locked)"
 fetched

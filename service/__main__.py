@@ -20,31 +20,31 @@ from lineage.catalog.access_versions import StoredAccess
 from lineage.catalog.policy_notes import PolicyNotes
 from lineage.catalog.reader import keep_connections
 from lineage.catalog.trouble import CatalogError
-from lineage.clock import system_clock, to_micros
-from lineage.environment import InvalidSettingError
-from lineage.listening import InheritedServer, http_server
-from lineage.live.held import LiveLineage
+from lineage.graph.cache.graph_cache import LiveLineage
 from lineage.policy.model import Policy
-from lineage.role import begin_role
-from lineage.write_deadline import set_write_deadline
-from service import notifying
-from service.access.guard import Guard
-from service.acting.by_policy import ByPolicy
-from service.app import create_app
-from service.binding import require_guarded
-from service.bookkeeping import Bookkeeper, Work
+from lineage.process.clock import system_clock, to_micros
+from lineage.process.environment import InvalidSettingError
+from lineage.process.listening import InheritedServer, http_server
+from lineage.process.role import begin_role
+from lineage.process.write_deadline import set_write_deadline
+from service.actions.auto_actions import ByPolicy
+from service.api.access.guard import Guard
+from service.api.app import create_app
+from service.api.intake import Intake
+from service.api.served.counter_buffer import Tallies
+from service.api.served.flush import write_down
 from service.errors import RejectedInputError
-from service.impact.clock import ImpactClock
-from service.intake import Intake
-from service.leader import Leader, LeaderWorks, replica_name
-from service.memory import settle
-from service.metrics import CatalogCollector
-from service.policies import PolicyInForce, policy_of
-from service.retention import Retention
-from service.scraping import Scraping
-from service.served.keeping import write_down
-from service.served.tallies import Tallies
-from service.settings import Settings, read
+from service.exporter.metrics import CatalogCollector
+from service.exporter.scraping import Scraping
+from service.incidents import incident_worker
+from service.incidents.impact.clock import ImpactClock
+from service.runtime.binding import require_guarded
+from service.runtime.gc_tuning import settle
+from service.runtime.leader import Leader, LeaderWorks, replica_name
+from service.runtime.periodic import Bookkeeper, Work
+from service.runtime.policies import PolicyInForce, policy_of
+from service.runtime.retention import Retention
+from service.runtime.settings import Settings, read
 
 _BACKLOG = 4096
 # Of PostgreSQL, which has a hundred connections for all roles unless told: docs/operations.md.
@@ -175,12 +175,12 @@ def _of_leader(given: Given, guard: Guard) -> dict[str, Callable[[], Sequence[Wo
         return guard.judge, notes, ImpactClock(system_clock)
 
     def notify() -> Sequence[Work]:
-        return notifying.works(settings, routing, delivery, policy=policy, began_at=began_at)
+        return incident_worker.works(settings, routing, delivery, policy=policy, began_at=began_at)
 
     return {
         "judging": judge,
         "notifier": notify,
-        "diagnosis": lambda: notifying.diagnosis(settings),
+        "diagnosis": lambda: incident_worker.diagnosis(settings),
         "actor": lambda: [ByPolicy(settings, system_clock, policy.current)],
         "retention": lambda: [Retention(settings, system_clock)],
     }

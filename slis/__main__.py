@@ -20,19 +20,19 @@ from pyspark.sql import SparkSession
 
 from lineage.catalog.awaiting import await_catalog
 from lineage.catalog.revision import require_usable
-from lineage.clock import system_clock
-from lineage.disk import disk_problem
-from lineage.environment import InvalidSettingError
 from lineage.event_log.settings import KafkaLog, read_log, read_log_settings
-from lineage.health import HEALTH
-from lineage.health_port import serve_health
-from lineage.parent import end_with_parent
-from lineage.role import begin_role, stop_on_signals
+from lineage.process.clock import system_clock
+from lineage.process.disk import disk_problem
+from lineage.process.environment import InvalidSettingError
+from lineage.process.health import HEALTH
+from lineage.process.health_port import serve_health
+from lineage.process.parent import end_with_parent
+from lineage.process.role import begin_role, stop_on_signals
 from slis import settings
-from slis.scratch import sweep
-from slis.session import describe_session, open_session
-from slis.session_settings import is_submitted
 from slis.settings import Place, Settings
+from slis.spark.scratch import sweep
+from slis.spark.session import describe_session, open_session
+from slis.spark.session_settings import is_submitted
 
 if TYPE_CHECKING:
     from slis.stream.event_log import EventLog

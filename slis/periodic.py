@@ -9,8 +9,8 @@ import structlog
 from pyspark import InheritableThread
 from sqlalchemy.exc import OperationalError
 
-from lineage.clock import Clock
-from lineage.health import HEALTH
+from lineage.process.clock import Clock
+from lineage.process.health import HEALTH
 
 log = structlog.get_logger(__name__)
 

@@ -16,18 +16,18 @@ from lineage.catalog.engine import in_turn
 from lineage.catalog.epochs import StaleEpochError
 from lineage.catalog.partitions import add_partitions
 from lineage.catalog.policy_notes import PolicyNotes
-from lineage.clock import Clock, to_micros
-from lineage.health import HEALTH
 from lineage.periods import Monotonic, Period
 from lineage.policy.file import PolicyFile
-from slis import jvm_memory
-from slis.edge_turns import EdgeTurns
-from slis.evaluation_turns import EvaluationTurns
+from lineage.process.clock import Clock, to_micros
+from lineage.process.health import HEALTH
+from slis.evaluation.edge_turns import EdgeTurns
+from slis.evaluation.turns import EvaluationTurns
 from slis.lake import compaction, retention
 from slis.lake.writer import LakeWriter
 from slis.periodic import Evaluations, Task
-from slis.session import EVALUATION_POOL
 from slis.settings import Place, Settings
+from slis.spark import jvm_memory
+from slis.spark.session import EVALUATION_POOL
 from slis.stream.event_log import EventLog
 from slis.stream.failures import describe_jvm_exit, poll_jvm
 from slis.stream.landing import Landing

@@ -20,7 +20,7 @@ from typing import Any
 
 import msgspec
 
-from lineage.clock import system_clock, to_micros
+from lineage.process.clock import system_clock, to_micros
 
 JOBS = 500
 DATASETS = 1_000

@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from sqlalchemy import Connection, Engine, event, text
 
 from lineage.catalog.engine import catalog_url, migrate, open_catalog
-from slis.session import open_session
+from slis.spark.session import open_session
 from tests.suite.classes import INTERPRETED, java_options
 from tests.suite.disks import small_disk
 from tests.suite.durations import Recorder

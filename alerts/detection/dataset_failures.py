@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import msgspec
 from sqlalchemy import Connection, bindparam, text
 
-from lineage.catalog.pieces import pieces
+from lineage.catalog.split_batches import pieces
 from lineage.catalog.tables.runs import leaf_job
 
 _FAILED = text(

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 import msgspec
 from sqlalchemy import Connection, bindparam, text
 
-from lineage.catalog.pieces import pieces
 from lineage.catalog.ranks import FAILS, TIER
+from lineage.catalog.split_batches import pieces
 from lineage.states import FAILING, GOOD, LEARNING, UNKNOWN
 
 _DATASETS = text(

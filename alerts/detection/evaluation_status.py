@@ -7,8 +7,8 @@ from sqlalchemy import Connection, func, select
 
 from alerts.root_cause.snapshot import MICROS
 from lineage.catalog import tables
-from lineage.catalog.noted import BEHIND_SINCE, EVENTS_WAIT_SINCE
-from lineage.clock import instant_text
+from lineage.catalog.meta_keys import BEHIND_SINCE, EVENTS_WAIT_SINCE
+from lineage.process.clock import instant_text
 
 # Evaluations come every 15 s while events do, and every 60 s else.
 STALE_SECONDS: Final = 120

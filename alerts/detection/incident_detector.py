@@ -26,8 +26,8 @@ from alerts.operator_actions.command_queue import complete, pending, rejections
 from alerts.operator_actions.suppression_windows import load_windows
 from alerts.root_cause.snapshot import MICROS
 from lineage.catalog.engine import writing
-from lineage.clock import Clock, to_micros
 from lineage.policy.model import Policy
+from lineage.process.clock import Clock, to_micros
 
 _log = structlog.get_logger(__name__)
 

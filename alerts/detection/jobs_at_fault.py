@@ -6,9 +6,9 @@ import msgspec
 from sqlalchemy import Connection, bindparam, text
 
 from alerts.root_cause.faults import FaultGroup
-from lineage import keys
-from lineage.catalog.pieces import pieces
 from lineage.catalog.root_jobs import Name, load_roots_of_runs, load_roots_of_writers
+from lineage.catalog.split_batches import pieces
+from lineage.names import keys
 
 _OWNERS = text("""
     SELECT subject_key, min(owner) FROM ownership

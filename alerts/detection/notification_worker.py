@@ -8,8 +8,8 @@ from alerts.notify import router
 from alerts.notify.settings import RoutingSettings
 from alerts.operator_actions.command_queue import EscalationRequest, complete, pending_escalations
 from lineage.catalog.engine import writing
-from lineage.clock import Clock, to_micros
 from lineage.policy.model import Policy
+from lineage.process.clock import Clock, to_micros
 
 _NO_STEP = "its owner has no further escalation step, or nobody was notified of the incident yet"
 

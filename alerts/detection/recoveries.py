@@ -13,9 +13,9 @@ from alerts.incidents.incident import Incident
 from alerts.incidents.steps import Event, Step
 from alerts.notify.formatting import format_duration
 from alerts.root_cause.kinds import KIND_BY_ID, STANDING_GAP
-from lineage.catalog.pieces import pieces
 from lineage.catalog.ranks import TIER
-from lineage.clock import instant_text
+from lineage.catalog.split_batches import pieces
+from lineage.process.clock import instant_text
 from lineage.states import GOOD, LEARNING, OPTIONAL
 
 _MAX_DATASETS = 3  # of an incident's root: the first of them stand for a job's other outputs

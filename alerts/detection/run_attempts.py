@@ -9,7 +9,7 @@ from sqlalchemy import Connection, bindparam, text
 
 from alerts.root_cause.retries import Attempt
 from lineage.catalog.job_names import OF_JOB
-from lineage.catalog.pieces import pieces
+from lineage.catalog.split_batches import pieces
 from lineage.catalog.tables.runs import LEAF_RUN_ID, leaf_job
 
 # A task of Airflow announces its tries; an application that it submitted does not.

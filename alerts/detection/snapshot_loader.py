@@ -24,8 +24,8 @@ from alerts.root_cause.snapshot import (
     Rows,
     build_snapshot,
 )
-from lineage import keys
 from lineage.catalog.ranks import TIER
+from lineage.names import keys
 from lineage.states import BAD, GOOD, LOST_AFTER_DURATIONS, TIER_RANKS, UNKNOWN
 
 _DATASETS = f"""

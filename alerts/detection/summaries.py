@@ -16,7 +16,7 @@ from alerts.notify.incident_summary import IncidentSummary, OwnerImpact
 from alerts.notify.message import Impacted, Root
 from alerts.root_cause.kinds import PROVENANCE, STANDING_GAP
 from lineage.catalog import tables
-from lineage.catalog.pieces import pieces
+from lineage.catalog.split_batches import pieces
 from lineage.states import OPTIONAL
 
 

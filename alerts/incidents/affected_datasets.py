@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from alerts.notify.message import MAX_LISTED
 from alerts.root_cause.severity import Impact
-from lineage.adjacency import Keys, positions_in
+from lineage.graph.adjacency import Keys, positions_in
 from lineage.states import TIERS
 
 NO_OWNER: Final = -1

@@ -10,7 +10,7 @@ from alerts.incidents.affected_datasets import AffectedDatasets
 from alerts.incidents.incident import Incident
 from alerts.incidents.steps import Event, Step
 from lineage.catalog import tables
-from lineage.catalog.pieces import pieces
+from lineage.catalog.split_batches import pieces
 from lineage.catalog.upsert import fold_rows
 
 _ROWS_AT_ONCE: Final = 20_000

@@ -12,7 +12,7 @@ from alerts.incidents.times import FaultTimes, LifeTimes, NamedTime, list_times,
 from alerts.root_cause.faults import Root, UnknownReason
 from alerts.root_cause.kinds import Progression, progression_of
 from alerts.root_cause.severity import BY_KIND, PAGE, Severity
-from lineage import keys
+from lineage.names import keys
 
 # pending: detected, and not bad for long enough to notify.
 State = Literal["pending", "open", "acknowledged", "suppressed", "resolved"]

@@ -7,8 +7,8 @@ from alerts.incidents.detected_fault import DetectedFault
 from alerts.incidents.incident import Incident
 from alerts.root_cause.faults import Root
 from alerts.root_cause.kinds import PROVENANCE
-from lineage.clock import instant_text
-from lineage.error_lines import ERROR_CHARACTERS, error_line
+from lineage.process.clock import instant_text
+from lineage.process.error_lines import ERROR_CHARACTERS, error_line
 
 _TITLES: Final = {
     "failed": "{root} failed",

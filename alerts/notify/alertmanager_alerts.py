@@ -24,7 +24,7 @@ from alerts.rules.incident_alerts import NAMES, OUTAGE_ROOTS
 from alerts.rules.model import OUTAGE_ROOT
 from alerts.rules.service_alerts import WATCHDOG
 from alerts.rules.zero_budget import UNAUTHORIZED
-from lineage.clock import from_micros
+from lineage.process.clock import from_micros
 from lineage.states import INGESTION_LAG, UNAUTHORIZED_ACCESS
 
 _MARQUEZ: Final = "marquez"

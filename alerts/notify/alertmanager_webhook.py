@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta
 
-from lineage.clock import to_micros
+from lineage.process.clock import to_micros
 
 _MAX_ALERTS: Final = 10_000
 _MAX_SHOWN: Final = 80

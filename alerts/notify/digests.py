@@ -18,11 +18,11 @@ from alerts.notify.notification_state import NotificationState
 from alerts.notify.recipients import channels_of, find_owner
 from alerts.notify.settings import RoutingSettings
 from alerts.notify.state_store import enqueue_notification, load_states_where
-from lineage import keys
 from lineage.catalog.tables import digest, incident_telling
 from lineage.catalog.upsert import insert_for
-from lineage.clock import from_micros, to_micros
+from lineage.names import keys
 from lineage.policy.model import Policy
+from lineage.process.clock import from_micros, to_micros
 
 _ALL: Final = ""  # any owner, of that day
 

@@ -8,7 +8,7 @@ from bisect import bisect_right
 from itertools import accumulate
 from urllib.parse import quote
 
-from lineage.clock import from_micros
+from lineage.process.clock import from_micros
 
 CUT = "…"
 _SLACK_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}

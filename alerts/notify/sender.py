@@ -18,8 +18,8 @@ from alerts.notify.fallback import Fallback
 from alerts.notify.settings import DeliverySettings
 from lineage.catalog.engine import writing
 from lineage.catalog.leases import require_lead
-from lineage.clock import Clock, system_clock, to_micros
 from lineage.lease import LeaseLostError
+from lineage.process.clock import Clock, system_clock, to_micros
 
 _MOST_CHANNELS_AT_ONCE: Final = 8
 _MOST_OF_A_CHANNEL: Final = 50

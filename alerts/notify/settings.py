@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Meta
 
 from alerts.notify.channels.name import parse_channel
-from lineage import environment
+from lineage.process import environment
 
 ALERTS_SECTION: Final = "ALERTS_"
 DELIVERY_SECTION: Final = "DELIVERY_"

@@ -16,8 +16,8 @@ from alerts.notify.message import MAX_LISTED, Links, Message, Root
 from alerts.notify.notification_plan import Notification
 from alerts.notify.notification_state import NotificationState
 from alerts.notify.state_store import enqueue_notification, load_states_where, save_states
-from lineage import keys
 from lineage.catalog.tables import incident_telling, suppression
+from lineage.names import keys
 
 
 def send_summaries(connection: Connection, context: RoutingContext, at: int) -> None:

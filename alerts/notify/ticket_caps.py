@@ -8,8 +8,8 @@ from alerts.notify.links import full_list
 from alerts.notify.message import Links, Message, Root
 from alerts.notify.notification_plan import Notification
 from alerts.notify.settings import Variables
-from lineage import keys
-from lineage.clock import from_micros
+from lineage.names import keys
+from lineage.process.clock import from_micros
 
 MAX_TICKETS: Final = 20  # about as many as people read; Slack takes one message a second
 

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, select
 from alerts.operator_actions.audit import Entry, Via, record, rejection, storable_text
 from lineage.catalog.tables import incident, incident_command
 from lineage.catalog.upsert import insert_for
-from lineage.clock import from_micros
+from lineage.process.clock import from_micros
 
 Action = Literal["acknowledge", "suppress", "unsuppress", "resolve", "escalate", "false_alarm"]
 ACTIONS: Final[tuple[Action, ...]] = get_args(Action)

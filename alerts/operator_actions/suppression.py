@@ -9,12 +9,12 @@ from datetime import datetime
 
 import msgspec
 
-from lineage.clock import from_micros, to_micros
-from lineage.name_rules import SEPARATOR
-from lineage.names import joined
+from lineage.names.names import joined
+from lineage.names.rules import SEPARATOR
 from lineage.policy import Policy
 from lineage.policy.model import Match, Suppression
 from lineage.policy.patterns import Matcher, matcher
+from lineage.process.clock import from_micros, to_micros
 
 WindowEnd = tuple[str, int]  # the name of the window that hides it, and until when, µs
 Name = tuple[str, str]  # namespace and name, as the catalog has them

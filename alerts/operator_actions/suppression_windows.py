@@ -10,7 +10,7 @@ from sqlalchemy import Connection, insert, select, update
 from alerts.operator_actions.audit import DONE, Entry, Via, record, rejection, storable_text
 from alerts.operator_actions.suppression import Window
 from lineage.catalog.tables import suppression
-from lineage.clock import instant_text
+from lineage.process.clock import instant_text
 
 MAX_DAYS: Final = 30
 MAX_AHEAD_DAYS: Final = 366

@@ -7,7 +7,7 @@ import numpy as np
 import rustworkx as rx
 from numpy.typing import NDArray
 
-from lineage.adjacency import Adjacency, Positions, adjacency
+from lineage.graph.adjacency import Adjacency, Positions, adjacency
 
 UNASSIGNED: Final = -1
 # Of each root, so many nodes that belong to an earlier one are named; and of all roots together

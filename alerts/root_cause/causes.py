@@ -12,7 +12,7 @@ from alerts.root_cause.faults import FaultGroup, Root
 from alerts.root_cause.run_attributes import load_failing_jobs, load_last_good
 from alerts.root_cause.snapshot import MICROS
 from alerts.root_cause.version_rollouts import find_rollouts
-from lineage import keys
+from lineage.names import keys
 
 _FAILED: Final = frozenset({"failed", "lost"})
 _NOTIFIED = text(

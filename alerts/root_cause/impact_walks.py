@@ -21,8 +21,8 @@ from alerts.root_cause.severity import (
     rate_severity,
 )
 from alerts.root_cause.snapshot import LineageSnapshot
-from lineage.adjacency import Keys, Positions
-from lineage.graph import Graph
+from lineage.graph.adjacency import Keys, Positions
+from lineage.graph.graph import Graph
 
 RULES: Final = SeverityRules()
 _MOST_BYTES: Final = 64 * 1024 * 1024

@@ -19,7 +19,7 @@ from alerts.root_cause.kinds import (
 )
 from alerts.root_cause.snapshot import MICROS, NEVER, NO_KEY, LineageSnapshot, Rows
 from alerts.root_cause.symptom_groups import SymptomGroups
-from lineage.adjacency import Positions, pairs
+from lineage.graph.adjacency import Positions, pairs
 
 # How far the parent may seem to have failed after the child, where its cadence is not known.
 UNKNOWN_CADENCE_SECONDS: Final = 3600.0

@@ -13,7 +13,7 @@ import numpy as np
 from alerts.root_cause.faults import FaultGroup, Root
 from alerts.root_cause.kinds import FAILED
 from alerts.root_cause.snapshot import MICROS, LineageSnapshot
-from lineage.adjacency import positions_in
+from lineage.graph.adjacency import positions_in
 from lineage.states import OPTIONAL, TIERS
 
 

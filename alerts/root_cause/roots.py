@@ -19,7 +19,7 @@ from alerts.root_cause.kinds import IS_ROOT, KINDS
 from alerts.root_cause.links import NO_DATASET, Links, find_links
 from alerts.root_cause.snapshot import NO_KEY, LineageSnapshot, Rows, SliViolation, find_symptoms
 from alerts.root_cause.symptom_groups import SymptomGroups, group_symptoms
-from lineage.adjacency import Positions, spans
+from lineage.graph.adjacency import Positions, spans
 
 
 def find_faults(

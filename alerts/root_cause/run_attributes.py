@@ -7,9 +7,9 @@ import msgspec
 from sqlalchemy import Connection, Row, bindparam, text
 
 from alerts.root_cause.common_causes import Attribute, FailingJob
-from lineage.catalog.pieces import pieces
+from lineage.catalog.split_batches import pieces
 from lineage.catalog.tables.runs import leaf_job
-from lineage.keys import key
+from lineage.names.keys import key
 
 # What a fleet shares: what is of one job alone, as its code, cannot be common to several.
 _ATTRIBUTES = "r.engine, r.engine_version, r.adapter_version, r.spark_conf"

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from alerts.root_cause.faults import FaultGroup, Member
 from alerts.root_cause.kinds import KIND_BY_ID
 from alerts.root_cause.snapshot import MICROS, NEVER, NO_KEY, LineageSnapshot, Rows
-from lineage.adjacency import Keys, positions_in
-from lineage.graph import Graph
+from lineage.graph.adjacency import Keys, positions_in
+from lineage.graph.graph import Graph
 from lineage.states import OPTIONAL, TIERS
 
 Level = Literal["ticket", "page"]

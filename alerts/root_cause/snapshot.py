@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from alerts.root_cause.kinds import CODE, IS_OF_RUN, kind_of
-from lineage.adjacency import Keys
+from lineage.graph.adjacency import Keys
 from lineage.states import OPTIONAL, TIERS
 
 NEVER: Final = 0

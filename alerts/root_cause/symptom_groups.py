@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from alerts.root_cause.kinds import IS_OF_JOB, IS_ROOT, KINDS
 from alerts.root_cause.snapshot import NO_KEY, LineageSnapshot, Rows
-from lineage.adjacency import Positions
+from lineage.graph.adjacency import Positions
 
 
 class SymptomGroups(msgspec.Struct, frozen=True):

@@ -13,12 +13,12 @@ from collector.settings import Place
 from collector.shipper import metrics
 from collector.shipper.producing import NotShippedError, ProducerFailedError
 from collector.shipper.shipper import Shipper
-from lineage import environment
-from lineage.clock import system_clock
-from lineage.environment import InvalidSettingError
 from lineage.event_log.settings import KafkaLog, read_log
-from lineage.health import HEALTH
-from lineage.role import begin_role, stop_on_signals
+from lineage.process import environment
+from lineage.process.clock import system_clock
+from lineage.process.environment import InvalidSettingError
+from lineage.process.health import HEALTH
+from lineage.process.role import begin_role, stop_on_signals
 
 _PART = "shipper"
 _POLL_SECONDS = 0.2

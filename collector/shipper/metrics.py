@@ -13,8 +13,8 @@ from prometheus_client import (
 )
 
 from collector.shipper.window import Backlog
-from lineage import health_port
-from lineage.clock import Clock, to_micros
+from lineage.process import health_port
+from lineage.process.clock import Clock, to_micros
 
 disable_created_metrics()  # type: ignore[no-untyped-call]
 

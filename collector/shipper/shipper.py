@@ -30,8 +30,8 @@ from collector.shipper.window import (
     read_heartbeat,
     read_window,
 )
-from lineage.clock import Clock, to_micros
 from lineage.event_log.records import GOODBYE, REJECTED, Record, headers_of
+from lineage.process.clock import Clock, to_micros
 
 HEARTBEAT_SECONDS = 5.0
 TOO_LARGE = "too_large_for_log"

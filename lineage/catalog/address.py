@@ -3,7 +3,7 @@
 from pathlib import Path
 from urllib.parse import quote, urlsplit, urlunsplit
 
-from lineage.environment import InvalidSettingError
+from lineage.process.environment import InvalidSettingError
 
 _FILE = "LINEWARD_CATALOG_PASSWORD_FILE"
 

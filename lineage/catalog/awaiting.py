@@ -6,7 +6,7 @@ from threading import Event
 import structlog
 
 from lineage.catalog.trouble import CatalogError
-from lineage.health import HEALTH
+from lineage.process.health import HEALTH
 
 _PART = "catalog"
 _EVERY_SECONDS = 2.0

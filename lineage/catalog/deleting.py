@@ -8,12 +8,12 @@ from typing import Final
 from sqlalchemy import Connection, Engine, select, text
 
 from lineage.catalog.dropped_partitions import drop_partitions
-from lineage.catalog.noted import RETAINED_TO
+from lineage.catalog.meta_keys import RETAINED_TO
 from lineage.catalog.partitions import Writing
 from lineage.catalog.retention import RULES, Role
 from lineage.catalog.tables import meta, metadata
 from lineage.catalog.upsert import fold_rows
-from lineage.clock import from_micros, to_micros
+from lineage.process.clock import from_micros, to_micros
 
 _ROWS: Final = 10_000
 _PAUSE_SECONDS: Final = 0.05

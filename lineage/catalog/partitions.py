@@ -18,7 +18,7 @@ from sqlalchemy.exc import OperationalError
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_fixed
 
 from lineage.catalog.retention import RANGES, Ranges
-from lineage.clock import from_micros, to_micros
+from lineage.process.clock import from_micros, to_micros
 
 Result = TypeVar("Result")
 Writing = Callable[[Engine], AbstractContextManager[Connection]]

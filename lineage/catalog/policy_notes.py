@@ -7,7 +7,7 @@ from sqlalchemy import Engine, select
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
-from lineage.catalog.noted import POLICY_IN_FORCE
+from lineage.catalog.meta_keys import POLICY_IN_FORCE
 from lineage.catalog.upsert import fold_rows
 from lineage.policy.file import Standing
 

@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from lineage.names import FOLD
+from lineage.names.names import FOLD
 
 Days = Literal["event_days", "write_days", "audit_days", "history_days", "access_days"]
 Role = Literal["pipeline", "service"]
@@ -266,7 +266,7 @@ RANGES: Final[dict[str, Ranges]] = {
 
 # What bounds the tables that no rule is for.
 BOUNDS: Final[dict[str, str]] = {
-    "access_audit": "service.access.judging: LINEWARD_ACCESS_AUDIT_DAYS, and 100,000 denials",
+    "access_audit": "service.api.access.access_auditor: LINEWARD_ACCESS_AUDIT_DAYS, and 100,000 denials",
     "accuracy_stratum": "replaced by each evaluation of edges",
     "dataset_policy": "replaced by each evaluation: one row a dataset that is not retired",
     "dataset_state": "replaced by each evaluation: one row an SLI of such a dataset",
@@ -279,12 +279,12 @@ BOUNDS: Final[dict[str, str]] = {
     "lake_folder": "slis.lake.retention: the policy's `retention_days`, and compaction",
     "log_collector": "one row a collector: `slis/stream/kafka` deletes those that ended",
     "log_position": "one row a partition of the topic",
-    "marquez_comparison": "service.marquez.store: 7 days",
+    "marquez_comparison": "service.ingest.marquez.store: 7 days",
     "marquez_counter": "one row a counter",
     "marquez_missing_run": "replaced by each comparison",
-    "marquez_probe": "service.marquez.store: 7 days",
+    "marquez_probe": "service.ingest.marquez.store: 7 days",
     "marquez_pull": "one row a Marquez",
-    "marquez_set_aside": "service.marquez.store: the newest 1,000",
+    "marquez_set_aside": "service.ingest.marquez.store: the newest 1,000",
     "meta": "one row a name, of a fixed set",
     "name_pattern": "replaced by each evaluation",
     "notification": "alerts.notify.outbox: LINEWARD_ALERTS_KEEP_DAYS after the end",

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from sqlalchemy import BindParameter, Connection, TextClause, bindparam, text
 
-from lineage.catalog.pieces import pieces
+from lineage.catalog.split_batches import pieces
 from lineage.catalog.tables.runs import leaf_job
 
 # Only a root job whose namespace is known to write the dataset is believed, the first known first:

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from pathlib import Path
 
-from lineage.environment import InvalidSettingError
+from lineage.process.environment import InvalidSettingError
 
 
 def read_client_file(file: Path | None, variable: str, ours: Collection[str]) -> dict[str, str]:

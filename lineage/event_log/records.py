@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from lineage.clock import LATEST_MICROS
+from lineage.process.clock import LATEST_MICROS
 
 EVENTS: Final = ("run", "job", "dataset")
 HEARTBEAT: Final = "heartbeat"  # the collector lives

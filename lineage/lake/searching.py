@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from lineage.clock import from_micros
 from lineage.lake.manifest import Folder
 from lineage.lake.storage import Lake
+from lineage.process.clock import from_micros
 
 if TYPE_CHECKING:
     import pyarrow as pa

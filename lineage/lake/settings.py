@@ -7,8 +7,8 @@ from urllib.parse import SplitResult, urlsplit
 
 import msgspec
 
-from lineage import environment
-from lineage.environment import InvalidSettingError
+from lineage.process import environment
+from lineage.process.environment import InvalidSettingError
 
 SECTION: Final = "LAKE_"
 _PREFIX: Final = environment.PREFIX + SECTION

@@ -1,7 +1,7 @@
 """Edges that the policy declares, by the keys that the catalog has for their datasets."""
 
-from lineage.keys import key
-from lineage.names import fold
+from lineage.names.keys import key
+from lineage.names.names import fold
 from lineage.policy.model import Policy
 
 

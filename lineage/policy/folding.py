@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from lineage.names import joined
+from lineage.names.names import joined
 from lineage.policy.folds import Fold, Name, ReadyFold, pattern_parts, problems_of, ready
 from lineage.policy.model import Policy
 from lineage.policy.patterns import dataset_of

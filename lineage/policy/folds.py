@@ -1,6 +1,6 @@
 """Fold of the policy: the names that have a pattern are one dataset.
 
-What changes in the names is a word of `lineage.name_patterns`, as `{date}` or `{n}`, or a wildcard.
+What changes in the names is a word of `lineage.names.patterns`, as `{date}` or `{n}`, or a wildcard.
 """
 
 import re
@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from lineage.name_patterns import PARTS
-from lineage.names import split_joined
+from lineage.names.names import split_joined
+from lineage.names.patterns import PARTS
 from lineage.policy.patterns import Pattern, PatternParts, dataset_of, with_usual_scheme
 
 Name = tuple[str, str]

@@ -12,7 +12,6 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from lineage.clock import TELLABLE, is_tellable
 from lineage.policy.access import Access, Person
 from lineage.policy.actions import ActionRule
 from lineage.policy.durations import seconds_of
@@ -22,6 +21,7 @@ from lineage.policy.patterns import PatternParts, dataset_of
 from lineage.policy.public_holidays import dates_of
 from lineage.policy.recurring import Recurring
 from lineage.policy.values import Days, Instant, Minutes, Text, Weekday
+from lineage.process.clock import TELLABLE, is_tellable
 from lineage.states import Sli, Tier
 
 DEFAULT_RETENTION_DAYS = 90

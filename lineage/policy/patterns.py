@@ -4,8 +4,8 @@ import re
 
 import msgspec
 
-from lineage.name_rules import SEPARATOR
-from lineage.names import fold, joined, split_joined
+from lineage.names.names import fold, joined, split_joined
+from lineage.names.rules import SEPARATOR
 
 _SCHEMES = (("^s3[an]://", "s3://"), ("^(abfs|wasb)://", r"\1s://"), ("^gcs://", "gs://"))
 _WILD = re.compile(r"[*?]")

@@ -10,8 +10,8 @@ from typing import TypeVar
 
 import msgspec
 
-from lineage.name_rules import SEPARATOR
-from lineage.names import joined
+from lineage.names.names import joined
+from lineage.names.rules import SEPARATOR
 from lineage.policy.durations import seconds_of
 from lineage.policy.folding import folding
 from lineage.policy.folds import Name

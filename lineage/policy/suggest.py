@@ -8,7 +8,7 @@ import yaml
 from sqlalchemy import Connection, Engine, select
 
 from lineage.catalog import tables
-from lineage.names import joined, split_joined
+from lineage.names.names import joined, split_joined
 from lineage.policy.holiday_fits import Fit, fit
 from lineage.policy.prefixes import Group, Seen, group_by_prefix
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from lineage.name_rules.databases import DATABASES
+from lineage.names.rules.databases import DATABASES
 from lineage.redaction.patterns import KEY
 
 CONNECTION = re.compile(DATABASES.when + r"|^(?:jtds|ch|informix-sqli|ids|as400|spark|redshift):")

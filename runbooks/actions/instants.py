@@ -5,7 +5,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from lineage.clock import TELLABLE, is_tellable
+from lineage.process.clock import TELLABLE, is_tellable
 from runbooks.actions.errors import InvalidActionError
 
 Instant = Annotated[datetime, Meta(tz=True)]

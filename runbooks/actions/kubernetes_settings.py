@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Meta
 
-from lineage import environment
+from lineage.process import environment
 
 SECTION: Final = "KUBERNETES_"
 _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")

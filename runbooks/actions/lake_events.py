@@ -12,9 +12,9 @@ import msgspec
 from sqlalchemy import Engine, func, select
 
 from lineage.catalog.tables import run
-from lineage.clock import from_micros
 from lineage.lake.manifest import FIRST_DAY, LAST_DAY, Folder, list_folders, query
 from lineage.lake.reading import CHANGED, LakeChangedError, is_absent, read_again, read_events
+from lineage.process.clock import from_micros
 from runbooks.actions.errors import FailedActionError
 from runbooks.actions.means import Means
 

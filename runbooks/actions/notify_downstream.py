@@ -15,7 +15,7 @@ from alerts.notify.message import MAX_LISTED, Impacted, Links, Message, Root
 from alerts.notify.outbox import enqueue
 from lineage.catalog.engine import writing
 from lineage.catalog.tables import dataset, incident, incident_member
-from lineage.keys import key
+from lineage.names.keys import key
 from lineage.states import TIERS
 from runbooks.actions.action import Done, Plan
 from runbooks.actions.errors import InvalidActionError, RefusedActionError

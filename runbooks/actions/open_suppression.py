@@ -16,10 +16,10 @@ from alerts.operator_actions.suppression_windows import (
 )
 from lineage.catalog.engine import writing
 from lineage.catalog.tables import dataset
-from lineage.clock import instant_text, to_micros
-from lineage.name_rules import SEPARATOR
-from lineage.names import joined
+from lineage.names.names import joined
+from lineage.names.rules import SEPARATOR
 from lineage.policy.patterns import matcher
+from lineage.process.clock import instant_text, to_micros
 from runbooks.actions.action import Done, Plan
 from runbooks.actions.errors import InvalidActionError
 from runbooks.actions.instants import Instant, in_utc

@@ -15,7 +15,7 @@ from openlineage.client.generated.base import JobFacet
 from openlineage.client.serde import Serde
 
 from lineage import origins
-from lineage.clock import from_micros
+from lineage.process.clock import from_micros
 from runbooks.actions.action import Done, Plan
 from runbooks.actions.errors import FailedActionError, RefusedActionError
 from runbooks.actions.evidence import EVENT_LOG, SQL, Inferred, Name, infer

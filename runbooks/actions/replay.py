@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from lineage import origins
-from lineage.clock import from_micros
+from lineage.process.clock import from_micros
 from runbooks.actions.action import Done, Plan
 from runbooks.actions.errors import InvalidActionError, RefusedActionError
 from runbooks.actions.instants import Instant, in_utc

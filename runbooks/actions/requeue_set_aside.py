@@ -10,7 +10,7 @@ from sqlalchemy import select
 from lineage.catalog.engine import writing
 from lineage.catalog.tables import event_requeue, event_set_aside
 from lineage.catalog.upsert import fold_rows
-from lineage.clock import from_micros, instant_text
+from lineage.process.clock import from_micros, instant_text
 from runbooks.actions.action import Done, Plan
 from runbooks.actions.errors import InvalidActionError, RefusedActionError
 from runbooks.actions.lake_events import body_of

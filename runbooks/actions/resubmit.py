@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import Meta
 
-from lineage.clock import from_micros
+from lineage.process.clock import from_micros
 from runbooks.actions.action import Done, Plan
 from runbooks.actions.errors import RefusedActionError
 from runbooks.actions.kubernetes import GROUP_VERSION, Kubernetes

@@ -8,8 +8,8 @@ import msgspec
 from sqlalchemy import Connection, func, select
 
 from lineage.catalog.tables import audit
-from lineage.name_rules import SEPARATOR
-from lineage.names import joined
+from lineage.names.names import joined
+from lineage.names.rules import SEPARATOR
 from lineage.policy.actions import ActionRule
 from lineage.policy.model import Policy
 from lineage.policy.patterns import matcher

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from lineage.clock import from_micros
+from lineage.process.clock import from_micros
 from runbooks.actions.errors import InvalidActionError, RefusedActionError
 from runbooks.actions.kubernetes import APPLICATIONS_API, Kubernetes
 

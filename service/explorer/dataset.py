@@ -2,23 +2,23 @@
 
 import msgspec
 
-from service.answers import dataset as one
-from service.answers.column_shapes import DatasetColumns
-from service.answers.columns import dataset_columns
-from service.answers.dataset_history import dataset_history
-from service.answers.dataset_limit import Limit, limit_of
-from service.answers.edge_checks import EdgeChecks, edge_checks
-from service.answers.history_shapes import History
-from service.answers.impact import Impact, impact
-from service.answers.incident_shapes import IncidentRow
-from service.answers.incidents import incidents
-from service.answers.lineage import lineage
-from service.answers.named import Dataset
-from service.answers.older import older_runs, where_older_runs_are
-from service.answers.schema_changes import told
-from service.answers.shapes import DatasetDetail
-from service.asking import Question
 from service.explorer.graph import HOPS, Picture, among, drawn, origins_among, picture
+from service.queries import dataset as one
+from service.queries.catalog_session import Question
+from service.queries.column_shapes import DatasetColumns
+from service.queries.columns import dataset_columns
+from service.queries.dataset_history import dataset_history
+from service.queries.dataset_limit import Limit, limit_of
+from service.queries.dataset_lookup import Dataset
+from service.queries.edge_checks import EdgeChecks, edge_checks
+from service.queries.history_shapes import History
+from service.queries.impact import Impact, impact
+from service.queries.incident_shapes import IncidentRow
+from service.queries.incidents import incidents
+from service.queries.lineage import lineage
+from service.queries.older import older_runs, where_older_runs_are
+from service.queries.schema_changes import told
+from service.queries.shapes import DatasetDetail
 
 MOST_AFFECTED = 100
 _MOST_OF_HISTORY = 20

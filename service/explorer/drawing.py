@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from service.answers.columns import describe
 from service.explorer import addresses, words
+from service.queries.columns import describe
 
 _FOLDER: Final = Path(__file__).parent
 _STYLE: Final = (_FOLDER / "style.css").read_text(encoding="utf-8")

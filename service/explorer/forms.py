@@ -4,8 +4,8 @@ from urllib.parse import urlsplit
 
 from litestar.exceptions import PermissionDeniedException
 
-from service.access.gate import REFUSED_FOR
-from service.routes.asked import AnyRequest
+from service.api.access.gate import REFUSED_FOR
+from service.api.routes.session import AnyRequest
 
 _ADVICE = "the form was not sent by a page of this service: open the page here and use its button"
 

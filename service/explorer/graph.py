@@ -7,11 +7,11 @@ from types import MappingProxyType
 import msgspec
 
 from lineage.catalog.reader import Reader
-from lineage.keys import key
-from service.answers.edge_origins import ORIGIN_WORDS, edge_origins
-from service.answers.shapes import Lineage, Node
-from service.answers.walk import Name, edges_between
+from lineage.names.keys import key
 from service.explorer.layers import layered
+from service.queries.edge_origins import ORIGIN_WORDS, edge_origins
+from service.queries.shapes import Lineage, Node
+from service.queries.walk import Name, edges_between
 
 HOPS = 2
 MOST_BESIDE = 12  # at one hop in one direction

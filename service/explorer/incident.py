@@ -2,14 +2,14 @@
 
 import msgspec
 
-from lineage import keys
+from lineage.names import keys
 from runbooks.library import PATH, page_names
-from service.answers.datasets import states_of
-from service.answers.incident_shapes import IncidentDetail, IncidentImpacted, IncidentRow
-from service.answers.incident_told import Told, diagnosis, told
-from service.answers.incidents import incident
-from service.asking import Question
-from service.diagnosis.ranking import Diagnosis
+from service.incidents.diagnosis.ranking import Diagnosis
+from service.queries.catalog_session import Question
+from service.queries.datasets import states_of
+from service.queries.incident_notifications import Told, diagnosis, told
+from service.queries.incident_shapes import IncidentDetail, IncidentImpacted, IncidentRow
+from service.queries.incidents import incident
 
 MOST_MEMBERS = 200
 MOST_AFFECTED = 1_000  # less than the query returns, so that the page knows whether there are more

@@ -3,11 +3,11 @@
 import msgspec
 
 from lineage.states import TIERS
-from service.answers.datasets import Filters, Part, datasets
-from service.answers.failing import SHOWN
-from service.answers.shapes import DatasetPage
-from service.asking import Question
 from service.explorer.addresses import datasets_at
+from service.queries.catalog_session import Question
+from service.queries.datasets import Filters, Part, datasets
+from service.queries.failing import SHOWN
+from service.queries.shapes import DatasetPage
 
 PER_PAGE = 100
 

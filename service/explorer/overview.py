@@ -7,16 +7,16 @@ import msgspec
 from msgspec.structs import replace
 
 from lineage.states import ALL_TIERS, REGULATED, TIERS
-from service.answers.budgets import BudgetLeft, budgets_left
-from service.answers.datasets import counts_by_state
-from service.answers.incident_shapes import IncidentPage, IncidentRow
-from service.answers.incidents import MOST_LISTED, incidents
-from service.answers.moments import stale_warning
-from service.answers.shapes import SliAnswer, SliRow
-from service.answers.slis import Objectives, is_met, slis
-from service.answers.status import Status, trouble_of
-from service.asking import Question
 from service.explorer.addresses import set_aside_at
+from service.queries.budgets import BudgetLeft, budgets_left
+from service.queries.catalog_session import Question
+from service.queries.datasets import counts_by_state
+from service.queries.incident_shapes import IncidentPage, IncidentRow
+from service.queries.incidents import MOST_LISTED, incidents
+from service.queries.shapes import SliAnswer, SliRow
+from service.queries.slis import Objectives, is_met, slis
+from service.queries.status import Status, trouble_of
+from service.queries.timestamps import stale_warning
 
 _MOST_INCIDENTS = 6
 _OPEN = ("open", "acknowledged")

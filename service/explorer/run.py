@@ -1,7 +1,7 @@
 """Facts that a run reported about its code and engine."""
 
-from service.answers.run_shapes import RunDetail
 from service.explorer.words import plain
+from service.queries.run_shapes import RunDetail
 
 _TEXTS = (
     *("application_id", "engine", "engine_version", "integration", "adapter_version", "producer"),

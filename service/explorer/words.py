@@ -2,9 +2,9 @@
 
 from datetime import datetime
 
-from service.answers.budgets import DAYS, BudgetLeft
-from service.answers.dataset import duration
-from service.answers.slis import sli_name
+from service.queries.budgets import DAYS, BudgetLeft
+from service.queries.dataset import duration
+from service.queries.slis import sli_name
 
 NOTHING = "\N{EN DASH}"
 _MOST_SHOWN = 160  # characters of a name; its page shows all of them

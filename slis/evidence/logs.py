@@ -15,7 +15,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from lineage.clock import to_micros
+from lineage.process.clock import to_micros
 
 UNREAD = -1  # bytes of what could not be listed or read: no file has so many, so it is tried again
 # What Java throws; some of it, as IllegalArgumentException, PySpark makes into errors of its own.

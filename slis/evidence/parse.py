@@ -6,7 +6,7 @@ Each function takes `schemas.LOGGED`.
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from lineage.clock import LAST_EVENT_MICROS
+from lineage.process.clock import LAST_EVENT_MICROS
 from lineage.redaction import READ_CHARACTERS
 from slis.evidence import lines
 from slis.evidence.plans import (

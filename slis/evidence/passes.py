@@ -2,8 +2,8 @@
 
 from sqlalchemy import Connection
 
-from lineage.catalog.noted import EVIDENCE_LISTED_AT, EVIDENCE_READ_AT, EVIDENCE_UNLISTED
-from slis.noted import note
+from lineage.catalog.meta_keys import EVIDENCE_LISTED_AT, EVIDENCE_READ_AT, EVIDENCE_UNLISTED
+from slis.meta import note
 
 
 def note_pass(connection: Connection, at: int, *, unlisted: int, is_whole: bool) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 
 import msgspec
 
-from lineage.keys import key
-from lineage.listener_names import job_of
-from lineage.names import split_joined
+from lineage.names.keys import key
+from lineage.names.listener_names import job_of
+from lineage.names.names import split_joined
 from lineage.policy import NO_FOLDS, Folding
 from lineage.redaction import redact_message
 from slis.evidence.plans import FILE, WRITE

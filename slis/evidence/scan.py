@@ -10,9 +10,10 @@ from sqlalchemy import Connection, Engine, select, text
 
 from lineage.catalog import tables
 from lineage.catalog.engine import in_turn
-from lineage.catalog.noted import EVIDENCE_JOINED_TO
-from lineage.clock import to_micros
+from lineage.catalog.meta_keys import EVIDENCE_JOINED_TO
 from lineage.policy import DEFAULT, Policy, folding
+from lineage.process.clock import to_micros
+from slis.evaluation.observation_start import horizon
 from slis.evidence import merge
 from slis.evidence.frames import Frames, frames_of
 from slis.evidence.join import join, times
@@ -21,8 +22,7 @@ from slis.evidence.missing import is_due
 from slis.evidence.passes import note_pass
 from slis.evidence.rows import EvidenceRows, told
 from slis.evidence.taken import Taken, emptied, take
-from slis.horizon import horizon
-from slis.noted import note, noted_number
+from slis.meta import note, noted_number
 from slis.stream.merge import cursor
 
 _SINCE = timedelta(days=8)  # older logs match no event

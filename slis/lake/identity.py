@@ -11,13 +11,13 @@ from uuid import uuid4
 
 from sqlalchemy import Connection, select
 
-from lineage.catalog.noted import LAKE_ID
+from lineage.catalog.meta_keys import LAKE_ID
 from lineage.catalog.tables import lake_folder
 from lineage.lake.manifest import Folder
 from lineage.lake.reading import is_absent
 from lineage.lake.storage import Lake
 from slis.lake.names import Name
-from slis.noted import note_once, noted
+from slis.meta import note_once, noted
 
 ID_FILE: Final = "_lake_id"
 

@@ -17,10 +17,10 @@ from pyarrow.fs import FileSelector
 from sqlalchemy import Connection, delete, select, update
 
 from lineage.catalog.tables import lake_folder
-from lineage.clock import to_micros
 from lineage.lake.manifest import Folder
 from lineage.lake.reading import read_events
 from lineage.lake.storage import Lake
+from lineage.process.clock import to_micros
 from slis.lake.batches import describe
 from slis.lake.committing import add_folders
 from slis.lake.files import write_batches

@@ -9,8 +9,8 @@ from pyarrow.fs import FileSelector
 from sqlalchemy import delete, func, select, update
 
 from lineage.catalog.tables import lake_folder
-from lineage.clock import to_micros
 from lineage.lake.storage import Lake
+from lineage.process.clock import to_micros
 from slis.lake.committing import find_known, find_overlapping
 from slis.lake.content import has_copies
 from slis.lake.listing import list_names

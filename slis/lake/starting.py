@@ -8,15 +8,15 @@ from sqlalchemy import Engine
 
 from lineage.catalog.engine import in_turn
 from lineage.catalog.epochs import PIPELINE, begin_epoch, read_epoch
-from lineage.catalog.noted import LAKE_OWNER
-from lineage.clock import to_micros
+from lineage.catalog.meta_keys import LAKE_OWNER
 from lineage.lake.manifest import list_folders, query
 from lineage.lake.storage import Lake
+from lineage.process.clock import to_micros
 from slis.lake.identity import check_lake, settle_id
 from slis.lake.listing import list_names
 from slis.lake.names import make_owner
 from slis.lake.reconciling import Change, Standing, apply, is_restored, list_hidden, repair
-from slis.noted import note_once, noted
+from slis.meta import note_once, noted
 from slis.stream.merge import cursor
 
 log = structlog.get_logger(__name__)

@@ -11,9 +11,9 @@ from sqlalchemy import Connection, Engine
 
 from lineage.catalog.engine import in_turn
 from lineage.catalog.epochs import PIPELINE, check_epoch
-from lineage.clock import Clock
 from lineage.lake.manifest import Folder
 from lineage.lake.storage import Lake
+from lineage.process.clock import Clock
 from slis.lake.committing import add_folders, find_known
 from slis.lake.identity import check_id
 from slis.lake.names import Name, make_name

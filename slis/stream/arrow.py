@@ -6,9 +6,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lineage.keys import KEY_BYTES, shorten
+from lineage.names.keys import KEY_BYTES, shorten
 
-# PostgreSQL has no NUL in texts; what stands in for it is what `lineage.names` puts into names.
+# PostgreSQL has no NUL in texts; what stands in for it is what `lineage.names.names` puts into names.
 # As values of Python, rows take ten times the memory of their columns.
 _PIECE_BYTES = 4 << 20
 _NUL, _SUBSTITUTE = "\x00", "\ufffd"

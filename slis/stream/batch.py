@@ -8,16 +8,16 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from sqlalchemy import Connection, Engine
 
-from lineage.clock import Clock
 from lineage.lake.manifest import Folder
 from lineage.lake.storage import Lake
 from lineage.policy import DEFAULT, Policy, folding
-from slis import jvm_memory
-from slis.garbage import no_search
+from lineage.process.clock import Clock
 from slis.lake.batches import describe, with_times, write_raw
 from slis.lake.names import BATCH, Name
 from slis.lake.writer import LakeWriter
-from slis.session import in_stream_pool
+from slis.spark import jvm_memory
+from slis.spark.garbage import no_search
+from slis.spark.session import in_stream_pool
 from slis.stream.facts import Facts, extract_from_table, times_of
 from slis.stream.merge import (
     Landed,

@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 
 from sqlalchemy import Connection, text
 
-from lineage.aliases import canonical
+from lineage.names.aliases import canonical
 from slis.stream.claims import RENAME, SYMLINK, Link, holding, past_renames
 from slis.stream.claims_catalog import claims_of, keep_holding, unlink, writers_of
 from slis.stream.files import join_files

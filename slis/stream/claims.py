@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from lineage.aliases import Sets
+from lineage.names.aliases import Sets
 
 SYMLINK, RENAME, DROP = "symlink", "rename", "drop"
 _NOBODY: frozenset[str] = frozenset()

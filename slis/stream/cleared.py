@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import Text
 
-from lineage.keys import KEY_BYTES, NAME_BYTES, shorten
+from lineage.names.keys import KEY_BYTES, NAME_BYTES, shorten
 from lineage.redaction import redact, redact_json, redact_sql
 from slis.stream.arrow import clean
 from slis.stream.staged_tables import metadata
@@ -21,7 +21,7 @@ Rows = Mapping[str, tuple[Sequence[str], Sequence[Row]]]
 Redact = Callable[[str], str]
 
 _DIGITS = re.compile(r"[0-9a-fA-F-]*")  # of UUIDs, hashes and dates, which are most texts
-# Names of datasets are cleared as they are folded (`lineage.names`): a changed name is another one.
+# Names of datasets are cleared as they are folded (`lineage.names.names`): a changed name is another one.
 _FOLDED = {
     "s_name": {"namespace", "name", "partition"},
     "s_alias": {"namespace", "name"},

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 import pyarrow as pa
 
-from lineage.clock import to_micros
+from lineage.process.clock import to_micros
 from slis.settings import Place
 from slis.spool_events import events
 from slis.stream.batch import Batches

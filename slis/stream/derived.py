@@ -7,10 +7,10 @@ from sqlalchemy import Connection, Row
 
 from slis.stream.activity import derive_activity
 from slis.stream.batch_runs import stage_missing
+from slis.stream.contributions import touch
 from slis.stream.edges import derive_edges
 from slis.stream.inferred import infer_inputs
 from slis.stream.reads import derive_reads
-from slis.stream.touch import touch
 from slis.stream.writes import derive_writes, recompute_write
 
 

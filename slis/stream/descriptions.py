@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from lineage.catalog import tables
 from lineage.catalog.upsert import Fold, at_the_later, greatest, upsert
-from lineage.keys import key
+from lineage.names.keys import key
 from lineage.redaction import redact, redact_message, redact_value
 from slis.stream.arrow import clean, key_text
 from slis.stream.facts.described import Described

@@ -8,8 +8,8 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 from sqlalchemy import Connection, Engine
 
-from lineage.clock import Clock
 from lineage.lake.storage import Lake
+from lineage.process.clock import Clock
 from slis.lake.names import Name
 from slis.settings import Place
 from slis.stream.batch import Batches

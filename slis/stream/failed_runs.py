@@ -11,7 +11,7 @@ from lineage.catalog import tables
 from lineage.catalog.tables.runs import has_direction, is_ended_by
 from lineage.catalog.upsert import Fold, at_the_later, greatest, upsert
 from lineage.states import NEVER_ENDED
-from slis.stream.touch import FAILURE
+from slis.stream.contributions import FAILURE
 
 FAILURE_FOLDS: dict[str, Fold] = {
     "last_failed_run_id": at_the_later("last_failed_at", ties=greatest),

@@ -9,8 +9,8 @@ from sqlalchemy import Connection, Engine, select
 
 from lineage.catalog import tables
 from lineage.catalog.engine import in_turn
-from lineage.catalog.noted import LOG
-from slis.noted import note, noted
+from lineage.catalog.meta_keys import LOG
+from slis.meta import note, noted
 from slis.stream.merge import cursor
 
 SPOOL: Final = "spool"

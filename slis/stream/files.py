@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Row, text
 
-from lineage.files import is_named_after
+from lineage.process.files import is_named_after
 from slis.stream.parts import in_parts
 from slis.stream.rekey import find_known, move
 

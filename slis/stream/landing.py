@@ -12,8 +12,8 @@ import structlog
 from pyspark.sql import SparkSession
 from sqlalchemy import Engine
 
-from lineage.clock import Clock
 from lineage.policy import DEFAULT, Policy
+from lineage.process.clock import Clock
 from slis.lake.writer import LakeWriter
 from slis.settings import Place
 from slis.stream.attempts import Attempts

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Engine, select
 from lineage.catalog import tables
 from lineage.catalog.engine import in_turn
 from lineage.catalog.upsert import newest, upsert
-from lineage.clock import Clock, to_micros
+from lineage.process.clock import Clock, to_micros
 from slis.stream import staging
 from slis.stream.batch_runs import stage_io, stage_known
 from slis.stream.canonical import settle
@@ -25,12 +25,12 @@ from slis.stream.claims_catalog import (
     unsettled,
 )
 from slis.stream.derived import derive_facts
+from slis.stream.facet_disagreements import collect_sources, keep_what_disagrees
 from slis.stream.inferred import store_sources
 from slis.stream.merge_events import store_events
 from slis.stream.merge_facts import merge_datasets, merge_descriptions, merge_run_io, merge_runs
 from slis.stream.new_roots import move_to_new_roots
 from slis.stream.sql_texts import merge_sql
-from slis.stream.tell import collect_sources, keep_what_disagrees
 
 READER = "pipeline"
 Rows = Mapping[str, tuple[Sequence[str], Sequence[tuple[Any, ...]]]]

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Row, text
 from lineage.catalog.tables.facts import HOUR_MICROS
 from lineage.catalog.tables.runs import NAMES_INPUTS, has_direction
 from slis.stream.batch_runs import stage_missing
-from slis.stream.touch import SCHEMA_CHANGES
+from slis.stream.contributions import SCHEMA_CHANGES
 
 FOREACH_BATCH: Final = "foreach_batch"
 # A micro-batch that lasts longer is not found: an application may have 4,000 runs an hour.

@@ -12,8 +12,8 @@ import structlog
 from lineage.catalog.engine import in_turn
 from lineage.catalog.tables import ingestion_gap
 from lineage.catalog.upsert import fold_rows
-from lineage.clock import instant_text
 from lineage.lake.reading import read_events
+from lineage.process.clock import instant_text
 from slis.lake.listing import Batch
 from slis.lake.writer import LakeWriter
 from slis.settings import Place

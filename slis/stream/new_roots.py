@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, text
 
-from slis.stream.unfold import job_key
+from slis.stream.facet_rows import job_key
 
 _NEW_ROOTS = text("""
     SELECT r.run_key, r.root_run_id AS old_root, max(s.root_run_id) AS new_root,

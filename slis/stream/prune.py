@@ -6,12 +6,12 @@ import structlog
 
 from lineage.catalog.deleting import delete_old, delete_where, note_retention, retention_time
 from lineage.catalog.engine import in_turn
-from lineage.catalog.noted import RUNS_KEPT_SINCE
+from lineage.catalog.meta_keys import RUNS_KEPT_SINCE
 from lineage.catalog.upsert import greatest
-from lineage.clock import to_micros
+from lineage.process.clock import to_micros
 from slis.lake import retention
 from slis.lake.writer import LakeWriter
-from slis.noted import note
+from slis.meta import note
 from slis.settings import Settings
 
 log = structlog.get_logger(__name__)

@@ -14,9 +14,9 @@ from slis.stream.assertions import ASSERTION_FOLDS
 from slis.stream.column_edges import COLUMN_EDGE_FOLDS
 from slis.stream.descriptions import DESCRIPTION_FOLDS, FIELD_TAG_FOLDS, TAG_FOLDS
 from slis.stream.edges import ORIGIN, ORIGIN_OF_RUN
+from slis.stream.facet_rows import job_key
 from slis.stream.failed_runs import FAILURE_FOLDS
 from slis.stream.parts import in_parts
-from slis.stream.unfold import job_key
 from slis.stream.writes import WRITE_FOLDS
 
 

@@ -5,7 +5,7 @@ from threading import Event, Thread
 
 import structlog
 
-from lineage.health import HEALTH
+from lineage.process.health import HEALTH
 from slis.stream.failures import reason
 from slis.stream.landing import Landing, SparkGoneError, WaitError
 from slis.stream.stopping import STOPPING

@@ -10,9 +10,9 @@ import pyarrow as pa
 from sqlalchemy import Connection
 
 from lineage.catalog import tables
-from lineage.clock import Clock, to_micros
-from lineage.keys import NAME_BYTES, shorten
+from lineage.names.keys import NAME_BYTES, shorten
 from lineage.origins import OF_HISTORY
+from lineage.process.clock import Clock, to_micros
 from lineage.redaction import redact
 from slis.lake.batches import as_received, write_raw
 from slis.lake.names import BATCH

@@ -1,9 +1,9 @@
-"""Texts of events as an index can hold them: `lineage.keys.shorten`, as an expression of Spark."""
+"""Texts of events as an index can hold them: `lineage.names.keys.shorten`, as an expression of Spark."""
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from lineage.keys import CUT, HASH_DIGITS, KEY_BYTES, MARK_BYTES, REPLACEMENT
+from lineage.names.keys import CUT, HASH_DIGITS, KEY_BYTES, MARK_BYTES, REPLACEMENT
 
 
 def shortened(text: Column | str, most_bytes: int = KEY_BYTES) -> Column:

@@ -9,11 +9,11 @@ from typing import Any
 
 import msgspec
 
-from lineage.files import folder_of
-from lineage.keys import NAME_BYTES, key, shorten
-from lineage.name_rules import RULES
-from lineage.names import FOLD, fold, partition_date, partition_of
+from lineage.names.keys import NAME_BYTES, key, shorten
+from lineage.names.names import FOLD, fold, partition_date, partition_of
+from lineage.names.rules import RULES
 from lineage.policy import NO_FOLDS, Folding
+from lineage.process.files import folder_of
 from lineage.redaction import CREDENTIALS
 from slis.stream.arrow import clean
 from slis.stream.facts.spans import Seen

@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 from pyspark.sql import SparkSession
 from sqlalchemy import Connection, Engine
 
-from lineage.clock import Clock
 from lineage.lake.storage import Lake
-from slis.backlog import backlog_since, is_ready
+from lineage.process.clock import Clock
+from slis.evaluation.backlog import backlog_since, is_ready
 from slis.lake.names import Name
 from slis.settings import Place
 from slis.stream.batch import Batches
@@ -147,5 +147,5 @@ class SpoolLog:
     def count_received(self, engine: Engine, clock: Clock) -> bool:
         """Count what was received since the last call."""
         # At its first use, as the evaluation: the stream is up before.
-        count = import_module("slis.received.error_rate").count_received
+        count = import_module("slis.indicators.errors.error_rate").count_received
         return bool(count(engine, self._place.spool, clock))

@@ -3,12 +3,12 @@
 from lineage.policy import NO_FOLDS, Folding
 from slis.stream import run_details
 from slis.stream.cleared import without_secrets
+from slis.stream.facet_rows import Unfolded
 from slis.stream.facts import Facts
 from slis.stream.facts.facts import EventRow
 from slis.stream.facts.run_io import Checkpoint, RunIo
 from slis.stream.merge import Rows
 from slis.stream.sql_texts import staged
-from slis.stream.unfold import Unfolded
 
 
 def staged_rows(facts: Facts, folds: Folding = NO_FOLDS, *, are_history: bool = False) -> Rows:

@@ -15,8 +15,8 @@ from sqlalchemy import Engine
 from lineage.catalog.engine import open_catalog
 from lineage.catalog.reader import Reader, read_connection
 from lineage.catalog.tables import metadata
-from lineage.clock import Clock
 from lineage.policy import NO_FOLDS, Folding
+from lineage.process.clock import Clock
 from slis.stream.facts import extract_from_table
 from slis.stream.failures import is_of_machine, reason
 from slis.stream.merge import SpoolRange, merge

@@ -3,7 +3,7 @@
 The runs of one root run that write a dataset within an hour are one write. A Thrift server, a
 notebook or a `foreachBatch` stream has one root run for months: each hour in which a query of it
 writes is a write. What the hours of a root run mean for a cadence is decided where cadences are
-learned (`slis.deliveries.end_root_runs`).
+learned (`slis.cadence.deliveries.end_root_runs`).
 
 A contribution of a run is folded in, never recounted from all runs of its root. Only a run that
 counted as a write and then failed, changed a schema or completed again in a later hour makes the
@@ -26,7 +26,7 @@ from lineage.catalog.upsert import (
     greatest,
     upsert,
 )
-from slis.stream.touch import CONTRIBUTIONS, key_jobs
+from slis.stream.contributions import CONTRIBUTIONS, key_jobs
 
 
 def _of_the_later_job(kept: Any, given: Any) -> ColumnElement[Any]:  # noqa: ANN401 - columns

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from sqlalchemy import Engine, text
 
+from lab.bench.pipeline import open_landing
 from lineage.catalog.engine import migrate, open_catalog
-from lineage.clock import system_clock
-from slis.bench_pipeline import open_landing
+from lineage.process.clock import system_clock
 from slis.settings import Place
 from slis.spool_events import events, fill_spool
 from tests.suite.postgres_server import running_postgres

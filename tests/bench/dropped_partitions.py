@@ -20,7 +20,7 @@ from lineage.catalog.partitions import add_partition, add_partitions
 from lineage.catalog.retention import RANGES
 from lineage.catalog.tables import dataset_write, event
 from lineage.catalog.upsert import fold_rows
-from lineage.clock import from_micros, system_clock, to_micros
+from lineage.process.clock import from_micros, system_clock, to_micros
 from slis.settings import Settings
 from tests.bench.partition_merges import WRITES, catalog, run
 

@@ -19,16 +19,16 @@ import msgspec
 import pyarrow as pa
 
 from lineage.catalog.engine import catalog_url, in_turn, migrate, open_catalog
-from lineage.clock import to_micros
 from lineage.lake.storage import open_lake
 from lineage.policy import DEFAULT
-from service.answers.lake.recalled import LakeQuestion
-from service.answers.lake.runs import (
+from lineage.process.clock import to_micros
+from service.queries.lake.recalled import LakeQuestion
+from service.queries.lake.runs import (
     DatasetWindow,
     dataset_runs_in_lake,
     run_in_lake,
 )
-from service.settings import Settings
+from service.runtime.settings import Settings
 from slis.lake import compaction
 from slis.lake.batches import with_times, write_raw
 from slis.lake.names import BATCH

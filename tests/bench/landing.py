@@ -10,12 +10,13 @@ from functools import partial
 from pyspark.sql import SparkSession
 
 from lineage.catalog.engine import open_catalog
-from lineage.clock import system_clock
 from lineage.event_log.settings import read_log
-from lineage.role import begin_role
-from slis import jvm_memory, settings
-from slis.session import open_session
-from slis.session_settings import is_submitted
+from lineage.process.clock import system_clock
+from lineage.process.role import begin_role
+from slis import settings
+from slis.spark import jvm_memory
+from slis.spark.session import open_session
+from slis.spark.session_settings import is_submitted
 from slis.stream.event_log import EventLog
 from slis.stream.kafka.log import TopicLog
 from slis.stream.landing import Landing

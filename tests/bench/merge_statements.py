@@ -16,10 +16,10 @@ from pathlib import Path
 from sqlalchemy import Connection, Engine
 from sqlalchemy.event import listens_for
 
-from lineage.clock import system_clock
-from lineage.logs import log_to_stderr
-from slis.bench_catalogs import CatalogMeter
-from slis.bench_pipeline import open_landing
+from lab.bench.catalogs import CatalogMeter
+from lab.bench.pipeline import open_landing
+from lineage.process.clock import system_clock
+from lineage.process.logs import log_to_stderr
 from slis.settings import Place
 from slis.spool_events import events, fill_spool
 from slis.stream.merge import Landed

@@ -17,10 +17,10 @@ from pathlib import Path
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.event import listens_for
 
+from lab.bench.catalogs import CatalogMeter
+from lab.bench.pipeline import open_landing
 from lineage.catalog.engine import migrate, open_catalog
-from lineage.clock import system_clock, to_micros
-from slis.bench_catalogs import CatalogMeter
-from slis.bench_pipeline import open_landing
+from lineage.process.clock import system_clock, to_micros
 from slis.settings import Place
 from slis.spool_events import events, fill_spool
 from slis.stream.merge import Landed

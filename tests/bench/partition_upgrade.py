@@ -10,7 +10,7 @@ import time
 from datetime import timedelta
 
 from lineage.catalog.engine import migrate
-from lineage.clock import system_clock
+from lineage.process.clock import system_clock
 from tests.bench.dropped_partitions import EVENTS, batches, report
 from tests.bench.partition_merges import WRITES, catalog, run
 

@@ -7,10 +7,10 @@ import sys
 
 import msgspec
 
-from lineage.logs import log_to_stderr
-from service.commands.bench import tables
-from service.terminal import console
-from slis.bench_pipeline import run
+from lab.bench.pipeline import run
+from lab.commands.bench import tables
+from lineage.process.logs import log_to_stderr
+from service.cli.terminal import console
 from tests.bench.sizing import needs
 from tests.suite.postgres_server import running_postgres
 

@@ -27,19 +27,19 @@ from sqlalchemy import Engine
 from collector.shipper.__main__ import CLIENT
 from collector.shipper.keys import key_of
 from collector.shipper.window import MOST_RECORDS
-from lineage.clock import system_clock, to_micros
+from lab.bench.catalogs import empty_catalog
 from lineage.event_log.records import Record, headers_of
 from lineage.event_log.settings import KafkaLog
-from lineage.logs import log_to_stderr
-from service.terminal import console
-from slis.bench_catalogs import empty_catalog
+from lineage.process.clock import system_clock, to_micros
+from lineage.process.logs import log_to_stderr
+from service.cli.terminal import console
 from slis.settings import Place
 from slis.spool_events import events, fill_spool
 from tests.bench import landing
 from tests.bench.slices import Cost, Measured, Meter, mark_slices
 from tests.faults.cluster import Cluster
 from tests.faults.comparing import digests
-from tests.service.kafka.broker import Broker, running_broker
+from tests.service.ingest.kafka.broker import Broker, running_broker
 from tests.slis.lake.s3 import S3Server, create_bucket, lake_variables
 from tests.suite.postgres_server import running_postgres
 

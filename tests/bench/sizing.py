@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from slis.bench_pipeline import Size
+from lab.bench.pipeline import Size
 
 EVENTS_A_DAY: Final = (10**6, 10**7, 10**8, 10**9)
 PEAK: Final = 5  # times the mean

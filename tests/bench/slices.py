@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from sqlalchemy import Engine
 
-from slis.bench_catalogs import CatalogMeter
-from slis.footprint import CpuMeter
+from lab.bench.catalogs import CatalogMeter
+from lab.bench.footprint import CpuMeter
 from tests.faults.comparing import landed
 
 _MICROS = 1_000_000

@@ -7,8 +7,8 @@ import random
 import sys
 import time
 
+from lab.bench.query.questions import layered
 from lineage.policy.tiers import inherit
-from service.bench.questions import layered
 
 DATASETS, EDGES = 100_000, 300_000
 

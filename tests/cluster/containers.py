@@ -141,7 +141,7 @@ class Container:
     def _command(self) -> list[str]:
         entrypoint = self._given.get("command")
         if entrypoint is None:
-            entrypoint = [f"{_PYTHON}/bin/python", "-m", "service.container"]
+            entrypoint = [f"{_PYTHON}/bin/python", "-m", "service.runtime.container"]
         return [*entrypoint, *self._given.get("args", [])]
 
     def _environment(self) -> dict[str, str]:

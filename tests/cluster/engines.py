@@ -10,7 +10,7 @@ import trustme
 from tests.cluster.networks import ADDRESSES, HOST
 from tests.e2e.running import free_port
 from tests.fakes.pagerduty import FakePagerDuty
-from tests.service.kafka.broker import Broker, running_broker
+from tests.service.ingest.kafka.broker import Broker, running_broker
 from tests.slis.lake.s3 import S3Server, create_bucket
 from tests.suite.postgres_server import running_postgres
 

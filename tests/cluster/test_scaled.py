@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from lineage.clock import system_clock
+from lineage.process.clock import system_clock
 from tests.cluster.networks import HOSTS
 from tests.cluster.scaled_objects import KEY
 from tests.collector.bodies import body, run_event

@@ -42,7 +42,7 @@ class Role:
             "LINEWARD_KUBERNETES_PAGE_OBJECTS": "2",
         }
         self._log = folder / "role.log"
-        command = [sys.executable, "-m", "service.kubernetes"]
+        command = [sys.executable, "-m", "service.ingest.kubernetes"]
         with self._log.open("w") as log:
             given = {"stdout": log, "stderr": log, "env": os.environ | settings}
             self.process = subprocess.Popen(command, **given)  # type: ignore[call-overload]

@@ -10,7 +10,7 @@ from tests.cluster.definitions import KINDS, define
 from tests.cluster.releases import copy_chart
 from tests.helm.charts import run_helm, values_path
 from tests.helm.schemas import KUBERNETES, find_errors
-from tests.service.container.test_entrypoint import needs_mounts
+from tests.service.runtime.container.test_entrypoint import needs_mounts
 
 pytestmark = pytest.mark.xdist_group("helm")
 

@@ -20,7 +20,7 @@ from collector.spool import Spool
 from collector.spool_file import losses
 from lineage.catalog.engine import catalog_url, migrate, open_catalog
 from lineage.catalog.tables import reader_cursor
-from lineage.clock import to_micros
+from lineage.process.clock import to_micros
 from tests.collector.bodies import body, new_body, run_event
 from tests.collector.spools import NOON, Outcomes, events, wait_for_groups
 from tests.service.waiting import until

@@ -23,13 +23,13 @@ from collector.shipper.position import Position, read_position
 from collector.shipper.producing import NotShippedError, ProducerFailedError
 from collector.shipper.shipper import Shipper
 from collector.spool_file import open_spool
-from lineage.clock import from_micros, to_micros
-from lineage.environment import InvalidSettingError
 from lineage.event_log.records import Record, headers_of, read_record
 from lineage.event_log.settings import read_log
+from lineage.process.clock import from_micros, to_micros
+from lineage.process.environment import InvalidSettingError
 from tests.fakes.topic import Topic
 from tests.service.commandline import lineward
-from tests.service.ship.written import event
+from tests.service.ingest.ship.written import event
 
 SECOND = 1_000_000
 EVENTS = 9

@@ -7,7 +7,7 @@ import pytest
 
 from collector import spool_file
 from collector.spool_file import open_spool
-from lineage.clock import to_micros
+from lineage.process.clock import to_micros
 from tests.collector.spools import NOON, events, rows_of, wait_for_groups
 from tests.service.waiting import until
 

@@ -11,8 +11,8 @@ from collector.settings import Limits
 from collector.spool import Spool
 from collector.spool_file import SCHEMA
 from collector.writes import Rejected, Write
-from lineage import disk
-from lineage.clock import to_micros
+from lineage.process import disk
+from lineage.process.clock import to_micros
 from tests.collector.spools import OLD, events, rows_of, wait_for_groups
 from tests.service.waiting import until
 

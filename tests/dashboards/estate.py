@@ -8,7 +8,7 @@ from sqlalchemy import Engine, insert, text, update
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
-from lineage.clock import to_micros
+from lineage.process.clock import to_micros
 from lineage.states import SLIS
 from tests.service import shop
 from tests.slis.lake.lakes import commit, event_row, write, writer_of

@@ -14,8 +14,8 @@ from dashboards.grafana.sdk import models
 from lineage.policy import DEFAULT
 from lineage.policy.reading import parse
 from runbooks.library import page_names
-from service.app import create_app
-from service.settings import Settings
+from service.api.app import create_app
+from service.runtime.settings import Settings
 from tests.dashboards.boards import (
     GENERATED,
     UIDS,

@@ -15,8 +15,8 @@ from litestar.testing import TestClient
 from sqlalchemy import Engine
 
 from dashboards.grafana import infinity
-from service.app import create_app
-from service.settings import Settings
+from service.api.app import create_app
+from service.runtime.settings import Settings
 from tests.dashboards.boards import every_panel
 from tests.service import shop
 

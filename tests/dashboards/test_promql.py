@@ -16,8 +16,8 @@ from sqlalchemy import Engine
 
 from lineage.catalog.engine import catalog_url, open_catalog
 from lineage.policy.reading import parse
-from service.metrics import CatalogCollector
-from service.settings import Settings
+from service.exporter.metrics import CatalogCollector
+from service.runtime.settings import Settings
 from slis.stream.source import last_seq_of, open_spool
 from tests.alerts.rules.alertmanagers import scraping
 from tests.alerts.rules.promtool import judging_budgets_at_once, rules_of

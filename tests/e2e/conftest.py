@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from service.demo.spark import command, environment, file, listener_conf
+from lab.demo.spark import command, environment, file, listener_conf
 from tests.e2e.kinds import run_job
 from tests.e2e.running import Up, accepting
 

@@ -30,7 +30,7 @@ class Demo(subprocess.Popen[str]):
         self.ports: dict[str, int] = {}
         temporary.mkdir(exist_ok=True)
         super().__init__(
-            [sys.executable, "-u", "-m", "service.cli", "demo", *arguments],
+            [sys.executable, "-u", "-m", "service.cli.main", "demo", *arguments],
             env=environ(TMPDIR=str(temporary), **ANY_PORTS, **interpreting()),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -5,7 +5,7 @@ import subprocess
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from service.demo.spark import command, environment
+from lab.demo.spark import command, environment
 from slis.evidence.scan import scan
 from tests.slis.stream.spools import Lander, rows
 

@@ -32,7 +32,7 @@ class Staging(msgspec.Struct, frozen=True):
     ) -> subprocess.CompletedProcess[str]:
         """`lineward gameday live ARGUMENTS` to its end; what it says on the way goes to stderr."""
         places = ("--against", self.up.collector, "--service", self.service)
-        command = [sys.executable, "-m", "service.cli", "gameday", "live", *places]
+        command = [sys.executable, "-m", "service.cli.main", "gameday", "live", *places]
         more = ("--json",) if json else ()
         return subprocess.run(
             [*command, "--listen", self.listen, *more, *arguments],

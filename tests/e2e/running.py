@@ -42,7 +42,7 @@ class Up:
         with (log or folder / "up.log").open("wb") as file:
             said = file if output is None else output
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "service.cli", "up"],
+                [sys.executable, "-m", "service.cli.main", "up"],
                 env=environ(**self._settings),
                 stdout=said,
                 stderr=said,
@@ -79,7 +79,7 @@ class Up:
 
     def _command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-m", "service.cli", *arguments],
+            [sys.executable, "-m", "service.cli.main", *arguments],
             env=environ(**self._settings),
             capture_output=True,
             text=True,

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from lab.demo import start
 from lineage.lake.settings import LakeSettings
-from service.demo import start
 from service.errors import RejectedInputError
-from service.settings import Settings
+from service.runtime.settings import Settings
 from tests.e2e.demos import ANY_PORTS, Demo
 from tests.service.commandline import lineward
 from tests.service.waiting import until

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from lab.demo.start import POLICY
 from lineage.policy import parse
-from service.demo.start import POLICY
 from tests.alerts.rules.alertmanagers import scraping
 from tests.alerts.rules.promtool import judging_budgets_at_once, rules_of
 from tests.dashboards.asked import ALL, Prometheus, filled, targets

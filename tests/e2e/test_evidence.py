@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from slis.accuracy.catalog import compare
+from slis.indicators.accuracy.catalog import compare
 from tests.e2e.kinds import Estate, events_of
 from tests.slis.stream.spools import rows
 

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from service.demo.spark import file, listener_conf
+from lab.demo.spark import file, listener_conf
 from tests.e2e.kinds import Estate, events_of, run_job, short
 from tests.slis.stream.spools import rows
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
-from service.demo.spark import file, listener_conf
-from slis.accuracy.catalog import compare
+from lab.demo.spark import file, listener_conf
 from slis.evidence import plans
+from slis.indicators.accuracy.catalog import compare
 from tests.collector.running import ROOT
 from tests.e2e.kinds import Estate, events_of, run_job, short
-from tests.service.kafka.broker import Broker
+from tests.service.ingest.kafka.broker import Broker
 from tests.slis.stream.spools import rows
 
 pytestmark = pytest.mark.e2e

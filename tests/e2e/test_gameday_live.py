@@ -13,7 +13,7 @@ pytestmark = [
     pytest.mark.e2e,
     pytest.mark.alone,
     pytest.mark.nightly(
-        short="tests/service/gameday/test_whole.py::test_each_fault_notifies_once_an_owner_who_can_fix_it"
+        short="tests/lab/gameday/driver/test_whole.py::test_each_fault_notifies_once_an_owner_who_can_fix_it"
     ),
 ]
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
 
-from service.demo.spark import ivy_conf
-from service.listener import package
+from lab.demo.spark import ivy_conf
+from service.ingest.spark.spark_conf import package
 from tests.collector.running import ROOT, Collector
 from tests.service.commandline import environ
-from tests.service.kafka.broker import Broker, running_broker
+from tests.service.ingest.kafka.broker import Broker, running_broker
 from tests.service.waiting import until
 
 pytestmark = pytest.mark.e2e
@@ -85,7 +85,7 @@ def test_what_the_listener_writes_into_a_topic_is_landed(
     }
     with (tmp_path / "kafka.log").open("wb") as log:
         feed = subprocess.Popen(
-            [sys.executable, "-m", "service.cli", "kafka"],
+            [sys.executable, "-m", "service.cli.main", "kafka"],
             env=environ(**variables),
             stdout=log,
             stderr=log,

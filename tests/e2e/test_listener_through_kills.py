@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from service.demo.spark import both, listener_conf
+from lab.demo.spark import both, listener_conf
 from tests.e2e.running import Up
 from tests.service.waiting import until
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import trustme
 
+from lab.demo.spark import http, listener_conf
 from lineage.catalog.engine import catalog_url
 from lineage.catalog.reader import open_reader
-from service.demo.spark import http, listener_conf
 from tests.alerts.rules.alertmanagers import hasty, running, scraping
 from tests.e2e.running import Up, accepting
 from tests.fakes.pagerduty import FakePagerDuty

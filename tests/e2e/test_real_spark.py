@@ -6,7 +6,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from service.demo.spark import http, listener_conf
+from lab.demo.spark import http, listener_conf
 from tests.e2e.running import Up, free_port
 from tests.service.waiting import until
 from tests.suite.asking import CLIENT

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from service.demo.spark import ivy_conf
+from lab.demo.spark import ivy_conf
 from tests.collector.running import Collector
 from tests.service.commandline import lineward
 from tests.service.waiting import until

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from service.demo.spark import http, listener_conf
+from lab.demo.spark import http, listener_conf
 from tests.e2e.running import Up, accepting
 from tests.service.waiting import until
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from lineage.clock import system_clock, to_micros
+from lineage.process.clock import system_clock, to_micros
 from tests.fakes.listening import Answer, Listening, Request
 
 # What rings somebody where mark-up counts, and what a client makes a link of.

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyspark
 
-from slis.session_settings import JVM
+from slis.spark.session_settings import JVM
 from tests.service.waiting import until
 
 _SPARK = Path(pyspark.__file__).parent

@@ -9,11 +9,11 @@ from confluent_kafka import Consumer, TopicPartition
 from sqlalchemy import Engine, Row, Select, text
 
 from lineage.catalog.tables import metadata
-from lineage.clock import system_clock
 from lineage.event_log.records import read_record
 from lineage.event_log.settings import KafkaLog, read_log
 from lineage.lake.reading import read_events
 from lineage.lake.storage import Lake
+from lineage.process.clock import system_clock
 from slis.lake.writer import LakeWriter
 from slis.settings import Place
 from slis.stream.kafka.client import Offsets

@@ -7,7 +7,7 @@ import pytest
 
 from slis.stream.kafka.client import open_consumer
 from tests.faults.pods import start_pods
-from tests.service.kafka.broker import Broker, running_broker
+from tests.service.ingest.kafka.broker import Broker, running_broker
 from tests.slis.lake.s3 import S3Server, create_bucket, lake_variables
 from tests.suite.classes import interpreting
 from tests.suite.postgres_server import PostgresServer, running_postgres

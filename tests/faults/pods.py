@@ -8,7 +8,7 @@ from itertools import cycle, islice
 from pathlib import Path
 
 from collector.shipper.position import read_position
-from lineage.clock import system_clock
+from lineage.process.clock import system_clock
 from slis.spool_events import events
 from tests.collector.running import ROOT, Collector
 from tests.service.commandline import environ

@@ -12,7 +12,7 @@ from sqlalchemy import Engine, text
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
-from lineage.clock import system_clock, to_micros
+from lineage.process.clock import system_clock, to_micros
 from tests.alerts.detection.catalog_builder import MIDNIGHT, CatalogBuilder
 from tests.service.commandline import environ
 from tests.service.waiting import until

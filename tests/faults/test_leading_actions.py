@@ -20,7 +20,7 @@ from tests.service.waiting import until
 __all__ = ["authority"]
 
 _SHORT = (
-    "tests/service/acting/test_by_policy.py::"
+    "tests/service/actions/test_by_policy.py::"
     "test_an_action_is_never_done_twice_by_a_service_that_was_paused_before_it"
 )
 pytestmark = [pytest.mark.faults, pytest.mark.nightly(short=_SHORT)]

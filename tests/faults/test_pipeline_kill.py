@@ -17,8 +17,8 @@ from sqlalchemy import text
 from collector.spool_file import open_spool as new_spool
 from lineage.catalog.engine import catalog_url, open_catalog
 from lineage.catalog.tables import metadata
-from lineage.clock import system_clock
 from lineage.lake.reading import read_events
+from lineage.process.clock import system_clock
 from slis.spool_events import events, fill_spool
 from slis.stream.source import open_spool
 from tests.faults.chance import draw

@@ -15,8 +15,8 @@ import pytest
 from sqlalchemy import text
 
 from lineage.catalog.engine import migrate, open_catalog
-from lineage.clock import system_clock
 from lineage.lake.storage import open_lake
+from lineage.process.clock import system_clock
 from slis.spool_events import events
 from tests.faults.comparing import landed, read_lake
 from tests.faults.releases import Roles, extract_release

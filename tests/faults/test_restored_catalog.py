@@ -9,8 +9,8 @@ from confluent_kafka.admin import AdminClient
 from sqlalchemy import make_url, text
 
 from lineage.catalog.engine import migrate, open_catalog
-from lineage.clock import system_clock, to_micros
 from lineage.lake.settings import read_settings
+from lineage.process.clock import system_clock, to_micros
 from slis.lake.compaction import compact
 from slis.lake.writer import LakeWriter
 from slis.settings import Place

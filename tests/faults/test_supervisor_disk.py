@@ -17,7 +17,7 @@ from tests.service.waiting import until
 
 pytestmark = pytest.mark.faults
 
-_STAND_IN = Path(__file__).parents[1] / "service" / "stand_in.py"
+_STAND_IN = Path(__file__).parents[1] / "service" / "runtime" / "stand_in.py"
 _ROLES = ("collector", "service", "pipeline")
 
 

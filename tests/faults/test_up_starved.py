@@ -19,7 +19,7 @@ _BUSY = 4
 
 
 @pytest.mark.nightly(
-    short="tests/service/test_liveness.py::test_each_restart_doubles_the_time_up_to_eight_times"
+    short="tests/service/runtime/test_liveness.py::test_each_restart_doubles_the_time_up_to_eight_times"
 )
 def test_a_starved_machine_is_slow_and_restarts_no_role(tmp_path):
     """Four loops without a pause beside it; how long it took is printed, and is no assertion."""

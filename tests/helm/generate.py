@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from dashboards.grafana.rendering import rendered
 from lineage.policy.model import DEFAULT
-from service.commands.render import app
+from service.cli.commands.render import app
 from tests.helm.charts import CHART, render_text
 
 GOLDEN = ("embedded", "scaled")

@@ -12,7 +12,7 @@ import pyspark
 import pytest
 
 from lineage.event_log.settings import LogSettings
-from slis.session_settings import JVM
+from slis.spark.session_settings import JVM
 from tests.helm.charts import (
     each_scaled,
     env_of,

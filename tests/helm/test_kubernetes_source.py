@@ -2,9 +2,9 @@
 
 import pytest
 
-from lineage import environment
+from lineage.process import environment
 from runbooks.actions.kubernetes_settings import SECTION, KubernetesSettings
-from service.listener_jar import JARS, PATH
+from service.ingest.spark.listener_jar import JARS, PATH
 from tests.helm.charts import NAMESPACE, each_values_file, env_of, find, find_all, render
 
 pytestmark = pytest.mark.xdist_group("helm")

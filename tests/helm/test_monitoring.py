@@ -5,8 +5,8 @@ import json
 import pytest
 import yaml
 
-from service.listener import Place, lossless
-from service.listener_kubernetes import Cluster, cluster_settings, with_jar
+from service.ingest.spark.kubernetes_conf import Cluster, cluster_settings, with_jar
+from service.ingest.spark.spark_conf import Place, lossless
 from tests.helm import generate
 from tests.helm.charts import (
     NAMESPACE,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from service.container import __main__ as container_entrypoint
+from service.runtime.container import __main__ as container_entrypoint
 from tests.helm.charts import (
     Manifest,
     each_values_file,

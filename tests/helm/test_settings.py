@@ -6,14 +6,14 @@ import pytest
 
 from alerts.notify.settings import DeliverySettings, Variables
 from collector.settings import Limits
-from lineage import environment
 from lineage.event_log.settings import LogSettings, read_log
-from lineage.health_port import HealthPort
 from lineage.lake.settings import LakeSettings
+from lineage.process import environment
+from lineage.process.health_port import HealthPort
 from runbooks.actions.kubernetes_settings import KubernetesSettings
-from service import settings as service_settings
-from service.kafka import settings as kafka_settings
-from service.marquez.settings import MarquezSettings
+from service.ingest.kafka import settings as kafka_settings
+from service.ingest.marquez.settings import MarquezSettings
+from service.runtime import settings as service_settings
 from slis import settings as pipeline_settings
 from tests.helm.charts import each_values_file, env_of, list_containers, list_pods
 

@@ -8,7 +8,7 @@ from typing import Any
 import typer.main
 from typer._click.exceptions import MissingParameter  # nothing of typer's own re-exports it
 
-from service.cli import app
+from service.cli.main import app
 
 _FENCED = re.compile(r"(?ms)^( *)```(\w+)\n(.*?)^\1```$")
 _INLINE = re.compile(r"`(lineward [^`]+)`")

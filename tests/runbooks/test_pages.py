@@ -15,8 +15,8 @@ from collector import metrics
 from lineage.states import REASONS
 from runbooks.html import page_html
 from runbooks.library import PATH, SECTIONS, SHARED, UnknownPageError, index, page, page_names
-from service.app import create_app
-from service.settings import Settings
+from service.api.app import create_app
+from service.runtime.settings import Settings
 from tests.alerts.rules.promtool import RUNBOOKS, rules_of
 from tests.runbooks.pasted import blocks, commands, mentioned, parse, queries, simple
 from tests.suite.variables import setting_variables

@@ -26,7 +26,7 @@ def lineward(
         url = catalog.url.render_as_string(hide_password=False)
         variables["LINEWARD_CATALOG_URL"] = url
     return subprocess.run(
-        [sys.executable, "-m", "service.cli", *arguments],
+        [sys.executable, "-m", "service.cli.main", *arguments],
         env=environ(**variables),
         capture_output=True,
         text=True,

@@ -15,8 +15,8 @@ from sqlalchemy import Engine, insert
 from lineage.catalog.engine import writing
 from lineage.catalog.leases import fence_of
 from lineage.catalog.tables import meta
-from service.bookkeeping import Bookkeeper
-from service.leader import Leader, LeaderWorks
+from service.runtime.leader import Leader, LeaderWorks
+from service.runtime.periodic import Bookkeeper
 
 
 def replica(url: str, name: str, seconds: float) -> list[Bookkeeper]:

@@ -8,11 +8,11 @@ from sqlalchemy import Engine, insert
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.catalog.reader import open_reader
-from lineage.clock import to_micros
-from lineage.keys import key
-from lineage.name_patterns import pattern_of
-from service.lint.answer import lint
-from service.lint.shapes import LintAnswer
+from lineage.names.keys import key
+from lineage.names.patterns import pattern_of
+from lineage.process.clock import to_micros
+from service.queries.lint.answer import lint
+from service.queries.lint.shapes import LintAnswer
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

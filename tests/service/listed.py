@@ -7,7 +7,7 @@ from sqlalchemy import Engine, insert
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
-from lineage.keys import key
+from lineage.names.keys import key
 from tests.service import shop
 
 STATES = ("bad", "good", "learning", "unknown")

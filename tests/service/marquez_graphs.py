@@ -5,8 +5,8 @@ from typing import Any
 from litestar.testing import TestClient
 from sqlalchemy import Engine
 
-from service.app import create_app
-from service.settings import Settings
+from service.api.app import create_app
+from service.runtime.settings import Settings
 from tests.service import shop
 
 CORE = f"dataset:{shop.NAMESPACE}:{shop.CORE}"

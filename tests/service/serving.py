@@ -8,8 +8,8 @@ from contextlib import closing, contextmanager
 
 from granian.constants import Interfaces
 
-from lineage.listening import http_server
-from lineage.write_deadline import set_write_deadline
+from lineage.process.listening import http_server
+from lineage.process.write_deadline import set_write_deadline
 
 DEADLINE_SECONDS = 0.5
 

@@ -7,10 +7,10 @@ from sqlalchemy import Engine, insert
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
-from lineage.clock import to_micros
-from lineage.keys import key
-from slis.dataset_policies import rank_tiers
-from slis.dataset_states import mark_worst
+from lineage.names.keys import key
+from lineage.process.clock import to_micros
+from slis.evaluation.dataset_policies import rank_tiers
+from slis.evaluation.dataset_states import mark_worst
 from tests.lineage.policies import policy_row
 
 NAMESPACE = "s3://shop"

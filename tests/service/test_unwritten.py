@@ -6,17 +6,17 @@ from unittest.mock import Mock
 
 import pytest
 
-from service import cli
+from service.cli import main
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT, errno.EIO], ids=errno.errorcode.get)
 def test_a_file_that_cannot_be_written_is_named(code, monkeypatch, capsys):
     """A full disk, a quota that is used up, a disk that fails."""
     error = OSError(code, os.strerror(code), "/data/report.json")
-    monkeypatch.setattr(cli, "app", Mock(side_effect=error))
+    monkeypatch.setattr(main, "app", Mock(side_effect=error))
 
     with pytest.raises(SystemExit) as ended:
-        cli.main()
+        main.main()
 
     assert ended.value.code == 1
     assert capsys.readouterr().err == f"lineward: /data/report.json: {os.strerror(code)}\n"
@@ -24,6 +24,6 @@ def test_a_file_that_cannot_be_written_is_named(code, monkeypatch, capsys):
 
 def test_another_error_of_a_file_is_not_hidden(monkeypatch):
     """Only those of writing have a sentence."""
-    monkeypatch.setattr(cli, "app", Mock(side_effect=OSError(errno.EBADF, "odd")))
+    monkeypatch.setattr(main, "app", Mock(side_effect=OSError(errno.EBADF, "odd")))
     with pytest.raises(OSError, match="odd"):
-        cli.main()
+        main.main()

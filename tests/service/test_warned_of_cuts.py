@@ -5,7 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from service.cli import app
+from service.cli.main import app
 from tests.service import shop
 from tests.service.explorer import estate
 from tests.service.listed import add_runs

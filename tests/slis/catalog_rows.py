@@ -7,8 +7,8 @@ from sqlalchemy import Engine, insert
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
-from lineage.clock import to_micros
-from lineage.keys import key
+from lineage.names.keys import key
+from lineage.process.clock import to_micros
 
 _NAMESPACE = "shop"
 

@@ -6,7 +6,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from slis.sli_schemas import (
+from slis.evaluation.sli_schemas import (
     ACTIVITY,
     DATASETS,
     EDGES,

@@ -10,10 +10,10 @@ from pyspark.sql import functions as F
 from lineage.catalog import tables
 from lineage.policy import Policy
 from lineage.policy.model import Calendar, DatasetRule
-from slis import cadence, cadence_limits, learning
-from slis.cadence_limits import learned_limits
-from slis.evaluation import evaluate
-from slis.working_time import WorkingTime
+from slis.cadence import cadence, cadence_limits, learning
+from slis.cadence.cadence_limits import learned_limits
+from slis.cadence.working_time import WorkingTime
+from slis.evaluation.evaluation import evaluate
 from tests.slis.catalog_rows import CatalogRows
 from tests.slis.sli_frames import day, gaps, writes
 

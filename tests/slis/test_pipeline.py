@@ -17,15 +17,15 @@ from structlog.testing import capture_logs
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
-from lineage.clock import to_micros
 from lineage.policy import PolicyError, PolicyFile
-from slis import evaluation, evaluation_turns
-from slis.backlog import backlog_since, is_ready, next_deadline
+from lineage.process.clock import to_micros
+from slis.evaluation import evaluation, turns
+from slis.evaluation.backlog import backlog_since, is_ready, next_deadline
+from slis.evaluation.warmup import rehearse
 from slis.periodic import Evaluations, Task
 from slis.pipeline import Pipeline, give_up_evaluation
-from slis.rehearsal import rehearse
-from slis.session import EVALUATION_POOL, POOL
 from slis.settings import Place, Settings
+from slis.spark.session import EVALUATION_POOL, POOL
 from slis.spool_events import SPOOL_TABLE
 from slis.stream.merge import advance
 from slis.stream.running import PipelineStoppedError
@@ -213,7 +213,7 @@ def test_a_rehearsal_gives_way_to_real_events(spark, tmp_path, monkeypatch, at):
     """They compile the same: both at once would take twice as long on two cores."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     evaluated = []
-    monkeypatch.setattr("slis.rehearsal.evaluate", lambda *_: evaluated.append(1))
+    monkeypatch.setattr("slis.evaluation.warmup.evaluate", lambda *_: evaluated.append(1))
 
     rehearse(spark, lambda: at(12), lambda: True)
 
@@ -298,8 +298,8 @@ def test_what_an_evaluation_held_in_the_jvm_is_freed_though_it_fails(
 ):
     """The next one needs the room."""
     freed, failing = Mock(), Mock(side_effect=ValueError("judged"))
-    monkeypatch.setattr(evaluation_turns.jvm_memory, "free", freed)
-    monkeypatch.setattr(evaluation_turns, "in_evaluation_pool", lambda _spark: None)
+    monkeypatch.setattr(turns.jvm_memory, "free", freed)
+    monkeypatch.setattr(turns, "in_evaluation_pool", lambda _spark: None)
     monkeypatch.setattr(evaluation, "evaluate", failing)
     with writing(engine) as connection:
         advance(connection, 2)

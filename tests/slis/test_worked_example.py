@@ -2,14 +2,14 @@
 
 from pyspark.sql import functions as F
 
-from slis.completeness.edges import UNREPORTED_SINCE, edge_tally
-from slis.completeness.edges import edges as completeness
-from slis.completeness.schemas import EXPECTED_EDGES
-from slis.datasets_judged import datasets_judged
-from slis.knowledge import activity, known
-from slis.provenance import provenance, provenance_tally
-from slis.reasons import reasons
-from slis.tallies import tallies
+from slis.evaluation.datasets_judged import datasets_judged
+from slis.evaluation.facts_as_of import activity, known
+from slis.evaluation.reasons import reasons
+from slis.evaluation.tallies import tallies
+from slis.indicators.completeness.edges import UNREPORTED_SINCE, edge_tally
+from slis.indicators.completeness.edges import edges as completeness
+from slis.indicators.completeness.schemas import EXPECTED_EDGES
+from slis.indicators.provenance import provenance, provenance_tally
 from tests.slis.sli_frames import datasets, day, edges, frame, gaps, instants, naive, reads, writes
 
 ORDERS, RAW, COUNTRIES, CORE, MART = range(1, 6)

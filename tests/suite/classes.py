@@ -44,8 +44,8 @@ def _load_classes(folder: Path) -> None:
 
     from lineage.catalog.engine import catalog_url, migrate, open_catalog  # noqa: PLC0415
     from lineage.policy import Policy  # noqa: PLC0415
-    from slis.evaluation import evaluate  # noqa: PLC0415
-    from slis.session import open_session  # noqa: PLC0415
+    from slis.evaluation.evaluation import evaluate  # noqa: PLC0415
+    from slis.spark.session import open_session  # noqa: PLC0415
     from slis.spool_events import events, fill_spool  # noqa: PLC0415
     from tests.slis.stream.spools import work_off  # noqa: PLC0415
 

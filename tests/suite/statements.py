@@ -16,7 +16,7 @@ import pytest
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
-from slis import catalog_frames
+from slis.evaluation import catalog_frames
 from slis.stream import staging
 
 _DIALECT = "postgresql"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from slis.bench_pipeline import Size
+from lab.bench.pipeline import Size
 from tests.bench.sizing import needs
 
 _COST = Size(

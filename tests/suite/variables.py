@@ -7,8 +7,8 @@ import msgspec
 from alerts.notify.settings import DeliverySettings, Variables
 from collector.settings import Limits
 from runbooks.actions.kubernetes_settings import KubernetesSettings
-from service.marquez.settings import MarquezSettings
-from service.settings import Settings
+from service.ingest.marquez.settings import MarquezSettings
+from service.runtime.settings import Settings
 from slis.settings import Settings as PipelineSettings
 
 _SECTIONS: Final[list[tuple[str, Any]]] = [

@@ -7,8 +7,8 @@ import msgspec
 
 from alerts.notify.message import Message
 from alerts.notify.settings import DeliverySettings
-from lineage.clock import Clock
 from lineage.policy.model import EscalationStep, Owner
+from lineage.process.clock import Clock
 
 _MAX_ERROR_CHARACTERS: Final = 300
 _TOO_MANY: Final = 429

@@ -8,7 +8,7 @@ from alerts.notify.channels.pagerduty.channel import PagerDuty
 from alerts.notify.channels.slack.channel import Slack
 from alerts.notify.channels.webhook.channel import Webhook
 from alerts.notify.settings import DeliverySettings
-from lineage.clock import Clock, system_clock
+from lineage.process.clock import Clock, system_clock
 
 # In the order in which a contact's channels are notified.
 CHANNEL_TYPES: Final[tuple[type[Channel], ...]] = (Slack, PagerDuty, Apprise, Webhook)

@@ -1,26 +1,31 @@
 """Catalog tables: the only place where collector, pipeline and service meet.
 
-Instants are whole microseconds since 1970 UTC (`lineage.clock.to_micros`) in BIGINT columns: the
+Instants are whole microseconds since 1970 UTC (`lineage.process.clock.to_micros`) in BIGINT columns: the
 same number in SQLite, PostgreSQL, Arrow and Spark. A dataset's, a job's and a run's key is a 64-bit
-hash that Spark and Python compute alike (`lineage.keys`), so that a batch needs no look-up. Each
+hash that Spark and Python compute alike (`lineage.names.keys`), so that a batch needs no look-up. Each
 module names its one writing role.
 """
 
-from lineage.catalog.tables.arrived import (
-    batch,
-    event,
-    event_set_aside,
-    pipeline_error,
-    reader_cursor,
-)
 from lineage.catalog.tables.asked import audit, event_requeue, retirement
 from lineage.catalog.tables.claims import attribute_claim, dataset_claim, dataset_producer
 from lineage.catalog.tables.columns import metadata
-from lineage.catalog.tables.described import (
+from lineage.catalog.tables.dataset_content import (
     dataset_assertion,
     dataset_checksum,
     description,
     field_tag,
+)
+from lineage.catalog.tables.evaluation import (
+    accuracy_stratum,
+    dataset_limit,
+    dataset_policy,
+    dataset_state,
+    evaluation,
+    lag_bucket,
+    meta,
+    sli_counter,
+    sli_hour,
+    sli_now,
 )
 from lineage.catalog.tables.evidence import (
     application,
@@ -45,18 +50,6 @@ from lineage.catalog.tables.facts import (
     schema_version,
     tag,
 )
-from lineage.catalog.tables.found import (
-    accuracy_stratum,
-    dataset_limit,
-    dataset_policy,
-    dataset_state,
-    evaluation,
-    lag_bucket,
-    meta,
-    sli_counter,
-    sli_hour,
-    sli_now,
-)
 from lineage.catalog.tables.incidents import (
     digest,
     incident,
@@ -68,6 +61,13 @@ from lineage.catalog.tables.incidents import (
     received_alert,
     sli_explained,
     suppression,
+)
+from lineage.catalog.tables.ingestion import (
+    batch,
+    event,
+    event_set_aside,
+    pipeline_error,
+    reader_cursor,
 )
 from lineage.catalog.tables.kubernetes import (
     kubernetes_watch,
@@ -86,6 +86,7 @@ from lineage.catalog.tables.marquez import (
     marquez_pull,
     marquez_set_aside,
 )
+from lineage.catalog.tables.notification_state import incident_telling
 from lineage.catalog.tables.notified import (
     notification,
     notification_channel,
@@ -105,7 +106,6 @@ from lineage.catalog.tables.served import (
     served_hour,
     service_cursor,
 )
-from lineage.catalog.tables.telling import incident_telling
 
 __all__ = [
     "access_audit",

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from lineage.keys import hash_parts, shorten_or_none
+from lineage.names.keys import hash_parts, shorten_or_none
 from slis.stream.facts.mentions import Mention
 from slis.stream.facts.spans import Seen
 from slis.stream.reading.event import ReadEvent

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from lineage.keys import hash_parts
+from lineage.names.keys import hash_parts
 from slis.stream.facts.described import Owner, owners_of
 from slis.stream.facts.mentions import READ, WRITE, Mention
 from slis.stream.facts.spans import Seen

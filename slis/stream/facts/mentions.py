@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple
 
-from lineage.keys import NAME_BYTES, hash_parts, shorten
+from lineage.names.keys import NAME_BYTES, hash_parts, shorten
 from slis.stream.reading.event import ReadEvent
 from slis.stream.reading.lenient import text_of
 from slis.stream.reading.openlineage import AssertionList, Dataset, InputFacets, OutputFacets

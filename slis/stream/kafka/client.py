@@ -18,9 +18,9 @@ from confluent_kafka import (
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.admin._listoffsets import OffsetSpec
 
-from lineage.environment import InvalidSettingError
 from lineage.event_log.records import FOREIGN, read_record
 from lineage.event_log.settings import KafkaLog
+from lineage.process.environment import InvalidSettingError
 from slis.stream.kafka.plan import Plan, Range
 from slis.stream.kafka.taken import RangeReader, as_rows
 

@@ -5,10 +5,10 @@ from collections.abc import Iterable
 from sqlalchemy import Connection, select
 
 from lineage.catalog import tables
-from lineage.catalog.noted import LOG_LAST_GOODBYE
+from lineage.catalog.meta_keys import LOG_LAST_GOODBYE
 from lineage.catalog.upsert import fold_rows
 from lineage.event_log.records import GOODBYE, HEARTBEAT, Record
-from slis.noted import note, noted
+from slis.meta import note, noted
 
 _TABLE = tables.log_collector
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from sqlalchemy import Connection
 
-from lineage.catalog.noted import LOG_TOPIC_ID
-from slis.noted import note_once, noted
+from lineage.catalog.meta_keys import LOG_TOPIC_ID
+from slis.meta import note_once, noted
 from slis.stream.event_log import LogMismatchError
 from slis.stream.kafka.client import TopicState
 from slis.stream.kafka.plan import PartitionPosition

@@ -9,9 +9,9 @@ import structlog
 from msgspec.structs import replace
 from sqlalchemy import Engine
 
-from lineage.clock import Clock, from_micros, to_micros
 from lineage.event_log.settings import KafkaLog
-from slis.received.error_rate import count_landed
+from lineage.process.clock import Clock, from_micros, to_micros
+from slis.indicators.errors.error_rate import count_landed
 from slis.settings import Place
 from slis.stream.batch import Batches
 from slis.stream.event_log import LogMismatchError

@@ -8,10 +8,10 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from sqlalchemy import Connection
 
-from lineage.clock import Clock
 from lineage.event_log.records import Record
 from lineage.event_log.settings import KafkaLog
 from lineage.lake.storage import Lake
+from lineage.process.clock import Clock
 from slis.lake.names import Name
 from slis.lake.positions import FolderPosition, Step, write_position
 from slis.stream.batch import Batches

@@ -9,10 +9,10 @@ from functools import partial
 import structlog
 from sqlalchemy import Connection
 
-from lineage.catalog.noted import LOG_RESTORING
+from lineage.catalog.meta_keys import LOG_RESTORING
 from slis.lake.listing import Batch
 from slis.lake.positions import FolderPosition, read_position
-from slis.noted import note, noted
+from slis.meta import note, noted
 from slis.stream.from_lake import LakeReplay
 from slis.stream.kafka.client import TopicState
 from slis.stream.kafka.identity import note_topic_id

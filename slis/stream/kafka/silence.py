@@ -9,7 +9,7 @@ from sqlalchemy import Engine, exists, func, select
 
 from lineage.catalog import tables
 from lineage.catalog.engine import in_turn
-from lineage.clock import from_micros, to_micros
+from lineage.process.clock import from_micros, to_micros
 from slis.stream.gaps import write_gaps
 
 log = structlog.get_logger(__name__)

@@ -14,14 +14,14 @@ from sqlalchemy import Connection, Engine, select, text, update
 from lineage import origins
 from lineage.catalog import tables
 from lineage.catalog.engine import in_turn
-from lineage.catalog.noted import LOG_LANDED
+from lineage.catalog.meta_keys import LOG_LANDED
 from lineage.catalog.upsert import fold_rows, insert_for
-from lineage.clock import to_micros
 from lineage.event_log.records import FOREIGN, GAP, REJECTED, Record
+from lineage.process.clock import to_micros
+from slis.indicators.errors.error_rate import add_failures
+from slis.indicators.errors.rejected import HISTORY, HOUR_MICROS, LIVE
 from slis.lake.positions import FolderPosition
-from slis.noted import note, noted
-from slis.received.error_rate import add_failures
-from slis.received.rejected import HISTORY, HOUR_MICROS, LIVE
+from slis.meta import note, noted
 from slis.stream.kafka.heartbeats import store_heartbeats
 from slis.stream.kafka.plan import PartitionPosition, Windows
 from slis.stream.kafka.taken import Taken

@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from lineage import origins
-from lineage.keys import hash_parts
+from lineage.names.keys import hash_parts
 from slis.stream.reading.event_times import parse_time
 from slis.stream.reading.jobs import Jobs, jobs_of, own_name
 from slis.stream.reading.lenient import read_lenient, text_of

@@ -4,7 +4,7 @@ import re
 from datetime import date
 from typing import Final
 
-from lineage.clock import LAST_EVENT_MICROS
+from lineage.process.clock import LAST_EVENT_MICROS
 
 _TIME: Final = re.compile(
     r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)"

@@ -7,7 +7,7 @@ know is the application. An engine names the job of a query after its text; its 
 
 from typing import Final, NamedTuple
 
-from lineage.keys import NAME_BYTES, shorten_or_none
+from lineage.names.keys import NAME_BYTES, shorten_or_none
 from slis.stream.reading.openlineage import Event, FullJob, Job, Parent, Root, Run, RunFacets
 
 SPARK: Final = "SPARK"

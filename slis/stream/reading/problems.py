@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from lineage.clock import EVENT_TIMES
+from lineage.process.clock import EVENT_TIMES
 from slis.stream.reading.event_times import parse_time
 from slis.stream.reading.openlineage import Event, Job, NominalTime, Run
 from slis.stream.wide import MOST_EDGES, is_wide

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 import msgspec
 from msgspec import Raw
 
-from lineage.keys import hash_parts, shorten_or_none
+from lineage.names.keys import hash_parts, shorten_or_none
 from lineage.redaction import READ_CHARACTERS
 from slis.stream.reading.event_times import parse_time
 from slis.stream.reading.jobs import Jobs

@@ -11,8 +11,8 @@ from alerts.root_cause.snapshot import MICROS
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
 from lineage.catalog.upsert import fold_rows
-from lineage.clock import to_micros
-from lineage.keys import key
+from lineage.names.keys import key
+from lineage.process.clock import to_micros
 
 NAMESPACE = "s3://shop"
 JOBS = "spark"

@@ -10,8 +10,8 @@ from alerts.operator_actions.command_requests import CommandRequest, submit
 from alerts.operator_actions.suppression_windows import WindowRequest, create_window
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
-from lineage.clock import from_micros
 from lineage.policy.model import DEFAULT, Owner, Policy
+from lineage.process.clock import from_micros
 from tests.alerts.detection.catalog_builder import CatalogBuilder, micros
 
 NOON = 12 * 3600

@@ -5,7 +5,7 @@ from typing import Any
 
 from alerts.incidents.times import NamedTime
 from alerts.notify.message import Impacted, Links, Message, Root
-from lineage.clock import to_micros
+from lineage.process.clock import to_micros
 
 START = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 BEGAN = to_micros(START)

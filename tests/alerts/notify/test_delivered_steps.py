@@ -8,8 +8,8 @@ import trustme
 from alerts.notify.channels.registry import build_channels
 from alerts.notify.sender import Sender
 from alerts.root_cause.snapshot import MICROS
-from lineage.clock import from_micros
 from lineage.policy.model import EscalationStep, Owner, Policy
+from lineage.process.clock import from_micros
 from tests.alerts.incidents.scenarios import make_fault, root
 from tests.alerts.notify.stored_router import StoredRouter
 from tests.fakes.pagerduty import FakePagerDuty

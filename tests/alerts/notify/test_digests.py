@@ -10,7 +10,7 @@ from alerts.notify.message import Root
 from alerts.root_cause.snapshot import MICROS
 from lineage.catalog.engine import writing
 from lineage.catalog.tables import digest, incident_telling, notification, suppression
-from lineage.clock import to_micros
+from lineage.process.clock import to_micros
 from tests.alerts.incidents.scenarios import make_fault
 from tests.alerts.notify.memory_router import POLICY
 from tests.alerts.notify.stored_router import StoredRouter

@@ -4,7 +4,7 @@ import pytest
 
 from alerts.notify import secret_rotation
 from alerts.notify.secret_rotation import requeue_after_rotation
-from lineage.clock import to_micros
+from lineage.process.clock import to_micros
 from tests.alerts.notify.conftest import DATA, PAGER
 from tests.alerts.notify.messages import message
 

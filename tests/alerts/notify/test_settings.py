@@ -3,12 +3,12 @@
 import pytest
 
 from alerts.notify import settings as notify_settings
-from lineage.environment import InvalidSettingError
+from lineage.process.environment import InvalidSettingError
 
 
 def test_defaults_are_safe(monkeypatch):
     """Notify at once, link to this machine, use no webhook."""
-    monkeypatch.setattr("lineage.environment.variables", dict)
+    monkeypatch.setattr("lineage.process.environment.variables", dict)
 
     found = notify_settings.read_routing()
 
@@ -24,7 +24,7 @@ def test_webhook_and_fallback_are_those_of_delivery(monkeypatch):
         "LINEWARD_DELIVERY_WEBHOOK_URL": "https://tickets.test",
         "LINEWARD_DELIVERY_FALLBACK": "slack:#last",
     }
-    monkeypatch.setattr("lineage.environment.variables", lambda: variables)
+    monkeypatch.setattr("lineage.process.environment.variables", lambda: variables)
 
     found = notify_settings.read_routing()
 
@@ -47,7 +47,7 @@ def test_webhook_and_fallback_are_those_of_delivery(monkeypatch):
 def test_invalid_setting_is_rejected_by_name(monkeypatch, name, value):
     """Refuse to start."""
     variable = f"LINEWARD_ALERTS_{name}"
-    monkeypatch.setattr("lineage.environment.variables", lambda: {variable: value})
+    monkeypatch.setattr("lineage.process.environment.variables", lambda: {variable: value})
 
     with pytest.raises(InvalidSettingError, match=variable):
         notify_settings.read_routing()
@@ -56,7 +56,7 @@ def test_invalid_setting_is_rejected_by_name(monkeypatch, name, value):
 def test_invalid_fallback_stops_the_process(monkeypatch):
     """Find it at the start: it is needed when all else fails."""
     variables = {"LINEWARD_DELIVERY_FALLBACK": "#last"}
-    monkeypatch.setattr("lineage.environment.variables", lambda: variables)
+    monkeypatch.setattr("lineage.process.environment.variables", lambda: variables)
 
     with pytest.raises(InvalidSettingError, match="LINEWARD_DELIVERY_FALLBACK: channel: expected"):
         notify_settings.read_routing()

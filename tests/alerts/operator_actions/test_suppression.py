@@ -6,8 +6,8 @@ import pytest
 
 from alerts.operator_actions import suppression
 from alerts.operator_actions.suppression import Window, common_window, find_windows
-from lineage.clock import to_micros
 from lineage.policy import parse
+from lineage.process.clock import to_micros
 
 POLICY = parse("""
 time_zone: Europe/Berlin

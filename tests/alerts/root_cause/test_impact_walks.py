@@ -8,7 +8,7 @@ from alerts.root_cause import impact_walks
 from alerts.root_cause.impact_walks import RULES, ImpactWalks
 from alerts.root_cause.roots import find_faults
 from alerts.root_cause.severity import impact_of_group, rate_severity
-from lineage.graph import Graph
+from lineage.graph.graph import Graph
 from lineage.states import TIERS
 from tests.alerts.root_cause.snapshots import HOUR, edges, make_snapshot, violation
 

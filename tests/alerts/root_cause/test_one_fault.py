@@ -12,7 +12,7 @@ from alerts.incidents.steps import StepInput
 from alerts.root_cause import roots
 from alerts.root_cause.severity import SeverityRules, impact_of_group, rate_severity
 from alerts.root_cause.snapshot import MICROS
-from lineage.graph import Graph
+from lineage.graph.graph import Graph
 from tests.alerts.root_cause.snapshots import edges, job, make_snapshot, violation
 
 SIZE = 8

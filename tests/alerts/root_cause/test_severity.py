@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from alerts.root_cause import severity as severities
 from alerts.root_cause.roots import find_faults
 from alerts.root_cause.severity import SeverityRules, TierRule, impact_of_group, rate_severity
-from lineage.graph import Graph
+from lineage.graph.graph import Graph
 from lineage.states import TIERS
 from tests.alerts.root_cause.snapshots import HOUR, edges, key, make_snapshot, row, violation
 from tests.suite.examples import examples

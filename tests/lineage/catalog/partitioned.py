@@ -8,7 +8,7 @@ from lineage.catalog.engine import in_turn
 from lineage.catalog.partitions import add_partition, is_partitioned
 from lineage.catalog.retention import RANGES
 from lineage.catalog.tables import dataset, dataset_write, event
-from lineage.clock import to_micros
+from lineage.process.clock import to_micros
 
 NOW = datetime(2026, 11, 25, 12, tzinfo=UTC)
 _DAY = timedelta(days=1)

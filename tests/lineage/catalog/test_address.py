@@ -5,8 +5,8 @@ from sqlalchemy import make_url
 
 from collector import settings as collector_settings
 from lineage.catalog.address import add_password
-from lineage.environment import InvalidSettingError
-from service import settings as service_settings
+from lineage.process.environment import InvalidSettingError
+from service.runtime import settings as service_settings
 from slis import settings as pipeline_settings
 
 URL = "postgresql+psycopg://lineward@db:5432/catalog?connect_timeout=2"

@@ -9,7 +9,7 @@ from lineage.catalog import awaiting
 from lineage.catalog.awaiting import await_catalog
 from lineage.catalog.revision import NewerCatalogError, OlderCatalogError
 from lineage.catalog.trouble import DamagedCatalogError
-from lineage.health import Health
+from lineage.process.health import Health
 
 
 @pytest.fixture

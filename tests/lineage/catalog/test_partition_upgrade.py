@@ -16,7 +16,7 @@ from lineage.catalog.partitions import add_partitions, partitions
 from lineage.catalog.preparations import preparations
 from lineage.catalog.revision import HEAD
 from lineage.catalog.upsert import fold_rows
-from lineage.clock import system_clock, to_micros
+from lineage.process.clock import system_clock, to_micros
 from tests.lineage.catalog.partitioned import (
     counts,
     event_row,

@@ -1,6 +1,6 @@
 """Batches of many keys."""
 
-from lineage.catalog.pieces import MOST, pieces
+from lineage.catalog.split_batches import MOST, pieces
 
 
 def test_all_are_there_once_in_their_order():

@@ -9,7 +9,7 @@ from lineage.catalog import deleting, tables
 from lineage.catalog.deleting import delete_old, delete_where, note_retention, retention_time
 from lineage.catalog.engine import writing
 from lineage.catalog.retention import BOUNDS, RULES
-from lineage.clock import to_micros
+from lineage.process.clock import to_micros
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 DAYS = {"event_days": 7, "write_days": 180, "audit_days": 400}

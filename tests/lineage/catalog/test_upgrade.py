@@ -29,9 +29,9 @@ from lineage.catalog.revision import (
     OlderCatalogError,
     require_current,
 )
-from lineage.keys import key
-from service.app import create_app
-from service.settings import Settings
+from lineage.names.keys import key
+from service.api.app import create_app
+from service.runtime.settings import Settings
 from tests.service import shop
 from tests.service.explorer import estate
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from lineage.environment import InvalidSettingError
 from lineage.lake.settings import read_settings
 from lineage.lake.storage import open_lake
+from lineage.process.environment import InvalidSettingError
 
 
 def _read(**given: str):

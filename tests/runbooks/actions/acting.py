@@ -13,8 +13,8 @@ from sqlalchemy import Engine, insert, select
 from collector.spool_file import SCHEMA
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
-from lineage.clock import to_micros
 from lineage.policy import DEFAULT, Policy
+from lineage.process.clock import to_micros
 from runbooks.actions.action import Plan
 from runbooks.actions.calling import Answer, Call, call
 from runbooks.actions.means import Downstream, Means, Statement

@@ -5,7 +5,7 @@ import pytest
 
 from collector.events import parse
 from collector.settings import Limits
-from lineage.keys import key
+from lineage.names.keys import key
 from runbooks.actions.errors import FailedActionError, InvalidActionError, RefusedActionError
 from runbooks.actions.means import Statement
 from tests.runbooks.actions.acting import World, run_event

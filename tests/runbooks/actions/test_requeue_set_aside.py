@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from lineage.clock import to_micros
+from lineage.process.clock import to_micros
 from runbooks.actions.errors import InvalidActionError, RefusedActionError
 from tests.runbooks.actions.acting import NOW, run_event
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from lineage.environment import InvalidSettingError
+from lineage.process.environment import InvalidSettingError
 from runbooks.actions import kubernetes_settings
 from runbooks.actions.errors import FailedActionError, InvalidActionError, RefusedActionError
 from runbooks.actions.kubernetes import Kubernetes

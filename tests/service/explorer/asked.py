@@ -1,6 +1,6 @@
 """What a browser sends of itself with a page that is asked for, or a form."""
 
-from tests.service.access.estate import TOKENS
+from tests.service.api.access.estate import TOKENS
 
 OWN = {"Origin": "http://127.0.0.1"}
 

@@ -16,9 +16,9 @@ from litestar.testing import TestClient
 from sqlalchemy import Engine
 
 from lineage.catalog.engine import catalog_url, migrate, open_catalog
-from service.app import create_app
-from service.settings import Settings
-from tests.service.access.estate import Estate
+from service.api.app import create_app
+from service.runtime.settings import Settings
+from tests.service.api.access.estate import Estate
 from tests.service.explorer import estate
 from tests.service.waiting import until
 

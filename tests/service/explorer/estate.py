@@ -12,11 +12,11 @@ from sqlalchemy import Engine, insert, update
 from collector.spool_file import SCHEMA
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
-from lineage.clock import to_micros
-from lineage.keys import key
-from service.diagnosis.ranking import Diagnosis, Difference
-from slis.dataset_policies import rank_tiers
-from slis.dataset_states import mark_worst
+from lineage.names.keys import key
+from lineage.process.clock import to_micros
+from service.incidents.diagnosis.ranking import Diagnosis, Difference
+from slis.evaluation.dataset_policies import rank_tiers
+from slis.evaluation.dataset_states import mark_worst
 from tests.lineage.policies import policy_row
 from tests.service import shop
 from tests.service.listed import set_aside_row

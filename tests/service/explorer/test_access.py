@@ -5,11 +5,11 @@ from sqlalchemy import insert
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
-from lineage.keys import key
-from service.access import gate
-from service.access.sight import Sight
+from lineage.names.keys import key
+from service.api.access import gate
+from service.api.access.visibility import Sight
 from tests.service import shop
-from tests.service.access.estate import HIDDEN, PAYROLL
+from tests.service.api.access.estate import HIDDEN, PAYROLL
 from tests.service.explorer import estate
 from tests.service.explorer.asked import by_cookie
 

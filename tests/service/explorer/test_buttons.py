@@ -3,7 +3,7 @@
 import pytest
 
 from tests.service.explorer.asked import OWN, by_cookie
-from tests.service.people.conftest import answering
+from tests.service.incidents.people.conftest import answering
 
 __all__ = ["answering"]
 _FOREIGN = (

@@ -10,10 +10,10 @@ from sqlalchemy import delete, insert, update
 from collector.spool_file import open_spool
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
-from lineage.clock import to_micros
-from service.app import create_app
-from service.settings import Settings
-from slis.dataset_states import mark_worst
+from lineage.process.clock import to_micros
+from service.api.app import create_app
+from service.runtime.settings import Settings
+from slis.evaluation.dataset_states import mark_worst
 from tests.service import shop as small
 from tests.service.explorer.estate import NOW
 

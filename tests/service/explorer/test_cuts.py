@@ -75,7 +75,7 @@ def test_incomplete_part_names_its_limit(shop, monkeypatch, place, bounds, says)
 
 def test_cut_timeline_does_not_mark_downstream_datasets_as_incomplete(shop, monkeypatch):
     """Mark only the part that is cut."""
-    monkeypatch.setattr("service.answers.incidents.MOST_STEPS", 1)
+    monkeypatch.setattr("service.queries.incidents.MOST_STEPS", 1)
     page = shop.get(_INCIDENT).text
 
     cuts = [_cuts(page, heading) for heading in ("members", "affected")]

@@ -2,9 +2,9 @@
 
 import pytest
 
-from service.answers.shapes import Lineage, Node
 from service.explorer import graph
 from service.explorer.graph import drawn, picture
+from service.queries.shapes import Lineage, Node
 
 _SPACE = "s3://shop"
 

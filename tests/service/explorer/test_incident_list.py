@@ -5,8 +5,8 @@ from html import unescape
 
 from litestar.testing import TestClient
 
-from service.app import create_app
-from service.settings import Settings
+from service.api.app import create_app
+from service.runtime.settings import Settings
 from tests.service import shop as small
 from tests.service.listed import add_incident
 

@@ -8,14 +8,14 @@ from html import unescape
 import pytest
 from litestar.testing import TestClient
 
-from service.access.judge import READABLE
-from service.answers.budgets import BudgetLeft
-from service.answers.shapes import SliRow
-from service.app import _PAGES, create_app
+from service.api.access.judge import READABLE
+from service.api.app import _PAGES, create_app
 from service.explorer import words
 from service.explorer.drawing import CONTENT_SECURITY_POLICY, drawn
 from service.explorer.overview import _lines
-from service.settings import Settings
+from service.queries.budgets import BudgetLeft
+from service.queries.shapes import SliRow
+from service.runtime.settings import Settings
 from tests.service import shop as small
 from tests.service.explorer import estate
 from tests.service.explorer.conftest import pages_of

@@ -9,8 +9,8 @@ from sqlalchemy import insert
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
-from service.app import create_app
-from service.settings import Settings
+from service.api.app import create_app
+from service.runtime.settings import Settings
 from tests.service import shop as small
 from tests.service.explorer import estate
 from tests.service.listed import add_set_aside, set_aside_row

@@ -3,8 +3,8 @@
 import pytest
 
 from alerts.notify.settings import RoutingSettings
-from service.access import gate
-from tests.service.access.estate import TOKENS
+from service.api.access import gate
+from tests.service.api.access.estate import TOKENS
 from tests.service.explorer.asked import OWN, by_cookie
 
 

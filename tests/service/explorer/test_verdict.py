@@ -2,8 +2,8 @@
 
 import pytest
 
-from service.answers.shapes import SliAnswer, SliRow
 from service.explorer.overview import Verdict, cell_state, verdict
+from service.queries.shapes import SliAnswer, SliRow
 
 
 def _answer(rows):

@@ -8,13 +8,13 @@ from sqlalchemy import update
 from lineage.catalog import tables
 from lineage.catalog.engine import catalog_url, writing
 from lineage.catalog.reader import open_reader
-from service.access.sight import Sight
-from service.acting.by_policy import occasions
-from service.answers import incidents as module
-from service.answers.incidents import incident, incidents
-from service.app import create_app
+from service.actions.auto_actions import occasions
+from service.api.access.visibility import Sight
+from service.api.app import create_app
 from service.errors import UnknownIncidentError
-from service.settings import Settings
+from service.queries import incidents as module
+from service.queries.incidents import incident, incidents
+from service.runtime.settings import Settings
 from tests.alerts.detection.catalog_builder import NAMESPACE, dataset, micros
 from tests.service.commandline import answer, lineward
 from tests.service.incidents.conftest import NOON

@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import Any, Final
 
 from lineage.catalog.engine import open_catalog
-from lineage.clock import from_micros
+from lineage.process.clock import from_micros
 from tests.service.one_page.shop import ALERTMANAGER, JSON, Given, turn
 
 _DEADLINE_SECONDS: Final = 60
@@ -46,13 +46,17 @@ FAILPOINTS: Final = {
         "IncidentDetector.__call__",
         AFTER,
     ),
-    "in the diagnosis": ("service.diagnosis.diagnose", "_compared", BEFORE),
+    "in the diagnosis": ("service.incidents.diagnosis.diagnose", "_compared", BEFORE),
     "between diagnosis and notifications": (
         "alerts.detection.notification_worker",
         "NotificationWorker.__call__",
         BEFORE,
     ),
-    "between notifications and sender": ("service.notifying", "Sending.__call__", BEFORE),
+    "between notifications and sender": (
+        "service.incidents.incident_worker",
+        "Sending.__call__",
+        BEFORE,
+    ),
     "before the claim": ("alerts.notify.sender", "Sender._claim", BEFORE),
     "after the claim": ("alerts.notify.sender", "Sender._claim", AFTER),
     "before sending": ("alerts.notify.sender", "Sender._send", BEFORE),
@@ -78,9 +82,9 @@ BY_TIME: Final = {
 }
 # As Alertmanager's call is taken.
 BY_CALL: Final = {
-    "before it is written down": ("service.routes.alertmanager", "receive_webhook", BEFORE),
-    "before the commit": ("service.routes.alertmanager", "receive_webhook", AFTER),
-    "before the answer": ("service.routes.alertmanager", "_taken", AFTER),
+    "before it is written down": ("service.api.routes.alertmanager", "receive_webhook", BEFORE),
+    "before the commit": ("service.api.routes.alertmanager", "receive_webhook", AFTER),
+    "before the answer": ("service.api.routes.alertmanager", "_taken", AFTER),
 }
 # Mutants: the transaction taken away, so that what was written before the kill stays.
 HALVES: Final = {

@@ -16,12 +16,12 @@ from alerts.rules.incident_alerts import NAMES
 from lineage.catalog import tables
 from lineage.catalog.engine import catalog_url, writing
 from lineage.catalog.reader import open_reader
-from lineage.clock import Clock
-from service import notifying
-from service.app import create_app
-from service.bookkeeping import Work
-from service.incident_families import incident_families
-from service.settings import Settings
+from lineage.process.clock import Clock
+from service.api.app import create_app
+from service.exporter.incidents import incident_families
+from service.incidents import incident_worker
+from service.runtime.periodic import Work
+from service.runtime.settings import Settings
 from tests.alerts.detection.catalog_builder import MIDNIGHT, CatalogBuilder
 from tests.alerts.notify.messages import Ticking
 from tests.fakes.pagerduty import FakePagerDuty
@@ -50,9 +50,9 @@ class Given(msgspec.Struct, frozen=True):
 
     def works(self, clock: Clock) -> list[Work]:
         """As the service has them done each second."""
-        given = notifying.works(self.settings, self.routing, self.delivery, clock)
+        given = incident_worker.works(self.settings, self.routing, self.delivery, clock)
         policy, watch, *others = given
-        return [policy, watch, *notifying.diagnosis(self.settings), *others]
+        return [policy, watch, *incident_worker.diagnosis(self.settings), *others]
 
     def client(self, clock: Clock) -> TestClient:
         """Of the service's API."""

@@ -5,7 +5,7 @@ import pytest
 from alerts.notify.sender import Sender
 from lineage.catalog import tables
 from lineage.lease import LeaseLostError
-from service.leader import Leader, LeaderWorks
+from service.runtime.leader import Leader, LeaderWorks
 from tests.lineage.catalog.database_clock import DatabaseClock
 from tests.service.one_page.shop import FINANCE, KEY, SALES, STEP, settle
 

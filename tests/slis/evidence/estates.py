@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from lineage.catalog.engine import writing
-from lineage.clock import to_micros
+from lineage.process.clock import to_micros
 from slis.evidence import merge
 from slis.evidence.join import join, times
 from slis.evidence.rows import told

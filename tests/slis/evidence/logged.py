@@ -2,9 +2,9 @@
 
 from datetime import UTC, datetime, timedelta
 
-from lineage.clock import from_micros
+from lineage.process.clock import from_micros
 from slis.evidence import scan
-from slis.noted import noted_number
+from slis.meta import noted_number
 from tests.slis.stream.spools import rows
 
 _WRITTEN = """

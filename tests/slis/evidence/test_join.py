@@ -4,10 +4,10 @@ from datetime import timedelta
 
 import pytest
 
+from slis.evaluation.wording import BY_EVENT_LOG
 from slis.evidence import match
 from slis.settings import Settings
 from slis.stream.prune import prune
-from slis.wording import BY_EVENT_LOG
 from tests.slis.evidence.estates import (
     APPLICATION,
     NOON,

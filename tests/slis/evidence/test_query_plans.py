@@ -3,8 +3,8 @@
 import pytest
 from sqlalchemy import text
 
-from service import evidence_families
-from service.answers import diff, node_ids
+from service.exporter import evidence
+from service.queries import diff, node_ids
 from slis.evidence import counted, match, missing
 from slis.stream import staging
 from tests.slis.plans import scanned_tables
@@ -25,7 +25,7 @@ _QUERIES = {
     "failures": missing._FAILED,  # noqa: SLF001
     "ends": missing._COMPLETED,  # noqa: SLF001
     "names": missing._NAMED,  # noqa: SLF001
-    "runs by evidence": evidence_families._RUNS,  # noqa: SLF001
+    "runs by evidence": evidence._RUNS,  # noqa: SLF001
     "runs of a job": diff._RUNS,  # noqa: SLF001
     "runs of a node": node_ids._RUNS,  # noqa: SLF001
     "runs of a part": node_ids._RUNS_OF_PART,  # noqa: SLF001

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lineage.listener_names import job_of
+from lineage.names.listener_names import job_of
 from lineage.policy import folding, parse
 from slis.evidence.rows import execution_key, stream_key, told
 

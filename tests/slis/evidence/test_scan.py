@@ -5,7 +5,7 @@ import os
 import pytest
 from pyspark.errors import PySparkException
 
-from lineage.catalog.noted import EVIDENCE_LISTED_AT, EVIDENCE_READ_AT
+from lineage.catalog.meta_keys import EVIDENCE_LISTED_AT, EVIDENCE_READ_AT
 from slis.evidence import frames, scan, taken
 from tests.slis.evidence.made_logs import lines_of, log, pack, rolling_log
 from tests.slis.stream.spools import rows

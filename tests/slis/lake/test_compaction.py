@@ -6,9 +6,9 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from lineage.clock import to_micros
 from lineage.lake.manifest import Folder
 from lineage.lake.reading import LakeChangedError, read_again, read_events
+from lineage.process.clock import to_micros
 from slis.lake import compaction, retention
 from slis.lake.compaction import MOST_BYTES, MOST_FILES, choose_piece, compact, is_scattered
 from slis.lake.listing import list_names

@@ -6,9 +6,9 @@ from unittest.mock import Mock
 import pyarrow as pa
 import pytest
 
-from lineage.clock import to_micros
 from lineage.lake.storage import Lake
 from lineage.policy import DEFAULT
+from lineage.process.clock import to_micros
 from slis.lake import compaction
 from slis.lake.listing import list_names
 from slis.lake.names import BATCH

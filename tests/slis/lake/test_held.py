@@ -2,8 +2,8 @@
 
 from datetime import timedelta
 
-from lineage.clock import from_micros
 from lineage.lake.reading import event_schema
+from lineage.process.clock import from_micros
 from slis.lake.batches import with_times
 from slis.stream.facts import extract_from_table, times_of
 from tests.slis.stream.spools import run_event, table

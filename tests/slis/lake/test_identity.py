@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import delete, select
 
-from lineage.catalog.noted import LAKE_ID
+from lineage.catalog.meta_keys import LAKE_ID
 from lineage.catalog.tables import lake_folder, meta, role_epoch
 from slis.lake import retention
 from slis.lake.identity import ID_FILE, LakeMismatchError, read_id

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import func, select
 
 from lineage.catalog.tables import lake_folder
-from lineage.clock import to_micros
+from lineage.process.clock import to_micros
 from slis.lake import compaction, retention
 from slis.lake.listing import list_names
 from slis.settings import Settings

@@ -6,10 +6,10 @@ from datetime import timedelta
 import pyarrow as pa
 import pytest
 
-from lineage.clock import to_micros
 from lineage.lake.reading import is_absent
 from lineage.lake.settings import read_settings
 from lineage.lake.storage import open_lake
+from lineage.process.clock import to_micros
 from slis.lake import compaction, retention
 from slis.lake.identity import ID_FILE
 from slis.lake.names import BATCH

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import Table, delete, insert, select, update
 
 from lineage.catalog.tables import lake_folder, meta, reader_cursor, role_epoch
-from lineage.clock import to_micros
+from lineage.process.clock import to_micros
 from slis.lake import compaction, reconciling, retention
 from slis.lake.listing import Batch, list_names
 from slis.lake.names import BATCH, COMPACTED, make_name

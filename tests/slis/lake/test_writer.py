@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from lineage.catalog.epochs import StaleEpochError
-from lineage.clock import to_micros
+from lineage.process.clock import to_micros
 from slis.lake import batches, compaction, retention
 from slis.lake.names import BATCH
 from tests.slis.lake.lakes import (

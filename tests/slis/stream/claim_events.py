@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from spools import Event, run_event
+from tests.slis.stream.spools import Event, run_event
 
 DROP = {"lifecycleStateChange": {"lifecycleStateChange": "DROP"}}
 RETIRED = "SELECT name FROM dataset WHERE retired_at IS NOT NULL ORDER BY 1"

@@ -1,6 +1,5 @@
 """Fixtures that the tests of the stream share."""
 
-import sys
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -8,9 +7,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from spools import Lander
+from tests.slis.stream.spools import Lander
 
 
 @pytest.fixture

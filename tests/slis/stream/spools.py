@@ -12,12 +12,12 @@ from typing import Any
 import pyarrow as pa
 from sqlalchemy import Engine, text
 
-from collector.passed import Passed
+from collector.retention import Passed
 from collector.settings import Limits
 from collector.spool_file import open_spool
-from lineage.clock import to_micros
 from lineage.lake.storage import open_lake
 from lineage.policy import DEFAULT, Policy
+from lineage.process.clock import to_micros
 from slis.lake.writer import LakeWriter
 from slis.settings import Place
 from slis.spool_events import SPOOL_TABLE

@@ -6,9 +6,9 @@ from typing import Any
 
 from sqlalchemy import Engine
 
-from lineage.clock import to_micros
-from lineage.keys import key
-from slis.accuracy.schemas import COLUMN_LINEAGE
+from lineage.names.keys import key
+from lineage.process.clock import to_micros
+from slis.indicators.accuracy.schemas import COLUMN_LINEAGE
 from slis.stream.claims import SYMLINK
 from slis.stream.facts.spans import Seen
 from slis.stream.merge import SpoolRange, merge

@@ -4,9 +4,9 @@ import json
 from typing import Any
 
 import pytest
-from spools import rows, run_event
 
 from slis.stream.assertions import assertions_of
+from tests.slis.stream.spools import rows, run_event
 
 _KEPT = """
     SELECT d.name, a.assertion, a.column_name, a.last_passed_at / 3600000000 % 24,

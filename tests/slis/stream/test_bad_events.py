@@ -3,7 +3,6 @@
 from unittest.mock import Mock
 
 import pytest
-from spools import rows, run_event, spool
 
 from lineage.policy import Folding
 from slis.settings import Place
@@ -15,6 +14,7 @@ from slis.stream.landing import Landing, WaitError
 from slis.stream.merge import Rows
 from slis.stream.source import Bounds
 from tests.slis.lake.lakes import read_seqs, writer_of
+from tests.slis.stream.spools import rows, run_event, spool
 
 EVENTS = 4  # two halvings: test_attempts.py searches longer ranges, without Spark
 _SAME_SQL = "which range is tried next is no matter of SQL"

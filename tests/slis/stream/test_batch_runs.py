@@ -3,13 +3,13 @@
 from datetime import timedelta
 
 import pytest
-from spools import rows
 from sqlalchemy import text
-from staged import merge_staged, staged_run
 
 from lineage.catalog.engine import writing
-from lineage.clock import to_micros
+from lineage.process.clock import to_micros
 from slis.stream.merge import SpoolRange, merge
+from tests.slis.stream.spools import rows
+from tests.slis.stream.staged import merge_staged, staged_run
 
 _EDGES = """
     SELECT u.name, d.name, e.runs FROM edge e

@@ -3,15 +3,24 @@
 from datetime import timedelta
 
 import pytest
-from claim_events import DROP, event, mine, owner_facet, rename_from, symlink, tier_tag, without_run
-from spools import rows
 
 from lineage.policy import DEFAULT, parse
-from slis import dataset_policies
-from slis.evaluation import evaluate
-from slis.evaluation_input import EvaluationInput, position
-from slis.policy_names import renew_names
-from slis.quality.found import defects_found
+from slis.evaluation import dataset_policies
+from slis.evaluation.evaluation import evaluate
+from slis.evaluation.input import EvaluationInput, position
+from slis.evaluation.policy_names import renew_names
+from slis.indicators.quality.evaluate import defects_found
+from tests.slis.stream.claim_events import (
+    DROP,
+    event,
+    mine,
+    owner_facet,
+    rename_from,
+    symlink,
+    tier_tag,
+    without_run,
+)
+from tests.slis.stream.spools import rows
 
 _HAS = "reports that the dataset has the"
 _NO_RUN = "an event without a run reports that the dataset"

@@ -1,11 +1,20 @@
 """Claims of others about a dataset's names: none moves, retires or hides anything of it."""
 
 import pytest
-from claim_events import DROP, REJECTED, RETIRED, event, mine, rename_from, symlink, without_run
-from spools import CANONICAL, WRITES, rows
 
 from lineage.policy import parse
-from slis.policy_names import renew_names
+from slis.evaluation.policy_names import renew_names
+from tests.slis.stream.claim_events import (
+    DROP,
+    REJECTED,
+    RETIRED,
+    event,
+    mine,
+    rename_from,
+    symlink,
+    without_run,
+)
+from tests.slis.stream.spools import CANONICAL, WRITES, rows
 
 _DROPPED = {  # case: by, job
     "own": ("shop", "job"),

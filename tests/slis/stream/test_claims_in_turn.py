@@ -1,13 +1,22 @@
 """Claims that come one after the other: which names are one dataset, and which are dropped."""
 
 import pytest
-from claim_events import DROP, REJECTED, RETIRED, event, mine, rename_from, symlink, without_run
-from spools import CANONICAL, rows
 
 from lineage.policy import DEFAULT, parse
-from slis.evaluation import evaluate
-from slis.policy_names import renew_names
-from slis.retirement import retire_unused
+from slis.evaluation.evaluation import evaluate
+from slis.evaluation.policy_names import renew_names
+from slis.evaluation.retirement import retire_unused
+from tests.slis.stream.claim_events import (
+    DROP,
+    REJECTED,
+    RETIRED,
+    event,
+    mine,
+    rename_from,
+    symlink,
+    without_run,
+)
+from tests.slis.stream.spools import CANONICAL, rows
 
 
 def _policy_for(cases):

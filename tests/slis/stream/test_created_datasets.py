@@ -1,14 +1,14 @@
 """Fail what an application has only created, once it ended without a run that names nothing."""
 
 import pytest
-from spools import rows
-from staged import merge_staged, staged_run
 
 from alerts.detection.dataset_failures import load_failures
-from lineage.clock import to_micros
+from lineage.process.clock import to_micros
 from lineage.states import NEVER_ENDED
-from slis.evaluation_input import _CREATED_AT
+from slis.evaluation.input import _CREATED_AT
 from slis.stream.spellings import spelling_key
+from tests.slis.stream.spools import rows
+from tests.slis.stream.staged import merge_staged, staged_run
 
 _FAILED = """
     SELECT a.last_failed_run_id, a.last_failed_at, a.last_failure FROM dataset_activity a

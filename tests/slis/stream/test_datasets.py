@@ -1,11 +1,11 @@
 """Datasets, their other names, and what their facets say."""
 
 import pytest
-from spools import CANONICAL, WRITES, rows, run_event, symlink
 from sqlalchemy import select
 
 from lineage.catalog import tables
 from lineage.catalog.engine import writing
+from tests.slis.stream.spools import CANONICAL, WRITES, rows, run_event, symlink
 
 _SYMLINK = symlink("db.t")
 

@@ -1,12 +1,12 @@
 """Check the incidents of one `dbt run`: each failed model is a fault of its own."""
 
 import pytest
-from spools import run_event
 
 from alerts.detection.fault_detection import detect_faults
-from lineage.clock import to_micros
 from lineage.policy import parse
-from slis.evaluation import evaluate
+from lineage.process.clock import to_micros
+from slis.evaluation.evaluation import evaluate
+from tests.slis.stream.spools import run_event
 
 pytestmark = pytest.mark.postgres_nightly
 

@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from spools import rows, run_event, symlink
 
 from slis.stream.descriptions import stored_tags
+from tests.slis.stream.spools import rows, run_event, symlink
 
 _TEXTS = "SELECT subject, text FROM description ORDER BY subject, text"
 _DESCRIBED = """

@@ -3,11 +3,10 @@
 from unittest.mock import Mock
 
 import pytest
-from spools import rows, run_event, spool, table, work_off
 
 from lineage.catalog import upsert
 from lineage.catalog.epochs import StaleEpochError
-from lineage.catalog.noted import (
+from lineage.catalog.meta_keys import (
     LAKE_ID,
     LAKE_OWNER,
     LOG_LANDED,
@@ -22,6 +21,7 @@ from slis.stream.landing import Landing
 from slis.stream.merge import RangeMismatchError, SpoolRange
 from slis.stream.source import Bounds
 from tests.slis.lake.lakes import read_seqs, writer_of
+from tests.slis.stream.spools import rows, run_event, spool, table, work_off
 
 _WITHOUT_CLOCK = {
     "landed_at",

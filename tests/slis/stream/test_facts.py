@@ -5,12 +5,12 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from spools import read, run_event, table
 
-from lineage.clock import to_micros
-from lineage.keys import key
+from lineage.names.keys import key
+from lineage.process.clock import to_micros
 from slis.stream.facts import extract_from_table
 from slis.stream.reading.event_times import parse_time
+from tests.slis.stream.spools import read, run_event, table
 
 
 def micros(*parts: int) -> int:

@@ -5,13 +5,13 @@ from itertools import islice, permutations
 from pathlib import Path
 
 import pytest
-from spools import Lander, rows, run_event
 
 from alerts.detection.dataset_failures import load_failures
-from lineage.clock import to_micros
 from lineage.policy import parse
+from lineage.process.clock import to_micros
 from lineage.states import NEVER_ENDED
-from slis.evaluation import evaluate
+from slis.evaluation.evaluation import evaluate
+from tests.slis.stream.spools import Lander, rows, run_event
 
 pytestmark = pytest.mark.postgres_nightly
 

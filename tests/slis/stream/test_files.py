@@ -1,7 +1,8 @@
 """Join files to the datasets of their folders."""
 
 import pytest
-from spools import CANONICAL, rows, run_event
+
+from tests.slis.stream.spools import CANONICAL, rows, run_event
 
 _FOLDER, _FILE = "/raw/orders", "/raw/orders/day1.csv"
 _READS = """

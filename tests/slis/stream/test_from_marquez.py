@@ -3,10 +3,10 @@
 import json
 
 import pytest
-from spools import read, rows, run_event
 
-from service.marquez.known import known_of, pulled_of
+from service.ingest.marquez.known import known_of, pulled_of
 from tests.fakes.marquez import FakeMarquez
+from tests.slis.stream.spools import read, rows, run_event
 
 
 def _returned(event):

@@ -4,9 +4,9 @@ import sqlite3
 from contextlib import closing
 
 import pytest
-from spools import rows
 
 from slis.stream.gaps import copy_gaps
+from tests.slis.stream.spools import rows
 
 SECOND = 1_000_000
 

@@ -3,11 +3,11 @@
 import gc
 
 import pytest
-from spools import run_event, table
 
 from lineage.lake.storage import open_lake
-from slis.garbage import no_search
+from slis.spark.garbage import no_search
 from slis.stream.on_executors import extract_from_partition
+from tests.slis.stream.spools import run_event, table
 
 
 def test_a_task_searches_for_no_cycles_until_it_ends(at, tmp_path):

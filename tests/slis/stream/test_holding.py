@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lineage.aliases import Sets
+from lineage.names.aliases import Sets
 from slis.stream.claims import RENAME, SYMLINK, Claim, Link, Writers, holding
 
 _OURS, _THEIRS, _FREE = range(3), range(3, 5), range(5, 8)

@@ -1,7 +1,8 @@
 """Infer the inputs of runs that name none from the facets of their outputs."""
 
 import pytest
-from spools import columns, rows, run_event, symlink
+
+from tests.slis.stream.spools import columns, rows, run_event, symlink
 
 _EDGES = """
     SELECT u.name, d.name, e.origin, e.runs, e.last_reported_at IS NOT NULL FROM edge e

@@ -3,9 +3,9 @@
 from itertools import permutations
 
 import pytest
-from spools import read, rows, run_event
 
-from lineage.keys import key
+from lineage.names.keys import key
+from tests.slis.stream.spools import read, rows, run_event
 
 pytestmark = pytest.mark.postgres_nightly
 

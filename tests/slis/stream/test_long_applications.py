@@ -1,7 +1,8 @@
 """Writes of applications that run for days: Thrift servers, notebooks, foreachBatch streams."""
 
 import pytest
-from spools import rows, run_event
+
+from tests.slis.stream.spools import rows, run_event
 
 _WRITES = """
     SELECT d.name, w.root_run_id, w.written_at FROM dataset_write w

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 from pyspark.sql import functions as F
-from spools import rows, run_event
 from sqlalchemy import Column, Index, Table, Text, select
 
 from lineage.catalog.tables import metadata
-from lineage.keys import KEY_BYTES, NAME_BYTES, shorten
+from lineage.names.keys import KEY_BYTES, NAME_BYTES, shorten
 from lineage.policy import DEFAULT
-from slis.evaluation import evaluate
+from slis.evaluation.evaluation import evaluate
 from slis.stream.shortened import shortened
+from tests.slis.stream.spools import rows, run_event
 
 _ENTRY_BYTES = 2_704  # of PostgreSQL's B-tree
 _OTHER_BYTES = 150  # numbers and headers of the widest entry
@@ -64,7 +64,7 @@ _OF_OTHERS = {
     "attribute_claim",  # likewise, beside values of `tag` and `ownership`
     *("lake_folder", "lease", "log_position", "role_epoch"),  # paths and names of ours, a topic
     "log_collector",  # as a setting names it
-    # Names of Kubernetes' objects; `service.kubernetes.applications.as_stored` cuts the others.
+    # Names of Kubernetes' objects; `service.ingest.kubernetes.applications.as_stored` cuts the others.
     *("kubernetes_watch", "spark_application", "spark_output", "spark_pod_failure"),
 }
 

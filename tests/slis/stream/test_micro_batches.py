@@ -1,11 +1,11 @@
 """Infer the inputs of what `foreachBatch` writes, by staged rows alone."""
 
 import pytest
-from spools import rows
 from sqlalchemy import text
-from staged import merge_staged, staged_run
 
 from slis.stream import micro_batches, staging
+from tests.slis.stream.spools import rows
+from tests.slis.stream.staged import merge_staged, staged_run
 
 _EDGES = """
     SELECT u.name, d.name, e.origin, e.runs FROM edge e

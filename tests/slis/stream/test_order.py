@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from spools import Lander, columns, run_event
-from test_exactly_once import contents
 
 from lineage.policy import DEFAULT
-from slis.evaluation import evaluate
+from slis.evaluation.evaluation import evaluate
+from tests.slis.stream.spools import Lander, columns, run_event
+from tests.slis.stream.test_exactly_once import contents
 from tests.suite.examples import is_long
 
 _SYMLINK = {"symlinks": {"identifiers": [{"namespace": "n", "name": "db.t"}]}}

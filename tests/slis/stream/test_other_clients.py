@@ -1,13 +1,22 @@
 """Check what Lineward says of Flink, Debezium, Kafka Connect and Argo Workflows, landed at once."""
 
 import pytest
-from client_events import KAFKA, LAKE, POSTGRES, argo, debezium, flink_1, flink_2, kafka_connect
-from spools import rows
 
 from alerts.detection.fault_detection import detect_faults
-from lineage.clock import to_micros
 from lineage.policy import parse
-from slis.evaluation import evaluate
+from lineage.process.clock import to_micros
+from slis.evaluation.evaluation import evaluate
+from tests.slis.stream.client_events import (
+    KAFKA,
+    LAKE,
+    POSTGRES,
+    argo,
+    debezium,
+    flink_1,
+    flink_2,
+    kafka_connect,
+)
+from tests.slis.stream.spools import rows
 
 pytestmark = pytest.mark.postgres_nightly
 

@@ -1,8 +1,9 @@
 """Check which runs may go on after their root run has ended."""
 
 import pytest
-from spools import rows
-from staged import merge_staged, staged_run
+
+from tests.slis.stream.spools import rows
+from tests.slis.stream.staged import merge_staged, staged_run
 
 _FAILED = "SELECT last_failed_run_id FROM dataset_activity WHERE last_failed_at IS NOT NULL"
 

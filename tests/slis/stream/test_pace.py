@@ -4,13 +4,13 @@ import errno
 from unittest.mock import Mock
 
 import pytest
-from spools import rows, run_event, spool
 
 from slis.settings import Place
 from slis.stream import batch, pace, source
 from slis.stream.landing import Landing, WaitError
 from slis.stream.pace import Pace
 from slis.stream.source import Bounds
+from tests.slis.stream.spools import rows, run_event, spool
 
 MIB = 1 << 20
 GIVEN = Bounds(1_000, 128 * MIB)

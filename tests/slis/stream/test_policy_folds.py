@@ -4,15 +4,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from spools import CANONICAL, WRITES, Lander, rows, run_event, symlink
 from sqlalchemy import Engine
 
 from lineage.catalog.engine import catalog_url, migrate, open_catalog
-from lineage.keys import key
+from lineage.names.keys import key
 from lineage.policy import DEFAULT, PolicyFile, folding, parse
-from slis import policy_names
-from slis.policy_names import renew_names
+from slis.evaluation import policy_names
+from slis.evaluation.policy_names import renew_names
 from slis.stream import spellings
+from tests.slis.stream.spools import CANONICAL, WRITES, Lander, rows, run_event, symlink
 
 _FOLDS = parse("folds: [{match: 'n/run_{n}', dataset: n/run}]")
 _FOLD_ALIASES = "SELECT name FROM dataset_alias WHERE rule = 'fold' ORDER BY 1"
@@ -205,7 +205,7 @@ def test_what_is_retired_is_not_brought_back_by_a_fold(lander, catalog, at):
 def test_without_a_fold_the_names_are_not_looked_at(catalog, at, monkeypatch):
     """Estates without folds pay nothing for them."""
     asked = []
-    monkeypatch.setattr("slis.policy_folds._candidates", asked.append)
+    monkeypatch.setattr("slis.evaluation.policy_folds._candidates", asked.append)
 
     renew_names(catalog, DEFAULT, at(1))
     found = spellings.spelled("n", "run_1", folding(DEFAULT))

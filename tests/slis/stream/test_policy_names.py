@@ -1,10 +1,10 @@
 """Names in the policy, over reported ones, before and after these come."""
 
 import pytest
-from spools import CANONICAL, WRITES, rows, run_event, symlink
 
 from lineage.policy import DEFAULT, parse
-from slis.policy_names import renew_names
+from slis.evaluation.policy_names import renew_names
+from tests.slis.stream.spools import CANONICAL, WRITES, rows, run_event, symlink
 
 pytestmark = pytest.mark.postgres_nightly
 

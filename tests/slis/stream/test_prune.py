@@ -1,17 +1,17 @@
 """Retention deletes what is too old from the catalog."""
 
-from spools import rows, run_event
 from sqlalchemy import insert, update
 
 from lineage import policy
 from lineage.catalog.engine import writing
 from lineage.catalog.tables import audit, dataset, dataset_write, reader_cursor
-from lineage.clock import to_micros
-from slis import known_writes
+from lineage.process.clock import to_micros
+from slis.cadence import known_writes
 from slis.settings import Settings
 from slis.stream.prune import prune
 from tests.slis.catalog_rows import CatalogRows
 from tests.slis.lake.lakes import writer_of
+from tests.slis.stream.spools import rows, run_event
 
 
 def test_the_daily_clearing_keeps_the_newest_writes(lander, catalog, tmp_path, at):

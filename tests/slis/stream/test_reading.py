@@ -4,11 +4,11 @@ import json
 
 import pyarrow as pa
 import pytest
-from spools import columns, read, rows, run_event, table
 
 from lineage.lake.storage import open_lake
 from slis.stream.facts import extract_from_table
 from slis.stream.on_executors import decode_found, extract_from_partition
+from tests.slis.stream.spools import columns, read, rows, run_event, table
 
 _PARTLY = (
     "partly_unreadable",

@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from spools import Lander, rows, spool, work_off
 
 from lineage.catalog.engine import catalog_url, migrate, open_catalog
+from tests.slis.stream.spools import Lander, rows, spool, work_off
 
 pytestmark = pytest.mark.shared
 

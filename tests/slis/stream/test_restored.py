@@ -4,17 +4,17 @@ import shutil
 from unittest.mock import Mock
 
 import pytest
-from spools import prune_spool, rows, spool, work_off
 from structlog.testing import capture_logs
-from test_exactly_once import contents, triple
 
 from lineage.catalog.engine import catalog_url, open_catalog
-from lineage.clock import to_micros
+from lineage.process.clock import to_micros
 from slis.lake.compaction import compact
 from slis.lake.identity import ID_FILE
 from slis.stream import batch
 from slis.stream.landing import WaitError
 from tests.slis.lake.lakes import read_seqs, visible, writer_of
+from tests.slis.stream.spools import prune_spool, rows, spool, work_off
+from tests.slis.stream.test_exactly_once import contents, triple
 
 _RUNS = 4
 _LAST = 3 * _RUNS

@@ -3,7 +3,6 @@
 import json
 
 import pytest
-from spools import rows, run_event
 
 from slis.stream import run_details
 from slis.stream.run_details import (
@@ -12,6 +11,7 @@ from slis.stream.run_details import (
     parameters_of,
     spark_conf_of,
 )
+from tests.slis.stream.spools import rows, run_event
 
 _SAME_SQL = "the SQL of a batch, which test_runs.py and test_datasets.py run on it"
 _DETAILS = """

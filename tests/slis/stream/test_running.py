@@ -7,10 +7,9 @@ from threading import Event
 from types import SimpleNamespace
 
 import pytest
-from spools import rows, run_event, spool
 
 from lineage.catalog.epochs import StaleEpochError
-from lineage.health import Health
+from lineage.process.health import Health
 from slis.settings import Place
 from slis.stream import running
 from slis.stream.landing import Landing, SparkGoneError, WaitError
@@ -18,6 +17,7 @@ from slis.stream.merge import RangeMismatchError
 from slis.stream.running import PipelineStoppedError, Running
 from slis.stream.source import Bounds
 from tests.service.waiting import until
+from tests.slis.stream.spools import rows, run_event, spool
 from tests.suite.disks import fill
 
 

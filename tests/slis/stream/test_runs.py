@@ -1,7 +1,8 @@
 """Runs, writes and reads as the catalog has them after a batch."""
 
 import pytest
-from spools import later, rows, run_event
+
+from tests.slis.stream.spools import later, rows, run_event
 
 _RUNS = (
     "SELECT run_id, root_run_id, root_job_name, started_at, completed_at, failed_at FROM run "

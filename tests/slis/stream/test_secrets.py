@@ -2,10 +2,10 @@
 
 import json
 
-from spools import run_event
 from sqlalchemy import select
 
 from lineage.catalog import tables
+from tests.slis.stream.spools import run_event
 
 _SECRET = "hunter2SECRETCANARY"  # noqa: S105 - none of ours
 _EVENTS = [

@@ -3,10 +3,10 @@
 from contextlib import closing
 
 import pytest
-from spools import run_event, spool
 
 from slis.stream import source
 from slis.stream.source import Bounds, last_seq_within, open_spool, read
+from tests.slis.stream.spools import run_event, spool
 
 
 @pytest.fixture

@@ -1,11 +1,11 @@
 """Merge the edges of connectors, by staged rows alone."""
 
 import pytest
-from spools import rows
 from sqlalchemy import text
-from staged import merge_staged, staged_run
 
 from slis.stream import connectors, staging
+from tests.slis.stream.spools import rows
+from tests.slis.stream.staged import merge_staged, staged_run
 
 _EDGES = """
     SELECT u.name, d.name, e.runs FROM edge e

@@ -1,16 +1,16 @@
 """Join files to the datasets of their folders, by staged rows alone."""
 
 import pytest
-from spools import CANONICAL, rows
 from sqlalchemy import text
-from staged import merge_staged, staged_run
 
-from lineage.keys import key
-from slis.accuracy import own_catalog
+from lineage.names.keys import key
+from slis.indicators.accuracy import own_catalog
 from slis.stream import files, rekey, staging
 from slis.stream.canonical import settle
 from slis.stream.claims_catalog import unsettled
 from slis.stream.merge_facts import merge_datasets
+from tests.slis.stream.spools import CANONICAL, rows
+from tests.slis.stream.staged import merge_staged, staged_run
 
 _FOLDER, _FILE = "/raw/orders", "/raw/orders/day1.csv"
 _NAMES = "spelling_key dataset_key namespace name folder_key is_dataset first_seen_at last_seen_at"

@@ -3,11 +3,11 @@
 from itertools import permutations
 
 import pytest
-from spools import rows
 from sqlalchemy import text
-from staged import merge_staged, staged_job, staged_run
 
 from slis.stream import inferred, staging
+from tests.slis.stream.spools import rows
+from tests.slis.stream.staged import merge_staged, staged_job, staged_run
 
 _EDGES = """
     SELECT u.name, d.name, e.origin, e.runs FROM edge e

@@ -1,13 +1,13 @@
 """Times outside the years 1970 to 2199 are recorded as problems and reach no table."""
 
 import pytest
-from spools import rows, run_event
 
 from lineage.catalog import tables
-from lineage.clock import to_micros
-from slis.catalog_frames import frame, read
-from slis.catalog_frames import rows as python_rows
+from lineage.process.clock import to_micros
+from slis.evaluation.catalog_frames import frame, read
+from slis.evaluation.catalog_frames import rows as python_rows
 from slis.stream.reading.problems import NOMINAL_END, NOMINAL_START
+from tests.slis.stream.spools import rows, run_event
 
 OUTSIDE = (
     "0001-01-01T00:00:00+01:00",

@@ -11,17 +11,17 @@ from collector.shipper.__main__ import CLIENT
 from collector.shipper.producing import NotShippedError
 from collector.shipper.shipper import Shipper
 from collector.spool_file import open_spool
-from lineage.clock import system_clock
 from lineage.event_log.settings import read_log
 from lineage.lake.storage import open_lake
+from lineage.process.clock import system_clock
 from slis.stream.facts import extract_from_table
 from slis.stream.kafka import portion as portions
 from slis.stream.kafka.client import open_consumer, read_on_executor
 from slis.stream.kafka.log import TopicLog
 from slis.stream.on_executors import extract_on_executors
 from slis.stream.source import Bounds
-from tests.service.kafka.broker import running_broker
-from tests.service.ship.written import event
+from tests.service.ingest.kafka.broker import running_broker
+from tests.service.ingest.ship.written import event
 from tests.service.waiting import until
 
 pytestmark = pytest.mark.faults

@@ -5,16 +5,14 @@ from contextlib import closing, suppress
 from unittest.mock import Mock
 
 import pytest
-from spools import rows, run_event, spool, work_off
 from sqlalchemy import text
-from test_exactly_once import contents
 
 from collector.shipper.shipper import Shipper
 from collector.spool_file import open_spool
 from lineage.catalog.engine import in_turn, writing
-from lineage.clock import to_micros
 from lineage.event_log.records import GOODBYE, HEARTBEAT, Record, headers_of
 from lineage.event_log.settings import KafkaLog
+from lineage.process.clock import to_micros
 from slis.settings import Place
 from slis.stream import merge as merging
 from slis.stream.event_log import LogMismatchError, Portion
@@ -28,6 +26,8 @@ from slis.stream.merge import Landed, RangeMismatchError, SpoolRange
 from slis.stream.source import Bounds
 from slis.stream.spool_log import SpoolLog
 from tests.fakes.topic import Topic
+from tests.slis.stream.spools import rows, run_event, spool, work_off
+from tests.slis.stream.test_exactly_once import contents
 
 EVENTS = 8
 POSITIONS = "SELECT partition, next_offset FROM log_position ORDER BY 1"

@@ -6,17 +6,15 @@ import sqlite3
 from contextlib import closing
 
 import pytest
-from spools import rows, run_event, spool
 from structlog.testing import capture_logs
-from test_exactly_once import contents
 
 from collector.shipper.shipper import Shipper
 from collector.spool_file import open_spool
 from lineage.catalog.engine import catalog_url, open_catalog
-from lineage.clock import to_micros
 from lineage.event_log.records import HEARTBEAT, Record, headers_of
 from lineage.event_log.settings import KafkaLog
 from lineage.lake.reading import read_events
+from lineage.process.clock import to_micros
 from slis.lake.compaction import compact
 from slis.lake.retention import delete_hidden
 from slis.settings import Place
@@ -26,6 +24,8 @@ from slis.stream.landing import Landing, WaitError
 from slis.stream.source import Bounds
 from tests.fakes.topic import Topic
 from tests.slis.lake.lakes import visible, writer_of
+from tests.slis.stream.spools import rows, run_event, spool
+from tests.slis.stream.test_exactly_once import contents
 
 ROUND, ROWS = 6, 2  # events that are sent at once, and of a batch
 _ROUNDS = 4

@@ -6,13 +6,13 @@ from datetime import datetime
 from functools import partial
 
 import pytest
-from spools import CANONICAL, Event, Lander, rows, run_event, symlink
 from sqlalchemy import Engine
 
 from lineage.policy import DEFAULT, parse
-from slis.evaluation import evaluate
+from slis.evaluation.evaluation import evaluate
 from slis.stream import canonical
 from tests.service.waiting import until
+from tests.slis.stream.spools import CANONICAL, Event, Lander, rows, run_event, symlink
 
 pytestmark = pytest.mark.parametrize("catalogs", ["postgresql"], indirect=True)
 _WAITING = """

@@ -1,10 +1,10 @@
 """Runs and jobs with thousands of inputs and outputs: without edges, and reported as such."""
 
 import pytest
-from spools import rows, run_event
 
 from lineage.policy import DEFAULT
-from slis.evaluation import evaluate
+from slis.evaluation.evaluation import evaluate
+from tests.slis.stream.spools import rows, run_event
 
 PROBLEMS = "SELECT spool_seq, reason, detail FROM pipeline_error"
 EDGES = "SELECT count(*) FROM edge"

@@ -19,7 +19,7 @@ from alerts.notify.channels.channel import (
     read_secret,
 )
 from alerts.notify.settings import DeliverySettings
-from lineage.clock import Clock
+from lineage.process.clock import Clock
 
 _FILE: Final = re.compile(r"\{([^{}]+)\}")
 

@@ -7,7 +7,7 @@ import msgspec
 
 from alerts.notify.channels.channel import Contact, Outcome, Task
 from alerts.notify.settings import DeliverySettings
-from lineage.clock import Clock
+from lineage.process.clock import Clock
 
 
 class PagerDuty(msgspec.Struct, frozen=True, kw_only=True):

@@ -5,7 +5,7 @@ from typing import Any, Final, Literal
 from alerts.notify import sentences
 from alerts.notify.formatting import plain_text, quote_link
 from alerts.notify.message import Kind, Message
-from lineage.clock import from_micros
+from lineage.process.clock import from_micros
 
 Action = Literal["trigger", "acknowledge", "resolve"]
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 from alerts.notify.channels.channel import Contact, Outcome, PermanentFailure, Task
 from alerts.notify.settings import TICKETS, DeliverySettings
-from lineage.clock import Clock
+from lineage.process.clock import Clock
 
 if TYPE_CHECKING:
     from alerts.notify.channels.webhook.delivery import WebhookClient

@@ -5,7 +5,7 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
-from lineage.keys import key
+from lineage.names.keys import key
 
 revision = "0004"
 down_revision = "0003"

@@ -1,0 +1,141 @@
+"""`lineward gameday`: a simulated month with faults, and the quality of its notifications."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+import typer
+
+from lab.commands.gameday_live import live, policy
+from lab.gameday.estate import Shape
+from lab.gameday.truth import KINDS, Kind
+from lineage.process.logs import log_to_stderr
+from service.cli.commands.options import AsJson
+from service.cli.commands.progress import part, progress
+from service.cli.terminal import console, plain, print_json
+from service.errors import RejectedInputError
+
+if TYPE_CHECKING:
+    from lab.gameday.driver.judged import Judgement
+    from lab.gameday.driver.kept import Kept
+
+app = typer.Typer(add_completion=False)
+app.command("live")(live)
+app.command("policy")(policy)
+
+_OnDays = Callable[[float], None]
+_Seed = Annotated[int, typer.Option(min=0, help="Seed of the environment and the faults.")]
+_Datasets = Annotated[int, typer.Option(min=50, max=4_000)]
+_Days = Annotated[
+    int, typer.Option(min=2, max=60, help="Days to simulate; the first ten are for learning.")
+]
+_Faults = Annotated[int, typer.Option(min=0, max=200)]
+_Kinds = Annotated[
+    list[str] | None, typer.Option("--kind", help="Only faults of this kind; may be repeated.")
+]
+_Folder = Annotated[
+    Path | None, typer.Option("--keep", help="Empty folder to save the run in, for --reuse.")
+]
+_Reuse = Annotated[
+    Path | None,
+    typer.Option(help="Folder from --keep: run only the incident step again."),
+]
+
+
+@app.callback(invoke_without_command=True)
+def gameday(  # noqa: PLR0913 - options of a command
+    context: typer.Context,
+    *,
+    seed: _Seed = 1,
+    datasets: _Datasets = 2_000,
+    days: _Days = 30,
+    faults: _Faults = 60,
+    kind: _Kinds = None,
+    keep: _Folder = None,
+    reuse: _Reuse = None,
+    as_json: AsJson = False,
+) -> None:
+    """Replay a simulated environment with faults, and score the notifications.
+
+    Exits with 1 where something does not hold that must.
+    """
+    if context.invoked_subcommand is not None:
+        _reject_options(context)
+        return
+    log_to_stderr("error")
+    began = time.monotonic()
+    try:
+        with progress(quiet=as_json) as bars:
+            if reuse is not None:
+                kept = _kept(reuse)
+            else:
+                shape = Shape(seed, datasets, days)
+                kept = _replayed(
+                    keep, shape, faults, _kinds(kind), part(bars, "days replayed", days)
+                )
+            judgement = _judged(kept, began, part(bars, "days judged", kept.planned().shape.days))
+    except ValueError as error:
+        raise RejectedInputError(str(error)) from error
+    failings = _failings(judgement)
+    if as_json:
+        print_json(msgspec.to_builtins(judgement.score))
+    else:
+        _show(judgement, failings)
+    raise typer.Exit(bool(failings))
+
+
+def _reject_options(context: typer.Context) -> None:
+    """Reject options of the simulated month that were given to another mode."""
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        if source is not None and source.name == "COMMANDLINE":
+            wrong = (
+                f"{parameter.opts[0]}: for a simulated month only; `{context.invoked_subcommand}`"
+            )
+            raise typer.BadParameter(f"{wrong} has its own options, after its name")
+
+
+def _kept(folder: Path) -> "Kept":
+    # At their use, here and below: a command is known before what it needs is imported.
+    from lab.gameday.driver.kept import Kept  # noqa: PLC0415
+
+    return Kept(folder)
+
+
+def _kinds(names: list[str] | None) -> tuple[Kind, ...]:
+    unknown = sorted({*(names or ())}.difference(KINDS))
+    if unknown:
+        raise ValueError(f"--kind {unknown[0]}: expected one of {', '.join(KINDS)}")
+    return tuple(each for each in KINDS if not names or each in names)
+
+
+def _replayed(
+    folder: Path | None, shape: Shape, faults: int, kinds: tuple[Kind, ...], on_days: _OnDays
+) -> "Kept":
+    from lab.gameday.driver.home import replayed  # noqa: PLC0415
+
+    return replayed(folder, shape, faults, kinds, on_days=on_days)
+
+
+def _judged(kept: "Kept", began: float, on_days: _OnDays) -> "Judgement":
+    from lab.gameday.driver.judged import judge  # noqa: PLC0415
+
+    return judge(kept, began=began, on_days=on_days)
+
+
+def _failings(judgement: "Judgement") -> list[str]:
+    from lab.gameday.verdict import failings  # noqa: PLC0415
+
+    return failings([judgement.score], judgement.unknown_seconds)
+
+
+def _show(judgement: "Judgement", failings: list[str]) -> None:
+    score, shown = judgement.score, console()
+    for each in score.faults:
+        outcome = "detected" if each.detected else "not detected"
+        shown.print(plain(f"{each.kind}: expects {each.expect}, {outcome}, {each.pages} pages"))
+    shown.print(plain(f"false pages: {score.false_pages}"))
+    for failing in failings:
+        shown.print(plain(f"failed: {failing}"))

@@ -1,0 +1,156 @@
+"""Child process `lineward up` that watches the demo's shop, and reads of its catalog."""
+
+import os
+import signal
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import httpx
+import msgspec
+
+from lab.demo.patience import Patience, StepFailedError
+from service.errors import NoDataError
+from service.ingest.backfill import Sender
+from service.ingest.event_files import events_in
+from service.ingest.marquez.spooled import last_seq
+from service.queries.catalog_session import question
+from service.queries.dataset import why
+from service.queries.dataset_lookup import dataset_named
+from service.queries.datasets import Filters, datasets
+from service.queries.objectives import objectives
+from service.queries.shapes import DatasetRow, SliAnswer
+from service.queries.slis import slis
+from service.runtime.child import Child, RoleCommand
+from service.runtime.roles import environment
+from service.runtime.settings import Settings
+from service.runtime.status_file import STATUS
+
+_STOP_SECONDS = 75.0
+_MOST_QUOTED = 20
+_EVIDENCE_SECONDS = {"EVIDENCE_SECONDS": "5", "EVIDENCE_SETTLE_SECONDS": "15"}
+
+
+class Home:
+    """One `lineward up`, as a child."""
+
+    def __init__(self, settings: Settings, log: Path, event_logs: Path) -> None:
+        argv = (sys.executable, "-m", "service.cli.main", "up")
+        # Asked to stop rather than killed when the demo is, so that it stops its roles in order.
+        command = RoleCommand(role="up", argv=argv, death_signal=signal.SIGTERM)
+        self.settings = settings
+        self.collector = f"http://{settings.host}:{settings.collector_port}"
+        self._log = log
+        # Soon enough for who watches: elsewhere a minute and five are enough.
+        evidence = {"EVENT_LOGS": event_logs.as_uri(), **_EVIDENCE_SECONDS}
+        given = {f"LINEWARD_PIPELINE_{name}": value for name, value in evidence.items()}
+        event_logs.mkdir(parents=True)
+        self._child = Child(command, {**environment(settings), **given}, log)
+
+    def start(self, patience: Patience) -> None:
+        """Start it, and wait until it takes events."""
+        self._child.start()
+        patience.watchers.append(self.require_alive)
+        patience.until(self.accepts, what="collector")
+
+    def require_alive(self) -> None:
+        """See that it runs.
+
+        Raises:
+            StepFailedError: it has ended; with the end of its log.
+        """
+        if self._child.pid is not None and self._child.exited() is not None:
+            lines = self._log.read_text(encoding="utf-8", errors="replace").splitlines()
+            raise StepFailedError("\n".join(["`lineward up` ended:", *lines[-_MOST_QUOTED:]]))
+
+    def accepts(self) -> bool:
+        """Whether the collector answers."""
+        try:
+            return httpx.get(f"{self.collector}/livez", trust_env=False).is_success
+        except httpx.TransportError:
+            return False
+
+    def stop(self, patience: Patience) -> None:
+        """Ask it to stop, wait for that, and kill what is left."""
+        if self.require_alive in patience.watchers:
+            patience.watchers.remove(self.require_alive)
+        self._child.ask_to_stop()
+        try:
+            patience.until(
+                lambda: not self._child.is_running(), seconds=_STOP_SECONDS, what="end of `up`"
+            )
+        finally:
+            self._child.end()
+
+    def pid_of(self, role: str) -> int:
+        """Process id of a role that runs.
+
+        Raises:
+            StepFailedError: it does not run.
+        """
+        roles = msgspec.json.decode((self.settings.data_dir / STATUS).read_bytes())
+        pids = [one["pid"] for one in roles if one["role"] == role and one["pid"]]
+        if not pids:
+            raise StepFailedError(f"the {role} does not run")
+        return int(pids[0])
+
+    def load_history(self, recorded: Path) -> int:
+        """Send recorded events like `lineward backfill files`; return how many were accepted.
+
+        Raises:
+            StepFailedError: some were rejected.
+        """
+        sender = Sender(self.settings)
+        for _ in sender.send(events_in(recorded)):
+            pass
+        if sender.report.refused:
+            raise StepFailedError(f"{recorded}: {sender.report.refusals[0].reason}")
+        return sender.report.taken
+
+    def deliver(self, recorded: Path) -> None:
+        """Send the events of a file as any sender would: they are live, and late.
+
+        Raises:
+            StepFailedError: they were not taken.
+        """
+        body = b"[" + b",".join(event.body for event in events_in(recorded)) + b"]"
+        url = f"{self.collector}/api/v1/lineage/batch"
+        answer = httpx.post(url, content=body, timeout=30, trust_env=False)
+        # 200 lists rejected events; another success code means that all were accepted.
+        if answer.status_code == httpx.codes.OK or not answer.is_success:
+            raise StepFailedError(f"{recorded}: {answer.status_code} {answer.text[:200]}")
+
+    def received(self) -> int:
+        """Return the number of the newest event in the spool."""
+        return last_seq(self.settings.spool) or 0
+
+    def evaluated(self) -> int:
+        """Return the number of the newest event that an evaluation has included."""
+        try:
+            with question(self.settings) as asked:
+                found = asked.reader.rows("SELECT max(last_seq) FROM evaluation")
+        except NoDataError:
+            return 0
+        return found[0][0] or 0
+
+    def datasets(self) -> Mapping[str, DatasetRow]:
+        """Return every dataset by its name within the shop, most severe first; none at first."""
+        try:
+            with question(self.settings) as asked:
+                rows = datasets(asked.reader, Filters(), asked.evaluated).datasets
+        except NoDataError:
+            return {}
+        return {row.dataset.rpartition(f"{os.sep}shop{os.sep}")[2]: row for row in rows}
+
+    def slis(self) -> SliAnswer:
+        """Return all SLIs, by tier."""
+        with question(self.settings) as asked:
+            targets = objectives(self.settings)
+            return slis(asked.reader, asked.evaluated, targets, now=asked.now)
+
+    def evidence(self, dataset: DatasetRow) -> str:
+        """Explain in words why it is in its state."""
+        with question(self.settings) as asked:
+            named = dataset_named(asked.reader, dataset.dataset, dataset.dataset_namespace)
+            states = why(asked.reader, named, asked.evaluated).states
+        return next((one.evidence or "" for one in states if one.sli == dataset.sli), "")

@@ -1,0 +1,54 @@
+"""Place of a game day: a folder, and a Spark session of its own."""
+
+import tempfile
+from pathlib import Path
+
+from lab.gameday.driver.kept import Kept
+from lab.gameday.driver.replayed import OnDays, replay
+from lab.gameday.estate import Shape, make
+from lab.gameday.faults import plan
+from lab.gameday.policy import policy_of
+from lab.gameday.truth import KINDS, Kind
+from service.errors import RejectedInputError
+from slis.spark import jvm_memory
+from slis.spark.session import open_session
+
+_MEMORY = "2g"  # a month of runs is in the catalog, on disk; a day at a minute is what Spark holds
+
+
+def replayed(
+    folder: Path | None,
+    shape: Shape,
+    faults: int,
+    kinds: tuple[Kind, ...] = KINDS,
+    *,
+    on_days: OnDays = lambda _: None,
+) -> Kept:
+    """Replay a game day.
+
+    Args:
+        folder: that is empty or not there; none: one below the folder for temporary files.
+        shape: of the estate.
+        faults: how many are done to it.
+        kinds: of them.
+        on_days: called with how many days of the month are replayed.
+
+    Raises:
+        RejectedInputError: there is something in the folder.
+        ValueError: there is no room for so many faults in such an estate.
+    """
+    place = Path(tempfile.mkdtemp(prefix="lineward-gameday-")) if folder is None else folder
+    if place.exists() and any(place.iterdir()):
+        raise RejectedInputError(f"{place} is not empty: name another folder, or use --reuse")
+    # A lack of room is an error before Spark starts.
+    estate = make(shape)
+    day = plan(estate, faults, kinds)
+    kept = Kept(place)
+    kept.begin(shape, day, policy_of(estate, day.suppressions))
+    spark = open_session(driver_memory=_MEMORY, warehouse=place / "warehouse")
+    jvm_memory.settle()
+    try:
+        replay(spark, kept, estate, day.injected, on_days)
+    finally:
+        spark.stop()
+    return kept

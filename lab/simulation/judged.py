@@ -1,0 +1,104 @@
+"""Judgement of a simulation's gaps by three rules: ours, a z-score, a multiple of the median.
+
+Each gives, for each gap, the instant from which it calls the next write late.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pyspark.sql import SparkSession
+
+from lab.simulation import catalogued
+from lab.simulation.gaps import FIRST_WATCHED, Simulated
+from lab.simulation.scheduled import CHANGE_DAYS
+from lab.simulation.wall_clock import DAYS, HOLIDAYS, ZONE, Micros, day_of
+from lineage.process.clock import to_micros
+from slis.cadence import cadence, cadence_limits
+from slis.cadence.working_time import WorkingTime
+from slis.evaluation.sli_schemas import GAPS
+from slis.indicators.freshness import STREAMING_LIMIT_SECONDS
+
+NEVER = np.iinfo(np.int64).max
+_STEP_DAYS = 10.0
+_CYCLES = 28
+_WEEKEND = frozenset({5, 6})
+_CALENDAR = "germany"
+TIMES = {
+    None: WorkingTime(ZONE),
+    _CALENDAR: WorkingTime(ZONE, _WEEKEND, HOLIDAYS),
+}
+
+
+def learned(
+    spark: SparkSession, folder: Path, simulated: Simulated, days: Sequence[float]
+) -> Micros:
+    """Judge by the product's learned limits, and a stream by the product's own rule for streams.
+
+    Limits are learned by one job, as of the beginnings of days: in production they are learned
+    after each write. Each gap is judged by the limit of the last instant before it began, or of one
+    while it was open: that knows the writes up to the gap's beginning, and neither the gap nor what
+    came after it.
+    """
+    if simulated.is_streaming:
+        return simulated.gaps.started_at + round(STREAMING_LIMIT_SECONDS * 1e6)
+    instants = [day_of(day) for day in days]
+    rows = limited(spark, folder, simulated, instants)
+    due = np.full(simulated.gaps.dataset.size, NEVER)
+    micros = np.array([to_micros(instant) for instant in instants])
+    for row, places in by_profile(simulated, rows, micros):
+        time = TIMES[row.plan if isinstance(row.plan, str) else None]
+        due[places] = cadence_limits.deadlines(row, simulated.gaps.started_at[places], time)
+    return due
+
+
+def learning_days(cycle_days: float) -> list[float]:
+    """Ten days apart, and for a while after each change of cadence a cycle apart."""
+    cycles = [day + cycle * cycle_days for day in CHANGE_DAYS for cycle in range(1, _CYCLES)]
+    daily = [day + later for day in CHANGE_DAYS for later in range(1, _CYCLES, 3)]
+    return sorted({*np.arange(FIRST_WATCHED, DAYS, _STEP_DAYS).tolist(), *cycles, *daily})
+
+
+def limited(
+    spark: SparkSession, folder: Path, simulated: Simulated, instants: list[datetime]
+) -> pd.DataFrame:
+    """Profiles with limits, of those that have learned enough for one."""
+    writes = catalogued.writes(spark, folder, simulated)
+    plan = _CALENDAR if simulated.has_calendar else None
+    ours = spark.createDataFrame([], GAPS)
+    found = cadence.profiles(
+        catalogued.planned(writes, plan), ours, instants=instants, times=TIMES
+    ).persist()
+    try:
+        tails = cadence_limits.pools(found)
+        limits = cadence_limits.with_tails(found, tails).where("gaps >= 8")
+        return limits.toPandas()
+    finally:
+        found.unpersist()
+
+
+def by_profile(
+    simulated: Simulated, rows: pd.DataFrame, instants: Micros
+) -> Iterator[tuple[Any, Micros]]:
+    """Join each row of limits with the gaps that it judges."""
+    gaps = simulated.gaps
+    begun = np.searchsorted(instants, gaps.started_at, side="right")
+    # An instant inside the gap, before a day is over, knows all that was known as it began.
+    following = instants[np.minimum(begun, instants.size - 1)]
+    day = timedelta(days=1) // timedelta(microseconds=1)
+    is_open = (following < gaps.ended_at) & (following < gaps.started_at + day)
+    place = np.where(is_open & (begun < instants.size), begun, begun - 1)
+    key = gaps.dataset * instants.size + place
+    key[place < 0] = -1
+    order = np.argsort(key, kind="stable")
+    held = key[order]
+    wanted = rows.dataset_key.to_numpy() * instants.size + np.searchsorted(
+        instants, rows.as_of.to_numpy()
+    )
+    starts, ends = np.searchsorted(held, wanted), np.searchsorted(held, wanted, side="right")
+    for row, start, end in zip(rows.itertuples(), starts, ends, strict=True):
+        if end > start:
+            yield row, order[start:end]

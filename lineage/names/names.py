@@ -1,0 +1,137 @@
+"""Folds the spellings of a dataset's name into one.
+
+The rules themselves are data, in `lineage.names.rules`.
+
+The pipeline asks for each distinct spelling of a batch once, in its driver: as Spark expressions
+the same rules cost a third of a second a batch in planning and matching (`docs/decisions.md`).
+"""
+
+import re
+from collections.abc import Iterator
+from datetime import date
+from functools import lru_cache
+
+import msgspec
+
+from lineage.names.rules import (
+    BIGQUERY_PARTITION,
+    GROUPS,
+    PARTITION,
+    PARTITION_DATE,
+    SEPARATOR,
+    SEPARATOR_SUBSTITUTE,
+    RuleGroup,
+)
+from lineage.redaction import CREDENTIALS, clear, clear_name
+
+_CACHED_NAMES = 65_536
+_URI = re.compile(r"(?P<namespace>(?P<scheme>[a-z0-9+.-]+)://[^/]+)/+(?P<name>[\s\S]*)")
+_LOCAL = re.compile(r"(?P<namespace>file|dbfs)?:?/+(?P<name>[\s\S]*)")
+_SCHEMES_WITH_ROOTED_NAMES = ("hdfs", "viewfs", "file")
+FOLD = "fold"  # in place of a rule: a fold of the policy took the name
+
+
+class Folded(msgspec.Struct, frozen=True):
+    """Canonical name of a dataset, and the ids of the rules that led to it, in order."""
+
+    namespace: str
+    name: str
+    rules: tuple[str, ...] = ()
+
+
+def combined(namespace: str, name: str) -> str:
+    """Return the string that the rules are written for; escape separators inside a name.
+
+    It is replaced.
+    """
+    parts = (part.replace(SEPARATOR, SEPARATOR_SUBSTITUTE) for part in (namespace, name))
+    return "".join(part + SEPARATOR for part in parts)
+
+
+def joined(namespace: str, name: str) -> str:
+    """Combine both as people write it: `s3://bucket/lake/orders`, `file/lake/orders`, `shop/t`."""
+    return f"{namespace}{'' if name.startswith('/') else '/'}{name}"
+
+
+def split_joined(text: str) -> tuple[str, str]:
+    """Return the namespace and name that a text most likely means; not folded yet.
+
+    A URI is cut behind its authority, a bare path is a local file, all else is cut at the first
+    slash. What has no slash at all is a name without a namespace.
+    """
+    if found := _URI.match(text):
+        slash = "/" if found["scheme"] in _SCHEMES_WITH_ROOTED_NAMES else ""
+        return found["namespace"], slash + found["name"]
+    if found := _LOCAL.match(text):
+        return found["namespace"] or "file", "/" + found["name"]
+    namespace, slash, name = text.partition("/")
+    return (namespace, name) if slash else ("", text)
+
+
+def is_of_session(namespace: str, name: str) -> bool:
+    """Return whether a name is known in one session only: a table of Flink's in-memory catalog.
+
+    Each session starts with an empty catalog, and may give the name to another topic or table.
+    """
+    return namespace.startswith("flink://") or name.startswith("default_catalog.")
+
+
+@lru_cache(maxsize=_CACHED_NAMES)
+def fold(namespace: str, name: str) -> Folded:
+    """Return the canonical name of a dataset; folding it again changes nothing."""
+    cleared = clear(namespace), clear_name(name)
+    spelling = combined(*cleared)
+    group = _group_of(spelling)
+    applied: list[str] = [] if cleared == (namespace, name) else [CREDENTIALS]
+    for rule_id, pattern, replacement in _compiled(group) if group else ():
+        spelling, matches = pattern.subn(replacement, spelling, count=1)
+        applied += [rule_id] * matches
+    folded_namespace, folded_name, _ = spelling.split(SEPARATOR, 2)
+    return Folded(folded_namespace, folded_name, tuple(applied))
+
+
+def partition_of(namespace: str, name: str) -> str | None:
+    """Return the partitions in a name as it was sent, as `dt=2026-11-21/hour=04` or `2026/11/21`.
+
+    A BigQuery decorator is returned as `202611`, `20261121` or `2026112104`.
+    """
+    spelling = combined(clear(namespace), clear_name(name))
+    for pattern in (PARTITION, BIGQUERY_PARTITION):
+        if found := re.match(pattern, spelling, re.ASCII):
+            return found[1]
+    return None
+
+
+def partition_date(partition: str) -> date | None:
+    """Return the day of a partition, the first of the month where it is one.
+
+    None where it names no valid date.
+    """
+    found = re.search(PARTITION_DATE, partition, re.ASCII)
+    if not found:
+        return None
+    try:
+        return date(int(found[1]), int(found[2]), int(found[3] or 1))
+    except ValueError:
+        return None
+
+
+def _group_of(spelling: str) -> RuleGroup | None:
+    return next((group for group, when in _guards() if when.search(spelling)), None)
+
+
+@lru_cache(maxsize=1)
+def _guards() -> tuple[tuple[RuleGroup, re.Pattern[str]], ...]:
+    return tuple((group, re.compile(group.when, re.ASCII)) for group in GROUPS)
+
+
+@lru_cache(maxsize=len(GROUPS))
+def _compiled(group: RuleGroup) -> tuple[tuple[str, re.Pattern[str], str], ...]:
+    return tuple(_compile(group))
+
+
+def _compile(group: RuleGroup) -> Iterator[tuple[str, re.Pattern[str], str]]:
+    for rule in group.rules:
+        # Java's $1 is Python's \g<1>.
+        replacement = re.sub(r"\$([0-9])", r"\\g<\1>", rule.replacement)
+        yield rule.id, re.compile(rule.pattern, re.ASCII), replacement

@@ -1,0 +1,112 @@
+"""Calls an action with what this process has: its catalog, collector, supervisor and policy."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from lineage.catalog.engine import open_catalog
+from lineage.catalog.leases import Fence, leading
+from lineage.policy import Policy
+from lineage.process.clock import Clock, system_clock, to_micros
+from runbooks.actions.audit import Via
+from runbooks.actions.calling import Answer, Call, call
+from runbooks.actions.errors import (
+    ActionError,
+    ForbiddenActionError,
+    InvalidActionError,
+    RefusedActionError,
+)
+from runbooks.actions.kubernetes import Kubernetes
+from runbooks.actions.kubernetes_settings import read as read_kubernetes
+from runbooks.actions.means import Means
+from service.actions.collector_adapter import PostedTo
+from service.actions.lineage_adapter import GraphOf
+from service.actions.sql_adapter import Parser
+from service.actions.supervisor_adapter import SupervisedOn
+from service.errors import (
+    ActionFailedError,
+    ActionForbiddenError,
+    ActionRejectedError,
+    InvalidQuestionError,
+    NoDataError,
+    ServiceError,
+)
+from service.queries.catalog_session import advice
+from service.runtime.periodic import is_there
+from service.runtime.policies import policy_for
+from service.runtime.settings import Settings
+
+_ERRORS: Final[tuple[tuple[type[ActionError], type[ServiceError]], ...]] = (
+    (InvalidActionError, InvalidQuestionError),
+    (ForbiddenActionError, ActionForbiddenError),
+    (RefusedActionError, ActionRejectedError),
+)
+
+
+class Asker(msgspec.Struct, frozen=True, kw_only=True):
+    """Who asks, by which way, and whether they may have things done."""
+
+    who: str
+    via: Via
+    is_allowed: bool = True
+
+
+def act(  # noqa: PLR0913 - what, by whom, where, when
+    settings: Settings,
+    name: str,
+    arguments: Mapping[str, Any],
+    asker: Asker,
+    *,
+    is_dry: bool,
+    clock: Clock = system_clock,
+    policy: Policy | None = None,
+    fence: Fence | None = None,
+) -> Answer:
+    """Call it, with its rows in the audit log; `policy`: in force, else as its file is now.
+
+    `fence`: of the leader that acts by the policy; a person's action needs none.
+
+    Raises:
+        ServiceError: it does not take place; by its class the exit code and the status.
+        LeaseLostError: another service leads; it is not begun.
+    """
+    if not is_there(settings.catalog):
+        raise NoDataError(advice(settings))
+    policy = policy or policy_for(settings)
+    means = _means(settings, policy, asker, to_micros(clock()), fence)
+    wanted = Call(name=name, arguments=arguments, is_dry=is_dry, is_allowed=asker.is_allowed)
+    try:
+        return call(wanted, means)
+    except ActionError as error:
+        raise _of_service(error) from error
+    finally:
+        means.engine.dispose()
+
+
+def _means(
+    settings: Settings, policy: Policy, asker: Asker, now: int, fence: Fence | None
+) -> Means:
+    kubernetes = read_kubernetes()
+    engine = open_catalog(settings.catalog)
+    return Means(
+        engine=engine if fence is None else leading(engine, fence),
+        data_dir=settings.data_dir,
+        lake=settings.lake,
+        now=now,
+        who=asker.who,
+        via=asker.via,
+        policy=policy,
+        collector=PostedTo(settings),
+        graph=GraphOf(settings),
+        supervised=SupervisedOn(settings),
+        sql=Parser(),
+        kubernetes=None if kubernetes.url is None else Kubernetes(kubernetes),
+    )
+
+
+def _of_service(error: ActionError) -> ServiceError:
+    for kind, answered in _ERRORS:
+        if isinstance(error, kind):
+            return answered(str(error))
+    return ActionFailedError(str(error))

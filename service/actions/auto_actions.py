@@ -1,0 +1,120 @@
+"""Has done what the policy asks for when an incident opens; one work of a thread of its own.
+
+An action may wait for a Kubernetes or a collector, and nobody who is to be told waits behind it.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import structlog
+from sqlalchemy import Connection, Engine, Row, func, select, true
+
+from lineage.catalog.leases import Fence, fence_of
+from lineage.catalog.tables import incident, incident_member
+from lineage.periods import Monotonic, Period
+from lineage.policy.model import Policy
+from lineage.process.clock import Clock, to_micros
+from runbooks.actions.triggers import Due, Occasion, due, past
+from service.actions.action_runner import Asker, act
+from service.errors import ServiceError
+from service.runtime.settings import Settings
+
+_EVERY_SECONDS = 10.0
+_FRESH_MICROS = 3_600_000_000  # a rule that is new acts on no incident of yesterday
+_MOST_INCIDENTS = 100
+_log = structlog.get_logger(__name__)
+
+
+class ByPolicy:
+    """Looks every ten seconds at the incidents that opened within the hour."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Clock,
+        policy: Callable[[], Policy],
+        monotonic: Monotonic = time.monotonic,
+    ) -> None:
+        self._settings, self._clock, self._policy = settings, clock, policy
+        self._looks = Period(_EVERY_SECONDS, monotonic)
+
+    def __call__(self, engine: Engine) -> None:
+        """Do what is due, one incident after the other: each counts for the next."""
+        if self._looks.is_due():
+            with self._looks.turn():
+                self._act_on_what_is_due(engine, to_micros(self._clock()))
+
+    def _act_on_what_is_due(self, engine: Engine, now: int) -> None:
+        try:
+            policy = self._policy()
+        except ServiceError as error:
+            _log.warning("policy_unknown", reason=str(error)[:300])
+            return
+        if policy.actions:
+            self._look(engine, policy, now)
+
+    def _look(self, engine: Engine, policy: Policy, now: int) -> None:
+        with engine.connect() as connection:
+            found = occasions(connection, now)
+        for occasion in found:
+            with engine.connect() as connection:
+                asked = due(policy, occasion, past(connection, occasion.incident, now))
+            for one in asked:
+                self._act(one, policy, fence_of(engine))
+
+    def _act(self, due: Due, policy: Policy, fence: Fence | None) -> None:
+        asker = Asker(who=due.who, via="policy")
+        try:
+            act(
+                *(self._settings, due.do, due.arguments, asker),
+                is_dry=due.is_dry,
+                clock=self._clock,
+                policy=policy,
+                fence=fence,
+            )
+        except ServiceError as error:
+            # The audit log has it; it is not tried again for this incident.
+            text = str(error)[:300]
+            _log.warning("policy_action_refused", action=due.do, who=due.who, reason=text)
+
+
+def occasions(connection: Connection, now: int) -> list[Occasion]:
+    """Incidents that are open and nobody has taken, the eldest first."""
+    run = (
+        select(func.max(incident_member.c.run_id))
+        .where(incident_member.c.incident_id == incident.c.incident_id)
+        .where(incident_member.c.steps == 0, incident_member.c.left_at.is_(None))
+        .scalar_subquery()
+    )
+    is_asked = (
+        incident.c.state == "open",
+        incident.c.opened_at > now - _FRESH_MICROS,
+        ~incident.c.is_frozen,
+        incident.c.is_false_alarm.isnot(true()),
+    )
+    rows = connection.execute(
+        select(incident, run.label("run_id"))
+        .where(*is_asked)
+        .order_by(incident.c.opened_at, incident.c.incident_id)
+        .limit(_MOST_INCIDENTS)
+    )
+    return [_occasion(row, now) for row in rows]
+
+
+def _occasion(row: Row[Any], now: int) -> Occasion:
+    root = (row.root_namespace, row.root_name)
+    job = root if row.root_entity == "job" else (None, None)
+    dataset = root if row.root_entity == "dataset" else (None, None)
+    return Occasion(
+        incident=row.incident_id,
+        kind=row.root_kind,
+        namespace=row.root_namespace,
+        name=row.root_name,
+        at=now,
+        run=row.run_id,
+        job_namespace=job[0],
+        job_name=job[1],
+        dataset_namespace=dataset[0],
+        dataset=dataset[1],
+    )

@@ -1,0 +1,60 @@
+"""The collector, as actions post to it."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple, TypeVar
+
+from runbooks.actions.errors import FailedActionError
+from service.errors import RejectedInputError
+from service.ingest.batching import lots
+from service.ingest.collector_client import Reach, Target, UnansweredError, detail_of
+from service.ingest.event_uploader import Poster
+from service.runtime.settings import Settings
+
+_GIVE_UP_SECONDS = 30.0
+_Found = TypeVar("_Found")
+
+
+class _Body(NamedTuple):
+    body: bytes
+
+
+class PostedTo:
+    """The collector of these settings."""
+
+    def __init__(self, settings: Settings, *, give_up_seconds: float = _GIVE_UP_SECONDS) -> None:
+        self._settings = settings
+        self._give_up_seconds = give_up_seconds
+
+    def post(self, bodies: Sequence[bytes], origin: str) -> list[str]:
+        """Events, marked with an origin; why some were refused."""
+        poster = Poster(self._reach(origin))
+        rejected: list[str] = []
+        for lot in lots(_Body(body) for body in bodies):
+            found = self._answered(partial(poster.post, [one.body for one in lot]))
+            rejected += [one.reason for one in found]
+        return rejected
+
+    def requeue(self, body: bytes, origin: str, number: int) -> str | None:
+        """Post a rejected body again, and return the reason if it is rejected again."""
+        reach, more = self._reach(origin), {"Lineward-Requeued": str(number)}
+        answer = self._answered(lambda: reach.answered("/api/v1/lineage", body, more))
+        return None if answer.is_success else detail_of(answer)
+
+    def _reach(self, origin: str) -> Reach:
+        settings = self._settings
+        target = Target(
+            url=settings.collector,
+            origin=origin,
+            token_file=settings.collector_token_file,
+            secret_file=settings.reader_secret,
+        )
+        return Reach(target, give_up_seconds=self._give_up_seconds)
+
+    def _answered(self, ask: Callable[[], _Found]) -> _Found:
+        try:
+            return ask()
+        except (UnansweredError, RejectedInputError) as error:
+            url = self._settings.collector
+            message = f"the collector does not take it at {url}: {error}. Ask again: nothing is"
+            raise FailedActionError(f"{message} repeated by that") from error

@@ -1,0 +1,32 @@
+"""The graph, as actions ask it: the same answers as the API's."""
+
+from runbooks.actions.errors import InvalidActionError
+from runbooks.actions.means import Affected, Downstream
+from service.errors import UnknownDatasetError
+from service.queries.catalog_session import question
+from service.queries.dataset_lookup import dataset_named
+from service.queries.impact import impact
+from service.runtime.settings import Settings
+
+
+class GraphOf:
+    """Of the catalog of these settings."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    def downstream(self, dataset: str, namespace: str | None) -> Downstream:
+        """All that is made of a dataset."""
+        with question(self._settings) as asked:
+            try:
+                named = dataset_named(asked.reader, dataset, namespace)
+            except UnknownDatasetError as error:
+                raise InvalidActionError(str(error)) from error
+            found = impact(asked, named)
+        affected = tuple(
+            Affected(one.dataset_namespace, one.dataset, one.tier, one.owner, one.state)
+            for one in found.affected
+        )
+        return Downstream(
+            found.dataset_namespace, found.dataset, found.state, affected, found.partial_reason
+        )

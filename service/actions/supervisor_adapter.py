@@ -1,0 +1,21 @@
+"""The roles of `lineward up`, as actions see them."""
+
+from service.queries.status import roles_of
+from service.runtime.restarts import ask
+from service.runtime.settings import Settings
+
+
+class SupervisedOn:
+    """Those that run on the data folder of these settings, on this machine."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    def roles(self) -> dict[str, str]:
+        """State by role; empty when no supervisor runs there."""
+        is_up, roles = roles_of(self._settings.data_dir)
+        return {role.role: role.state for role in roles} if is_up else {}
+
+    def ask_to_restart(self, role: str) -> None:
+        """Have the supervisor stop the role, and start it again."""
+        ask(self._settings.data_dir, role)

@@ -1,0 +1,110 @@
+"""Counts what this process answered without an audit row, and what it rejected without one.
+
+The judge of the audit log sees rows; this counts what has none, for each replica by itself.
+"""
+
+import uuid
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, Engine, select
+
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from lineage.process.clock import Clock, to_micros
+from lineage.states import UNAUTHORIZED_ACCESS
+from service.api.access.access_auditor import DENIED, GROUPED, count_bad, stored_versions
+from service.api.access.audit import Access, Recorder
+from service.api.access.budget import Grouped
+from service.api.access.judge import Version, version_at
+from service.api.access.served import Answered, ServedLog
+from service.api.served.counter_buffer import Batch
+from service.api.served.flush import add
+
+UNAUDITED = "unaudited"
+_MOST_IDS = 500
+
+
+class AccessCounter:
+    """Called once a second, by every replica."""
+
+    def __init__(
+        self, recorder: Recorder, served: ServedLog, grouped: Grouped, clock: Clock
+    ) -> None:
+        self._recorder = recorder
+        self._served = served
+        self._grouped = grouped
+        self._versions: list[Version] = []
+        self._clock = clock
+
+    def __call__(self, engine: Engine) -> None:
+        """Store the version in force, and count what this process answered and rejected."""
+        self._recorder.store_versions()
+        answered, lost = self._served.take()
+        grouped = self._grouped.take()
+        try:
+            self._write_grouped(grouped)
+            self._count(engine, answered, lost, grouped)
+        except BaseException:
+            self._served.give_back(answered, lost)
+            for reason, count in grouped.items():
+                self._grouped.add(reason, count)
+            raise
+
+    def _write_grouped(self, grouped: dict[str, int]) -> None:
+        """Write one row for all of a second that were rejected for the same reason."""
+        at = to_micros(self._clock())
+        self._recorder.write([_grouped_row(at, *each) for each in sorted(grouped.items())])
+
+    def _count(
+        self, engine: Engine, answered: list[Answered], lost: int, grouped: dict[str, int]
+    ) -> None:
+        with engine.connect() as connection:
+            versions = self._versions = stored_versions(connection, self._versions)
+            unaudited = _unaudited(connection, versions, answered)
+        batch = Batch()
+        for reason, count in grouped.items():
+            batch.counts[DENIED, reason] += count
+        for one in unaudited:
+            count_bad(batch, UNAUDITED, one.answered_at, {"request_id": one.request_id})
+        # Without a version nobody was ever asked for a token: what was served is no access.
+        for _ in range(lost if versions else 0):
+            batch.count(UNAUTHORIZED_ACCESS, to_micros(self._clock()), "unknown")
+        if batch:
+            with writing(engine) as connection:
+                add(connection, batch)
+
+
+def _grouped_row(at: int, reason: str, count: int) -> Access:
+    """Return a row for rejections that have none of their own."""
+    return Access(
+        at=at,
+        request_id=uuid.uuid4().hex,
+        who="",
+        fingerprint="",
+        action=GROUPED,
+        subject=f"{count:,} more requests",
+        namespaces="[]",
+        decision="deny",
+        reason=reason,
+        status=401,
+        version="",
+    )
+
+
+def _unaudited(
+    connection: Connection, versions: Sequence[Version], answered: Sequence[Answered]
+) -> list[Answered]:
+    """Yield what was served while access was guarded, from request to answer, without a row."""
+    guarded = [one for one in answered if _is_guarded(versions, one)]
+    audit = tables.access_audit
+    known: set[str] = set()
+    for start in range(0, len(guarded), _MOST_IDS):
+        ids = [one.request_id for one in guarded[start : start + _MOST_IDS]]
+        is_let_in = (audit.c.request_id.in_(ids)) & (audit.c.decision == "allow")
+        known |= set(connection.scalars(select(audit.c.request_id).where(is_let_in)))
+    return [one for one in guarded if one.request_id not in known]
+
+
+def _is_guarded(versions: Sequence[Version], one: Answered) -> bool:
+    held = (version_at(versions, at) for at in (one.asked_at, one.answered_at))
+    return all(version is not None and version.tokens is not None for version in held)

@@ -1,0 +1,114 @@
+"""Who asks, and whether they may: decided for each access by the version in force."""
+
+import hashlib
+import hmac
+import re
+from collections.abc import Iterable
+
+import msgspec
+
+from service.api.access.versions import AccessVersion, Holder, fingerprint_of
+from service.api.access.visibility import EVERYTHING, Sight
+
+READ, RESPOND, ALERTS, ADMIN = "read", "respond", "alerts", "admin"
+OTHER = "other"
+# What each action needs; what is not here needs the most.
+NEEDS = {
+    **dict.fromkeys(
+        ("lineage", "impact", "dataset", "datasets", "why", "history", "run", "diff", "slis"), READ
+    ),
+    **dict.fromkeys(("overview", "incidents", "incident", "graph", "suppressions", "jobs"), READ),
+    **dict.fromkeys(("answer", "suppress"), RESPOND),
+    "alertmanager": ALERTS,  # a webhook's secret can do nothing else
+}
+_BEARER = re.compile(rb"[Bb]earer +([!-~]+)")
+_ADVICE = {
+    "no_token": "send the header `Authorization: Bearer TOKEN`",
+    "malformed_token": "expected one header `Authorization: Bearer TOKEN`",
+    "unknown_token": "unknown token: it may have been replaced or removed",
+    "expired": "the token has expired",
+    "role": "the token's roles do not allow this",
+    "whole_only": "this answer cannot be limited to the namespaces of the token",
+    "namespace": "the token may not see this namespace",
+}
+_UNKNOWN_WHO = ("no_token", "malformed_token", "unknown_token", "expired")
+
+
+class Decision(msgspec.Struct, frozen=True):
+    """Whether to answer.
+
+    Attributes:
+        reason: a word for why not; empty when allowed.
+        who: the token's name; empty where no token is known by what was shown.
+        fingerprint: of the token that was shown; never the token.
+    """
+
+    reason: str
+    who: str
+    fingerprint: str
+    visibility: Sight = EVERYTHING
+
+    @property
+    def allowed(self) -> bool:
+        """Whether to answer."""
+        return not self.reason
+
+    @property
+    def status(self) -> int:
+        """401: say who you are; 403: it is known, and may not."""
+        return status_of(self.reason)
+
+
+def status_of(reason: str) -> int:
+    """Return the HTTP status of a rejection."""
+    return 401 if reason in _UNKNOWN_WHO else 403
+
+
+def advice(reason: str) -> str:
+    """Return advice for a rejected request, without any text of the request."""
+    return _ADVICE[reason]
+
+
+def decide(
+    version: AccessVersion, shown: Iterable[bytes], action: str, at: int, *, is_cut: bool
+) -> Decision:
+    """Decide one access.
+
+    Args:
+        version: in force, with holders.
+        shown: the values of the request's Authorization headers.
+        action: what is asked, a key of `NEEDS` or anything else.
+        at: now, µs.
+        is_cut: whether the answer will leave out what the token may not see.
+    """
+    headers = list(shown)
+    found = _BEARER.fullmatch(headers[0]) if len(headers) == 1 else None
+    if found is None:
+        return Decision("malformed_token" if headers else "no_token", "", "")
+    digest = hashlib.sha256(found[1]).digest()
+    fingerprint = fingerprint_of(digest)
+    holder = _holder_of(version, digest)
+    if holder is None:
+        return Decision("unknown_token", "", fingerprint)
+    reason = _rejection(holder, action, at, is_cut=is_cut)
+    return Decision(reason, holder.name, fingerprint, Sight(holder.namespaces))
+
+
+def _holder_of(version: AccessVersion, digest: bytes) -> Holder | None:
+    """Compare with every token in constant time, so that timing reveals nothing."""
+    found = None
+    for holder in version.holders or ():
+        if hmac.compare_digest(holder.digest, digest):
+            found = holder
+    return found
+
+
+def _rejection(holder: Holder, action: str, at: int, *, is_cut: bool) -> str:
+    if holder.expires_at is not None and at >= holder.expires_at:
+        return "expired"
+    needed = NEEDS.get(action, ADMIN)
+    if needed not in holder.roles and ADMIN not in holder.roles:
+        return "role"
+    if not is_cut and "*" not in holder.namespaces:
+        return "whole_only"
+    return ""

@@ -1,0 +1,90 @@
+"""All that guards one API: the policy in force, the audit log, the count of what was served."""
+
+import time
+
+from litestar.middleware import DefineMiddleware
+
+from lineage.process.clock import Clock, system_clock, to_micros
+from service.api.access.access_auditor import AccessJudge
+from service.api.access.access_policy import AccessInForce
+from service.api.access.audit import Access, Recorder
+from service.api.access.budget import Bounds, Budget, Grouped
+from service.api.access.counting import AccessCounter
+from service.api.access.gate import Gate
+from service.api.access.served import ServedCounter, ServedLog
+from service.runtime.policies import PolicyInForce
+from service.runtime.settings import Settings
+
+_SIGNED_IN = 60  # in ten seconds, from one address: an office behind one proxy
+
+
+class Guard:
+    """One for each process that answers.
+
+    Attributes:
+        policy: in force, for all else that this process does.
+        count: to be called once a second, with the catalog.
+        judge: likewise, by the leader of several services.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Clock = system_clock,
+        policy: PolicyInForce | None = None,
+    ) -> None:
+        self._clock = clock
+        self.policy = policy or PolicyInForce(settings.policy)
+        self._force = AccessInForce(self.policy, clock)
+        self._recorder = Recorder(settings.catalog, self._force)
+        self._served = ServedLog()
+        self._grouped = Grouped()
+        self._budget = Budget(time.monotonic)
+        self._signing_in = Budget(time.monotonic, Bounds(answers=_SIGNED_IN))
+        self.count = AccessCounter(self._recorder, self._served, self._grouped, clock)
+        self.judge = AccessJudge(clock, keep_days=settings.access_audit_days)
+
+    def may_sign_in(self, address: str) -> bool:
+        """Note that a browser of this address signs in; whether it may try again so soon."""
+        return self._signing_in.spend(address) != "too_many"
+
+    async def record_rejection(
+        self, action: str, who: str, reason: str, request_id: str, address: str = ""
+    ) -> None:
+        """Audit one who was rejected by another than the gate; returns once the row is durable.
+
+        Beyond the budget of `address` it is counted, and has no row of its own.
+
+        Raises:
+            UnauditedError: it is not.
+        """
+        if self._budget.spend(address) != "own_row":
+            self._grouped.add(reason)
+            return
+        access = Access(
+            at=to_micros(self._clock()),
+            request_id=request_id,
+            who=who,
+            fingerprint="",
+            action=action,
+            subject="",
+            namespaces="[]",
+            decision="deny",
+            reason=reason,
+            status=401,
+            version="",
+        )
+        await self._recorder.record(access)
+
+    def middleware(self) -> list[DefineMiddleware]:
+        """Return the middleware, outermost first: it counts what the inner one lets out."""
+        return [
+            DefineMiddleware(ServedCounter, log=self._served, clock=self._clock),
+            DefineMiddleware(
+                Gate,
+                force=self._force,
+                recorder=self._recorder,
+                budget=self._budget,
+                grouped=self._grouped,
+            ),
+        ]

@@ -1,0 +1,186 @@
+"""The HTTP API: reads the catalog, and counts what it answers; described at `/schema`."""
+
+from collections.abc import Callable
+from typing import Any
+
+from litestar import Litestar, Request
+from litestar.datastructures import ResponseHeader, State
+from litestar.middleware import DefineMiddleware
+from litestar.openapi.config import OpenAPIConfig
+
+from alerts.notify.settings import DeliverySettings, RoutingSettings
+from lineage.graph.cache.graph_cache import LiveLineage
+from lineage.process.clock import Clock, system_clock
+from service.api.access.guard import Guard
+from service.api.etags import ETags
+from service.api.hosts import host_check
+from service.api.openapi import Json, Yaml
+from service.api.problems import HANDLERS, SAFE_HEADERS
+from service.api.routes import (
+    access_audit,
+    actions,
+    alertmanager,
+    audit,
+    columns,
+    dataset_pages,
+    datasets,
+    diff,
+    event_errors,
+    graph,
+    health,
+    incident_actions,
+    incident_pages,
+    incidents,
+    jobs,
+    lake,
+    lineage,
+    listener,
+    login,
+    overview,
+    pagerduty,
+    run_pages,
+    runbooks,
+    runs,
+    set_aside,
+    slack,
+    slis,
+    suppressions,
+    unsourced,
+)
+from service.api.routes.marquez import MARQUEZ_ROUTES
+from service.api.routes.marquez.segments import NameSegments
+from service.api.served.counter_buffer import Tallies
+from service.api.served.queries import QueryTimer
+from service.incidents.pagerduty_events import PagerDutyInbox
+from service.incidents.slack_buttons import SlackInbox
+from service.ingest.input_checks import require_sound
+from service.release import release
+from service.runtime.settings import Settings
+
+_AnyRequest = Request[Any, Any, Any]
+_PAGES = (
+    overview.get_overview,
+    dataset_pages.get_dataset_list,
+    dataset_pages.get_dataset_page,
+    incident_pages.get_incident_list,
+    incident_pages.get_incident_page,
+    incident_pages.post_action,
+    run_pages.get_run_page,
+    run_pages.get_diff_page,
+    jobs.get_jobs_page,
+    unsourced.get_unsourced_page,
+    set_aside.get_set_aside_page,
+    event_errors.get_rejected_page,
+    event_errors.get_pipeline_errors_page,
+    access_audit.get_access_audit_page,
+    login.get_login,
+    login.post_login,
+    login.post_logout,
+)
+_ROUTES = (
+    datasets.get_datasets,
+    datasets.get_dataset,
+    datasets.get_why,
+    datasets.get_history,
+    lineage.get_lineage,
+    lineage.get_impact,
+    *columns.COLUMN_ROUTES,
+    graph.get_graph_nodes,
+    graph.get_graph_edges,
+    runs.get_runs,
+    runs.get_run,
+    lake.get_lake_runs,
+    lake.get_lake_run,
+    jobs.get_jobs,
+    unsourced.get_unsourced_reads,
+    diff.get_diff,
+    incidents.get_incidents,
+    incidents.get_incident,
+    slis.get_slis,
+    slis.get_status,
+    alertmanager.post_alertmanager,
+    incident_actions.post_action,
+    suppressions.get_suppressions,
+    suppressions.post_suppression,
+    suppressions.delete_suppression,
+    audit.get_audit,
+    access_audit.get_access_audit,
+    set_aside.get_set_aside_events,
+    event_errors.get_rejected_events,
+    event_errors.get_pipeline_errors,
+    slack.post_interaction,
+    pagerduty.post_event,
+    health.get_livez,
+    health.get_readyz,
+    listener.get_listener,
+    runbooks.get_runbooks,
+    runbooks.get_runbook,
+    actions.get_actions,
+    actions.post_action,
+    *MARQUEZ_ROUTES,
+)
+
+
+def _checks(settings: Settings, routing: RoutingSettings) -> Callable[[_AnyRequest], None]:
+    """Of every request, once the gate let it through."""
+    of_host = host_check(settings.own_hosts, routing.public_url)
+
+    def check(request: _AnyRequest) -> None:
+        of_host(request)
+        require_sound(request)
+
+    return check
+
+
+def create_app(  # noqa: PLR0913, PLR0917 - what the process was started with
+    settings: Settings,
+    clock: Clock = system_clock,
+    tallies: Tallies | None = None,
+    guard: Guard | None = None,
+    routing: RoutingSettings | None = None,
+    delivery: DeliverySettings | None = None,
+    live: LiveLineage | None = None,
+) -> Litestar:
+    """Build the application over the catalog of these settings.
+
+    What it served goes to `tallies`; who may ask is the guard's to say; whom Alertmanager's alerts
+    are for, and how they are told, is `routing`'s; Slack's buttons are believed by the secret that
+    `delivery` names; graphs are drawn from `live` while it has one.
+    """
+    served = Tallies() if tallies is None else tallies
+    guarding = Guard(settings, clock) if guard is None else guard
+    router = SlackInbox(
+        settings, guarding.policy, delivery.slack_signing_secret_file if delivery else None
+    )
+    routed = routing or RoutingSettings()
+    held = {
+        "settings": settings,
+        "clock": clock,
+        "guard": guarding,
+        "policy": guarding.policy,
+        "slack": router,
+        "pagerduty": PagerDutyInbox(
+            settings, delivery.pagerduty_webhook_secret_file if delivery else None
+        ),
+        "routing": routed,
+        "live": live,
+    }
+    timer = DefineMiddleware(QueryTimer, tallies=served, clock=clock)
+    app = Litestar(
+        route_handlers=(*_PAGES, *_ROUTES),
+        state=State(held),
+        middleware=[timer, ETags, *guarding.middleware()],
+        exception_handlers=HANDLERS,
+        response_headers=[ResponseHeader(name=n, value=v) for n, v in SAFE_HEADERS.items()],
+        before_request=_checks(settings, routed),
+        # Litestar's own logs each URL that httpx asks, and a webhook's may hold a secret.
+        logging_config=None,
+        openapi_config=OpenAPIConfig(
+            title="Lineward",
+            version=release(),
+            path="/schema",
+            render_plugins=[Json(path=["/", "/openapi.json"]), Yaml()],
+        ),
+    )
+    app.asgi_handler = NameSegments(app.asgi_handler)
+    return app

@@ -1,0 +1,70 @@
+"""Actions: what there is, and one of them called. For admins alone: readers have no name for it."""
+
+import asyncio
+from typing import Annotated, Any
+
+import msgspec
+from litestar import get, post
+from litestar.params import FromPath, QueryParameter
+
+from runbooks.actions.calling import Answer
+from runbooks.actions.registry import ACTIONS
+from service.actions.action_runner import Asker, act
+from service.api.access.gate import who_asks, who_of
+from service.api.routes.json_body import MAX_BODY_BYTES, sent
+from service.api.routes.session import AnyRequest
+
+
+class Described(msgspec.Struct, frozen=True):
+    """An action, with the JSON Schema of its arguments."""
+
+    name: str
+    says: str
+    arguments: dict[str, Any]
+
+
+class Actions(msgspec.Struct, frozen=True):
+    """All of them."""
+
+    actions: list[Described]
+
+
+@get("/api/v1/actions", access="actions", sync_to_thread=False)
+def get_actions() -> Actions:
+    """List the actions."""
+    return Actions(
+        [
+            Described(one.name, one.says, msgspec.json.schema(one.arguments))
+            for one in ACTIONS.values()
+        ]
+    )
+
+
+@post(
+    "/api/v1/actions/{name:str}",
+    access="act",
+    sends=dict[str, Any],
+    status_code=200,
+    request_max_body_size=MAX_BODY_BYTES,
+)
+async def post_action(
+    request: AnyRequest,
+    name: FromPath[str],
+    is_dry: Annotated[bool, QueryParameter(name="dry_run")] = True,  # noqa: FBT002 - of the query
+) -> Answer:
+    """Plan it; with `dry_run=false`, do it."""
+    arguments = await sent(request, dict[str, Any])
+    # Whoever reaches an open API may ask what would be done; nobody of them has a name.
+    is_named = who_of(request.scope) is not None
+    asker = Asker(who=who_asks(request.scope), via="api", is_allowed=is_named)
+    state = request.app.state
+    return await asyncio.to_thread(
+        act,
+        state.settings,
+        name,
+        arguments,
+        asker,
+        is_dry=is_dry,
+        clock=state.clock,
+        policy=state.policy.current(),
+    )

@@ -1,0 +1,58 @@
+"""What Alertmanager says: it has called, so that people may be told; and its own alerts."""
+
+import asyncio
+
+import msgspec
+from litestar import post
+from litestar.datastructures import State
+
+from alerts.notify import RoutingSettings, receive_webhook
+from alerts.notify.alertmanager_alerts import WebhookResult
+from alerts.notify.alertmanager_webhook import InvalidWebhookError, WebhookPayload, parse_webhook
+from lineage.process.clock import to_micros
+from service.api.routes.json_body import require_json
+from service.api.routes.session import AnyRequest
+from service.errors import InvalidQuestionError
+from service.incidents.incident_commands import acting
+from service.queries.catalog_session import question
+
+_MAX_BODY_BYTES = 4 << 20  # a group of some thousand alerts
+
+
+class Received(msgspec.Struct, frozen=True):
+    """What became of a call.
+
+    Attributes:
+        released: incidents that it named, ours or not.
+        told: messages that it made.
+    """
+
+    released: int
+    told: int
+
+
+@post(
+    "/api/v1/alertmanager",
+    access="alertmanager",
+    sends=WebhookPayload,
+    status_code=200,
+    request_max_body_size=_MAX_BODY_BYTES,
+)
+async def post_alertmanager(request: AnyRequest) -> Received:
+    """Accept a call of Alertmanager's webhook, version 4, once it is in the catalog."""
+    require_json(request)
+    try:
+        call = parse_webhook(await request.body())
+    except InvalidWebhookError as error:
+        raise InvalidQuestionError(str(error)) from error
+    found = await asyncio.to_thread(_taken, request.app.state, call)
+    return Received(released=len(found.released), told=len(found.notifications))
+
+
+def _taken(state: State, call: WebhookPayload) -> WebhookResult:
+    policy = state.policy.current()
+    with question(state.settings, state.clock):  # that there is a catalog: nobody makes one here
+        pass
+    routing: RoutingSettings = state.routing
+    with acting(state.settings) as connection:
+        return receive_webhook(connection, call, policy, routing, to_micros(state.clock()))

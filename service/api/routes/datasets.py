@@ -1,0 +1,69 @@
+"""Datasets: all of them by page, and one of them whole."""
+
+from typing import Annotated
+
+from litestar import get
+from litestar.params import FromQuery, QueryParameter
+
+from service.api.routes.session import AnyRequest, Cursor, asked_by
+from service.queries import dataset as one
+from service.queries.dataset_history import dataset_history
+from service.queries.dataset_lookup import dataset_named
+from service.queries.datasets import Filters, Part, datasets
+from service.queries.history_shapes import History
+from service.queries.shapes import DatasetDetail, DatasetPage, Why
+
+_Limit = Annotated[int, QueryParameter(ge=1, le=10_000, description="Maximum number of results.")]
+_Most = Annotated[
+    int, QueryParameter(ge=1, le=1_000, description=("Maximum number of results of each kind."))
+]
+_Text = Annotated[str | None, QueryParameter(max_length=4_096)]
+
+
+@get("/api/v1/datasets", query="datasets", access="datasets", is_cut=True, sync_to_thread=True)
+def get_datasets(  # noqa: PLR0913 - each is a parameter of the query
+    request: AnyRequest,
+    *,
+    dataset_state: Annotated[str | None, QueryParameter(name="state")] = None,
+    tier: _Text = None,
+    owner: _Text = None,
+    contains: _Text = None,
+    limit: _Limit = 1_000,
+    cursor: Cursor = None,
+) -> DatasetPage:
+    """List datasets with their most severe state, most severe first."""
+    filters = Filters(state=dataset_state, tier=tier, owner=owner, contains=contains)
+    with asked_by(request) as asked:
+        part = Part(limit=limit, cursor=cursor)
+        return datasets(asked.reader, filters, asked.evaluated, part, asked.visibility)
+
+
+@get("/api/v1/dataset", query="dataset", access="dataset", is_cut=True, sync_to_thread=True)
+def get_dataset(
+    request: AnyRequest, dataset: FromQuery[str], dataset_namespace: _Text = None
+) -> DatasetDetail:
+    """One dataset: policy, states, limits, aliases, last run."""
+    with asked_by(request) as asked:
+        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.visibility)
+        return one.dataset(asked.reader, named, asked.evaluated, asked.visibility)
+
+
+@get("/api/v1/history", query="history", access="history", sync_to_thread=True)
+def get_history(
+    request: AnyRequest,
+    dataset: FromQuery[str],
+    dataset_namespace: _Text = None,
+    limit: _Most = 100,
+) -> History:
+    """Its schemas with what changed, its versions and checksums, and its writes."""
+    with asked_by(request) as asked:
+        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.visibility)
+        return dataset_history(asked.reader, named, limit=limit)
+
+
+@get("/api/v1/why", query="why", access="why", is_cut=True, sync_to_thread=True)
+def get_why(request: AnyRequest, dataset: FromQuery[str], dataset_namespace: _Text = None) -> Why:
+    """Why its state is what it is, in sentences."""
+    with asked_by(request) as asked:
+        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.visibility)
+        return one.why(asked.reader, named, asked.evaluated, asked.visibility)

@@ -1,0 +1,61 @@
+"""Rejected events and errors of the pipeline, as answers and as pages: for admins.
+
+A body may name any dataset, and no namespace is known of an event that did not land.
+"""
+
+from typing import Annotated
+
+from litestar import get
+from litestar.params import QueryParameter
+
+from service.api.routes.pages import page, shown
+from service.api.routes.session import AnyRequest, Cursor, asked_by
+from service.queries.event_errors import (
+    MOST_LISTED,
+    PipelineErrorPage,
+    RejectedPage,
+    pipeline_errors,
+    rejected_events,
+)
+
+_Limit = Annotated[
+    int, QueryParameter(ge=1, le=MOST_LISTED, description=("Maximum number of results."))
+]
+_Reason = Annotated[str | None, QueryParameter(max_length=200, description="Of one reason.")]
+
+
+@get("/api/v1/rejected-events", access="set_aside", sync_to_thread=True)
+def get_rejected_events(
+    request: AnyRequest, *, reason: _Reason = None, limit: _Limit = 100, cursor: Cursor = None
+) -> RejectedPage:
+    """List events that the collector rejected, the newest first, with the beginning of each."""
+    spool = request.app.state.settings.spool
+    return rejected_events(spool, reason=reason, limit=limit, cursor=cursor)
+
+
+@get("/api/v1/pipeline-errors", access="set_aside", sync_to_thread=True)
+def get_pipeline_errors(
+    request: AnyRequest, *, reason: _Reason = None, limit: _Limit = 100, cursor: Cursor = None
+) -> PipelineErrorPage:
+    """List events that the pipeline could not read, or only a part of them, the newest first."""
+    spool = request.app.state.settings.spool
+    with asked_by(request) as asked:
+        return pipeline_errors(asked.reader, spool, reason=reason, limit=limit, cursor=cursor)
+
+
+@page("/rejected-events", access="set_aside")
+def get_rejected_page(request: AnyRequest, *, reason: _Reason = None, cursor: Cursor = None) -> str:
+    """Show events that the collector rejected, and the command that requeues them."""
+    found = rejected_events(request.app.state.settings.spool, reason=reason or None, cursor=cursor)
+    return shown(request, "rejected", view=found, reason=reason, is_first=cursor is None)
+
+
+@page("/pipeline-errors", access="set_aside")
+def get_pipeline_errors_page(
+    request: AnyRequest, *, reason: _Reason = None, cursor: Cursor = None
+) -> str:
+    """Show events that the pipeline could not read, or only a part of them."""
+    spool = request.app.state.settings.spool
+    with asked_by(request) as asked:
+        found = pipeline_errors(asked.reader, spool, reason=reason or None, cursor=cursor)
+    return shown(request, "pipeline_errors", view=found, reason=reason, is_first=cursor is None)

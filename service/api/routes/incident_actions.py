@@ -1,0 +1,64 @@
+"""What somebody does about an incident: written down, and answered by the next evaluation."""
+
+import asyncio
+from typing import get_args
+
+import msgspec
+from litestar import Response, post
+from litestar.params import FromPath
+
+from alerts.operator_actions.audit import Via
+from alerts.operator_actions.command_requests import Action, CommandRequest
+from service.api.access.gate import who_asks
+from service.api.routes.json_body import MAX_BODY_BYTES, sent
+from service.api.routes.session import AnyRequest
+from service.cli.time_args import end_of
+from service.errors import InvalidQuestionError
+from service.incidents.incident_commands import Outcome, outcome, put
+
+# As they stand in a path.
+_ACTIONS: dict[str, Action] = {action.replace("_", "-"): action for action in get_args(Action)}
+_DONE, _TAKEN = 200, 202
+
+
+class ActionRequest(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"for_": "for"}
+):
+    """The body: why; and of a suppression its end, as an instant or as a length from now."""
+
+    note: str = ""
+    until: str | None = None
+    for_: str | None = None
+
+
+@post(
+    "/api/v1/incidents/{incident_id:str}/{action:str}",
+    access="answer",
+    sends=ActionRequest,
+    request_max_body_size=MAX_BODY_BYTES,
+)
+async def post_action(
+    request: AnyRequest, incident_id: FromPath[str], action: FromPath[str]
+) -> Response[Outcome]:
+    """Acknowledge, suppress, unsuppress, resolve, escalate, false-alarm; 202: not taken yet."""
+    found = await wanted_of(request, incident_id, action, await sent(request, ActionRequest), "api")
+    return Response(found, status_code=_DONE if found.is_done else _TAKEN)
+
+
+async def wanted_of(
+    request: AnyRequest, incident_id: str, action: str, wish: ActionRequest, via: Via
+) -> Outcome:
+    """Ask for it in the name of whoever sent this, and wait a little for the answer."""
+    settings, now = request.app.state.settings, request.app.state.clock()
+    if action not in _ACTIONS:
+        raise InvalidQuestionError(f"action: one of {', '.join(_ACTIONS)}, got {action[:80]!r}")
+    wanted = CommandRequest(
+        incident_id=incident_id,
+        action=_ACTIONS[action],
+        by=who_asks(request.scope),
+        via=via,
+        until=end_of(wish.until, wish.for_, begin=now),
+        note=wish.note,
+    )
+    number = await asyncio.to_thread(put, settings, wanted, now)
+    return await outcome(settings, wanted, number)

@@ -1,0 +1,61 @@
+"""A token for a cookie, so that a browser can show it; and the cookie taken back."""
+
+import re
+from typing import Final
+
+from litestar import post
+from litestar.exceptions import TooManyRequestsException
+from litestar.response import Redirect
+
+from service.api.access.cookie import cookie_of
+from service.api.access.gate import OPEN, TOO_MANY, address_of
+from service.api.routes.json_body import MAX_BODY_BYTES
+from service.api.routes.pages import HEADERS, page, shown
+from service.api.routes.session import AnyRequest
+from service.errors import InvalidQuestionError
+from service.explorer.forms import require_own_form
+
+_TOKEN: Final = re.compile(r"[!-~]{1,4096}")  # what an Authorization header could hold
+# A path of ours: two slashes, or one and its mirror image, would lead to another host.
+_OWN_PATH: Final = re.compile(r"/(?![/\\])[!-~]*")
+
+
+@page("/login", access=OPEN)
+def get_login(request: AnyRequest) -> str:
+    """Show the form, without revealing whether a token is needed."""
+    return shown(request, "login")
+
+
+@post(
+    "/login",
+    access=OPEN,
+    page=True,
+    include_in_schema=False,
+    response_headers=HEADERS,
+    request_max_body_size=MAX_BODY_BYTES,
+)
+async def post_login(request: AnyRequest) -> Redirect:
+    """Keep the token in the browser; the gate judges it at each page."""
+    require_own_form(request)
+    if not request.app.state.guard.may_sign_in(address_of(request.scope)):
+        raise TooManyRequestsException(TOO_MANY.detail, headers={"Retry-After": "10"})
+    sent = await request.form()
+    token = str(sent.get("token", "")).strip()
+    if not _TOKEN.fullmatch(token):
+        raise InvalidQuestionError("token: expected one as the policy has it, without spaces")
+    wanted = str(sent.get("next", "/"))
+    kept = cookie_of(token, is_secure=_is_secure(request))
+    return Redirect(wanted if _OWN_PATH.fullmatch(wanted) else "/", status_code=303, cookies=[kept])
+
+
+@post("/logout", access=OPEN, page=True, include_in_schema=False, response_headers=HEADERS)
+async def post_logout(request: AnyRequest) -> Redirect:
+    """Forget it."""
+    require_own_form(request)
+    gone = cookie_of("", is_secure=_is_secure(request))
+    return Redirect("/login", status_code=303, cookies=[gone])
+
+
+def _is_secure(request: AnyRequest) -> bool:
+    """Whether people reach us by TLS; then no browser sends the token without."""
+    return str(request.app.state.routing.public_url).startswith("https:")

@@ -1,0 +1,67 @@
+"""Datasets and their versions, as Marquez answers them."""
+
+from litestar import get
+from litestar.params import FromPath
+
+from service.api.routes.marquez.parameters import DEFAULT_LIMIT, Limit, Offset
+from service.api.routes.marquez.segments import decoded
+from service.api.routes.session import AnyRequest, asked_by
+from service.queries.marquez_api import datasets as answers
+from service.queries.marquez_api.paging import Page
+from service.queries.marquez_api.shapes import Dataset, Datasets, DatasetVersion, DatasetVersions
+from service.queries.marquez_api.versions import version_of_id, versions_page
+
+_IN_NAMESPACE = "/api/v1/namespaces/{dataset_namespace:str}/datasets"
+_ONE = f"{_IN_NAMESPACE}/{{dataset:str}}"
+
+
+@get(_IN_NAMESPACE, access="datasets", is_cut=True, sync_to_thread=True)
+def get_namespace_datasets(
+    request: AnyRequest,
+    dataset_namespace: FromPath[str],
+    *,
+    limit: Limit = DEFAULT_LIMIT,
+    offset: Offset = 0,
+) -> Datasets:
+    """List the datasets of a namespace, by name."""
+    with asked_by(request) as asked:
+        namespace, page = decoded(dataset_namespace), Page(limit, offset)
+        return answers.datasets_page(asked.reader, asked.visibility, namespace, page)
+
+
+@get(_ONE, access="dataset", is_cut=True, sync_to_thread=True)
+def get_namespace_dataset(
+    request: AnyRequest, dataset_namespace: FromPath[str], dataset: FromPath[str]
+) -> Dataset:
+    """Return a dataset, by any of its names."""
+    with asked_by(request) as asked:
+        names = decoded(dataset_namespace), decoded(dataset)
+        return answers.dataset_of_name(asked.reader, asked.visibility, *names)
+
+
+@get(f"{_ONE}/versions", access="history", is_cut=True, sync_to_thread=True)
+def get_versions(
+    request: AnyRequest,
+    dataset_namespace: FromPath[str],
+    dataset: FromPath[str],
+    *,
+    limit: Limit = DEFAULT_LIMIT,
+    offset: Offset = 0,
+) -> DatasetVersions:
+    """List the versions of a dataset, newest first."""
+    with asked_by(request) as asked:
+        names, page = (decoded(dataset_namespace), decoded(dataset)), Page(limit, offset)
+        return versions_page(asked.reader, asked.visibility, *names, page)
+
+
+@get(f"{_ONE}/versions/{{version:str}}", access="history", is_cut=True, sync_to_thread=True)
+def get_version(
+    request: AnyRequest,
+    dataset_namespace: FromPath[str],
+    dataset: FromPath[str],
+    version: FromPath[str],
+) -> DatasetVersion:
+    """Return one version of a dataset."""
+    with asked_by(request) as asked:
+        names = decoded(dataset_namespace), decoded(dataset)
+        return version_of_id(asked.reader, asked.visibility, *names, decoded(version))

@@ -1,0 +1,41 @@
+"""`lineward access-audit`: accesses to the API."""
+
+from typing import Annotated
+
+import typer
+from rich.console import RenderableType
+
+from service.cli.commands.options import AsJson, DataDir
+from service.cli.terminal import filled, grid, local, plain, show
+from service.queries.access_audit import MOST_LISTED, AccessFilters, AccessPage
+from service.queries.access_audit import access_audit as find_accesses
+from service.queries.catalog_session import question
+from service.runtime.settings import read
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def main(  # noqa: PLR0913 - each is an option
+    data_dir: DataDir = None,
+    *,
+    who: Annotated[str | None, typer.Option(help="Only this token name.")] = None,
+    action: Annotated[str | None, typer.Option(help="Only this action, e.g. `lineage`.")] = None,
+    decision: Annotated[str | None, typer.Option(help="Only this decision: allow or deny.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=MOST_LISTED, help="Maximum number.")] = 50,
+    as_json: AsJson = False,
+) -> None:
+    """List accesses to the API and whether the policy allowed them, newest first."""
+    with question(read(data_dir)) as asked:
+        answer = find_accesses(asked.reader, AccessFilters(who, action, decision), limit=limit)
+    show(answer, table, as_json=as_json)
+
+
+def table(answer: AccessPage) -> RenderableType:
+    """Draw one line for each access."""
+    shown = grid("time", "who", "action", "subject", "namespaces", "decision", "status", "policy")
+    for row in answer.rows:
+        decided = f"{row.decision}: {row.reason}" if row.reason else row.decision
+        texts = (row.who or "-", row.action, row.subject, ", ".join(row.namespaces), decided)
+        shown.add_row(*map(plain, (local(row.at), *texts, row.status, row.version[:8])))
+    return filled(shown, "no accesses are recorded: see `access` of the policy")

@@ -1,0 +1,57 @@
+"""`lineward applications`: jobs that run as SparkApplications, and whether they report lineage."""
+
+from typing import Annotated
+
+import typer
+from rich.console import RenderableType
+
+from service.cli.commands.options import AsJson, DataDir
+from service.cli.terminal import filled, grid, local, plain, show
+from service.queries.applications import MOST_LISTED, ApplicationList, list_applications
+from service.queries.catalog_session import question
+from service.runtime.settings import read
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def main(
+    data_dir: DataDir = None,
+    *,
+    without_listener: Annotated[
+        bool,
+        typer.Option(
+            "--without-listener", help="Only applications without the OpenLineage listener."
+        ),
+    ] = False,
+    failed: Annotated[
+        bool, typer.Option("--failed", help="Only applications that failed.")
+    ] = False,
+    limit: Annotated[
+        int, typer.Option(min=1, max=MOST_LISTED, help="Largest number of applications.")
+    ] = 50,
+    as_json: AsJson = False,
+) -> None:
+    """List the last SparkApplication of each job that Kubernetes runs, newest first."""
+    with question(read(data_dir)) as asked:
+        answer = list_applications(
+            asked.reader, without_listener=without_listener, failed=failed, limit=limit
+        )
+    show(answer, table, as_json=as_json)
+
+
+def table(answer: ApplicationList) -> RenderableType:
+    """Draw one line for each job."""
+    shown = grid("submitted", "application", "job", "state", "listener", "owner", "problem")
+    for row in answer.applications:
+        cells = (
+            local(row.submitted_at),
+            f"{row.kube_namespace}/{row.name}",
+            row.job_name,
+            row.state,
+            row.listener,
+            row.owner or "-",
+            row.problem or "-",
+        )
+        shown.add_row(*map(plain, cells))
+    return filled(shown, "no SparkApplication matches")

@@ -1,0 +1,41 @@
+"""`lineward audit`: operator actions and their results."""
+
+from typing import Annotated
+
+import typer
+from rich.console import RenderableType
+
+from service.cli.commands.options import AsJson, DataDir
+from service.cli.terminal import filled, grid, local, plain, show
+from service.queries.audit import AuditPage, Wanted
+from service.queries.audit import audit as listed
+from service.queries.catalog_session import question
+from service.runtime.settings import read
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def main(
+    data_dir: DataDir = None,
+    *,
+    limit: Annotated[int, typer.Option(min=1, max=1_000, help="Maximum number.")] = 50,
+    who: Annotated[str | None, typer.Option(help="Only this person.")] = None,
+    action: Annotated[
+        str | None, typer.Option(help="Only this action, e.g. `acknowledge`.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List operator actions and their results, newest first."""
+    with question(read(data_dir)) as asked:
+        answer = listed(asked.reader, Wanted(who, action), limit=limit)
+    show(answer, table, as_json=as_json, rows=answer.rows)
+
+
+def table(answer: AuditPage) -> RenderableType:
+    """Return the rows as a table."""
+    shown = grid("time", "who", "via", "action", "detail", "result")
+    for row in answer.rows:
+        cells = (row.who, row.via or "", row.action, row.detail, row.answer or "")
+        shown.add_row(plain(local(row.at)), *map(plain, cells))
+    return filled(shown, "no operator actions match")

@@ -1,0 +1,62 @@
+"""`lineward backfill files PATH…`: recorded events, loaded as history."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from service.cli.commands.options import AsJson
+from service.cli.commands.progress import progress
+from service.cli.terminal import clean, console, plain, print_json
+from service.ingest.backfill import Sender
+from service.ingest.backfill_report import Report
+from service.ingest.event_files import Recorded, events_in, files_in
+from service.runtime.settings import read
+
+app = typer.Typer(add_completion=False)
+_REFUSED = 6
+
+
+@app.callback()
+def backfill() -> None:
+    """Load past events: cadences and lineage are learned at once, and no SLI counts them."""
+
+
+@app.command()
+def files(
+    paths: Annotated[list[Path], typer.Argument(help="Files or folders: JSONL, JSON, or .gz.")],
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Send the events in these files to the running collector."""
+    recordings = files_in(paths)
+    sender = Sender(read())
+    sender.require_collector()
+    with progress(quiet=as_json) as bars:
+        task = bars.add_task("files", total=len(recordings))
+        for _ in sender.send(_all(recordings, lambda: bars.advance(task))):
+            bars.update(task, description=f"{sender.report.taken:,} events taken")
+    show(sender.report, as_json=as_json)
+    if sender.report.refused:
+        raise typer.Exit(_REFUSED)
+
+
+def _all(recordings: list[Path], on_file: Callable[[], None]) -> Iterator[Recorded]:
+    for recording in recordings:
+        yield from events_in(recording)
+        on_file()
+
+
+def show(report: Report, *, as_json: bool) -> None:
+    """Print the result of the backfill, as JSON or as text."""
+    if as_json:
+        print_json(report)
+        return
+    screen = console()
+    screen.print(plain(f"{report.taken:,} events accepted, {report.refused:,} rejected"))
+    for rejection in report.refusals:
+        where = f"{clean(rejection.file)}:{rejection.position}"
+        screen.print(plain(f"  {where}: {rejection.reason}"))
+    if report.partial_reason:
+        screen.print(plain(f"  {report.partial_reason}"))

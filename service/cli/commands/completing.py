@@ -1,0 +1,47 @@
+"""What the shell offers for an argument: names from the catalog, if there is one."""
+
+import shlex
+
+import typer
+
+from service.cli.terminal import clean
+from service.errors import ServiceError
+from service.queries.catalog_session import question
+from service.queries.datasets import literal
+from service.runtime.settings import read
+
+_MOST = 50
+# The second condition makes it exact: SQLite's LIKE does not mind case.
+_NAMES = """
+SELECT DISTINCT name FROM dataset WHERE canonical_key = dataset_key AND retired_at IS NULL
+AND (name LIKE :begun || '%' ESCAPE '!' OR name LIKE '%/' || :begun || '%' ESCAPE '!'
+  OR name LIKE '%.' || :begun || '%' ESCAPE '!')
+AND (replace('/' || name, '/' || :typed, '') <> '/' || name
+  OR replace(name, '.' || :typed, '') <> name)
+ORDER BY name LIMIT :most
+"""
+
+
+def datasets(context: typer.Context, incomplete: str) -> list[str]:
+    """Whole names that begin so, and last parts that do; a shell has no use for an error.
+
+    Names are from events: what a shell would not take as one plain word is not offered.
+    """
+    try:
+        with question(read(context.params.get("data_dir"))) as asked:
+            typed = {"typed": incomplete, "begun": literal(incomplete), "most": _MOST}
+            rows = asked.reader.rows(_NAMES, typed)
+    except ServiceError:
+        return []
+    offered = (_offered(name, incomplete) for (name,) in rows)
+    return [name for name in dict.fromkeys(offered) if name and _is_plain(name)]
+
+
+def _offered(name: str, incomplete: str) -> str:
+    last = name.rpartition("/")[2]
+    parts = (name, last, last.rpartition(".")[2])
+    return next((part for part in parts if part.startswith(incomplete)), "")
+
+
+def _is_plain(name: str) -> bool:
+    return shlex.quote(name) == name == clean(name)

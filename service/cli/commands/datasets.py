@@ -1,0 +1,54 @@
+"""`lineward datasets`: every dataset with its most severe state."""
+
+from typing import Annotated
+
+import typer
+from rich.console import RenderableType
+
+from service.cli.commands.options import AsJson, DataDir
+from service.cli.terminal import filled, grid, local, plain, show, state, warn
+from service.queries.catalog_session import question
+from service.queries.datasets import FURTHEST, Filters, Part, datasets
+from service.queries.shapes import DatasetPage
+from service.queries.timestamps import stale_warning
+from service.runtime.settings import read
+
+app = typer.Typer(add_completion=False)
+_SHOWN = 200
+
+
+@app.command()
+def main(  # noqa: PLR0913 - each is an option of the command
+    data_dir: DataDir = None,
+    *,
+    only: Annotated[
+        str | None,
+        typer.Option("--state", help="Only this state: good, bad, failing, learning or unknown."),
+    ] = None,
+    tier: Annotated[str | None, typer.Option(help="critical, important or optional.")] = None,
+    owner: Annotated[str | None, typer.Option(help="Only datasets of this owner.")] = None,
+    contains: Annotated[str | None, typer.Option(help="Only names that contain this text.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, max=FURTHEST, help="Maximum number, most severe first.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List datasets with reason and owner, most severe first."""
+    filters = Filters(state=only, tier=tier, owner=owner, contains=contains)
+    most = limit if as_json else limit or _SHOWN
+    with question(read(data_dir)) as asked:
+        page = datasets(asked.reader, filters, asked.evaluated, Part(limit=most))
+        if asked.evaluated.stale:
+            warn(stale_warning(asked.evaluated))
+    show(page, table, as_json=as_json, prefix="more with --limit: ", rows=page.datasets)
+
+
+def table(page: DatasetPage) -> RenderableType:
+    """Return the datasets as a table."""
+    columns = ("state", "dataset", "namespace", "why", "state since", "tier", "owner")
+    shown = grid(*columns, title=f"{page.total:,} datasets")
+    for row in page.datasets:
+        why = " ".join(word for word in (row.sli, row.reason) if word) or "-"
+        cells = (row.dataset, row.dataset_namespace, why, local(row.since), row.tier)
+        shown.add_row(state(row.state), *map(plain, cells), plain(row.owner or "-"))
+    return filled(shown, "no datasets match")

@@ -1,0 +1,69 @@
+"""`lineward rejected`, `lineward pipeline-errors`: events with errors, as they were received."""
+
+from typing import Annotated
+
+import typer
+from rich.console import RenderableType
+
+from service.cli.commands.options import AsJson, DataDir
+from service.cli.terminal import filled, grid, local, plain, show
+from service.queries.catalog_session import question
+from service.queries.event_errors import (
+    MOST_LISTED,
+    PipelineErrorPage,
+    RejectedPage,
+    rejected_events,
+)
+from service.queries.event_errors import pipeline_errors as find_errors
+from service.runtime.settings import read
+
+app = typer.Typer(add_completion=False)
+_Limit = Annotated[int, typer.Option(min=1, max=MOST_LISTED, help="Maximum number.")]
+_Reason = Annotated[str | None, typer.Option(help="Only this reason, e.g. `too_deep`.")]
+
+
+@app.command("rejected")
+def rejected(
+    data_dir: DataDir = None, *, reason: _Reason = None, limit: _Limit = 50, as_json: AsJson = False
+) -> None:
+    """List events that the collector rejected, newest first."""
+    answer = rejected_events(read(data_dir).spool, reason=reason, limit=limit)
+    show(answer, rejected_table, as_json=as_json)
+
+
+@app.command("pipeline-errors")
+def pipeline_errors(
+    data_dir: DataDir = None, *, reason: _Reason = None, limit: _Limit = 50, as_json: AsJson = False
+) -> None:
+    """List events that the pipeline could not read or read only in part, newest first."""
+    settings = read(data_dir)
+    with question(settings) as asked:
+        answer = find_errors(asked.reader, settings.spool, reason=reason, limit=limit)
+    show(answer, error_table, as_json=as_json)
+
+
+def rejected_table(answer: RejectedPage) -> RenderableType:
+    """Draw one line for each rejected event."""
+    shown = grid("event", "received", "origin", "reason", "path", "detail", "bytes", "body")
+    for one in answer.events:
+        numbers = (f"#{one.number}", local(one.received_at))
+        texts = (one.origin, one.reason, one.path or "-", one.detail)
+        shown.add_row(*map(plain, (*numbers, *texts, f"{one.body_bytes:,}", _head(one.body))))
+    return filled(shown, "no rejected events are stored")
+
+
+def error_table(answer: PipelineErrorPage) -> RenderableType:
+    """Draw one line for each error."""
+    shown = grid("event", "landed", "reason", "detail", "body")
+    for one in answer.errors:
+        cells = (f"#{one.spool_seq}", local(one.landed_at), one.reason, one.detail)
+        shown.add_row(*map(plain, cells), plain(_head(one.body) if one.body else "in the lake"))
+    return filled(shown, "no pipeline errors are stored")
+
+
+def _head(body: str) -> str:
+    """Return as much as a line has room for: `--json` has more."""
+    return body if len(body) <= _HEAD else f"{body[:_HEAD]}…"
+
+
+_HEAD = 200

@@ -1,0 +1,65 @@
+"""`lineward history DATASET`: schemas with changes, versions, checksums and writes."""
+
+from typing import Annotated
+
+import typer
+from rich.console import Group, RenderableType
+
+from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
+from service.cli.terminal import filled, grid, local, plain, show
+from service.queries.catalog_session import question
+from service.queries.dataset_history import dataset_history
+from service.queries.dataset_lookup import dataset_named
+from service.queries.history_shapes import History, SchemaSpan
+from service.queries.schema_changes import told
+from service.runtime.settings import read
+
+app = typer.Typer(add_completion=False)
+_OF_WRITES = ("written", "root run", "job", "rows", "partition", "code version")
+MOST_SHOWN = 1_000
+
+
+@app.command()
+def main(
+    dataset: DatasetName,
+    namespace: Namespace = None,
+    data_dir: DataDir = None,
+    *,
+    limit: Annotated[int, typer.Option(min=1, max=MOST_SHOWN, help="Maximum number of each.")] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """Show how a dataset's schema changed, and its versions, checksums and writes."""
+    with question(read(data_dir)) as asked:
+        named = dataset_named(asked.reader, dataset, namespace)
+        answer = dataset_history(asked.reader, named, limit=limit)
+    show(answer, drawing, as_json=as_json)
+
+
+def drawing(answer: History) -> RenderableType:
+    """Four tables, one below the other."""
+    schemas = grid("from", "until", "change", "code versions", title="schemas")
+    for span in answer.schemas:
+        changed, versions = _changed(span), ", ".join(span.code_versions) or "-"
+        schemas.add_row(
+            *map(plain, (local(span.first_seen_at), local(span.last_seen_at), changed, versions))
+        )
+    writes = grid(*_OF_WRITES, title="writes")
+    for write in answer.writes:
+        told_of = (write.job_name, write.rows, write.partition, write.code_version)
+        cells = (local(write.written_at), write.root_run_id, *(x or "-" for x in told_of))
+        writes.add_row(*map(plain, cells))
+    stamps = []
+    for title, listed in (("versions", answer.versions), ("checksums", answer.checksums)):
+        shown = grid("value", "first seen", "last seen", title=title)
+        for stamp in listed:
+            cells = (stamp.value, local(stamp.first_seen_at), local(stamp.last_seen_at))
+            shown.add_row(*map(plain, cells))
+        stamps.append(filled(shown, f"{title}: none known"))
+    tables = (filled(schemas, "schemas: none known"), filled(writes, "writes: none stored"))
+    return Group(plain(answer.dataset, "bold"), *tables, *stamps)
+
+
+def _changed(span: SchemaSpan) -> str:
+    if span.change is None:
+        return f"{len(span.fields)} fields, the first that is known"
+    return "; ".join(told(span.change))

@@ -1,0 +1,48 @@
+"""`lineward impact DATASET`: downstream datasets and their owners."""
+
+import typer
+from rich.console import RenderableType
+
+from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
+from service.cli.terminal import filled, grid, local, plain, show, state
+from service.queries.catalog_session import question
+from service.queries.dataset import duration
+from service.queries.dataset_lookup import dataset_named
+from service.queries.impact import Impact, impact
+from service.runtime.settings import read
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def main(
+    dataset: DatasetName,
+    namespace: Namespace = None,
+    data_dir: DataDir = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Show all downstream datasets with owners and tiers, most severe first."""
+    with question(read(data_dir)) as asked:
+        named = dataset_named(asked.reader, dataset, namespace)
+        answer = impact(asked, named)
+    show(answer, table, as_json=as_json, prefix="incomplete: ")
+
+
+def table(answer: Impact) -> RenderableType:
+    """Return the affected datasets as a table."""
+    columns = ("tier", "dataset", "namespace", "owner", "state", "steps")
+    shown = grid(*columns, title=_title(answer))
+    for row in answer.affected:
+        names = map(plain, (row.tier, row.dataset, row.dataset_namespace, row.owner or "-"))
+        shown.add_row(*names, state(row.state), plain(row.depth))
+    return filled(shown, _title(answer))
+
+
+def _title(answer: Impact) -> str:
+    number = len(answer.affected)
+    count = "1 dataset is made of it" if number == 1 else f"{number} datasets are made of it"
+    if answer.analysis_seconds is None:
+        return count
+    took = duration(answer.analysis_seconds)
+    return f"{count}; fault at {local(answer.fault_at)}, its page was taken {took} later"

@@ -1,0 +1,127 @@
+"""`lineward lake run RUN`, `lineward lake dataset DATASET`: runs that the catalog has deleted."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Group, RenderableType
+
+from service.cli.commands.diff import error_text
+from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
+from service.cli.terminal import filled, grid, local, plain, show, state
+from service.queries.dataset import duration
+from service.queries.lake.recalled import LakeQuestion
+from service.queries.lake.runs import (
+    DatasetWindow,
+    Direction,
+    dataset_runs_in_lake,
+    run_in_lake,
+)
+from service.queries.lake.shapes import LakeRead, LakeRunAnswer, LakeRuns
+from service.queries.run_shapes import RunDetail
+from service.runtime.policies import policy_for
+from service.runtime.settings import read
+
+app = typer.Typer(add_completion=False)
+_WHEN = "a day (2026-09-03) or a timestamp (2026-09-03T12:00:00Z), in UTC."
+_Seconds = Annotated[float, typer.Option(min=1, help="For which the lake may be read.")]
+
+
+@app.callback()
+def lake() -> None:
+    """Answer questions about runs that the catalog has deleted, from the events of the lake."""
+
+
+@app.command()
+def run(  # noqa: PLR0913 - each is an option
+    run_id: Annotated[str, typer.Argument(metavar="RUN", help="Run id.")],
+    *,
+    first: Annotated[
+        str | None,
+        typer.Option("--from", help=f"Read events from here, {_WHEN} Default: by the run id."),
+    ] = None,
+    last: Annotated[str | None, typer.Option("--to", help=f"Up to here, {_WHEN}")] = None,
+    seconds: _Seconds = 300.0,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show a run with what it read and wrote."""
+    answer = run_in_lake(_asked(data_dir, seconds), run_id, first, last)
+    show(answer, whole_run, as_json=as_json)
+
+
+@app.command()
+def dataset(  # noqa: PLR0913 - each is an option
+    dataset: DatasetName,
+    namespace: Namespace = None,
+    *,
+    first: Annotated[str, typer.Option("--from", help=f"From here, {_WHEN}")],
+    last: Annotated[str, typer.Option("--to", help=f"Up to here, {_WHEN} The whole of the day.")],
+    direction: Annotated[Direction, typer.Option(help="What the runs did with it.")] = "both",
+    limit: Annotated[int, typer.Option(min=1, max=1_000, help="At most so many.")] = 20,
+    cursor: Annotated[str | None, typer.Option(help="`next_cursor` of the page before.")] = None,
+    seconds: _Seconds = 300.0,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the runs that read or wrote a dataset in a window, newest first."""
+    wanted = DatasetWindow(dataset, namespace, first, last, direction, limit, cursor)
+    answer = dataset_runs_in_lake(_asked(data_dir, seconds), wanted)
+    show(answer, listed, as_json=as_json)
+
+
+def _asked(data_dir: Path | None, seconds: float) -> LakeQuestion:
+    settings = read(data_dir)
+    return LakeQuestion(settings, policy_for(settings), seconds=seconds)
+
+
+def whole_run(answer: LakeRunAnswer) -> RenderableType:
+    """Draw the runs of an id, one below the other."""
+    return Group(*map(_run, answer.runs), _read(answer.read))
+
+
+def _run(found: RunDetail) -> RenderableType:
+    head = grid("", "")
+    for name, value in (
+        ("run", found.run_id),
+        ("job", f"{found.job_namespace}/{found.job_name}"),
+        ("root", f"{found.root_job_name}, run {found.root_run_id}"),
+        ("status", found.status),
+        ("started", local(found.started_at)),
+        ("took", duration(found.duration_seconds)),
+        ("error", error_text(found.error_message)),
+        ("code version", found.code_version or "-"),
+    ):
+        head.add_row(name, state(value) if name == "status" else plain(value))
+    datasets = grid("did", "dataset", "namespace", "rows", "version", "partition")
+    for io in found.datasets:
+        known = (io.rows, io.version, io.partition)
+        texts = ("-" if value is None else str(value) for value in known)
+        datasets.add_row(*map(plain, (io.direction, io.dataset, io.dataset_namespace, *texts)))
+    return Group(head, filled(datasets, "no dataset is known that it read or wrote"))
+
+
+def listed(answer: LakeRuns) -> RenderableType:
+    """Draw one line for each run, with its inputs and outputs."""
+    table = grid("run", "job", "status", "started", "read", "wrote")
+    for found in answer.runs:
+        names = (
+            ", ".join(io.dataset for io in found.datasets if io.direction == direction) or "-"
+            for direction in ("read", "write")
+        )
+        job = plain(f"{found.job_namespace}/{found.job_name}")
+        start = plain(local(found.started_at))
+        table.add_row(plain(found.run_id), job, state(found.status), start, *map(plain, names))
+    none = f"no run that read or wrote {answer.dataset} is in the events that were read"
+    cursor = [plain(f"older: --cursor {answer.next_cursor}")] if answer.next_cursor else []
+    return Group(filled(table, none), *cursor, _read(answer.read))
+
+
+def _read(read: LakeRead) -> RenderableType:
+    text = (
+        f"lake, days from {local(read.first_at)} to {local(read.last_at)}: {read.events:,} events;"
+        f" the lake begins on {read.lake_begins}"
+    )
+    if read.days_without_events:
+        text += f"; no events of {', '.join(read.days_without_events)}"
+    return plain(text)

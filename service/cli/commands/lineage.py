@@ -1,0 +1,125 @@
+"""`lineward lineage DATASET[.COLUMN]`: what is upstream and downstream of it."""
+
+from collections.abc import Iterable
+from typing import Annotated
+
+import typer
+from rich.console import Group, RenderableType
+from rich.text import Text
+from rich.tree import Tree
+
+from service.cli.commands.column_tree import column_drawing
+from service.cli.commands.options import AsJson, DataDir, Namespace, completed_datasets
+from service.cli.commands.past import past_drawing
+from service.cli.terminal import local, plain, show, state
+from service.errors import InvalidQuestionError
+from service.queries.catalog_session import Question, question
+from service.queries.column_lineage import column_lineage
+from service.queries.column_shapes import ColumnLineage
+from service.queries.columns import dataset_or_column_named
+from service.queries.dataset import duration
+from service.queries.dataset_lookup import Dataset, dataset_named
+from service.queries.edge_origins import ORIGIN_WORDS
+from service.queries.lineage import lineage
+from service.queries.lineage_at import past_lineage
+from service.queries.lineage_at_shapes import PastLineage
+from service.queries.run_shapes import RunSummary
+from service.queries.shapes import Lineage, Node
+from service.queries.timestamps import past_instant
+from service.queries.walk import MOST_DEPTH
+from service.runtime.settings import read
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def main(  # noqa: PLR0913 - each is an option
+    dataset: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATASET[.COLUMN]",
+            help="Name, `namespace/name`, or the last part of a name; with or without a column.",
+            autocompletion=completed_datasets,
+        ),
+    ],
+    namespace: Namespace = None,
+    data_dir: DataDir = None,
+    *,
+    depth: Annotated[int, typer.Option(min=1, max=MOST_DEPTH, help="Number of hops.")] = 5,
+    at: Annotated[
+        str | None, typer.Option(help="Show the lineage at this time, e.g. 2026-11-20T12:00:00Z.")
+    ] = None,
+    column: Annotated[
+        str | None,
+        typer.Option(help="Column of the dataset; DATASET.COLUMN works too."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show upstream and downstream of a dataset (with its last run) or of a column."""
+    with question(read(data_dir)) as asked:
+        named, field = _named(asked, dataset, namespace, column)
+        answer = _answer(asked, named, field, depth=depth, at=at)
+    show(answer, _drawn, as_json=as_json, prefix="incomplete: ")
+
+
+def _named(
+    asked: Question, name: str, namespace: str | None, column: str | None
+) -> tuple[Dataset, str | None]:
+    if column is not None:
+        return dataset_named(asked.reader, name, namespace), column
+    return dataset_or_column_named(asked.reader, name, namespace)
+
+
+def _answer(
+    asked: Question, named: Dataset, column: str | None, *, depth: int, at: str | None
+) -> Lineage | PastLineage | ColumnLineage:
+    if column is None and at is None:
+        return lineage(asked, named, depth=depth)
+    if column is None:
+        return past_lineage(asked.reader, named, past_instant(str(at), asked.now), depth=depth)
+    if at is not None:
+        raise InvalidQuestionError("--at: past lineage is not stored for columns: name a dataset")
+    return column_lineage(asked, named, column, depth=depth)
+
+
+def _drawn(answer: Lineage | PastLineage | ColumnLineage) -> RenderableType:
+    if isinstance(answer, ColumnLineage):
+        return column_drawing(answer)
+    return past_drawing(answer) if isinstance(answer, PastLineage) else drawing(answer)
+
+
+def drawing(answer: Lineage) -> RenderableType:
+    """Both trees and the last run, one below the other."""
+    head = Text.assemble(plain(answer.dataset, "bold"), "  ", state(answer.state))
+    return Group(
+        Text.assemble(head, "  ", plain(answer.dataset_namespace, "dim")),
+        _tree("upstream: what it is made of", answer.upstream),
+        _tree("downstream: what is made of it", answer.downstream),
+        _run(answer.last_run),
+    )
+
+
+def _tree(title: str, nodes: list[Node]) -> Tree:
+    tree = Tree(plain(title if nodes else f"{title}: nothing known", "bold"))
+    _grow(tree, nodes)
+    return tree
+
+
+def _grow(tree: Tree, nodes: Iterable[Node]) -> None:
+    for node in nodes:
+        by = plain(f"  by {', '.join(node.job_names)}", "dim")
+        again = plain("  (its branch is elsewhere)" if node.repeated else "", "dim")
+        origin = f"  (known from {ORIGIN_WORDS[node.origin]})" if node.origin else ""
+        label = Text.assemble(plain(node.dataset), "  ", state(node.state), by)
+        label.append(plain(origin, "dim")).append(again)
+        _grow(tree.add(label), node.children)
+
+
+def _run(run: RunSummary | None) -> Text:
+    if run is None:
+        return plain("last run: none is known that writes it", "bold")
+    length = duration(run.duration_seconds)
+    facts = f"  started {local(run.started_at)}, finished {local(run.finished_at)}, took {length}"
+    head = Text.assemble(plain("last run: ", "bold"), state(run.status), plain(facts))
+    whose = plain(f"  {run.job_namespace}/{run.job_name}, run {run.run_id}", "dim")
+    return Text("\n").join([head, whose])

@@ -1,0 +1,179 @@
+"""`lineward marquez …`: forwarding to Marquez, loading from Marquez, comparing both."""
+
+import asyncio
+import runpy
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+from rich.console import Group, RenderableType
+
+from lineage.process.clock import TELLABLE, is_tellable, system_clock, to_micros
+from service.cli.commands.options import AsJson, DataDir
+from service.cli.terminal import clean, console, grid, local, plain, print_json
+from service.errors import InvalidQuestionError
+from service.ingest.marquez.settings import MarquezSettings, read_marquez
+from service.queries.catalog_session import question
+from service.queries.dataset import duration
+from service.queries.marquez import Compared, Forwarding, MarquezStatus, marquez_status
+from service.runtime.settings import read
+
+app = typer.Typer(add_completion=False)
+_REFUSED = 6
+_NEVER = "never, or its role does not run"
+
+
+@app.callback()
+def marquez() -> None:
+    """Forward events to Marquez, pull events from it, and compare both."""
+
+
+@app.command()
+def run() -> None:
+    """Run only the marquez role; `lineward up` starts it if LINEWARD_MARQUEZ_URL is set."""
+    runpy.run_module("service.ingest.marquez", run_name="__main__")
+
+
+@app.command()
+def status(data_dir: DataDir = None, *, as_json: AsJson = False) -> None:
+    """Show forwarded, set-aside and pulled events, and runs that one side misses."""
+    settings = read(data_dir)
+    with question(settings) as asked:
+        answer = marquez_status(asked.reader, settings, asked.now)
+    if as_json:
+        print_json(answer)
+    else:
+        console().print(page(answer))
+
+
+@app.command()
+def backfill(
+    start: Annotated[
+        str, typer.Option("--from", help="Start, ISO 8601 (UTC without time zone), inclusive.")
+    ],
+    end: Annotated[str | None, typer.Option("--to", help="End, exclusive \\[now].")] = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Load Marquez's events of a time window as history; no SLI counts them."""
+    from lineage.process.logs import log_to_stderr  # noqa: PLC0415 - structlog only where it is asked
+    from service.cli.commands.backfill import show  # noqa: PLC0415 - httpx only where it is asked
+    from service.ingest.marquez.load import load  # noqa: PLC0415 - as above
+
+    log_to_stderr("warning")
+    bounds = _required(read_marquez())
+    after, before = _instant("--from", start), _instant("--to", end)
+    if after >= before:
+        message = f"--from {start} is not before --to {end or 'now'}"
+        raise InvalidQuestionError(message)
+    report = asyncio.run(load(read(), bounds, after, before))
+    show(report, as_json=as_json)
+    if report.refused:
+        raise typer.Exit(_REFUSED)
+
+
+@app.command()
+def resend(
+    numbers: Annotated[
+        list[int] | None, typer.Argument(help="Numbers from `marquez status` \\[all].")
+    ] = None,
+    *,
+    data_dir: DataDir = None,
+    bodies: Annotated[
+        bool, typer.Option("--bodies", help="Print the bodies, send nothing.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Send set-aside events again; exit code 6 if any is still rejected."""
+    from service.ingest.marquez.resend import (  # noqa: PLC0415 - httpx only where it is asked
+        print_bodies,
+        set_aside,
+    )
+    from service.ingest.marquez.resend import resend as send_again  # noqa: PLC0415 - as above
+
+    with question(read(data_dir)) as asked:
+        events = set_aside(asked.reader, numbers or [])
+    if bodies:
+        print_bodies(events)
+        return
+    done = asyncio.run(send_again(_required(read_marquez()), events))
+    if as_json:
+        print_json(done)
+    else:
+        for one in done:
+            line = f"#{one.spool_seq} of run {one.run}: {one.outcome} {one.detail}"
+            console().print(plain(line.rstrip()))
+    if any(one.outcome != "sent" for one in done):
+        raise typer.Exit(_REFUSED)
+
+
+def _required(bounds: MarquezSettings) -> MarquezSettings:
+    if bounds.url is None:
+        message = "LINEWARD_MARQUEZ_URL: not set; say where the Marquez is"
+        raise InvalidQuestionError(message)
+    return bounds
+
+
+def _instant(option: str, text: str | None) -> int:
+    if text is None:
+        return to_micros(system_clock())
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError as error:
+        message = f"{option}: expected a date or an instant as 2026-11-21T09:00Z, got {text[:80]!r}"
+        raise InvalidQuestionError(message) from error
+    instant = found if found.tzinfo else found.replace(tzinfo=UTC)
+    if not is_tellable(instant):
+        raise InvalidQuestionError(f"{option}: {TELLABLE}, got {text[:80]!r}")
+    return to_micros(instant)
+
+
+def page(answer: MarquezStatus) -> RenderableType:
+    """Return the status as text."""
+    lines = [f"Marquez at {clean(answer.url or 'no URL: LINEWARD_MARQUEZ_URL is not set')}"]
+    lines += _forwarding(answer.forwarding) if answer.forwarding else [f"forwarded: {_NEVER}"]
+    for pull in answer.pulling:
+        lines.append(f"pulled from {pull.url}: through {local(pull.through)}")
+    lines.append(f"pulled: {answer.pulled:,} events taken, {answer.pull_refused:,} refused")
+    lines.append(_probe(answer))
+    parts: list[RenderableType] = [plain(line) for line in lines]
+    parts += _compared(answer.comparison) if answer.comparison else [f"compared: {_NEVER}"]
+    if answer.compare_refused:
+        parts.append(f"not compared: {answer.compare_refused:,} runs that Marquez answered 4xx")
+    return Group(*parts)
+
+
+def _forwarding(found: Forwarding) -> list[str]:
+    waiting = "?" if found.waiting_events is None else f"{found.waiting_events:,}"
+    aside = ", ".join(f"{count:,} {reason}" for reason, count in found.set_aside.items())
+    lines = [f"forwarded: {found.forwarded:,} events, {waiting} wait, set aside: {aside or 'none'}"]
+    if found.unforwarded:
+        lines.append(f"LOST to Marquez: {found.unforwarded:,} events left a full spool unsent")
+    lines += [
+        f"  set aside #{row.spool_seq} of run {row.run}: {row.reason}, {row.detail}"
+        for row in found.last_set_aside
+    ]
+    return lines
+
+
+def _probe(answer: MarquezStatus) -> str:
+    probe = answer.probe
+    if probe is None:
+        return f"probed: {_NEVER}"
+    how = "answered" if probe.is_answered else "NOT answered"
+    took = "" if probe.seconds is None else f", lineage in {probe.seconds:.3f} s"
+    return f"probed: {local(probe.at)}, {how}{took} ({probe.detail})"
+
+
+def _compared(found: Compared) -> list[RenderableType]:
+    age = duration(found.age_seconds or 0.0)
+    line = (
+        f"compared {age} ago: {found.missing_there:,} of {found.sampled_ours:,} runs of ours are"
+        f" missing there, {found.missing_here:,} of {found.sampled_theirs:,} of theirs here"
+    )
+    if not found.examples:
+        return [plain(line)]
+    table = grid("missing", "run", "job")
+    for run in found.examples:
+        table.add_row(run.side, plain(run.run_id), plain(f"{run.job_namespace}/{run.job_name}"))
+    return [plain(line), table]

@@ -1,0 +1,35 @@
+"""Options of several commands."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def completed_datasets(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return the datasets whose names begin like this."""
+    # Imported here: only completion pays for the imports.
+    from service.cli.commands.completing import datasets  # noqa: PLC0415
+
+    return datasets(ctx, incomplete)
+
+
+DataDir = Annotated[
+    Path | None,
+    typer.Option("--data-dir", help="Data folder [LINEWARD_DATA_DIR, ./lineward-data]."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON as documented in docs/api.md.")]
+DatasetName = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATASET",
+        help="Name, `namespace/name`, or the last part of a name.",
+        autocompletion=completed_datasets,
+    ),
+]
+Namespace = Annotated[
+    str | None,
+    typer.Option(
+        "--namespace", help="Namespace of the dataset; DATASET must then be its full name."
+    ),
+]

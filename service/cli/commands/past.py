@@ -1,0 +1,72 @@
+"""What `lineward lineage --at` shows: each edge with the run that had made it so by then."""
+
+from collections.abc import Iterable
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+from rich.tree import Tree
+
+from service.cli.terminal import local, plain, state
+from service.queries.lineage_at_shapes import EdgeRun, PastLineage, PastNode, Touched
+
+
+def past_drawing(answer: PastLineage) -> RenderableType:
+    """Both trees as they were, one below the other."""
+    head = Text.assemble(plain(answer.dataset, "bold"), plain(f"  as of {local(answer.at)}"))
+    return Group(
+        Text.assemble(head, "  ", plain(answer.dataset_namespace, "dim")),
+        _tree("upstream: what it was made of", answer.upstream),
+        _tree("downstream: what had been made of it", answer.downstream),
+    )
+
+
+def _tree(title: str, nodes: list[PastNode]) -> Tree:
+    tree = Tree(plain(title if nodes else f"{title}: nothing known", "bold"))
+    _grow(tree, nodes)
+    return tree
+
+
+def _grow(tree: Tree, nodes: Iterable[PastNode]) -> None:
+    for node in nodes:
+        again = plain("  (its branch is elsewhere)" if node.repeated else "", "dim")
+        label = Text.assemble(plain(node.dataset), again)
+        _grow(tree.add(Text("\n").join([label, _run(node)])), node.children)
+
+
+def _run(node: PastNode) -> Text:
+    by = f"by {', '.join(node.job_names)}"
+    if node.run is None:
+        return plain(f"  {by}; no run of then is known", "dim")
+    facts = "".join(f", {fact}" for fact in _facts(node.run))
+    head = plain(f"  {by}, run {node.run.root_run_id} ", "dim")
+    text = Text.assemble(head, state(node.run.status), plain(facts, "dim"))
+    if node.run.spark_conf:
+        conf = ", ".join(f"{key}={value}" for key, value in node.run.spark_conf.items())
+        text = Text("\n").join([text, plain(f"    conf {conf}", "dim")])
+    return text
+
+
+def _facts(run: EdgeRun) -> Iterable[str]:
+    yield f"wrote {local(run.written_at)}"
+    if run.written_again_at:
+        yield f"written again without it {local(run.written_again_at)}"
+    for verb, touched in (("read", run.read), ("wrote", run.wrote)):
+        yield from _touched(verb, touched)
+    if run.code_version:
+        yield f"code {run.code_version}"
+    if run.job_version:
+        yield f"job version {run.job_version}"
+    if run.engine_version:
+        yield f"engine {run.engine_version}"
+    yield from (f"{key}={value}" for key, value in run.parameters.items())
+
+
+def _touched(verb: str, touched: Touched | None) -> Iterable[str]:
+    if touched and touched.version:
+        yield f"{verb} version {touched.version}"
+    if touched and touched.partition:
+        yield f"{verb} {touched.partition}"
+    if touched and touched.checksum:
+        yield f"{verb} checksum {touched.checksum}"
+    if touched and touched.rows is not None:
+        yield f"{verb} {touched.rows:,} rows"

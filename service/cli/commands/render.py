@@ -1,0 +1,160 @@
+"""`lineward render spark-conf|rules|alertmanager|dashboards`: configuration of other tools."""
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+from uuid import uuid4
+
+import typer
+
+from service.cli.commands.options import AsJson
+from service.cli.commands.render_alerts import alertmanager, rules
+from service.cli.commands.render_dashboards import dashboards
+from service.cli.terminal import print_json, warn
+from service.errors import RejectedInputError
+from service.ingest.spark.kubernetes_conf import (
+    COLLECTOR_URL,
+    Cluster,
+    as_manifest,
+    cluster_settings,
+    with_jar,
+)
+from service.ingest.spark.kubernetes_conf import jar_url as default_jar_url
+from service.ingest.spark.spark_conf import (
+    FILE_SETTING,
+    PACKAGES_REPLACED,
+    SCALA_OF_SPARK,
+    Place,
+    as_arguments,
+    as_properties,
+    lossless,
+    package,
+)
+from service.runtime.settings import read
+
+app = typer.Typer(add_completion=False)
+app.command()(rules)
+app.command()(alertmanager)
+app.command()(dashboards)
+
+
+class _Spark(StrEnum):
+    THREE = "3.5"
+    FOUR = "4"
+
+
+class _Operator(StrEnum):
+    KUBEFLOW = "kubeflow"
+    APACHE = "apache"
+
+
+class _Scala(StrEnum):
+    OLD = "2.12"
+    NEW = "2.13"
+
+
+@app.callback()
+def render() -> None:
+    """Print configuration for Spark, Prometheus, Alertmanager and Grafana."""
+
+
+@app.command()
+def spark_conf(  # noqa: PLR0913 - each is an option of the command
+    *,
+    url: Annotated[
+        str | None,
+        typer.Option(help="Address of the collector \\[http://LINEWARD_HOST:COLLECTOR_PORT]."),
+    ] = None,
+    folder: Annotated[
+        Path, typer.Option(help="Folder on the driver's disk that `lineward ship` reads.")
+    ] = Path("/var/spool/openlineage"),
+    name: Annotated[
+        str | None,
+        typer.Option(help="Event file of one application at a time \\[a new one each time]."),
+    ] = None,
+    namespace: Annotated[str, typer.Option(help="Namespace of the jobs.")] = "default",
+    event_log_dir: Annotated[
+        str | None,
+        typer.Option(help="Folder for Spark event logs; must exist \\[FOLDER/spark-events]."),
+    ] = None,
+    spark: Annotated[_Spark | None, typer.Option(help="Version of Spark \\[4].")] = None,
+    scala: Annotated[
+        _Scala | None,
+        typer.Option(help="Scala version of Spark \\[2.12 for Spark 3.5, 2.13 for Spark 4]."),
+    ] = None,
+    arguments: Annotated[
+        bool, typer.Option("--arguments", help="Print arguments for spark-submit.")
+    ] = False,
+    kubernetes: Annotated[
+        bool,
+        typer.Option("--kubernetes", help="Print a fragment of a SparkApplication."),
+    ] = False,
+    operator: Annotated[
+        _Operator, typer.Option(help="Operator that runs the SparkApplication (with --kubernetes).")
+    ] = _Operator.KUBEFLOW,
+    jar_url: Annotated[
+        str | None,
+        typer.Option(
+            help="Address of the listener jar (with --kubernetes) \\[the chart's Service]."
+        ),
+    ] = None,
+    config_secret: Annotated[
+        str | None,
+        typer.Option(
+            help="Secret with openlineage.yml, which holds the token (with --kubernetes)."
+        ),
+    ] = None,
+    events_claim: Annotated[
+        str | None,
+        typer.Option(help="PersistentVolumeClaim for the event file (with --kubernetes)."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print Spark settings that lose no lineage events and no evidence."""
+    if spark is _Spark.FOUR and scala is _Scala.OLD:
+        raise RejectedInputError("--scala: Spark 4 supports 2.13 only; for 2.12 use --spark 3.5")
+    place = Place(
+        url=url or (COLLECTOR_URL if kubernetes else read().collector),
+        folder=folder,
+        name=name or f"events-{uuid4().hex[:12]}",
+        namespace=namespace,
+        event_logs=event_log_dir or str(folder.absolute() / "spark-events"),
+        scala=scala.value if scala else SCALA_OF_SPARK[spark or _Spark.FOUR],
+    )
+    if kubernetes:
+        cluster = Cluster(
+            jar_url=jar_url or default_jar_url(place.scala),
+            event_logs=event_log_dir,
+            config_secret=config_secret,
+            events_claim=events_claim,
+        )
+        _print_cluster(place, cluster, operator, as_json=as_json, arguments=arguments)
+    else:
+        _print_machine(place, as_json=as_json, arguments=arguments)
+
+
+def _print_cluster(
+    place: Place, cluster: Cluster, operator: _Operator, *, as_json: bool, arguments: bool
+) -> None:
+    settings = cluster_settings(place, cluster)
+    if as_json:
+        print_json({one.name: one.value for one in with_jar(settings, cluster)})
+    elif arguments:
+        sys.stdout.write(as_arguments(with_jar(settings, cluster)))
+    else:
+        sys.stdout.write(as_manifest(settings, cluster, operator.value))
+
+
+def _print_machine(place: Place, *, as_json: bool, arguments: bool) -> None:
+    lines = lossless(place)
+    if as_json:
+        print_json({one.name: one.value for one in lines})
+    elif arguments:
+        # No line of the output is a comment: a shell takes all of it.
+        warn(f"spark.jars.packages: {PACKAGES_REPLACED}; name {package(place.scala)} there too")
+        sys.stdout.write(as_arguments(lines))
+    else:
+        # Of these it is to be expected that they end in a file that all applications read.
+        warn(f"valid for one application at a time: give others their own {FILE_SETTING}")
+        sys.stdout.write(as_properties(lines))

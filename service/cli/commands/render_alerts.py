@@ -1,0 +1,145 @@
+"""`lineward render rules|alertmanager`: alerting as code, from the objectives of the policy."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlsplit
+
+import typer
+
+from service.cli.terminal import clean, warn
+from service.errors import RejectedInputError
+from service.runtime.settings import read
+
+if TYPE_CHECKING:
+    from alerts.rules.rule_file import AlertOwners
+    from lineage.policy.model import Policy
+
+PolicyFile = Annotated[Path | None, typer.Option("--policy", help="Policy file [LINEWARD_POLICY].")]
+Url = Annotated[
+    str | None,
+    typer.Option(help="Public address of Lineward's API \\[from the settings]."),
+]
+_Platform = Annotated[str, typer.Option(help="Owner of Lineward and of datasets without an owner.")]
+_Engineering = Annotated[
+    str | None,
+    typer.Option(help="Owner notified about burning error budgets \\[--platform]."),
+]
+
+
+_UNANSWERED = (
+    "the policy asks for tokens: add one with the role alerts, and name its file by --token-file;"
+    " without it Alertmanager's calls are rejected"
+)
+
+
+def rules(  # noqa: PLR0913 - each is an option of the command
+    *,
+    policy: PolicyFile = None,
+    url: Url = None,
+    platform: _Platform = "platform",
+    engineering: _Engineering = None,
+    job: Annotated[
+        str, typer.Option(help="Prometheus scrape job of the metrics port.")
+    ] = "lineward",
+    collector_job: Annotated[
+        str, typer.Option(help="Prometheus scrape job of the collector.")
+    ] = "lineward-collector",
+) -> None:
+    """Print Prometheus rules: error budgets, incidents, and Lineward's own health."""
+    from alerts.rules.rule_file import describe_unrendered, rule_file  # noqa: PLC0415 - as above
+    from alerts.rules.service_alerts import ScrapeJobs  # noqa: PLC0415 - YAML only where it is printed
+
+    found, people = policy_in(policy), _people(platform, engineering)
+    base = checked("--url", url or read().service_url)
+    _warn_of_strangers(found, people)
+    for note in describe_unrendered(found):
+        warn(clean(note))
+    jobs = ScrapeJobs(service=job, collector=collector_job)
+    sys.stdout.write(rule_file(found, people=people, jobs=jobs, runbooks=f"{base}/runbooks"))
+
+
+def alertmanager(  # noqa: PLR0913 - each is an option of the command
+    *,
+    watchdog_url: Annotated[
+        str,
+        typer.Option(help="External dead man's switch: receives the Watchdog, alerts if it stops."),
+    ],
+    policy: PolicyFile = None,
+    url: Url = None,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            help="File on Alertmanager's machine with the policy's token for the role `alerts`."
+        ),
+    ] = None,
+    outside_url: Annotated[
+        str | None, typer.Option(help="Webhook for alerts while Lineward is down.")
+    ] = None,
+    platform: _Platform = "platform",
+    engineering: _Engineering = None,
+) -> None:
+    """Print Alertmanager's configuration: routes by owner and severity, inhibition, mute times."""
+    from alerts.rules.alertmanager import render_alertmanager as rendered  # noqa: PLC0415 - as above
+    from alerts.rules.receivers import Endpoints, outside_configs  # noqa: PLC0415 - as above
+
+    found, people = policy_in(policy), _people(platform, engineering)
+    places = Endpoints(
+        service_url=checked("--url", url or read().service_url),
+        token_file=None if token_file is None else str(token_file),
+        watchdog_url=checked("--watchdog-url", watchdog_url),
+        outside_url=None if outside_url is None else checked("--outside-url", outside_url),
+    )
+    _warn_of_strangers(found, people)
+    posting = _posting(found)
+    if posting is not None and not (posting and token_file):
+        warn(_UNANSWERED)
+    if not outside_configs(people.platform, found, places):
+        warn(
+            "nobody is notified when Lineward's service is down: set --outside-url, or a"
+            f" pagerduty_key_file of the owner {clean(people.platform)} in the policy"
+        )
+    if posting and token_file:
+        named = f"{clean(str(token_file))} holds the policy's token {clean(posting)}"
+        sys.stdout.write(f"# {named}.\n")
+    sys.stdout.write(rendered(found, people=people, places=places))
+
+
+def _posting(policy: "Policy") -> str | None:
+    """Return the name of the token that may post alerts; empty: no token may, None: not needed."""
+    if policy.guard is None:
+        return None
+    return next((one.name for one in policy.guard.tokens if "alerts" in one.roles), "")
+
+
+def policy_in(path: Path | None) -> "Policy":
+    """Load the policy of this file, or of the settings."""
+    from service.runtime.policies import policy_of  # noqa: PLC0415 - as above
+
+    return policy_of(path or read().policy)
+
+
+def _people(platform: str, engineering: str | None) -> "AlertOwners":
+    from alerts.rules.rule_file import AlertOwners  # noqa: PLC0415 - as above
+
+    return AlertOwners(platform=platform, engineering=engineering or platform)
+
+
+def _warn_of_strangers(policy: "Policy", people: "AlertOwners") -> None:
+    known = {owner.name for owner in policy.owners}
+    for name in dict.fromkeys((people.platform, people.engineering)):
+        if name not in known:
+            warn(f"the policy has no owner {clean(name)!r}, so no channels are known")
+
+
+def checked(option: str, url: str) -> str:
+    """Return the URL without a trailing slash.
+
+    Raises:
+        RejectedInputError: it is none that can be called.
+    """
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.netloc or not url.isprintable():
+        message = f"{option}: expected http://HOST or https://HOST, got {url[:80]!r}"
+        raise RejectedInputError(message)
+    return url.rstrip("/")

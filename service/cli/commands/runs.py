@@ -1,0 +1,48 @@
+"""`lineward runs DATASET`: the newest runs that read or wrote it."""
+
+from typing import Annotated
+
+import typer
+from rich.console import Group, RenderableType
+
+from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
+from service.cli.terminal import grid, local, plain, show, state
+from service.queries.catalog_session import question
+from service.queries.dataset import duration
+from service.queries.dataset_lookup import dataset_named
+from service.queries.older import where_older_runs_are
+from service.queries.run_shapes import RecentRuns
+from service.queries.runs import recent_runs
+from service.runtime.settings import read
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def main(
+    dataset: DatasetName,
+    namespace: Namespace = None,
+    data_dir: DataDir = None,
+    *,
+    limit: Annotated[int, typer.Option(min=1, max=1_000, help="Maximum number.")] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """List the newest runs that read or wrote a dataset."""
+    with question(read(data_dir)) as asked:
+        named = dataset_named(asked.reader, dataset, namespace)
+        answer = recent_runs(asked.reader, named, limit=limit)
+    show(answer, listed, as_json=as_json)
+
+
+def listed(answer: RecentRuns) -> RenderableType:
+    """Draw one line for each run, and where older ones are."""
+    where = where_older_runs_are(answer.older)
+    older = [plain(where)] if where else []
+    if not answer.runs:
+        return Group(plain("no run is known that read or wrote it"), *older)
+    table = grid("run", "job", "did", "status", "started", "took")
+    for run in answer.runs:
+        job = plain(f"{run.job_namespace}/{run.job_name}")
+        times = (plain(local(run.started_at)), plain(duration(run.duration_seconds)))
+        table.add_row(plain(run.run_id), job, plain(run.direction), state(run.status), *times)
+    return Group(table, *older)

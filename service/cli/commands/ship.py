@@ -1,0 +1,115 @@
+"""`lineward ship DIR`: sends event files of Spark jobs to the collector."""
+
+from pathlib import Path
+from threading import Event
+from typing import Annotated
+
+import structlog
+import typer
+
+from lineage import origins
+from lineage.process.logs import log_to_stderr
+from lineage.process.role import stop_on_signals
+from service.cli.commands.options import AsJson
+from service.cli.terminal import plain_lines, print_json
+from service.errors import RejectedInputError
+from service.ingest.collector_client import Reach, StoppedError, Target, read_token
+from service.ingest.event_uploader import Poster
+from service.ingest.ship.positions import Positions
+from service.ingest.ship.shipper import PATTERNS, Shipped, Shipper
+from service.runtime.data_dir_lock import holding
+from service.runtime.settings import read
+
+app = typer.Typer(add_completion=False)
+_STATE = ".lineward-ship"
+_log = structlog.get_logger()
+
+
+@app.command()
+def main(  # noqa: PLR0913 - each is an option of the command
+    folder: Annotated[Path, typer.Argument(help="Folder with event files.")],
+    *,
+    url: Annotated[
+        str | None,
+        typer.Option(help="Address of the collector \\[http://LINEWARD_HOST:COLLECTOR_PORT]."),
+    ] = None,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(help="File with the bearer token \\[LINEWARD_COLLECTOR_TOKEN_FILE]."),
+    ] = None,
+    secret_file: Annotated[
+        Path | None,
+        typer.Option(help="Copy of the collector's reader.secret \\[LINEWARD_READER_SECRET_FILE]."),
+    ] = None,
+    state: Annotated[
+        Path | None,
+        typer.Option(help=f"Folder for the positions of shipped files \\[DIR/{_STATE}]."),
+    ] = None,
+    match: Annotated[
+        list[str] | None, typer.Option(help=f"File patterns \\[{', '.join(PATTERNS)}].")
+    ] = None,
+    once: Annotated[bool, typer.Option("--once", help="Exit when all files are shipped.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Watch a folder of OpenLineage event files, and send each event to the collector."""
+    log_to_stderr()  # messages on the way must not mix with the answer
+    settings = read()
+    target = Target(
+        url=(url or settings.collector).rstrip("/"),
+        origin=origins.FILE,
+        token_file=token_file or settings.collector_token_file,
+        secret_file=secret_file or settings.reader_secret,
+    )
+    if target.token_file is not None:
+        read_token(target.token_file)
+    _require_folder(folder)
+    kept = _made(state or folder / _STATE)
+    with holding(kept / "lock", f"`lineward ship` already runs on {folder}"):
+        positions = Positions(kept / "positions.json")
+        stopping = stop_on_signals()
+        poster = Poster(Reach(target, stopping=stopping, on_trouble=_report))
+        shipper = Shipper(folder, positions, poster, match or PATTERNS)
+        _run(shipper, stopping, once=once)
+    _show(shipper.report, as_json=as_json)
+    if once and shipper.report.refused:
+        raise typer.Exit(RejectedInputError.exit_code)
+
+
+def _run(shipper: Shipper, stopping: Event, *, once: bool) -> None:
+    if not once:
+        shipper.follow(stopping)
+        return
+    try:
+        shipper.ship_all()
+    except StoppedError as error:
+        raise typer.Exit(1) from error
+
+
+def _require_folder(folder: Path) -> None:
+    if not folder.is_dir():
+        message = f"{folder} is no folder: create it, and let the job's file transport write there"
+        raise RejectedInputError(message)
+
+
+def _made(state: Path) -> Path:
+    try:
+        state.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        message = f"its place cannot be kept in {state} ({error.strerror}): give --state another"
+        raise RejectedInputError(message) from error
+    return state
+
+
+def _report(trouble: str) -> None:
+    _log.warning("collector_not_reached", trouble=trouble, next="trying again without end")
+
+
+def _show(report: Shipped, *, as_json: bool) -> None:
+    if as_json:
+        print_json(report)
+        return
+    texts = [f"{report.taken:,} events accepted, {report.refused:,} rejected"]
+    texts += [f"  {one.file}:{one.position}: {one.reason}" for one in report.refusals]
+    texts += [f"  {report.partial_reason}"] if report.partial_reason else []
+    texts += [f"  {one.file}:{one.position}: half written, left" for one in report.unfinished]
+    plain_lines(texts)

@@ -1,0 +1,136 @@
+"""`lineward status`: health of Lineward itself."""
+
+import typer
+from rich.console import Group, RenderableType
+
+from lineage.process.clock import system_clock
+from service.cli.commands.options import AsJson, DataDir
+from service.cli.terminal import console, grid, local, plain, print_json, state
+from service.errors import NoDataError, UnreachableError
+from service.queries.applications import KubernetesStatus
+from service.queries.dataset import duration
+from service.queries.leader import ServiceLeader
+from service.queries.status import (
+    Role,
+    RolePolicy,
+    Status,
+    roles_of,
+    status,
+    trouble_of,
+    warnings_of,
+)
+from service.runtime.settings import Settings, read
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def main(data_dir: DataDir = None, *, as_json: AsJson = False) -> None:
+    """Show the roles, the backlog, and the number of datasets by state."""
+    settings = read(data_dir)
+    try:
+        answer = status(settings, system_clock())
+    except UnreachableError:
+        if not as_json:
+            _show_roles(settings)
+        raise
+    if answer.collector is None and answer.datasets is None and not answer.up:
+        folder = settings.data_dir
+        message = f"no data in {folder} yet: run `lineward up --data-dir {folder}`"
+        raise NoDataError(message)
+    if as_json:
+        print_json(answer)
+    else:
+        console().print(page(answer))
+
+
+def page(answer: Status) -> RenderableType:
+    """Return the status as text."""
+    shown = _roles(answer.data_dir, answer.roles, answer.warnings)
+    return Group(*shown, *(plain(line) for line in _lines(answer)))
+
+
+def _show_roles(settings: Settings) -> None:
+    """Print what needs neither catalog nor spool; JSON has its documented shape or is not there."""
+    folder = settings.data_dir
+    roles = roles_of(folder)[1]
+    if roles:
+        console().print(Group(*_roles(str(folder.absolute()), roles, warnings_of(folder))))
+
+
+def _roles(data_dir: str, roles: list[Role], warnings: list[str]) -> list[RenderableType]:
+    """Describe the roles and their failures, first: other figures depend on them."""
+    table = grid("role", "state", "pid", "restarts")
+    for role in roles:
+        table.add_row(role.role, state(role.state), str(role.pid or "-"), str(role.restarts))
+    now = system_clock()
+    failing = (line for role in roles if (line := trouble_of(role, now)))
+    return [plain(data_dir), table, *(plain(line) for line in (*warnings, *failing))]
+
+
+def _lines(answer: Status) -> list[str]:
+    lines = [] if answer.up else ["`lineward up` does not run on this data folder."]
+    if answer.collector:
+        state_word = "up" if answer.collector.alive else "down"
+        lines.append(
+            f"collector: {state_word}, last heartbeat {local(answer.collector.heartbeat_at)},"
+            f" {answer.collector.last_seq:,} events taken, {answer.collector.rejected:,} refused"
+        )
+    waiting = "?" if answer.backlog_events is None else f"{answer.backlog_events:,}"
+    errors = "?" if answer.pipeline_errors is None else f"{answer.pipeline_errors:,}"
+    lines.append(
+        f"pipeline: {waiting} events wait, last batch {local(answer.last_batch_at)},"
+        f" {errors} events failed"
+    )
+    if answer.set_aside_events:
+        lines.append(_set_aside(answer.set_aside_events))
+    if answer.kubernetes:
+        lines += _kubernetes(answer.kubernetes)
+    lines.append(_evaluation(answer))
+    if answer.incidents_wait_since:
+        lines.append(_waiting_incidents(answer))
+    lines.append(_leader(answer.leader))
+    lines += [_rejected(policy) for policy in answer.policies if policy.error]
+    if answer.datasets:
+        lines.append("datasets: " + ", ".join(f"{n:,} {s}" for s, n in answer.datasets.items()))
+    return lines + ([answer.partial_reason + "."] if answer.partial_reason else [])
+
+
+def _leader(leader: ServiceLeader | None) -> str:
+    if leader is not None and leader.is_leading:
+        return f"leader: service {leader.replica} since {local(leader.since)}"
+    last = f"; the last leader was {leader.replica}" if leader else ""
+    return f"leader: none, so that no incident is found and nobody is notified{last}"
+
+
+def _set_aside(number: int) -> str:
+    events = f"{number:,} event{'' if number == 1 else 's'}"
+    return f"pipeline: {events} set aside: `lineward set-aside` lists them"
+
+
+def _kubernetes(watched: KubernetesStatus) -> list[str]:
+    jobs = ", ".join(f"{count:,} with listener: {has}" for has, count in watched.jobs.items())
+    names = ", ".join(sorted({watch.kube_namespace for watch in watched.watches}))
+    seen = f"kubernetes: namespaces {names}; jobs: {jobs or 'none'}; {watched.failed:,} failed"
+    return [seen, *(f"kubernetes: {one.problem}" for one in watched.watches if one.problem)]
+
+
+def _rejected(policy: RolePolicy) -> str:
+    kept = f"policy {policy.hash} stays in force" if policy.hash else "no policy is in force"
+    return f"{policy.role}: the policy file is rejected, {kept}: {policy.error}"
+
+
+def _evaluation(answer: Status) -> str:
+    if answer.evaluated_at is None:
+        return "evaluation: none yet"
+    age = answer.evaluation_age_seconds
+    when = "ahead of this clock" if age is None else f"{duration(age)} ago"
+    stale = ": not of now; incidents wait for the next one" if answer.stale else ""
+    return f"evaluation: {local(answer.evaluated_at)}, {when}{stale}"
+
+
+def _waiting_incidents(answer: Status) -> str:
+    return (
+        f"incidents: none opens or resolves since {local(answer.incidents_wait_since)}:"
+        f" events received since {local(answer.events_wait_since)} have not landed"
+    )

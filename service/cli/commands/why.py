@@ -1,0 +1,32 @@
+"""`lineward why DATASET`: the reasons for its state, with evidence."""
+
+import typer
+
+from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
+from service.cli.terminal import console, plain, print_json, state
+from service.queries.catalog_session import question
+from service.queries.dataset import why
+from service.queries.dataset_lookup import dataset_named
+from service.runtime.settings import read
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def main(
+    dataset: DatasetName,
+    namespace: Namespace = None,
+    data_dir: DataDir = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Explain why a dataset is good, bad, failing, learning or unknown."""
+    with question(read(data_dir)) as asked:
+        answer = why(asked.reader, dataset_named(asked.reader, dataset, namespace), asked.evaluated)
+    if as_json:
+        print_json(answer)
+        return
+    screen = console()
+    screen.print(plain(answer.dataset, "bold"), state(answer.state))
+    for sentence in answer.sentences:
+        screen.print(plain(f"  {sentence}"))

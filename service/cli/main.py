@@ -1,0 +1,125 @@
+"""Command line: `lineward COMMAND`. The module of a command is imported when it runs.
+
+A query takes half a second, of which Python and typer take a third. Therefore Spark, SQLAlchemy
+and the web server are imported only by commands that need them.
+"""
+
+import importlib
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NoReturn
+
+import typer
+import typer.main
+from typer.core import TyperGroup
+
+from lineage.catalog.trouble import CatalogError, DamagedCatalogError, is_damaged, trouble_of
+from lineage.process.disk import is_failed_write
+from lineage.process.environment import InvalidSettingError
+from service.cli.commands.known import COMMANDS
+from service.cli.terminal import warn
+from service.errors import ServiceError
+from service.runtime.failing_output import OUTPUT, failed_file, sqlite_error
+from service.runtime.settings import last_read
+
+_EXIT_CODES = (
+    "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 no data yet, 5 no collector,"
+    " 6 rejected, 7 in use (docs/cli.md)."
+)
+
+
+class LazyGroup(TyperGroup):
+    """Group that knows the names of its commands, and imports a command when it runs."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002 - typer's private click
+        """List commands in the order in which a new user needs them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002 - as above
+        """Return the command of this name, or None."""
+        known = COMMANDS.get(cmd_name)
+        if known is None:
+            return None
+        command: Any = typer.main.get_command(importlib.import_module(known.module).app)
+        if sum(each.module == known.module for each in COMMANDS.values()) > 1:
+            command = command.commands[cmd_name]
+        command.name = cmd_name
+        command.rich_help_panel = known.purpose
+        command.epilog = _epilog(known.examples)
+        for name, part in getattr(command, "commands", {}).items():
+            words = f"{cmd_name} {name}"
+            part.epilog = _epilog([line for line in known.examples if line.startswith(words)])
+        return command
+
+
+def _epilog(examples: Iterable[str]) -> str:
+    """Return the examples as paragraphs, because typer joins lines."""
+    shown = "\n\n".join(f"  lineward {line}" for line in examples)
+    return f"Examples:\n\n{shown}\n\n{_EXIT_CODES}"
+
+
+app = typer.Typer(cls=LazyGroup, pretty_exceptions_enable=False, no_args_is_help=True)
+
+
+@app.callback()
+def lineward() -> None:
+    """SRE for data lineage: what is missing, stale or wrong, and who can fix it."""
+
+
+def main() -> None:
+    """Run the command line; errors end with their documented exit code."""
+    try:
+        app()
+    except ServiceError as error:
+        warn(str(error))
+        sys.exit(error.exit_code)
+    except InvalidSettingError as error:
+        warn(str(error))
+        sys.exit(2)
+    except BrokenPipeError:
+        # The reader closed the pipe (`| head`): Python would report it again when it flushes.
+        _close_output()
+        sys.exit(0)
+    except OSError as error:
+        if not is_failed_write(error):
+            raise
+        _end_unwritten(error)
+    except Exception as error:
+        if (trouble := _catalog_trouble(error)) is None:
+            raise
+        warn(trouble)
+        sys.exit(1)
+
+
+def _end_unwritten(error: OSError) -> NoReturn:
+    file = failed_file(error, last_read().data_dir)
+    if file == OUTPUT:
+        _close_output()
+    warn(f"{file}: {error.strerror}" if file else str(error.strerror))
+    sys.exit(1)
+
+
+def _catalog_trouble(error: Exception) -> str | None:
+    """Explain a failure that the catalog's file caused."""
+    if isinstance(error, CatalogError):
+        return str(error)
+    settings = last_read()
+    if settings.catalog_url:
+        return None
+    path = str(settings.data_dir / "catalog.db")
+    found = sqlite_error(error)
+    trouble = trouble_of(found, path) if found else None
+    if trouble is None and Path(path).is_file() and is_damaged(path):
+        # Damaged pages may look like rows and fail anywhere.
+        trouble = DamagedCatalogError(path)
+    return str(trouble) if trouble else None
+
+
+def _close_output() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+if __name__ == "__main__":
+    main()

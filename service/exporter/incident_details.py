@@ -1,0 +1,112 @@
+"""What the metrics say of each open incident, and of how soon incidents are found and mended.
+
+Of the table of incidents and nothing else: a service that begins anew shows the same.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from prometheus_client.core import GaugeMetricFamily, Metric
+
+from lineage.catalog.reader import Reader, Row, rows_for
+from lineage.process.clock import to_micros
+from lineage.states import CRITICAL
+
+MOST_DETAILED = 200  # of those of `lineage_incident_open`, four series each
+MEAN_DAYS = 30
+WINDOWS_DAYS = {"1d": 1, "7d": 7, "30d": 30}
+_SEVERITIES = ("page", "ticket")
+_OPEN = """
+SELECT incident_id, root_kind, root_namespace, root_name, onset, hit_at FROM incident
+WHERE state IN ('open', 'acknowledged') AND is_remembered
+ORDER BY CASE severity WHEN 'page' THEN 0 ELSE 1 END, score DESC, incident_id LIMIT :most
+"""
+_HURT = f"""
+SELECT hurt.incident_id, count(*) FROM (
+  SELECT incident_id, dataset_key FROM incident_member
+  WHERE incident_id IN (:keys) AND left_at IS NULL
+  UNION SELECT incident_id, dataset_key FROM incident_impact WHERE incident_id IN (:keys)
+) AS hurt JOIN dataset_policy p ON p.dataset_key = hurt.dataset_key AND p.tier = '{CRITICAL}'
+GROUP BY hurt.incident_id
+"""  # noqa: S608 - a word of ours
+# What was merged into another was no incident of its own.
+_OPENED = """
+SELECT severity, count(*) FROM incident
+WHERE opened_at >= :since AND merged_into IS NULL GROUP BY severity
+"""
+# What people called a false alarm had nothing to find and nothing to mend.
+_MEANS = """
+SELECT severity, avg({until} - {begin}) FROM incident
+WHERE {until} >= :since AND {begin} IS NOT NULL AND merged_into IS NULL
+AND (is_false_alarm IS NULL OR NOT is_false_alarm) GROUP BY severity
+"""
+_PHASES = {
+    "found": ("onset", "opened_at"),
+    "told": ("fault_at", "accepted_at"),
+    "mended": ("onset", "resolved_at"),
+}
+_SECOND = 1e6
+
+
+def incident_figures(reader: Reader, now: datetime) -> Iterator[Metric]:
+    """None of a kind that never was: the mean of nothing is no 0."""
+    rows = reader.rows(_OPEN, {"most": MOST_DETAILED})
+    yield from _each(rows, dict(rows_for(reader, _HURT, [row[0] for row in rows])))
+    yield _opened(reader, now)
+    yield _means(reader, now)
+
+
+def _each(rows: list[Row], critical: dict[str, int]) -> Iterator[Metric]:
+    labels = ("incident",)
+    root = GaugeMetricFamily(
+        "lineage_incident_root",
+        "1: root of an open incident.",
+        labels=("incident", "kind", "root_namespace", "root"),
+    )
+    onset = GaugeMetricFamily(
+        "lineage_incident_onset_timestamp_seconds", "Start of the incident.", labels=labels
+    )
+    hit = GaugeMetricFamily(
+        "lineage_incident_hit_timestamp_seconds",
+        "Time at which the first dataset of a paging tier is overdue.",
+        labels=labels,
+    )
+    affected = GaugeMetricFamily(
+        "lineage_incident_critical_datasets",
+        "Critical datasets that are affected or downstream.",
+        labels=labels,
+    )
+    for number, kind, namespace, name, began, hit_at in rows:
+        root.add_metric((number, kind, namespace, name), 1.0)
+        onset.add_metric((number,), began / _SECOND)
+        affected.add_metric((number,), float(critical.get(number, 0)))
+        if hit_at is not None:
+            hit.add_metric((number,), hit_at / _SECOND)
+    yield from (root, onset, hit, affected)
+
+
+def _opened(reader: Reader, now: datetime) -> Metric:
+    family = GaugeMetricFamily(
+        "lineage_incidents_opened",
+        "Incidents opened in the window, by current severity.",
+        labels=("severity", "window"),
+    )
+    for window, days in WINDOWS_DAYS.items():
+        since = to_micros(now - timedelta(days=days))
+        found: dict[str, int] = dict(reader.rows(_OPENED, {"since": since}))
+        for severity in _SEVERITIES:
+            family.add_metric((severity, window), float(found.get(severity, 0)))
+    return family
+
+
+def _means(reader: Reader, now: datetime) -> Metric:
+    family = GaugeMetricFamily(
+        "lineage_incident_mean_seconds",
+        f"Mean time from the fault until it was detected, notified, resolved; {MEAN_DAYS} days.",
+        labels=("phase", "severity"),
+    )
+    since = {"since": to_micros(now - timedelta(days=MEAN_DAYS))}
+    for phase, (begin, until) in _PHASES.items():
+        for severity, mean in reader.rows(_MEANS.format(begin=begin, until=until), since):
+            family.add_metric((phase, severity), float(mean) / _SECOND)
+    return family

@@ -1,0 +1,318 @@
+"""The metrics: read from the catalog at each scrape, so that counters outlive every process.
+
+Names and labels are documented in `docs/metrics.md`. A dead pipeline shows no good figure: when the
+last evaluation is stale, every gauge that rests on it is left out, and alerts see it absent.
+"""
+
+import threading
+from collections.abc import Callable, Iterator
+from datetime import datetime
+
+import structlog
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    InfoMetricFamily,
+    Metric,
+)
+from prometheus_client.registry import Collector
+
+from lineage.catalog.reader import NoCatalogError, Reader, open_reader
+from lineage.catalog.trouble import CatalogError
+from lineage.policy import Policy
+from lineage.policy.file import Standing
+from lineage.process.clock import Clock, system_clock
+from lineage.states import (
+    ACCURACY,
+    COVERAGE,
+    EDGE_COMPLETENESS,
+    FRESHNESS,
+    MISSING_PROVENANCE,
+    NODE_COMPLETENESS,
+)
+from service.errors import RejectedInputError, UnreachableError
+from service.exporter import metric_rows
+from service.exporter.dataset_snapshot import standing_metrics
+from service.exporter.events import error_families, lag_families, set_aside_family
+from service.exporter.evidence import evidence_families
+from service.exporter.incident_details import incident_figures
+from service.exporter.incidents import incident_families
+from service.exporter.kubernetes import kubernetes_families
+from service.exporter.limit_failures import limit_failures
+from service.exporter.marquez import families
+from service.exporter.metric_cache import Seldom
+from service.exporter.name_growth import name_growth
+from service.exporter.notifications import delivery_families
+from service.exporter.personal_data import pii_figures
+from service.exporter.recent import recent_figures
+from service.exporter.served_families import served_families
+from service.exporter.sizes import size_figures
+from service.exporter.stages import stage_figures
+from service.exporter.suppressions import window_figures
+from service.exporter.verdicts import verdict_families
+from service.queries.marquez import marquez_status
+from service.queries.objectives import objectives_of
+from service.queries.slis import Objectives, mostly_unknown, sli_name
+from service.queries.status import RolePolicy, roles_of, spool_status, status, status_policies
+from service.queries.timestamps import Evaluated, last_evaluation
+from service.release import release
+from service.runtime.policies import PolicyInForce
+from service.runtime.role_troubles import role_families
+from service.runtime.settings import Settings
+
+# These count dataset-seconds, the others events.
+_PER_DATASET = (COVERAGE.id, FRESHNESS.id, NODE_COMPLETENESS.id, EDGE_COMPLETENESS.id)
+_RATIOS = {
+    COVERAGE.id: ("lineage_coverage_ratio", "Expected datasets whose lineage is reported."),
+    FRESHNESS.id: ("lineage_freshness_ratio", "Datasets written within their limit."),
+    NODE_COMPLETENESS.id: (
+        "lineage_node_completeness_ratio",
+        "Reported fields over fields that the policy requires.",
+    ),
+    EDGE_COMPLETENESS.id: (
+        "lineage_edge_completeness_ratio",
+        "Expected edges reported within their limits.",
+    ),
+    ACCURACY.id: (
+        "lineage_accuracy_ratio",
+        "Edges that agree with Spark event logs, of those checked in 30 days.",
+    ),
+    MISSING_PROVENANCE.id: (
+        "lineage_missing_provenance_ratio",
+        "Ratio of reads of datasets without a known writer; 0 is best.",
+    ),
+}
+_SECOND = 1e6
+_log = structlog.get_logger(__name__)
+
+
+class CatalogCollector(Collector):
+    """Reads one catalog. Safe for several scrapes at once."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Clock = system_clock,
+        policy: PolicyInForce | None = None,
+        leads: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """Read nothing yet.
+
+        Args:
+            settings: of this process.
+            clock: of this process.
+            policy: in force.
+            leads: whether this replica exports what the catalog says. Rules sum over replicas, and
+                each replica would say the same.
+        """
+        self._settings, self._leads = settings, leads
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._kept: tuple[int, metric_rows.Standing] | None = None
+        self._policy = policy or PolicyInForce(settings.policy)
+        self._seldom = Seldom(self._of_days)
+
+    def describe(self) -> list[Metric]:
+        """Nothing: a registry would otherwise scrape the catalog to learn the names."""
+        return []
+
+    def collect(self) -> Iterator[Metric]:
+        """All of it, of one moment of the catalog; without one, what needs none."""
+        now, leads = self._clock(), self._leads()
+        yield InfoMetricFamily("lineage_build", "Release.", {"version": release()})
+        yield _gauge("lineage_service_leader", "1 if this replica is the leader.", float(leads))
+        yield from _collector(self._settings, now)
+        yield from role_families(roles_of(self._settings.data_dir, now)[1])
+        families = self._families(now, leads=leads)
+        yield _gauge(
+            "lineage_catalog_readable", "1 if the catalog can be read.", float(bool(families))
+        )
+        yield from families or self._own_policy()
+
+    def _families(self, now: datetime, *, leads: bool) -> list[Metric]:
+        """Collect all metrics of the catalog, or none if it cannot be read."""
+        try:
+            return self._readable(now, leads=leads)
+        except NoCatalogError:
+            return []
+        except (CatalogError, UnreachableError) as error:
+            _log.warning("catalog_unreadable", error=str(error)[:200])
+            return []
+
+    def _readable(self, now: datetime, *, leads: bool) -> list[Metric]:
+        with open_reader(self._settings.catalog) as reader:
+            stale = self._settings.stale_evaluation_seconds
+            evaluated = last_evaluation(reader, now=now, stale_seconds=stale)
+            families = list(self._of_catalog(reader, evaluated, now)) if leads else []
+        if not leads:
+            return list(self._own_policy())
+        return [*_own(self._settings, now, self._policy.standing()), *families]
+
+    def _own_policy(self) -> Iterator[Metric]:
+        yield from _policies(status_policies(self._policy.standing()))
+
+    def _of_catalog(self, reader: Reader, evaluated: Evaluated, now: datetime) -> Iterator[Metric]:
+        yield from _counters(reader)
+        yield from lag_families(reader)
+        yield from error_families(reader)
+        yield set_aside_family(reader)
+        yield from served_families(reader)
+        yield from delivery_families(reader, now)
+        yield from incident_families(reader)
+        yield from incident_figures(reader, now)
+        yield from verdict_families(reader)
+        yield from self._of_policy(reader, now)
+        yield from _corrected(reader, now)
+        yield from families(marquez_status(reader, self._settings, now))
+        yield from kubernetes_families(reader, now)
+        yield from stage_figures(reader, self._settings, now)
+        yield from self._seldom.current()
+        if evaluated.as_of is None:
+            return
+        name = "lineage_sli_evaluated_timestamp_seconds"
+        yield _gauge(name, "Time of the last evaluation.", evaluated.as_of / _SECOND)
+        took = evaluated.seconds or 0.0
+        yield _gauge("lineage_evaluation_seconds", "Duration of the last evaluation.", took)
+        if not evaluated.stale:
+            yield from _now(reader, mostly_unknown(reader, now))
+            yield from name_growth(reader)
+            yield limit_failures(reader)
+            yield from evidence_families(reader)
+            yield from standing_metrics(self._standing(reader, evaluated.as_of))
+
+    def _of_policy(self, reader: Reader, now: datetime) -> Iterator[Metric]:
+        """Collect the metrics of the policy in force; none without a policy."""
+        if (policy := self._known_policy()) is not None:
+            yield _objectives(objectives_of(policy))
+            yield from window_figures(reader, policy, now)
+
+    def _known_policy(self) -> Policy | None:
+        try:
+            return self._policy.current()
+        except RejectedInputError:
+            return None
+
+    def _of_days(self) -> list[Metric]:
+        """Collect the metrics that are too slow to compute on every scrape."""
+        policy = self._known_policy()
+        with open_reader(self._settings.catalog) as reader:
+            return [
+                *recent_figures(reader, self._clock()),
+                *(pii_figures(reader, policy) if policy else ()),
+                *size_figures(reader, self._settings),
+            ]
+
+    def _standing(self, reader: Reader, as_of: int) -> metric_rows.Standing:
+        """Read once an evaluation: between two of them, no state changes."""
+        with self._lock:
+            if self._kept is None or self._kept[0] != as_of:
+                self._kept = (as_of, metric_rows.standing(reader))
+            return self._kept[1]
+
+
+def _gauge(name: str, help_text: str, value: float) -> Metric:
+    return GaugeMetricFamily(name, help_text, value=value)
+
+
+def _collector(settings: Settings, now: datetime) -> Iterator[Metric]:
+    """Whether the collector lives, by its spool alone."""
+    if (spool := spool_status(settings.spool, now)) is not None:
+        alive = float(spool.alive)
+        yield _gauge(
+            "lineage_collector_alive",
+            "1 if the collector is up: heartbeat received within 5 s.",
+            alive,
+        )
+
+
+def _own(settings: Settings, now: datetime, policy: Standing) -> Iterator[Metric]:
+    """How far the pipeline is behind, and by which policy the roles go."""
+    answer = status(settings, now, count_datasets=False, own_policy=policy)
+    yield from _policies(answer.policies)
+    if answer.backlog_events is not None:
+        name = "lineage_pipeline_backlog_events"
+        yield _gauge(
+            name, "Events in the spool that are not yet in the catalog.", answer.backlog_events
+        )
+    if answer.last_batch_at is not None:
+        at = datetime.fromisoformat(answer.last_batch_at).timestamp()
+        yield _gauge("lineage_pipeline_batch_timestamp_seconds", "Last batch committed.", at)
+
+
+def _policies(policies: list[RolePolicy]) -> Iterator[Metric]:
+    in_force = GaugeMetricFamily(
+        "lineage_policy_in_force", "1 if the role has a valid policy in force.", labels=("role",)
+    )
+    rejected = GaugeMetricFamily(
+        "lineage_policy_rejected",
+        "1 while the policy file is rejected; the role keeps the previous policy, if any.",
+        labels=("role",),
+    )
+    for policy in policies:
+        in_force.add_metric((policy.role,), float(policy.hash is not None))
+        rejected.add_metric((policy.role,), float(policy.error is not None))
+    yield from (in_force, rejected)
+
+
+def _counters(reader: Reader) -> Iterator[Metric]:
+    labels = ("sli", "tier", "tier_origin", "epoch")
+    good = CounterMetricFamily("lineage_sli_good", "Good dataset-seconds or events.", labels=labels)
+    total = CounterMetricFamily("lineage_sli", "All dataset-seconds or events.", labels=labels)
+    seconds = CounterMetricFamily(
+        "lineage_sli_unknown_seconds", "Dataset-seconds in neither good nor total.", labels=labels
+    )
+    events = CounterMetricFamily(
+        "lineage_sli_unknown_events", "Events in neither good nor total.", labels=labels
+    )
+    for sli, tier, origin, epoch, good_count, total_count, unknown in metric_rows.counters(reader):
+        values = (sli_name(sli), tier, origin, epoch)
+        good.add_metric(values, good_count)
+        total.add_metric(values, total_count)
+        (seconds if sli in _PER_DATASET else events).add_metric(values, unknown)
+    yield from (good, total, seconds, events)
+
+
+def _objectives(ratios: Objectives) -> Metric:
+    family = GaugeMetricFamily(
+        "lineage_sli_objective_ratio", "Objective of the policy.", labels=("sli", "tier")
+    )
+    for (sli, tier), ratio in ratios.items():
+        family.add_metric((sli_name(sli), tier), ratio)
+    return family
+
+
+def _corrected(reader: Reader, now: datetime) -> Iterator[Metric]:
+    """Good over total, late events counted in the hour that they belong to; 1 is best in each."""
+    family = GaugeMetricFamily(
+        "lineage_sli_corrected_ratio",
+        "Ratio of good to total in the corrected history.",
+        labels=("sli", "tier", "window"),
+    )
+    for window, days in metric_rows.WINDOWS_DAYS.items():
+        for sli, tier, good, total in metric_rows.corrected(reader, now, days):
+            if total:
+                family.add_metric((sli_name(sli), tier, window), good / total)
+    yield family
+
+
+def _now(reader: Reader, hidden: set[tuple[str, str]]) -> Iterator[Metric]:
+    ratios = {
+        sli: GaugeMetricFamily(name, text, labels=("tier",))
+        for sli, (name, text) in _RATIOS.items()
+    }
+    asides = [
+        GaugeMetricFamily(name, text, labels=("sli", "tier"))
+        for name, text in (
+            ("lineage_sli_learning", "Datasets not counted: their limit is still being learned."),
+            ("lineage_sli_excepted", "Datasets not counted: excluded by the policy."),
+            ("lineage_sli_unknown", "Datasets not counted: their state is unknown."),
+        )
+    ]
+    for sli, tier, good, total, *counts in metric_rows.now_counts(reader):
+        for family, count in zip(asides, counts, strict=True):
+            family.add_metric((sli_name(sli), tier), count)
+        if sli in ratios and total and (sli, tier) not in hidden:
+            ratio = good / total
+            ratios[sli].add_metric((tier,), 1 - ratio if sli == MISSING_PROVENANCE.id else ratio)
+    yield from ratios.values()
+    yield from asides

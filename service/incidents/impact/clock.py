@@ -1,0 +1,124 @@
+"""M8 impact analysis: from a fault to the page that links all it affects, taken by a provider."""
+
+from typing import Final
+
+import msgspec
+from sqlalchemy import Connection, Engine, update
+
+from alerts.notify.notification_state import NotificationState
+from lineage.catalog.engine import writing
+from lineage.catalog.tables import incident
+from lineage.process.clock import Clock, to_micros
+from lineage.states import IMPACT_ANALYSIS
+from service.api.served.counter_buffer import IMPACT_BOUNDS, Batch, Outcome, Series
+from service.api.served.flush import add
+from service.incidents.impact.pages import (
+    Page,
+    accepted_at,
+    fault_of,
+    is_by_provider,
+    load_state,
+    paged,
+    running,
+)
+
+METRIC: Final = "lineage_impact_analysis_seconds"
+GOOD_BELOW_SECONDS: Final = 900.0
+# Nothing that opened and was over, or silenced, before anybody was to be told has paged.
+LEFT_OUT: Final = "left_out"
+_SERIES: Final = Series(METRIC, "lineward", "impact", IMPACT_BOUNDS)
+_SECOND: Final = 1e6
+# What is bad already is waited for, for its duration's sake: as long as the histogram has bounds.
+_WAITED_MICROS: Final = int(IMPACT_BOUNDS[-1] * _SECOND)
+
+
+class ImpactClock:
+    """Called once a second; one query where no page is waited for."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+
+    def __call__(self, engine: Engine) -> None:
+        """Walk the clock of each page on that has no end yet."""
+        now = to_micros(self._clock())
+        with engine.connect() as connection:
+            before = running(connection, now - _WAITED_MICROS)
+            looked = [(page, _walked(connection, page, now)) for page in before]
+        news = [(page, after) for page, after in looked if after != page]
+        if not news:
+            return
+        with writing(engine) as connection:
+            batch = Batch()
+            for page, after in news:
+                if _keep(connection, page, after):
+                    _count(batch, page, after, now)
+            add(connection, batch)
+
+
+def _walked(connection: Connection, page: Page, now: int) -> Page:
+    """Return the page as it is now."""
+    since = paged(connection, page)
+    fault_at = page.fault_at
+    if fault_at is None:
+        fault = fault_of(connection, page, since)
+        fault_at = fault.at
+        if not fault.is_known:
+            return msgspec.structs.replace(page, fault_at=fault_at, outcome="unknown")
+    state = load_state(connection, page)
+    taken = accepted_at(connection, page, since, state)
+    outcome = page.outcome or outcome_of(fault_at, taken, state, now)
+    return msgspec.structs.replace(page, fault_at=fault_at, outcome=outcome, accepted_at=taken)
+
+
+def outcome_of(
+    fault_at: int, taken_at: int | None, state: NotificationState | None, now: int
+) -> Outcome | None:
+    """Good under 15 minutes; bad when they are over, whether or not anybody took it since.
+
+    Args:
+        fault_at: µs.
+        taken_at: when its page was; None: not yet.
+        state: notifications sent for the incident; None: deleted.
+        now: µs.
+    """
+    is_in_time = ((taken_at or now) - fault_at) / _SECOND < GOOD_BELOW_SECONDS
+    if taken_at is not None:
+        return "good" if is_in_time else "bad"
+    return None if is_in_time else _of_nobody(state)
+
+
+def _of_nobody(state: NotificationState | None) -> Outcome:
+    """Nobody took it in time: whether anybody was to."""
+    if state is None:
+        return "unknown"
+    if any(is_by_provider(place.channel) for place in state.channels):
+        return "bad"
+    if state.addressee:
+        return "unknown"  # neither Slack nor PagerDuty leads to whoever is to be told
+    return "bad" if state.is_bad else LEFT_OUT
+
+
+def _keep(connection: Connection, before: Page, after: Page) -> bool:
+    """Whether it was as it was read: of two services, one writes and counts."""
+    table = incident
+    changed = connection.execute(
+        update(table)
+        .where(
+            table.c.incident_id == before.incident_id,
+            table.c.fault_at.is_not_distinct_from(before.fault_at),
+            table.c.impact_outcome.is_not_distinct_from(before.outcome),
+            table.c.accepted_at.is_not_distinct_from(before.accepted_at),
+        )
+        .values(
+            fault_at=after.fault_at, impact_outcome=after.outcome, accepted_at=after.accepted_at
+        )
+    )
+    return changed.rowcount == 1
+
+
+def _count(batch: Batch, before: Page, after: Page, now: int) -> None:
+    if before.outcome is None and after.outcome not in {None, LEFT_OUT}:
+        batch.count(IMPACT_ANALYSIS, now, str(after.outcome))
+    if after.accepted_at is not None and after.fault_at is not None:
+        seconds = (after.accepted_at - after.fault_at) / _SECOND
+        batch.observe(_SERIES, max(0.0, seconds))

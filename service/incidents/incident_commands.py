@@ -1,0 +1,100 @@
+"""Asks something of an incident and waits a little for the answer: the API, CLI and Slack alike."""
+
+import asyncio
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+
+import msgspec
+from sqlalchemy import Connection
+
+from alerts.operator_actions.command_requests import (
+    CommandError,
+    CommandRequest,
+    InvalidCommandError,
+    UnknownIncidentError,
+    record_rejection,
+    submit,
+)
+from lineage.catalog.engine import open_catalog, writing
+from lineage.catalog.reader import open_reader
+from lineage.process.clock import to_micros
+from service import errors
+from service.runtime.settings import Settings
+
+WAIT_SECONDS = 5.0
+_STATEMENT_SECONDS = 10.0
+_POLL_SECONDS = 0.1
+_ANSWER = "SELECT done_at, answer FROM incident_command WHERE id = :number"
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What became of it. Not `is_done`: written down, and nobody has taken it yet."""
+
+    id: int
+    incident_id: str
+    action: str
+    is_done: bool
+    detail: str | None = None
+
+
+@contextmanager
+def acting(settings: Settings) -> Iterator[Connection]:
+    """One write transaction of a catalog that is there."""
+    engine = open_catalog(settings.catalog, seconds=_STATEMENT_SECONDS, most=1)
+    try:
+        with writing(engine) as connection:
+            yield connection
+    finally:
+        engine.dispose()
+
+
+def put(settings: Settings, wanted: CommandRequest, now: datetime) -> int:
+    """Write down what somebody wants, and its audit row; refused or not, it is in the audit log.
+
+    Raises:
+        ServiceError: it is refused; 404, 400 or 409.
+    """
+    at = to_micros(now)
+    try:
+        with acting(settings) as connection:
+            return submit(connection, wanted, at)
+    except CommandError as error:
+        with acting(settings) as connection:
+            record_rejection(connection, wanted, error, at)
+        raise _reported(error) from error
+
+
+async def outcome(settings: Settings, wanted: CommandRequest, number: int) -> Outcome:
+    """Return the outcome once it is known, or report after five seconds that it is unknown.
+
+    Raises:
+        NotNowError: it was refused; the text says why.
+    """
+    deadline = time.monotonic() + WAIT_SECONDS
+    answer = await asyncio.to_thread(_answer, settings, number)
+    while answer is None and time.monotonic() < deadline:
+        await asyncio.sleep(_POLL_SECONDS)
+        answer = await asyncio.to_thread(_answer, settings, number)
+    if answer:
+        raise errors.NotNowError(answer)
+    late = "requested; the action takes effect at the next evaluation"
+    detail = late if answer is None else None
+    return Outcome(number, wanted.incident_id, wanted.action, answer is not None, detail)
+
+
+def _answer(settings: Settings, number: int) -> str | None:
+    """Empty: done; a reason: refused; None: not yet."""
+    with open_reader(settings.catalog) as reader:
+        rows = reader.rows(_ANSWER, {"number": number})
+    done_at, answer = rows[0] if rows else (None, None)
+    return None if done_at is None else str(answer or "")
+
+
+def _reported(error: CommandError) -> errors.ServiceError:
+    if isinstance(error, UnknownIncidentError):
+        return errors.UnknownIncidentError(str(error))
+    if isinstance(error, InvalidCommandError):
+        return errors.InvalidQuestionError(str(error))
+    return errors.NotNowError(str(error))

@@ -1,0 +1,70 @@
+"""Incidents and messages: the works of the service that find faults and tell people of them."""
+
+from typing import Final
+
+from sqlalchemy import Engine
+
+from alerts.detection.incident_detector import IncidentDetector
+from alerts.detection.notification_worker import NotificationWorker
+from alerts.notify.channels.registry import build_channels
+from alerts.notify.secret_rotation import requeue_after_rotation
+from alerts.notify.sender import Sender
+from alerts.notify.settings import DeliverySettings, RoutingSettings
+from lineage.process.clock import Clock, system_clock, to_micros
+from service.incidents.diagnosis.diagnose import Diagnostician
+from service.incidents.notification_policy import NotifierPolicy
+from service.runtime.periodic import Work
+from service.runtime.policies import PolicyInForce
+from service.runtime.role_troubles import RoleTroubles
+from service.runtime.settings import Settings
+
+_DRAIN_SECONDS: Final = 5.0  # `lineward up` kills a service that has not ended after 10 s
+
+
+def works(  # noqa: PLR0913 - what the process was started with
+    settings: Settings,
+    routing: RoutingSettings,
+    delivery: DeliverySettings,
+    clock: Clock = system_clock,
+    policy: PolicyInForce | None = None,
+    *,
+    began_at: int | None = None,
+) -> list[Work]:
+    """Return what is done each second, in this order: nothing here waits for anything slow.
+
+    `began_at`: when this process began, µs; None: with the first turn.
+    """
+    by_policy = NotifierPolicy(policy or PolicyInForce(settings.policy))
+    given = (clock, by_policy.current, routing)
+    return [
+        by_policy,
+        IncidentDetector(*given, RoleTroubles(settings, clock), began_at=began_at),
+        NotificationWorker(*given),
+        Sending(delivery, clock),
+    ]
+
+
+def diagnosis(settings: Settings) -> list[Work]:
+    """Return slow work, which runs in its own thread so that pages do not wait."""
+    return [Diagnostician(settings.catalog)]
+
+
+class Sending:
+    """Has the sender look for what is due; what is slow to send holds up nothing here."""
+
+    def __init__(self, settings: DeliverySettings, clock: Clock) -> None:
+        self._settings, self._clock = settings, clock
+        self._sender: Sender | None = None
+
+    def __call__(self, engine: Engine) -> None:
+        """Begin with all that is due."""
+        if self._sender is None:
+            ways = build_channels(self._settings, clock=self._clock)
+            self._sender = Sender(engine, ways, self._settings, clock=self._clock)
+        requeue_after_rotation(engine, self._settings, to_micros(self._clock()))
+        self._sender.begin()
+
+    def finish(self, _engine: Engine) -> None:
+        """Wait for messages that are being sent, so that the next leader sends none of them."""
+        if self._sender is not None:
+            self._sender.drain(_DRAIN_SECONDS)

@@ -1,0 +1,132 @@
+"""Buttons that people press in Slack: a request is Slack's or nothing, and is answered at once.
+
+Nothing is evaluated here and nothing is sent: a row is written, as for everybody else who asks.
+What became of it is told by the message itself, which is edited. `response_url` is never asked.
+"""
+
+import hashlib
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from alerts.notify.channels.channel import MissingSecretError, read_secret
+from alerts.notify.channels.slack.blocks import FOUR_HOURS, TOMORROW
+from alerts.notify.channels.slack.interactions import (
+    ButtonPress,
+    InvalidButtonPressError,
+    parse_button_press,
+    verify_signature,
+)
+from alerts.operator_actions.audit import record, rejection, storable_text
+from alerts.operator_actions.command_requests import CommandRequest, audit_entry
+from lineage.policy import Policy
+from lineage.process.clock import to_micros
+from service.cli.time_args import tomorrow_morning
+from service.errors import InvalidQuestionError, RejectedInputError
+from service.incidents.incident_commands import acting, put
+from service.runtime.policies import PolicyInForce
+from service.runtime.settings import Settings
+
+MAX_BODY_BYTES: Final = 1 << 20
+BAD_SIGNATURE: Final = "bad_signature"
+UNKNOWN_USER: Final = "unknown_user"
+
+
+class Signed(msgspec.Struct, frozen=True):
+    """A request as it came: its body, and the two headers that Slack signs it with."""
+
+    body: bytes
+    timestamp: str | None
+    signature: str | None
+
+
+class Stranger(msgspec.Struct, frozen=True):
+    """Somebody who is not let in, and why in a word. `who`: as Slack calls them, if it did."""
+
+    reason: str
+    who: str = ""
+
+
+class SlackInbox:
+    """Takes what is pressed. For several threads at once."""
+
+    def __init__(self, settings: Settings, policy: PolicyInForce, secret_file: Path | None) -> None:
+        self._settings = settings
+        self._secret_file = secret_file
+        self._policy = policy
+
+    @property
+    def is_set(self) -> bool:
+        """Whether a signing secret was named."""
+        return self._secret_file is not None
+
+    def take(self, request: Signed, now: datetime) -> Stranger | None:
+        """Write down what was pressed; who it was that is not let in, if so.
+
+        Raises:
+            ServiceError: it is Slack's, and asks for nothing that there is.
+        """
+        if not verify_signature(
+            request.body,
+            timestamp=request.timestamp,
+            signature=request.signature,
+            secret=self._secret(),
+            now=now,
+        ):
+            return Stranger(BAD_SIGNATURE)
+        try:
+            press = parse_button_press(request.body)
+        except InvalidButtonPressError as error:
+            raise InvalidQuestionError(str(error)) from error
+        policy = self._policy.current()
+        person = _person(press, policy)
+        wanted = _ask(press, person or _as_slack_says(press), policy, now)
+        if person is None:
+            self._reject(wanted, now)
+            return Stranger(UNKNOWN_USER, storable_text(press.user_id, 100))
+        once = hashlib.sha256(f"{request.signature}".encode()).hexdigest()[:32]
+        put(self._settings, msgspec.structs.replace(wanted, request_id=f"slack {once}"), now)
+        return None
+
+    def _secret(self) -> str:
+        try:
+            return "" if self._secret_file is None else read_secret(self._secret_file)
+        except MissingSecretError as error:
+            raise RejectedInputError(str(error)) from error
+
+    def _reject(self, wanted: CommandRequest, now: datetime) -> None:
+        entry = rejection(audit_entry(wanted, to_micros(now)), "the policy has no such person")
+        with acting(self._settings) as connection:
+            record(connection, entry)
+
+
+def _person(press: ButtonPress, policy: Policy) -> str | None:
+    """As the policy calls them; where it names nobody, whoever Slack lets press."""
+    if not policy.people:
+        return _as_slack_says(press)
+    return next((one.name for one in policy.people if one.slack == press.user_id), None)
+
+
+def _as_slack_says(press: ButtonPress) -> str:
+    return storable_text(
+        f"{press.user_name} ({press.user_id})" if press.user_name else press.user_id, 100
+    )
+
+
+def _ask(press: ButtonPress, by: str, policy: Policy, now: datetime) -> CommandRequest:
+    until = _end(press.choice, policy, now) if press.answer == "suppress" else None
+    return CommandRequest(
+        incident_id=press.incident_id,
+        action=press.answer,
+        by=by,
+        via="slack",
+        until=None if until is None else to_micros(until),
+    )
+
+
+def _end(choice: str, policy: Policy, now: datetime) -> datetime:
+    if choice == TOMORROW:
+        return tomorrow_morning(now, policy.time_zone)
+    return now + timedelta(hours=4 if choice == FOUR_HOURS else 1)

@@ -1,0 +1,82 @@
+"""Begins and ends suppression windows, for the API and the command line."""
+
+from datetime import datetime
+
+import msgspec
+
+from alerts.operator_actions.suppression import count_matches
+from alerts.operator_actions.suppression_windows import (
+    EndedWindowError,
+    UnknownWindowError,
+    WindowEnding,
+    WindowError,
+    WindowRequest,
+    close_window,
+    create_window,
+    record_end_rejection,
+    record_rejection,
+)
+from lineage.catalog.reader import open_reader
+from lineage.process.clock import to_micros
+from service import errors
+from service.incidents.incident_commands import acting
+from service.runtime.settings import Settings
+
+_KNOWN = """
+SELECT namespace, name FROM dataset WHERE canonical_key = dataset_key AND retired_at IS NULL
+"""
+
+
+class Begun(msgspec.Struct, frozen=True):
+    """A window that holds or is planned.
+
+    Attributes:
+        id: by which it is ended.
+        datasets: how many that are known now its pattern matches; jobs are not counted.
+    """
+
+    id: int
+    datasets: int
+
+
+def begin_window(settings: Settings, wanted: WindowRequest, now: datetime) -> Begun:
+    """Begin it, or plan it; refused or not, it is in the audit log.
+
+    Raises:
+        ServiceError: it is refused; the text names the place.
+    """
+    at = to_micros(now)
+    try:
+        with acting(settings) as connection:
+            number = create_window(connection, wanted, at)
+    except WindowError as error:
+        with acting(settings) as connection:
+            record_rejection(connection, wanted, error, at)
+        raise _reported(error) from error
+    with open_reader(settings.catalog) as reader:
+        known = [(str(namespace), str(name)) for namespace, name in reader.rows(_KNOWN)]
+    return Begun(number, count_matches(wanted.pattern.strip(), known))
+
+
+def end_window(settings: Settings, ending: WindowEnding, now: datetime) -> None:
+    """End it now.
+
+    Raises:
+        ServiceError: there is none, or it is over.
+    """
+    at = to_micros(now)
+    try:
+        with acting(settings) as connection:
+            close_window(connection, ending, at)
+    except WindowError as error:
+        with acting(settings) as connection:
+            record_end_rejection(connection, ending, error, at)
+        raise _reported(error) from error
+
+
+def _reported(error: WindowError) -> errors.ServiceError:
+    if isinstance(error, UnknownWindowError):
+        return errors.UnknownWindowError(str(error))
+    if isinstance(error, EndedWindowError):
+        return errors.NotNowError(str(error))
+    return errors.InvalidQuestionError(str(error))

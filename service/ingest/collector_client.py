@@ -1,0 +1,215 @@
+"""Asks a collector until it says yes or no to what it was given.
+
+A refusal of the request (a wrong token, another server's 404) is neither: the same is asked again.
+"""
+
+import gzip
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from threading import Event
+
+import httpx
+import msgspec
+from tenacity import (
+    RetryCallState,
+    Retrying,
+    retry_if_exception_type,
+    stop_after_delay,
+    stop_never,
+    wait_random_exponential,
+)
+
+from collector.reader_secret import HEADER, read_secret
+from lineage.process.environment import InvalidSettingError
+from service.errors import RejectedInputError
+
+_MAX_PLAIN_BYTES = 1_048_576
+_LONGEST_PAUSE_SECONDS = 5.0
+
+
+class UnansweredError(Exception):
+    """The collector could not be had to say yes or no; how that showed is the text."""
+
+
+class StoppedError(Exception):
+    """The process was asked to end while the collector did not answer."""
+
+
+class Target(msgspec.Struct, frozen=True, kw_only=True):
+    """Which collector, and as what.
+
+    Attributes:
+        url: of the collector, without a path.
+        origin: what the events are marked with (`Lineward-Origin`).
+        token_file: holds the bearer token; read anew for each try, so that it can be replaced.
+        secret_file: holds the secret of Lineward's own readers, without which the collector ignores
+            the origin; read anew for each try. None: the origin needs none.
+    """
+
+    url: str
+    origin: str
+    token_file: Path | None = None
+    secret_file: Path | None = None
+
+
+class Reach:
+    """One collector, and the patience with which it is asked; one caller at a time."""
+
+    def __init__(
+        self,
+        target: Target,
+        *,
+        give_up_seconds: float | None = None,
+        stopping: Event | None = None,
+        on_trouble: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        """Nothing is sent yet.
+
+        Args:
+            target: where to.
+            give_up_seconds: how long to try; None: without end, whatever the collector says.
+            stopping: ends the trying, when set.
+            on_trouble: hears what is wrong, once for each thing in turn.
+        """
+        self._target = target
+        self._client = httpx.Client(timeout=30.0, trust_env=False)
+        self._give_up_seconds = give_up_seconds
+        self._stopping = stopping or Event()
+        self._on_trouble = on_trouble
+        self._trouble = ""
+
+    def is_there(self) -> bool:
+        """Whether anybody listens at the address."""
+        try:
+            self._client.get(f"{self._target.url}/livez")
+        except httpx.TransportError:
+            return False
+        return True
+
+    def go_on(self) -> None:
+        """See that nobody has asked it to end.
+
+        Raises:
+            StoppedError: somebody has.
+        """
+        if self._stopping.is_set():
+            raise StoppedError
+
+    def answered(
+        self, path: str, body: bytes, more: Mapping[str, str] | None = None
+    ) -> httpx.Response:
+        """Its verdict on this body.
+
+        Args:
+            path: of the URL.
+            body: is sent, as gzip where it is large.
+            more: headers.
+
+        Raises:
+            UnansweredError: it gave up.
+            StoppedError: it was asked to end.
+            RejectedInputError: it asks for a token, or for another one, and there is an end to its
+                patience.
+        """
+        give_up = self._give_up_seconds
+        retrying = Retrying(
+            retry=retry_if_exception_type((httpx.TransportError, _NotNowError)),
+            wait=wait_random_exponential(multiplier=0.2, max=_LONGEST_PAUSE_SECONDS),
+            stop=stop_never if give_up is None else stop_after_delay(give_up),
+            before_sleep=self._report,
+            sleep=self._pause,
+            reraise=True,
+        )
+        try:
+            answer = retrying(self._once, path, body, more or {})
+        except (httpx.TransportError, _NotNowError) as error:
+            raise UnansweredError(_words(error)) from error
+        self._trouble = ""
+        return answer
+
+    def _once(self, path: str, body: bytes, more: Mapping[str, str]) -> httpx.Response:
+        headers = {**self._headers(), **more}
+        if len(body) > _MAX_PLAIN_BYTES:
+            # As sent, a single event may be a tenth of what it may be inflated.
+            body, headers["Content-Encoding"] = gzip.compress(body, compresslevel=1), "gzip"
+        answer = self._client.post(f"{self._target.url}{path}", content=body, headers=headers)
+        if answer.status_code == httpx.codes.UNAUTHORIZED and self._give_up_seconds is not None:
+            # Of all events, not of these; a person is there to fix it.
+            raise RejectedInputError(f"{self._target.url}: {detail_of(answer)}")
+        if not _is_verdict(answer):
+            raise _NotNowError(f"{answer.status_code}: {detail_of(answer)}")
+        return answer
+
+    def _headers(self) -> dict[str, str]:
+        headers = {"Lineward-Origin": self._target.origin, "Content-Type": "application/json"}
+        if self._target.token_file is not None:
+            try:
+                headers["Authorization"] = f"Bearer {read_token(self._target.token_file)}"
+            except RejectedInputError as error:  # it may be about to be replaced
+                raise _NotNowError(str(error)) from error
+        if self._target.secret_file is not None:
+            headers[HEADER] = _secret_in(self._target.secret_file)
+        return headers
+
+    def _report(self, state: RetryCallState) -> None:
+        error = state.outcome.exception() if state.outcome else None
+        trouble = _words(error) if error else ""
+        if trouble != self._trouble:
+            self._trouble = trouble
+            self._on_trouble(trouble)
+
+    def _pause(self, seconds: float) -> None:
+        if self._stopping.wait(seconds):
+            raise StoppedError
+
+
+class _NotNowError(Exception):
+    """An answer that says nothing of the events."""
+
+
+def _is_verdict(answer: httpx.Response) -> bool:
+    """Whether the answer is of the events, and another try would be answered alike.
+
+    A refusal of the request (a wrong token, another server's 404) is not of the events.
+    """
+    if answer.is_success or answer.status_code == httpx.codes.REQUEST_ENTITY_TOO_LARGE:
+        return True
+    return answer.status_code == httpx.codes.BAD_REQUEST and _json(answer).get("path") is not None
+
+
+def read_token(file: Path) -> str:
+    """Return the bearer token in the file.
+
+    Raises:
+        RejectedInputError: it cannot be read.
+    """
+    try:
+        return file.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        message = f"the token's file cannot be read: {error}"
+        raise RejectedInputError(message) from error
+
+
+def _secret_in(file: Path) -> str:
+    """Return the secret; the collector rejects an empty one and names the missing setting."""
+    try:
+        return read_secret(file).decode("ascii")
+    except (OSError, InvalidSettingError):
+        return ""
+
+
+def _json(answer: httpx.Response) -> dict[str, object]:
+    try:
+        found = answer.json()
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def detail_of(answer: httpx.Response) -> str:
+    """Return the message of the answer, or its status."""
+    return str(_json(answer).get("detail", f"HTTP {answer.status_code}"))
+
+
+def _words(error: BaseException) -> str:
+    return str(error) or type(error).__name__

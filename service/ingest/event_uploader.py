@@ -1,0 +1,115 @@
+"""Posts events to a collector, and comes again until each is answered for.
+
+Whoever reads events from somewhere else (history, files, Kafka) hands them over here, and notes its
+place only when `post` has returned: then each event is in the spool, or was refused for good.
+"""
+
+from collections.abc import Sequence
+from urllib.parse import quote
+
+import httpx
+import msgspec
+
+from service.ingest.batching import is_json
+from service.ingest.collector_client import Reach, detail_of
+
+_MAX_EVENT_BYTES = 10_485_760  # the collector's own bound, unless it is told otherwise
+_KEPT_BYTES = 65_536  # of a refused event: what the collector keeps of any
+
+
+class Refused(msgspec.Struct, frozen=True):
+    """An event that will never be taken.
+
+    Attributes:
+        index: of those that were posted together.
+        is_kept: whether the collector keeps the body, with the reason.
+    """
+
+    index: int
+    reason: str
+    is_kept: bool = True
+
+
+class Poster:
+    """Posts to one collector; one caller at a time."""
+
+    def __init__(self, reach: Reach) -> None:
+        self._reach = reach
+
+    def post(self, bodies: Sequence[bytes], where: Sequence[str] = ()) -> list[Refused]:
+        """Hand events over; those that were refused. All others are durable when this returns.
+
+        Args:
+            bodies: one event each, or what should be one.
+            where: of each, a name of where it came from, for whoever looks at what was refused.
+
+        Raises:
+            UnansweredError: it gave up. Nothing may be taken for sent; the same call again repeats
+                nothing.
+            StoppedError: it was asked to end; as above.
+            RejectedInputError: it asks for a token, or for another one, and there is an end to its
+                patience; as above.
+        """
+        self._reach.go_on()
+        names = where or [""] * len(bodies)
+        large = {n for n, body in enumerate(bodies) if len(body) > _MAX_EVENT_BYTES}
+        rest = [n for n in range(len(bodies)) if n not in large]
+        # What is no JSON value would spoil the batch for all, or pass for two events.
+        whole = [n for n in rest if is_json(bodies[n])]
+        rejected = [self._post_cut(bodies[n], n, names[n]) for n in sorted(large)]
+        rejected += self._post_together(bodies, whole, names)
+        for n in sorted(set(rest) - set(whole)):
+            rejected += self._post_alone(bodies[n], n, names[n])
+        return sorted(rejected, key=lambda one: one.index)
+
+    def _post_together(
+        self, bodies: Sequence[bytes], places: list[int], names: Sequence[str]
+    ) -> list[Refused]:
+        if not places:
+            return []
+        body = b"[" + b",".join(bodies[n] for n in places) + b"]"
+        answer = self._reach.answered("/api/v1/lineage/batch", body)
+        if answer.status_code == httpx.codes.OK:
+            return self._rejections_of(answer, bodies, places, names)
+        if answer.is_success:
+            return []
+        # One event spoilt it for all: sent alone, each is answered for itself.
+        return [one for n in places for one in self._post_alone(bodies[n], n, names[n])]
+
+    def _rejections_of(
+        self,
+        answer: httpx.Response,
+        bodies: Sequence[bytes],
+        places: list[int],
+        names: Sequence[str],
+    ) -> list[Refused]:
+        """Name the rejected ones; post those again that were not looked at."""
+        failures = answer.json().get("failed_events", [])
+        again = [places[one["index"]] for one in failures if one.get("retriable")]
+        rejected = [
+            Refused(places[one["index"]], str(one["reason"]))
+            for one in failures
+            if not one.get("retriable")
+        ]
+        if len(again) < len(places):
+            return rejected + self._post_together(bodies, again, names)
+        return rejected + [one for n in again for one in self._post_alone(bodies[n], n, names[n])]
+
+    def _post_alone(self, body: bytes, place: int, name: str) -> list[Refused]:
+        answer = self._reach.answered("/api/v1/lineage", body)
+        if answer.is_success:
+            return []
+        if answer.status_code == httpx.codes.REQUEST_ENTITY_TOO_LARGE:
+            return [self._post_cut(body, place, name)]
+        return [_rejection(place, answer)]
+
+    def _post_cut(self, body: bytes, place: int, name: str) -> Refused:
+        """Have the collector keep the head of what it does not take, with its size and place."""
+        text = f"{len(body)} bytes" + (f" at {quote(name, safe='/ :@#')}" if name else "")
+        more = {"Lineward-Too-Large": text}
+        answer = self._reach.answered("/api/v1/lineage", body[:_KEPT_BYTES], more)
+        return _rejection(place, answer)
+
+
+def _rejection(place: int, answer: httpx.Response) -> Refused:
+    return Refused(place, detail_of(answer), answer.status_code == httpx.codes.BAD_REQUEST)

@@ -1,0 +1,69 @@
+"""`python -m service.ingest.kafka`: the Kafka source, a process of its own."""
+
+import sys
+from threading import Event
+
+import structlog
+from confluent_kafka import Consumer, KafkaException
+
+from lineage import origins
+from lineage.process.environment import InvalidSettingError
+from lineage.process.health import HEALTH
+from lineage.process.health_port import serve_health
+from lineage.process.role import begin_role, stop_on_signals
+from service.errors import RejectedInputError
+from service.ingest.collector_client import Reach, Target, read_token
+from service.ingest.event_uploader import Poster
+from service.ingest.kafka.feed import Feed
+from service.ingest.kafka.settings import client_settings, read
+from service.runtime.settings import Settings
+from service.runtime.settings import read as read_shared
+
+_log = structlog.get_logger()
+
+
+def main() -> int:
+    """Run the source; the exit status is 2 for a setting that cannot be used."""
+    begin_role()
+    HEALTH.beat_beside()
+    try:
+        settings = read()
+        client = client_settings(settings)
+        shared = read_shared()
+        if shared.collector_token_file is not None:
+            read_token(shared.collector_token_file)
+        consumer = Consumer(client)
+        serve_health()
+    except (InvalidSettingError, RejectedInputError, OSError) as error:
+        _log.error("kafka_cannot_start", reason=str(error))
+        return 2
+    except KafkaException as error:
+        # A setting's value may be a password: only its kind of fault is logged.
+        _log.error("kafka_cannot_start", reason=error.args[0].name())
+        return 2
+    stopping = stop_on_signals()
+    consumer.subscribe([settings.topic])
+    _log.info("kafka_listening", bootstrap=settings.bootstrap, topic=settings.topic)
+    try:
+        Feed(consumer, _poster(shared, stopping)).run(stopping)
+    finally:
+        consumer.close()
+    return 0
+
+
+def _poster(shared: Settings, stopping: Event) -> Poster:
+    target = Target(
+        url=shared.collector,
+        origin=origins.KAFKA,
+        token_file=shared.collector_token_file,
+        secret_file=shared.reader_secret,
+    )
+    return Poster(Reach(target, stopping=stopping, on_trouble=_report))
+
+
+def _report(trouble: str) -> None:
+    _log.warning("collector_not_reached", trouble=trouble, next="trying again without end")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

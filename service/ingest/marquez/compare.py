@@ -1,0 +1,84 @@
+"""Whether both sides have the same runs: a sample of each, looked for on the other."""
+
+import asyncio
+import random
+
+import structlog
+
+from lineage.process.clock import Clock, to_micros
+from service.ingest.marquez.client import Marquez, RunRejectedError
+from service.ingest.marquez.store import Comparison, MissingRun, Store, in_catalog
+
+_SECOND = 1_000_000
+_MOST_RUNS = 200
+_MOST_EXAMPLES = 50
+# What happened last may be on its way; what happened before the span was compared before.
+_SETTLED_SECONDS = 300.0
+_SPAN_SECONDS = 7_200.0
+_AT_ONCE = 4
+_log = structlog.get_logger()
+
+Run = tuple[str, str, str]  # run id, job namespace, job name
+
+
+class Comparer:
+    """Compares the last two hours, but for the last five minutes."""
+
+    def __init__(self, marquez: Marquez, store: Store, clock: Clock) -> None:
+        self._marquez = marquez
+        self._store = store
+        self._clock = clock
+
+    async def round(self) -> Comparison:
+        """Compare once, and write it down.
+
+        Raises:
+            MarquezError: it did not answer: nothing is written down, as nothing is known.
+        """
+        now = to_micros(self._clock())
+        until = now - int(_SETTLED_SECONDS * _SECOND)
+        since = until - int(_SPAN_SECONDS * _SECOND)
+        ours = await in_catalog(self._store.sample_of_runs, since, until, _MOST_RUNS)
+        known_there = await self._known_there(ours)
+        there = [run for run, is_known in known_there if is_known is False]
+        rejected = sum(is_known is None for _, is_known in known_there)
+        theirs = await self._their_runs(since, until)
+        known = await in_catalog(self._store.known_runs, [run_id for run_id, _, _ in theirs])
+        here = [run for run in theirs if run[0].lower() not in known]
+        found = Comparison(now, len(ours) - rejected, len(there), len(theirs), len(here))
+        await in_catalog(self._store.note_comparison, found, _examples(there, here), rejected)
+        if there or here:
+            _log.warning("runs_missing", there=len(there), here=len(here))
+        return found
+
+    async def _known_there(self, ours: list[Run]) -> list[tuple[Run, bool | None]]:
+        """Whether it knows each; None where it would not say."""
+        slots = asyncio.Semaphore(_AT_ONCE)
+
+        async def known(run: Run) -> tuple[Run, bool | None]:
+            async with slots:
+                try:
+                    return run, await self._marquez.has_run(run[0])
+                except RunRejectedError as error:
+                    _log.warning("run_not_compared", run=run[0], error=str(error))
+                    return run, None
+
+        return await asyncio.gather(*(known(run) for run in ours))
+
+    async def _their_runs(self, since: int, until: int) -> list[Run]:
+        """Return some runs of the span, from a moment that changes from time to time."""
+        events = await self._marquez.events(after=since, before=until, limit=_MOST_RUNS)
+        if len(events) == _MOST_RUNS:
+            after = random.randint(since, until)  # noqa: S311 - of a sample
+            events = await self._marquez.events(after=after, before=until, limit=_MOST_RUNS)
+        jobs = ((event.known.whose, event.known.job) for event in events)
+        runs = {run_id: (run_id, job.namespace, job.name) for run_id, job in jobs if job}
+        return list(runs.values())
+
+
+def _examples(there: list[Run], here: list[Run]) -> list[MissingRun]:
+    return [
+        MissingRun(side, *run)
+        for side, runs in (("there", there), ("here", here))
+        for run in runs[:_MOST_EXAMPLES]
+    ]

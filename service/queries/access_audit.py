@@ -1,0 +1,105 @@
+"""Access audit: who asked the API for what, and whether the policy allowed it."""
+
+from typing import Final
+
+import msgspec
+
+from lineage.catalog.reader import Reader, Row
+from service.errors import InvalidQuestionError
+from service.queries.cursors import Whole, cursor_of, key_of
+from service.queries.timestamps import iso_of
+
+MOST_LISTED: Final = 1_000
+_LOOKED_AT = 100_000  # rows of one question: a rare name is in none of them
+_DECISIONS = ("allow", "deny")
+_ROWS = """
+SELECT id, at, who, fingerprint, action, subject, namespaces, decision, reason, status, version,
+  request_id
+FROM (SELECT * FROM access_audit WHERE id < :before ORDER BY id DESC LIMIT :looked_at) AS newest
+WHERE (CAST(:who AS TEXT) IS NULL OR who = CAST(:who AS TEXT))
+  AND (CAST(:action AS TEXT) IS NULL OR action = CAST(:action AS TEXT))
+  AND (CAST(:decision AS TEXT) IS NULL OR decision = CAST(:decision AS TEXT))
+ORDER BY id DESC LIMIT :most
+"""
+_OLDEST = """
+SELECT min(id), count(*) FROM (
+  SELECT id FROM access_audit WHERE id < :before ORDER BY id DESC LIMIT :looked_at) AS newest
+"""
+_LAST = 2**62
+
+
+class AccessFilters(msgspec.Struct, frozen=True):
+    """Which rows: of one token, of one action, of one decision; null is any."""
+
+    who: str | None = None
+    action: str | None = None
+    decision: str | None = None
+
+
+class AccessRow(msgspec.Struct, frozen=True):
+    """Access.
+
+    Attributes:
+        who: name of the token; empty where no token is known by what was shown.
+        fingerprint: of the token that was shown; never the token.
+        subject: what was asked for.
+        namespaces: that the answer named.
+        decision: allow | deny; `reason` is empty for an access that was allowed.
+        version: hash of the access policy that decided.
+    """
+
+    id: int
+    at: str
+    who: str
+    fingerprint: str
+    action: str
+    subject: str
+    namespaces: list[str]
+    decision: str
+    reason: str
+    status: int
+    version: str
+    request_id: str
+
+
+class AccessPage(msgspec.Struct, frozen=True):
+    """Newest first; `next_cursor` leads to older ones."""
+
+    rows: list[AccessRow]
+    partial: bool
+    partial_reason: str | None
+    next_cursor: str | None
+
+
+def access_audit(
+    reader: Reader, filters: AccessFilters, *, limit: int, cursor: str | None = None
+) -> AccessPage:
+    """Return at most `limit` accesses.
+
+    Raises:
+        InvalidQuestionError: no such decision, or a cursor of another question.
+    """
+    if filters.decision is not None and filters.decision not in _DECISIONS:
+        expected = f"expected one of {', '.join(_DECISIONS)}, got {filters.decision[:80]!r}"
+        raise InvalidQuestionError(f"decision: {expected}")
+    question = "access_audit", filters
+    (before,) = key_of(cursor, question, tuple[Whole]) or (_LAST,)
+    window = {"before": before, "looked_at": _LOOKED_AT}
+    values = {**window, **msgspec.structs.asdict(filters), "most": limit + 1}
+    found = reader.rows(_ROWS, values)
+    rows = [_row(row) for row in found[:limit]]
+    ((oldest, looked_at),) = reader.rows(_OLDEST, window)
+    if len(found) > limit:
+        reason, behind = f"{limit:,} shown; older ones exist", rows[-1].id
+    elif looked_at == _LOOKED_AT:
+        reason, behind = f"of {_LOOKED_AT:,} accesses; there are older ones", oldest
+    else:
+        return AccessPage(rows, partial=False, partial_reason=None, next_cursor=None)
+    cursor_behind = cursor_of(question, (behind,))
+    return AccessPage(rows, partial=True, partial_reason=reason, next_cursor=cursor_behind)
+
+
+def _row(row: Row) -> AccessRow:
+    number, at, who, fingerprint, action, subject, namespaces, *rest = row
+    named = msgspec.json.decode(namespaces, type=list[str])
+    return AccessRow(number, iso_of(at), who, fingerprint, action, subject, named, *rest)

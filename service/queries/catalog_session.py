@@ -1,0 +1,119 @@
+"""Opens the catalog for one question, of the command line or of the API."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Protocol
+
+import msgspec
+
+from lineage.catalog.reader import (
+    STATEMENT_SECONDS,
+    NoCatalogError,
+    Reader,
+    UnreachableCatalogError,
+    open_reader,
+)
+from lineage.catalog.revision import require_revision
+from lineage.catalog.trouble import CatalogError
+from lineage.graph.walks import Walk
+from lineage.process.clock import Clock, system_clock
+from service.api.access.visibility import EVERYTHING, Sight
+from service.errors import NoDataError, UnreachableError
+from service.queries.timestamps import Evaluated, last_evaluation
+from service.queries.visible import hidden_keys
+from service.runtime.settings import Settings
+
+
+class Live(Protocol):
+    """The graph in memory (`lineage.graph.cache`): commands that ask once do not wait for numpy."""
+
+    def walked(  # noqa: PLR0913, PLR0917 - as `lineage.graph.cache` has it
+        self,
+        way: str,
+        starts: Iterable[int],
+        depth: int,
+        most: int,
+        sees: Callable[[str], bool] | None = None,
+        hidden: Iterable[int] = (),
+    ) -> Walk:
+        """All that is reached from here in one direction."""
+        ...
+
+    def named(self, keys: Sequence[int]) -> list[tuple[str, str] | None]:
+        """Namespace and name of each of these; none of those without edges."""
+        ...
+
+    def states_of(
+        self, keys: Sequence[int], judged: tuple[int | None, str | None]
+    ) -> list[str | None] | None:
+        """Return the most severe state of each, or None if the cache has another evaluation."""
+        ...
+
+    def policies_of(self, keys: Sequence[int]) -> list[tuple[str, str | None] | None]:
+        """Tier and owner of each of these; none of what the policy was not resolved for."""
+        ...
+
+
+class Question(msgspec.Struct, frozen=True):
+    """What an answer is made from: all reads are of one moment of the catalog.
+
+    Attributes:
+        live: the graph of up to five seconds before; none: of that moment too.
+    """
+
+    reader: Reader
+    evaluated: Evaluated
+    now: datetime
+    visibility: Sight = EVERYTHING
+    live: Live | None = None
+
+
+@contextmanager
+def question(
+    settings: Settings,
+    clock: Clock = system_clock,
+    visibility: Sight = EVERYTHING,
+    live: Live | None = None,
+    *,
+    seconds: float = STATEMENT_SECONDS,
+) -> Iterator[Question]:
+    """Open a session of the catalog with this visibility.
+
+    A statement may take `seconds` of a PostgreSQL.
+
+    Raises:
+        NoDataError: there is none yet; the text says how to come by one.
+        UnreachableError: its server does not answer, or its file cannot be read.
+    """
+    now = clock()
+    try:
+        with open_reader(settings.catalog, seconds=seconds) as reader:
+            require_revision(reader)
+            stale = settings.stale_evaluation_seconds
+            evaluated = last_evaluation(reader, now=now, stale_seconds=stale)
+            shown = visibility.without(hidden_keys(reader, visibility))
+            yield Question(reader, evaluated, now, shown, live)
+    except NoCatalogError as error:
+        raise NoDataError(advice(settings)) from error
+    except CatalogError as error:
+        raise unreachable(error) from error
+
+
+def unreachable(error: CatalogError) -> UnreachableError:
+    """Return the error to report for a catalog error; it names the setting of the address."""
+    if not isinstance(error, UnreachableCatalogError):
+        return UnreachableError(str(error))
+    return UnreachableError(f"LINEWARD_CATALOG_URL: the catalog cannot be reached: {error}")
+
+
+def advice(settings: Settings) -> str:
+    """How to come by a catalog."""
+    collector = f"http://{settings.host}:{settings.collector_port}/api/v1/lineage"
+    if settings.catalog_url:
+        return f"the catalog is empty: start the pipeline and send events to {collector}"
+    folder = settings.data_dir
+    return (
+        f"no data in {folder} yet: run `lineward up --data-dir {folder}` and send OpenLineage"
+        f" events to {collector}"
+    )

@@ -1,0 +1,213 @@
+"""One dataset: what is known of it, and why its state is what it is."""
+
+from datetime import datetime
+
+from lineage.catalog.reader import Reader, Row
+from lineage.process.clock import instant_text, to_micros
+from lineage.states import BAD, COVERAGE, FACTS, FAILED_RUN, FAILING, FRESHNESS, SUBMITTED
+from service.api.access.visibility import EVERYTHING, Sight
+from service.queries.dataset_lookup import Dataset
+from service.queries.datasets import states_of
+from service.queries.descriptions import (
+    MOST_TAGS,
+    NOTHING,
+    describe_datasets,
+    tags_of_dataset,
+)
+from service.queries.runs import last_run
+from service.queries.shapes import Alias, DatasetDetail, SliState, Why
+from service.queries.slis import sli_name
+from service.queries.timestamps import Evaluated, iso, iso_of
+from service.queries.visible import seen
+
+_KNOWN = """
+SELECT p.tier, p.tier_origin, p.tier_reason, p.owner, p.owner_origin, p.is_source,
+  d.first_seen_at, d.last_seen_at, a.last_written_at, a.last_read_at, d.retired_at, l.explanation
+FROM dataset d
+LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
+LEFT JOIN dataset_activity a ON a.dataset_key = d.dataset_key
+LEFT JOIN dataset_limit l ON l.dataset_key = d.dataset_key
+WHERE d.dataset_key = :key
+"""
+_STATES = """
+SELECT sli, state, reason, evidence, since, age_seconds, limit_seconds, limit_origin
+FROM dataset_state WHERE dataset_key = :key ORDER BY sli
+"""
+_MOST_ALIASES = 100
+_ALIASES = """
+SELECT d.namespace, d.name, d.rule FROM dataset_alias d
+JOIN dataset of ON of.dataset_key = d.dataset_key
+WHERE of.canonical_key = :key AND {seen}
+UNION ALL SELECT d.namespace, d.name, 'file' FROM dataset d
+WHERE d.canonical_key = :key AND d.folder_key IS NOT NULL AND d.dataset_key <> :key AND {seen}
+AND NOT EXISTS (SELECT 1 FROM dataset_alias a WHERE a.alias_key = d.dataset_key)
+ORDER BY 1, 2, 3 LIMIT :most
+"""
+_CONTENT = "What is told of its content"
+_NOT_WRITTEN_SINCE = "The last run failed, and no run has written the dataset since."
+
+
+# Evidence that speaks of the dataset and its own runs alone, in these SLIs; all other may name
+# another dataset.
+_OF_ITSELF = (COVERAGE.id, FRESHNESS.id)
+_TELLS_OF_ITSELF = (
+    *(None, "pipeline_lag", "ingestion_gap", "silent", "late", "never_reported", "no_inputs"),
+    "lost_run",
+)
+
+
+def dataset(
+    reader: Reader, named: Dataset, evaluated: Evaluated, visibility: Sight = EVERYTHING
+) -> DatasetDetail:
+    """All that is known of this dataset, and may be seen."""
+    key, namespace, name = named
+    known = reader.rows(_KNOWN, {"key": key})[0]
+    aliases = _aliases(reader, key, visibility)
+    tags = tags_of_dataset(reader, key, visibility)
+    cut = [f"the first {_MOST_ALIASES} aliases"] if len(aliases) > _MOST_ALIASES else []
+    cut += [f"the first {MOST_TAGS} tags"] if len(tags) > MOST_TAGS else []
+    return DatasetDetail(
+        dataset_namespace=namespace,
+        dataset=name,
+        tier=known[0],
+        tier_origin=known[1],
+        tier_reason=known[2] if visibility.is_whole or known[1] == "declared" else None,
+        owner=known[3],
+        owner_origin=known[4],
+        is_source=bool(known[5]),
+        state=states_of(reader, [key], evaluated)[0],
+        first_seen_at=iso_of(known[6]),
+        last_seen_at=iso_of(known[7]),
+        last_written_at=iso(known[8]),
+        last_read_at=iso(known[9]),
+        retired_at=iso(known[10]),
+        limit_explanation=known[11],
+        states=[_state(row, visibility) for row in reader.rows(_STATES, {"key": key})],
+        aliases=aliases[:_MOST_ALIASES],
+        last_run=last_run(reader, key, visibility),
+        evaluated_at=evaluated.at,
+        stale=evaluated.stale,
+        partial=bool(cut),
+        partial_reason="; ".join(cut) or None,
+        description=describe_datasets(reader, [key], visibility).get(key, NOTHING).description,
+        tags=tags[:MOST_TAGS],
+    )
+
+
+def _aliases(reader: Reader, key: int, visibility: Sight) -> list[Alias]:
+    """One more than are listed, where there are more."""
+    condition, names = seen(reader, visibility, table="dataset_alias")
+    values = {"key": key, "most": _MOST_ALIASES + 1, **names}
+    return [Alias(*row) for row in reader.rows(_ALIASES.format(seen=condition), values)]
+
+
+def why(
+    reader: Reader, named: Dataset, evaluated: Evaluated, visibility: Sight = EVERYTHING
+) -> Why:
+    """Return the states of a dataset as sentences with evidence, most severe first."""
+    known = dataset(reader, named, evaluated, visibility)
+    sentences = [*verdicts(known), *_whose(known), *_sayings(known)]
+    return Why(known.dataset_namespace, known.dataset, known.state, sentences, known.states)
+
+
+def verdicts(known: DatasetDetail) -> list[str]:
+    """Its states, and the cadence that it is judged by."""
+    texts = [*_doubt(known), *_failing(known), *(_sentence(state) for state in known.states)]
+    if schedule := known.limit_explanation:
+        name = "" if schedule.startswith("Updated ") else "Its cadence: "
+        texts.append(f"{name}{schedule.rstrip('.')}.")
+    return texts
+
+
+def _state(row: Row, visibility: Sight) -> SliState:
+    sli, state, reason, evidence, since, age, limit, origin = row
+    is_own = sli in _OF_ITSELF and reason in _TELLS_OF_ITSELF
+    if evidence and not (visibility.is_whole or (is_own and not _has_message(evidence))):
+        evidence = "not shown: may name datasets that this token may not see"
+    name = sli_name(sli)
+    return SliState(sli, name, state, reason, evidence, iso_of(since), age, limit, origin)
+
+
+def _has_message(evidence: str) -> bool:
+    """Return whether evidence has a message of a run or of Kubernetes, which may name anything."""
+    return evidence.startswith(FAILED_RUN) or SUBMITTED in evidence
+
+
+def _doubt(known: DatasetDetail) -> list[str]:
+    if known.retired_at:
+        return [f"The dataset was retired at {_spoken(known.retired_at)}: no SLI counts it."]
+    if known.evaluated_at is None:
+        return ["No evaluation has run yet: the state is unknown."]
+    if known.stale:
+        at = _spoken(known.evaluated_at)
+        return [
+            f"The last evaluation was at {at}; the states below are of that time, and unknown now."
+        ]
+    if not known.states:
+        return ["No SLI covers the dataset: it is a source without a limit, or it is new."]
+    return []
+
+
+def _failing(known: DatasetDetail) -> list[str]:
+    return [_NOT_WRITTEN_SINCE] if known.state == FAILING else []
+
+
+def _sentence(state: SliState) -> str:
+    """Return one SLI's verdict, as `Freshness (M2) is bad, detected at … (job_failed): evidence.`.
+
+    The age and the limit follow.
+    """
+    name = state.name.replace("_", " ").capitalize()
+    subject = _CONTENT if state.sli == FACTS else f"{name} ({state.sli})"
+    because = f" ({state.reason})" if state.reason else ""
+    evidence = f": {state.evidence.rstrip('.')}" if state.evidence else ""
+    # The evaluation that found it: a dataset was late before it was found to be.
+    when = ", detected at" if state.state == BAD else " since"
+    verdict = f"{subject} is {state.state}{when} {_spoken(state.since)}"
+    return f"{verdict}{because}{evidence}.{_age(state)}"
+
+
+def _spoken(instant: str) -> str:
+    """Format a timestamp in the same way as evidence."""
+    return instant_text(to_micros(datetime.fromisoformat(instant)))
+
+
+def _age(state: SliState) -> str:
+    if state.age_seconds is None:
+        return ""
+    age = f" The newest write is {duration(state.age_seconds)} old"
+    if state.limit_seconds is None:
+        return f"{age}; the limit is not set yet."
+    return f"{age}; the {state.limit_origin} limit is {duration(state.limit_seconds)}."
+
+
+def _whose(known: DatasetDetail) -> list[str]:
+    owner = f"Its owner is {known.owner}." if known.owner else "The dataset has no owner."
+    if not known.tier:
+        return [owner]
+    origin = f" ({known.tier_reason})" if known.tier_reason else ""
+    return [f"Its tier is {known.tier}, {known.tier_origin}{origin}.", owner]
+
+
+def _sayings(known: DatasetDetail) -> list[str]:
+    """Return its description and its tags in words."""
+    names = ", ".join(dict.fromkeys(tag.key for tag in known.tags))
+    return [
+        *([f"Its description: {known.description.rstrip('.')}."] if known.description else []),
+        *([f"Its tags: {names}."] if names else []),
+    ]
+
+
+def duration(seconds: float | None) -> str:
+    """Format a duration in its two largest units (`2 h 5 min`), or a dash if unknown."""
+    if seconds is None:
+        return "-"
+    if seconds < 60:  # noqa: PLR2004 - a minute
+        # Some clients send START and COMPLETE at once: `1.4e-05 s` is for machines.
+        return "< 1 ms" if 0 < seconds < 0.001 else f"{seconds:.3g} s"  # noqa: PLR2004 - a ms
+    left, parts = int(seconds), []
+    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1)):
+        count, left = divmod(left, length)
+        if count:
+            parts.append(f"{count} {unit}")
+    return " ".join(parts[:2])

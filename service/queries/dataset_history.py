@@ -1,0 +1,81 @@
+"""A dataset's life: its schemas with what changed, its versions and checksums, its writes."""
+
+from collections.abc import Sequence
+
+from lineage.catalog.reader import Reader, Row
+from lineage.catalog.tables.facts import hour_of
+from service.queries.dataset_lookup import Dataset
+from service.queries.history_shapes import History, SchemaSpan, Stamp, Write
+from service.queries.schema_changes import fields_of, schema_change
+from service.queries.timestamps import iso_of
+
+_SCHEMAS = """
+SELECT schema_key, fields, first_seen_at, last_seen_at FROM schema_version
+WHERE dataset_key = :key ORDER BY first_seen_at DESC, schema_key DESC LIMIT :most
+"""
+_CODE = """
+SELECT DISTINCT schema_key, code_version FROM dataset_write
+WHERE dataset_key = :key AND schema_key IS NOT NULL AND code_version IS NOT NULL ORDER BY 2
+"""
+_STAMPS = """
+SELECT {column}, first_seen_at, last_seen_at FROM {table}
+WHERE dataset_key = :key ORDER BY last_seen_at DESC, {column} DESC LIMIT :most
+"""
+_WRITES = f"""
+SELECT w.written_at, w.root_run_id, w.job_namespace, w.job_name, coalesce(w.rows,
+  CASE WHEN NOT w.is_streaming THEN (SELECT max(io.evidence_rows) FROM run r
+    JOIN run_io io ON io.run_key = r.run_key AND io.direction = 'write'
+    JOIN dataset d ON d.dataset_key = io.dataset_key AND d.canonical_key = w.dataset_key
+    WHERE r.root_run_id = w.root_run_id AND r.completed_at <= w.written_at
+      AND r.completed_at >= {hour_of("w.written_at")}) END), w.partition, w.code_version
+FROM dataset_write w WHERE w.dataset_key = :key
+ORDER BY w.written_at DESC, w.root_run_id LIMIT :most
+"""  # noqa: S608 - our own columns
+
+
+def dataset_history(reader: Reader, named: Dataset, *, limit: int) -> History:
+    """At most `limit` of each, the newest; partial where there are more."""
+    key, namespace, name = named
+    values = {"key": key, "most": limit + 1}
+    schemas = reader.rows(_SCHEMAS, values)
+    versions = reader.rows(_STAMPS.format(table="dataset_version", column="version"), values)
+    checksums = reader.rows(_STAMPS.format(table="dataset_checksum", column="checksum"), values)
+    writes = reader.rows(_WRITES, values)
+    more = {"schemas": schemas, "versions": versions, "checksums": checksums, "writes": writes}
+    cut = [what for what, rows in more.items() if len(rows) > limit]
+    reason = f"only the newest {limit} are shown of: {', '.join(cut)}" if cut else None
+    return History(
+        dataset_namespace=namespace,
+        dataset=name,
+        schemas=_schemas(schemas, limit, reader.rows(_CODE, {"key": key})),
+        versions=[_stamp(row) for row in versions[:limit]],
+        checksums=[_stamp(row) for row in checksums[:limit]],
+        writes=[Write(iso_of(row[0]), *row[1:]) for row in writes[:limit]],
+        partial=bool(cut),
+        partial_reason=reason,
+    )
+
+
+def _schemas(rows: Sequence[Row], limit: int, written: Sequence[Row]) -> list[SchemaSpan]:
+    """In their order; the one before the first that is shown still tells what changed."""
+    in_order = list(reversed(rows))
+    spans = []
+    for before, (schema_key, text, first_seen_at, last_seen_at) in zip(
+        [None, *in_order], in_order, strict=False
+    ):
+        fields = fields_of(text)
+        spans.append(
+            SchemaSpan(
+                first_seen_at=iso_of(first_seen_at),
+                last_seen_at=iso_of(last_seen_at),
+                fields=fields,
+                change=None if before is None else schema_change(fields_of(before[1]), fields),
+                code_versions=[version for key, version in written if key == schema_key],
+            )
+        )
+    return spans[-limit:]
+
+
+def _stamp(row: Row) -> Stamp:
+    value, first_seen_at, last_seen_at = row
+    return Stamp(value, iso_of(first_seen_at), iso_of(last_seen_at))

@@ -1,0 +1,50 @@
+"""The limit of a dataset's age, whose it is, and when it runs out."""
+
+from datetime import datetime, timedelta
+
+import msgspec
+
+from lineage.catalog.reader import Reader
+from lineage.process.clock import to_micros
+from service.queries.dataset_lookup import Dataset
+from service.queries.run_shapes import Instant
+from service.queries.shapes import DatasetDetail
+from service.queries.timestamps import iso_of
+
+# As freshness judges: what is declared, an hour of a stream, what was learned.
+_IN_FORCE = """
+SELECT p.declared_limit_seconds,
+  CASE WHEN p.is_streaming OR a.last_write_is_streaming THEN 3600.0 END, l.limit_seconds
+FROM dataset d
+LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
+LEFT JOIN dataset_activity a ON a.dataset_key = d.dataset_key
+LEFT JOIN dataset_limit l ON l.dataset_key = d.dataset_key
+WHERE d.dataset_key = :key
+"""
+_ORIGINS = ("declared", "streaming", "learned")
+
+
+class Limit(msgspec.Struct, frozen=True):
+    """How old it may be; null in `runs_out_at`: it was never written."""
+
+    seconds: float
+    origin: str
+    runs_out_at: Instant | None
+
+
+def limit_of(reader: Reader, named: Dataset, known: DatasetDetail) -> Limit | None:
+    """Return the last freshness limit, or the one that would apply; null: none yet."""
+    judged = [
+        (each.limit_seconds, each.limit_origin) for each in known.states if each.limit_seconds
+    ]
+    in_force = zip(reader.rows(_IN_FORCE, {"key": named[0]})[0], _ORIGINS, strict=True)
+    seconds, origin = next((each for each in (*judged, *in_force) if each[0]), (None, None))
+    if seconds is None:
+        return None
+    written_at = known.last_written_at
+    runs_out = None if written_at is None else _later(written_at, seconds)
+    return Limit(seconds, origin or "unknown", runs_out)
+
+
+def _later(instant: str, seconds: float) -> str:
+    return iso_of(to_micros(datetime.fromisoformat(instant) + timedelta(seconds=seconds)))

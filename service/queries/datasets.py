@@ -1,0 +1,207 @@
+"""The datasets and the worst state of each."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from lineage.catalog.ranks import FAILS, LISTED, TIER, WORST_FIRST
+from lineage.catalog.reader import Reader, Row, columns_for
+from lineage.states import FAILING, GOOD, TIER_RANKS, TIERS, UNKNOWN
+from service.api.access.visibility import EVERYTHING, Sight
+from service.errors import InvalidQuestionError
+from service.queries.cursors import Text, Whole, cursor_of, key_of
+from service.queries.failing import KEYS, REPLACED, SHOWN, mark_failing
+from service.queries.shapes import DatasetPage, DatasetRow
+from service.queries.timestamps import Evaluated, iso
+from service.queries.visible import seen
+
+NOT_EVALUATED = "not_evaluated"
+PIPELINE_LAG = "pipeline_lag"
+
+# Of what may be seen, in part: the index, which knows no namespaces, would find each row for one.
+_BY_NAMESPACE = "canonical_key + 0 = dataset_key AND retired_at IS NULL"
+# By what is asked for alone: a condition that says nothing is looked at 100,000 times all the same.
+_CONDITIONS = {
+    "tier": " AND d.tier_rank = CAST(:tier AS BIGINT)",
+    "owner": " AND d.dataset_key IN (SELECT dataset_key FROM dataset_policy WHERE owner = :owner)",
+    "contains": " AND {contains}",
+}
+_COUNTS = "SELECT d.state_rank, COUNT(*) FROM dataset d WHERE {where} GROUP BY d.state_rank"
+_KEY = "d.state_rank, d.tier_rank, d.name, d.namespace"
+_BEHIND = f" AND ({_KEY}) > (:rank, :of_tier, :name, :namespace)"
+# What is said of each is looked up for those of the page alone.
+_ROWS = f"""
+SELECT {_KEY}, {TIER}, p.owner, s.state, s.sli, s.reason, s.since,
+  CASE WHEN {FAILS} THEN a.last_failed_at END
+FROM (
+  SELECT d.dataset_key, {_KEY} FROM dataset d WHERE {{where}}
+  ORDER BY {_KEY} LIMIT CAST(:most AS BIGINT) OFFSET CAST(:offset AS BIGINT)
+) AS d
+LEFT JOIN dataset_state s ON s.dataset_key = d.dataset_key AND s.is_worst
+LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
+LEFT JOIN dataset_activity a ON a.dataset_key = d.dataset_key
+ORDER BY {_KEY}
+"""  # noqa: S608 - constants only
+_SortKey = tuple[Whole, Whole, Text, Text]
+_EVERY = 2**62
+FURTHEST = 10_000_000  # rows into the list that somebody may ask for: more than any catalog has
+_STATES = "SELECT dataset_key, state FROM dataset_state WHERE is_worst AND dataset_key IN (:keys)"
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """Which part of the list: behind a cursor or, of pages with numbers, so far in."""
+
+    limit: int | None = None
+    cursor: str | None = None
+    offset: int = 0
+
+
+_WHOLE = Part()
+
+
+class Filters(msgspec.Struct, frozen=True, kw_only=True):
+    """Which datasets; null is any."""
+
+    state: str | None = None
+    tier: str | None = None
+    owner: str | None = None
+    contains: str | None = None  # in the name, blind to the case of ASCII's letters
+
+
+def datasets(
+    reader: Reader,
+    filters: Filters,
+    evaluated: Evaluated,
+    part: Part = _WHOLE,
+    visibility: Sight = EVERYTHING,
+) -> DatasetPage:
+    """List datasets that are not retired, most severe first.
+
+    What was good in a stale evaluation is unknown now: a dead pipeline shows no good figure.
+
+    Raises:
+        InvalidQuestionError: no such state or tier, or a cursor that is none of this question's.
+    """
+    _require_one_of("state", SHOWN, filters.state)
+    _require_one_of("tier", TIERS, filters.tier)
+    behind = key_of(part.cursor, _question(filters), _SortKey)
+    where, values = _where(reader, filters, visibility, evaluated)
+    total = sum(count for _, count in _counts(reader, where, values))
+    if behind is not None:
+        where += _BEHIND
+        values |= zip(("rank", "of_tier", "name", "namespace"), behind, strict=True)
+    most = _EVERY if part.limit is None else part.limit
+    values |= {"most": most + 1, "offset": part.offset}
+    rows = reader.rows(_ROWS.format(where=where), values)
+    shown = [_row(row[2:], evaluated) for row in rows[:most]]
+    is_cut = len(shown) < total
+    return DatasetPage(
+        datasets=shown,
+        total=total,
+        partial=is_cut,
+        partial_reason=f"{len(shown):,} of {total:,} shown" if is_cut else None,
+        next_cursor=cursor_of(_question(filters), rows[most - 1][:4]) if rows[most:] else None,
+    )
+
+
+def counts_by_state(
+    reader: Reader, evaluated: Evaluated, visibility: Sight = EVERYTHING
+) -> dict[str, int]:
+    """How many datasets are in each state; what was good in a stale evaluation is unknown."""
+    counts = dict.fromkeys(SHOWN, 0)
+    where, values = _where(reader, Filters(), visibility, evaluated)
+    for rank, count in _counts(reader, where, values):
+        counts[state_of_now(WORST_FIRST[rank], evaluated)] += count
+    for rank, count in _counts(reader, f"{where} AND d.dataset_key IN ({KEYS})", values):
+        if (state := state_of_now(WORST_FIRST[rank], evaluated)) in REPLACED:
+            counts[state] -= count
+            counts[FAILING] += count
+    return counts
+
+
+def states_of(reader: Reader, keys: Sequence[int], evaluated: Evaluated) -> list[str]:
+    """Return the most severe state of each dataset; a dataset without a row is unknown."""
+    known = dict(zip(*columns_for(reader, _STATES, 2, keys), strict=True))
+    return mark_failing(reader, keys, states_of_now([known.get(key) for key in keys], evaluated))
+
+
+def states_of_now(found: Sequence[str | None], evaluated: Evaluated) -> list[str]:
+    """Map evaluated states to current states."""
+    now = {state: state_of_now(state, evaluated) for state in set(found)}
+    return [now[state] for state in found]
+
+
+def literal(text: str) -> str:
+    """Escape a text for a LIKE pattern, with `!` as escape."""
+    for special in "!%_":
+        text = text.replace(special, f"!{special}")
+    return text
+
+
+def _require_one_of(name: str, known: Sequence[str], given: str | None) -> None:
+    if given is not None and given not in known:
+        message = f"{name}: expected one of {', '.join(known)}, got {given[:80]!r}"
+        raise InvalidQuestionError(message)
+
+
+def _where(
+    reader: Reader, filters: Filters, visibility: Sight, evaluated: Evaluated
+) -> tuple[str, dict[str, Any]]:
+    """Conditions of what is asked for and may be seen, and their values."""
+    tier = None if filters.tier is None else TIER_RANKS[filters.tier]
+    contains = None if filters.contains is None else f"%{literal(filters.contains)}%"
+    asked = {"tier": tier, "owner": filters.owner, "contains": contains}
+    given = {name: value for name, value in asked.items() if value is not None}
+    listed = LISTED if visibility.is_whole else _BY_NAMESPACE
+    may_see, names = seen(reader, visibility)
+    alike = reader.alike("d.name", ":contains")
+    of_given = "".join(_CONDITIONS[name] for name in given).format(contains=alike)
+    conditions = of_given + _of_state(filters.state, evaluated)
+    return f"{listed} AND {may_see}{conditions}", {**given, **names}
+
+
+def _of_state(state: str | None, evaluated: Evaluated) -> str:
+    """Return the condition on ranks for a current state."""
+    if state is None:
+        return ""
+    wanted = REPLACED if state == FAILING else (state,)
+    ranks = [
+        str(rank)
+        for rank, found in enumerate(WORST_FIRST)
+        if state_of_now(found, evaluated) in wanted
+    ]
+    if not ranks:
+        return " AND 1 = 0"
+    is_failing = f" AND d.dataset_key {'IN' if state == FAILING else 'NOT IN'} ({KEYS})"
+    of_ranks = f" AND d.state_rank IN ({', '.join(ranks)})"
+    return of_ranks + is_failing if set(wanted) <= {*REPLACED} else of_ranks
+
+
+def _counts(reader: Reader, where: str, values: dict[str, Any]) -> list[tuple[int, int]]:
+    """Of each rank that any dataset has, how many."""
+    return [(rank, n) for rank, n in reader.rows(_COUNTS.format(where=where), values)]
+
+
+def _question(filters: Filters) -> tuple[str, Filters]:
+    return "datasets", filters
+
+
+def state_of_now(state: str | None, evaluated: Evaluated) -> str:
+    """Map an evaluated state to the current one: missing, or good but stale, is unknown."""
+    return UNKNOWN if state is None or (state == GOOD and evaluated.stale) else state
+
+
+def _row(row: Row, evaluated: Evaluated) -> DatasetRow:
+    name, namespace, tier, owner, state, sli, reason, since, failed_at = row
+    if state is None:
+        return DatasetRow(namespace, name, tier, owner, "unknown", None, NOT_EVALUATED, None)
+    if failed_at is not None and state_of_now(state, evaluated) in REPLACED:
+        since = iso(failed_at)
+        return DatasetRow(namespace, name, tier, owner, FAILING, None, "job_failed", since)
+    if state != "good":
+        return DatasetRow(namespace, name, tier, owner, state, sli, reason, iso(since))
+    if evaluated.stale:
+        since = evaluated.at
+        return DatasetRow(namespace, name, tier, owner, "unknown", None, PIPELINE_LAG, since)
+    return DatasetRow(namespace, name, tier, owner, "good", None, None, iso(since))

@@ -1,0 +1,51 @@
+"""The documented shape of what differs between two runs."""
+
+import msgspec
+
+from service.queries.run_shapes import Instant
+from service.queries.schema_changes import SchemaChange
+
+
+class ComparedRun(msgspec.Struct, frozen=True):
+    """A run that is compared: with all its children where it is a root run."""
+
+    run_id: str
+    job_namespace: str
+    job_name: str
+    status: str
+    started_at: Instant | None
+    finished_at: Instant | None
+    duration_seconds: float | None
+    error_message: str | None
+    runs: int  # it and its children
+
+
+class Change(msgspec.Struct, frozen=True):
+    """One thing that differs; null where a run did not say."""
+
+    what: str
+    first: str | None
+    second: str | None
+
+
+class DatasetDiff(msgspec.Struct, frozen=True):
+    """A dataset that the runs did not touch alike."""
+
+    dataset_namespace: str
+    dataset: str
+    direction: str  # read | write
+    only_in: str | None  # first | second; null: both touched it
+    changes: list[Change]  # version, checksum, partition, rows, bytes
+    schema: SchemaChange | None
+
+
+class RunDiff(msgspec.Struct, frozen=True):
+    """What differs between two runs; `same` where nothing does, as far as they told."""
+
+    first: ComparedRun
+    second: ComparedRun
+    same: bool
+    changes: list[Change]
+    datasets: list[DatasetDiff]
+    partial: bool
+    partial_reason: str | None

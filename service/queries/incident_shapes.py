@@ -1,0 +1,123 @@
+"""The documented shapes of what is told of incidents, as `service.queries.shapes`."""
+
+import msgspec
+
+from service.queries.run_shapes import Instant
+
+
+class IncidentRow(msgspec.Struct, frozen=True):
+    """One fault over time.
+
+    Attributes:
+        root: the name of what is to be mended; null, as its owner, where the token may not see it.
+        unknown: why the root is not known; null: it is.
+        hit_at: when the first dataset of a tier that pages is hit, or was.
+        datasets: how many are bad by it now, of those that may be seen.
+    """
+
+    id: str
+    state: str
+    severity: str
+    what: str
+    kind: str
+    root_namespace: str | None
+    root: str | None
+    unknown: str | None
+    owner: str | None
+    onset: Instant
+    opened_at: Instant | None
+    acknowledged_at: Instant | None
+    acknowledged_by: str | None
+    resolved_at: Instant | None
+    hit_at: Instant | None
+    datasets: int
+    score: float
+    flapping: bool
+    frozen: bool
+
+
+class IncidentPage(msgspec.Struct, frozen=True):
+    """Some of the incidents: what is open before what is over, pages before tickets.
+
+    `total` is of all that may be seen; `next_cursor` leads on.
+    """
+
+    incidents: list[IncidentRow]
+    total: int
+    partial: bool
+    partial_reason: str | None
+    next_cursor: str | None = None
+
+
+class IncidentMember(msgspec.Struct, frozen=True):
+    """A dataset that is, or was, bad by it.
+
+    Attributes:
+        kind: in which way; `failing`: its run failed, and it is not bad yet.
+        steps: explanations between it and the root.
+        explained_by: the dataset, bad too, that explains it; null of the root's own.
+        run_id: its newest failed run.
+    """
+
+    dataset_namespace: str
+    dataset: str
+    tier: str
+    owner: str | None
+    kind: str
+    steps: int
+    onset: Instant
+    explained_by: str | None
+    run_id: str | None
+    joined_at: Instant
+    left_at: Instant | None
+
+
+class IncidentImpacted(msgspec.Struct, frozen=True):
+    """A dataset that is the root's, or made of it: it is bad, or will be.
+
+    Attributes:
+        hops: jobs between it and the root; 0 of the root's own.
+    """
+
+    dataset_namespace: str
+    dataset: str
+    tier: str
+    owner: str | None
+    hops: int
+
+
+class IncidentStep(msgspec.Struct, frozen=True):
+    """One thing that happened to it."""
+
+    revision: int
+    at: Instant
+    what: str
+    reason: str
+    by: str | None
+
+
+class IncidentTime(msgspec.Struct, frozen=True):
+    """Time of an incident, and its name: `late since`, `detected at`."""
+
+    name: str
+    at: Instant
+
+
+class IncidentDetail(msgspec.Struct, frozen=True):
+    """All that is known of one. `members` are those of now first; `partial`: there are more.
+
+    Attributes:
+        impacted: all that is made of its root, the gravest first: whom a message counts as hurt.
+        is_impacted_partial: `impacted` has only the gravest of them.
+        times: the earliest first; `onset` of `incident` is the first that is no write.
+    """
+
+    incident: IncidentRow
+    evidence: str
+    members: list[IncidentMember]
+    impacted: list[IncidentImpacted]
+    steps: list[IncidentStep]
+    partial: bool
+    partial_reason: str | None
+    is_impacted_partial: bool = False
+    times: list[IncidentTime] = []

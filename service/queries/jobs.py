@@ -1,0 +1,136 @@
+"""Jobs by their own names, each with its newest runs; also jobs that touch no dataset."""
+
+from typing import Any, Final
+
+import msgspec
+
+from lineage.catalog.job_names import NAMESPACE_PART, WITH_JOBS_FROM
+from lineage.catalog.reader import Reader, Row
+from lineage.catalog.tables.runs import error_of, failed_at
+from lineage.process.error_lines import ERROR_CHARACTERS, error_line
+from lineage.states import run_state
+from service.queries.cursors import Text, cursor_of, key_of
+from service.queries.datasets import literal
+from service.queries.run_shapes import Instant
+from service.queries.timestamps import iso, iso_of, seconds_between
+
+MOST_LISTED: Final = 200  # names of one page
+_RUNS = 5  # shown of each job
+_LOOKED_AT = 20  # newest runs of each name, which two namespaces that begin alike may use
+_NAMES = f"""
+{WITH_JOBS_FROM} SELECT part, name FROM job
+WHERE name IS NOT NULL AND (part, name) > (CAST(:part AS TEXT), CAST(:name AS TEXT)) AND {{alike}}
+LIMIT :most
+"""  # noqa: S608 - SQL of ours
+_NEWEST = f"""
+SELECT * FROM (
+  SELECT job_namespace, job_name, root_job_namespace, root_job_name, job_type, integration,
+    run_id, first_event_at, started_at, completed_at, {failed_at("run")}, {error_of("run")}
+  FROM run WHERE {NAMESPACE_PART} = CAST(:part_{{n}} AS TEXT) || ''
+  AND job_name = CAST(:name_{{n}} AS TEXT)
+  ORDER BY first_event_at DESC, run_key LIMIT :looked_at) AS newest_{{n}}
+"""  # noqa: S608 - SQL of ours
+
+
+_Name = tuple[str, str]  # the first part of the namespace, and the name
+
+
+class JobRun(msgspec.Struct, frozen=True):
+    """Run of a job; `error` is the first line of what it reported."""
+
+    run_id: str
+    status: str
+    first_event_at: Instant
+    started_at: Instant | None
+    finished_at: Instant | None
+    duration_seconds: float | None
+    error: str | None
+
+
+class JobRow(msgspec.Struct, frozen=True):
+    """Job by its own name, as its events name it.
+
+    Attributes:
+        root_job_name: of its newest run's root: the application, DAG or dbt command.
+        job_type: as QUERY, TASK or MODEL.
+        runs: the newest first.
+    """
+
+    job_namespace: str
+    job_name: str
+    root_job_namespace: str
+    root_job_name: str
+    job_type: str | None
+    integration: str | None
+    runs: list[JobRun]
+
+
+class JobPage(msgspec.Struct, frozen=True):
+    """Jobs in the order of their namespaces and names; `next_cursor` leads on."""
+
+    jobs: list[JobRow]
+    partial: bool
+    partial_reason: str | None
+    next_cursor: str | None
+
+
+def jobs(
+    reader: Reader, *, contains: str | None = None, limit: int = 100, cursor: str | None = None
+) -> JobPage:
+    """Return the jobs of at most `limit` names that contain this text.
+
+    Raises:
+        InvalidQuestionError: the cursor belongs to another question, or to none.
+    """
+    question = "jobs", contains
+    behind = key_of(cursor, question, tuple[Text, Text]) or ("", "")
+    names = _names(reader, contains, behind, limit + 1)
+    is_cut = len(names) > limit
+    return JobPage(
+        _rows(reader, names[:limit]),
+        partial=is_cut,
+        partial_reason=f"the jobs of {limit:,} names shown; more exist" if is_cut else None,
+        next_cursor=cursor_of(question, names[limit - 1]) if is_cut else None,
+    )
+
+
+def _names(reader: Reader, contains: str | None, behind: _Name, most: int) -> list[_Name]:
+    alike = "1 = 1" if contains is None else reader.alike("name", ":contains")
+    values: dict[str, Any] = {"part": behind[0], "name": behind[1], "most": most}
+    if contains is not None:
+        values["contains"] = f"%{literal(contains)}%"
+    return [(part, name) for part, name in reader.rows(_NAMES.format(alike=alike), values)]
+
+
+def _rows(reader: Reader, names: list[_Name]) -> list[JobRow]:
+    """Return the jobs of these names: a name that several namespaces use is several jobs."""
+    if not names:
+        return []
+    sql = " UNION ALL ".join(_NEWEST.format(n=n) for n in range(len(names)))
+    values = {f"part_{n}": part for n, (part, _) in enumerate(names)}
+    values |= {f"name_{n}": name for n, (_, name) in enumerate(names)}
+    found: dict[tuple[str, str], list[Row]] = {}
+    for row in reader.rows(sql, values | {"looked_at": _LOOKED_AT}):
+        found.setdefault((row[0], row[1]), []).append(row)
+    return [_job(rows) for _, rows in sorted(found.items())]
+
+
+def _job(rows: list[Row]) -> JobRow:
+    newest = sorted(rows, key=lambda row: -row[7])
+    namespace, name, root_namespace, root_name, kind, integration = newest[0][:6]
+    runs = [_run(row) for row in newest[:_RUNS]]
+    return JobRow(namespace, name, root_namespace, root_name, kind, integration, runs)
+
+
+def _run(row: Row) -> JobRun:
+    run_id, first_event_at, started, completed, failed, error = row[6:]
+    finished = max((at for at in (completed, failed) if at is not None), default=None)
+    return JobRun(
+        run_id,
+        run_state(started_at=started, completed_at=completed, failed_at=failed),
+        iso_of(first_event_at),
+        iso(started),
+        iso(finished),
+        seconds_between(started, finished),
+        error_line(error)[:ERROR_CHARACTERS] or None,
+    )

@@ -1,0 +1,107 @@
+"""Names of datasets in old events: what the catalog knows of them today."""
+
+from typing import Final
+
+from sqlalchemy import Connection, Engine, insert, text
+
+from lineage.catalog import tables
+from lineage.catalog.links import IS_LINK
+from lineage.catalog.reader import Reader, Row, rows_for
+from lineage.names.keys import key
+from lineage.names.names import fold
+from lineage.policy import Policy, folding
+from service.api.access.visibility import Sight
+from service.errors import AmbiguousDatasetError, UnknownDatasetError
+from service.queries.dataset_lookup import Dataset, dataset_named
+from service.queries.lake.words import Name, name_given
+from service.queries.visible import seen
+
+_KNOWN: Final = "SELECT dataset_key, canonical_key FROM dataset WHERE dataset_key IN (:keys)"
+_DATASET: Final = (
+    *("dataset_key", "namespace", "name", "canonical_key", "first_seen_at", "last_seen_at"),
+)
+_MEMBERS: Final = f"SELECT {', '.join(_DATASET)} FROM dataset WHERE canonical_key IN (:keys)"  # noqa: S608 - our own names
+_ALIAS: Final = (
+    *("alias_key", "dataset_key", "rule", "namespace", "name", "first_seen_at", "last_seen_at"),
+)
+_LINKS: Final = f"""
+    SELECT {", ".join(_ALIAS)} FROM dataset_alias WHERE dataset_key IN (:keys) AND {IS_LINK}
+"""  # noqa: S608 - our own names
+_NAMES: Final = f"""
+    SELECT namespace, name FROM dataset WHERE canonical_key = :key
+    UNION SELECT a.namespace, a.name FROM dataset_alias a JOIN dataset d
+    ON d.dataset_key = a.dataset_key WHERE d.canonical_key = :key AND a.{IS_LINK}
+"""  # noqa: S608 - our own names
+# Made in the transient catalog: datasets of which the catalog knows all names.
+_KNOWN_TABLE: Final = "CREATE TABLE IF NOT EXISTS known_dataset (dataset_key BIGINT PRIMARY KEY)"
+_IS_KNOWN: Final = "d.dataset_key IN (SELECT dataset_key FROM known_dataset)"
+
+
+def find_dataset(
+    reader: Reader, policy: Policy, wanted: str, namespace: str | None, visibility: Sight
+) -> tuple[Dataset, list[Name]]:
+    """Return the dataset that is meant, and all names that lead to it.
+
+    A dataset that the catalog has forgotten is named with its namespace. Only who may see every
+    namespace can ask for it, since its other names are forgotten too.
+
+    Raises:
+        UnknownDatasetError: as `dataset_named`.
+        ForbiddenNamespaceError: as `dataset_named`.
+    """
+    try:
+        found = dataset_named(reader, wanted, namespace, visibility)
+    except AmbiguousDatasetError:
+        raise
+    except UnknownDatasetError:
+        given = name_given(wanted, namespace)
+        if given is None or not visibility.is_whole:
+            raise
+        folded = fold(*given)
+        name = folding(policy).dataset(folded.namespace, folded.name)
+        name = name or (folded.namespace, folded.name)
+        return (key(*name), *name), [name]
+    names = [(row[0], row[1]) for row in reader.rows(_NAMES, {"key": found[0]})]
+    return found, names
+
+
+def adopt_names(engine: Engine, transient: Reader, reader: Reader) -> None:
+    """Give the datasets of the transient catalog the names that the catalog knows them by.
+
+    What the catalog says of a name today holds, and not what old events alone would make of it.
+    """
+    keys = [row[0] for row in transient.rows("SELECT dataset_key FROM dataset")]
+    known = {row[0]: row[1] for row in rows_for(reader, _KNOWN, keys)}
+    members = rows_for(reader, _MEMBERS, set(known.values()))
+    links = rows_for(reader, _LINKS, [row[0] for row in members])
+    with engine.begin() as connection:
+        connection.execute(text(_KNOWN_TABLE))
+        _replace(connection, members, links)
+
+
+def _replace(connection: Connection, members: list[Row], links: list[Row]) -> None:
+    keys = [{"key": row[0], "canonical": row[3]} for row in members]
+    if not keys:
+        return
+    for statement in (
+        "UPDATE dataset SET canonical_key = :canonical WHERE canonical_key = :key",
+        "DELETE FROM dataset WHERE dataset_key = :key",
+        f"DELETE FROM dataset_alias WHERE dataset_key = :key AND {IS_LINK}",  # noqa: S608 - likewise
+        "INSERT OR IGNORE INTO known_dataset VALUES (:key)",
+    ):
+        connection.execute(text(statement), keys)
+    rows = [dict(zip(_DATASET, row, strict=True)) for row in members]
+    connection.execute(insert(tables.dataset), rows)
+    if links:
+        rows = [dict(zip(_ALIAS, row, strict=True)) for row in links]
+        connection.execute(insert(tables.dataset_alias), rows)
+
+
+def seen_in_lake(transient: Reader, visibility: Sight) -> tuple[str, dict[str, str]]:
+    """Return the condition that a dataset may be seen, as `seen` does.
+
+    A token of some namespaces sees no dataset that the catalog has forgotten: the dataset may have
+    had a name in another namespace.
+    """
+    condition, values = seen(transient, visibility)
+    return condition if visibility.is_whole else f"({condition} AND {_IS_KNOWN})", values

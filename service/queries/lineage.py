@@ -1,0 +1,58 @@
+"""What a dataset is made of, and what is made of it, as two trees."""
+
+from lineage.graph.walks import Walk
+from service.queries.catalog_session import Question
+from service.queries.dataset_lookup import Dataset
+from service.queries.edge_origins import edge_origins
+from service.queries.runs import last_run
+from service.queries.shapes import Lineage, Node
+from service.queries.trees import branches
+from service.queries.walk import DIRECTIONS, all_named, coloured, named, walked
+
+
+def lineage(asked: Question, dataset: Dataset, *, depth: int, direction: str = "both") -> Lineage:
+    """Both trees, or the one asked for, to `depth` steps away.
+
+    Partial when there is more beyond the depth, or more than `MOST_NODES` datasets. What may not be
+    seen is counted beside each dataset, and nothing beyond it is followed.
+    """
+    key, namespace, name = dataset
+    walks = {way: walked(asked, way, [key], depth) for way in DIRECTIONS[direction]}
+    trees = {way: _tree(asked, found, way) for way, found in walks.items()}
+    cuts = [f"{way}: {found.cut}" for way, found in walks.items() if found.cut]
+    return Lineage(
+        dataset_namespace=namespace,
+        dataset=name,
+        state=coloured(asked, [key])[0],
+        upstream=trees.get("upstream", []),
+        downstream=trees.get("downstream", []),
+        last_run=last_run(asked.reader, key, asked.visibility),
+        depth=depth,
+        partial=bool(cuts),
+        partial_reason="; ".join(cuts) or None,
+        hidden_upstream=_hidden(walks.get("upstream")),
+        hidden_downstream=_hidden(walks.get("downstream")),
+    )
+
+
+def _hidden(found: Walk | None) -> int:
+    return 0 if found is None else found.hidden_next_to(0)
+
+
+def _tree(asked: Question, found: Walk, way: str) -> list[Node]:
+    """Return the tree of a walk, from its start."""
+    states = coloured(asked, found.keys)
+    names = all_named(found.keys, named(asked, found.keys))
+    hidden = {at: len(others) for at, others in found.hidden.items()}
+
+    origins = edge_origins(asked.reader, found.keys)
+
+    def node(here: int, at: int, jobs: list[str], below: list[Node] | None) -> Node:
+        namespace, name = names[at]
+        beyond = [] if below is None else below
+        ends = (at, here) if way == "upstream" else (here, at)
+        origin = origins.get((found.keys[ends[0]], found.keys[ends[1]])) if origins else None
+        unseen = hidden.get(at, 0)
+        return Node(namespace, name, states[at], jobs, below is None, beyond, unseen, origin)
+
+    return branches(found, node)

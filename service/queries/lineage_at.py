@@ -1,0 +1,95 @@
+"""The graph as it was at an instant: edges seen by then, each with the run that made it so."""
+
+from lineage.catalog.meta_keys import HISTORY, INSTALLED
+from lineage.catalog.reader import Reader
+from lineage.graph.walks import Walk
+from lineage.process.clock import from_micros
+from service.api.access.visibility import EVERYTHING, Sight
+from service.queries.dataset_lookup import Dataset
+from service.queries.edge_runs import Edge, EdgeRuns, edge_runs
+from service.queries.lineage_at_shapes import EdgeRun, PastLineage, PastNode
+from service.queries.timestamps import iso_of
+from service.queries.trees import branches
+from service.queries.walk import DIRECTIONS, NEXT, CatalogWalk, all_named, names_of
+
+_NEXT = {way: f"{sql} AND first_seen_at <= :at" for way, sql in NEXT.items()}
+_BEGAN = f"SELECT MIN(value) FROM meta WHERE name IN ('{INSTALLED}', '{HISTORY}')"  # noqa: S608
+
+
+def past_lineage(  # noqa: PLR0913 - the last three by name
+    reader: Reader,
+    dataset: Dataset,
+    at: int,
+    *,
+    depth: int,
+    direction: str = "both",
+    visibility: Sight = EVERYTHING,
+) -> PastLineage:
+    """Both trees, or the one asked for, as they were at `at` (µs).
+
+    Partial when more lies beyond the depth, when `at` is before anything was watched, and when the
+    runs of some edges are no longer known. What may not be seen is left out, and said so.
+    """
+    key, namespace, name = dataset
+    walks = {
+        way: CatalogWalk(reader, _NEXT[way], visibility, {"at": at}).walked([key], depth)
+        for way in DIRECTIONS[direction]
+    }
+    edges = {way: _edges(found, way) for way, found in walks.items()}
+    runs = edge_runs(reader, set().union(*edges.values()), at, visibility)
+    trees = {way: _tree(reader, found, way, runs.runs) for way, found in walks.items()}
+    cuts = [f"{way}: {found.cut}" for way, found in walks.items() if found.cut]
+    cuts += _forgotten(reader, at, runs)
+    if any(found.hidden for found in walks.values()):
+        cuts.append("parts are hidden from this token")
+    return PastLineage(
+        dataset_namespace=namespace,
+        dataset=name,
+        at=iso_of(at),
+        upstream=trees.get("upstream", []),
+        downstream=trees.get("downstream", []),
+        depth=depth,
+        partial=bool(cuts),
+        partial_reason="; ".join(cuts) or None,
+    )
+
+
+def _forgotten(reader: Reader, at: int, runs: EdgeRuns) -> list[str]:
+    began = reader.rows(_BEGAN)[0][0]
+    texts = []
+    if began is None or at < int(began):
+        since = (
+            "no events have been observed yet" if began is None else f"watched since {_day(began)}"
+        )
+        texts.append(f"no data for that time: {since}")
+    if runs.unknown:
+        texts.append(
+            f"{runs.unknown} edges have no stored successful run at that time: the run failed, or"
+            " was deleted (LINEWARD_PIPELINE_WRITE_DAYS)"
+        )
+    return texts
+
+
+def _day(micros: str) -> str:
+    return from_micros(int(micros)).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _edges(found: Walk, way: str) -> set[Edge]:
+    return {_edge(here, other, way) for here, other in found.ends()}
+
+
+def _edge(here: int, other: int, way: str) -> Edge:
+    return (other, here) if way == "upstream" else (here, other)
+
+
+def _tree(reader: Reader, found: Walk, way: str, runs: dict[Edge, EdgeRun]) -> list[PastNode]:
+    """Return the tree of a walk at a past time, from its start."""
+    keys, known = found.keys, names_of(reader, found.keys)
+    names = all_named(keys, map(known.get, keys))
+
+    def node(here: int, at: int, jobs: list[str], below: list[PastNode] | None) -> PastNode:
+        run = runs.get(_edge(keys[here], keys[at], way))
+        children = [] if below is None else below
+        return PastNode(*names[at], jobs, run, below is None, children)
+
+    return branches(found, node)

@@ -1,0 +1,97 @@
+"""Claims of events that have no effect, each with the policy's line that settles it.
+
+The line keeps names apart: nobody is to accept a claim by copying all lines.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from lineage.catalog.foreign_owners import FOREIGN_OWNERS
+from lineage.catalog.reader import Reader
+from lineage.names.names import joined
+from lineage.policy.patterns import dataset_of
+from lineage.process.clock import from_micros
+from lineage.states import TIERS
+from service.queries.lint.lines import apart_line, tier_line
+from service.queries.lint.shapes import Finding, LintName
+
+CLAIM, TIER_TAG, OWNER_FACET = "claim", "tier_tag", "owner_facet"
+_MOST: Final = 1_000
+_REFUSED = """
+SELECT c.namespace, c.name, c.rule, o.namespace, o.name, min(c.job_namespace),
+  count(*), max(c.last_landed_at)
+FROM dataset_claim c LEFT JOIN dataset o ON o.dataset_key = c.dataset_key
+WHERE c.is_refused AND NOT EXISTS (
+  SELECT 1 FROM dataset_alias a WHERE a.rule = 'policy' AND a.alias_key = c.alias_key)
+GROUP BY c.namespace, c.name, c.rule, o.namespace, o.name
+ORDER BY max(c.last_landed_at) DESC, c.namespace, c.name, c.rule LIMIT :most
+"""
+_TAGS = """
+SELECT d.namespace, d.name, lower(t.value), p.tier, p.tier_origin FROM tag t
+JOIN dataset d ON d.dataset_key = t.dataset_key
+JOIN dataset_policy p ON p.dataset_key = t.dataset_key
+WHERE lower(t.tag) = 'tier' AND d.retired_at IS NULL
+ORDER BY d.namespace, d.name LIMIT :most
+"""
+_OWNERS = f"""
+SELECT d.namespace, d.name, o.owner, p.owner FROM ownership o
+JOIN dataset d ON d.dataset_key = o.subject_key
+JOIN dataset_policy p ON p.dataset_key = o.subject_key
+WHERE o.subject = 'dataset' AND d.retired_at IS NULL AND o.owner <> coalesce(p.owner, '')
+  AND (p.is_declared OR (d.dataset_key, o.owner) IN ({FOREIGN_OWNERS}))
+ORDER BY d.namespace, d.name, o.owner LIMIT :most
+"""  # noqa: S608 - our own tables
+
+
+def claims(reader: Reader) -> Iterator[Finding]:
+    """Return claims of names and drops, then tiers and owners, that events cannot decide."""
+    for row in reader.rows(_REFUSED, {"most": _MOST}):
+        yield _claim(*row)
+    for namespace, name, tag, tier, origin in reader.rows(_TAGS, {"most": _MOST}):
+        if tag in TIERS and TIERS.index(tag) < TIERS.index(tier):
+            text = f"a tags facet says tier {tag}; the tier is {tier} ({origin}): a tag raises none"
+            line = [tier_line((namespace, name), tag)]
+            yield _finding(TIER_TAG, (namespace, name), text, policy=line)
+    for namespace, name, owner, known in reader.rows(_OWNERS, {"most": _MOST}):
+        text = f"an ownership facet names {owner[:80]!r}; the owner in force: {known or 'none'}"
+        yield _finding(OWNER_FACET, (namespace, name), text)
+
+
+def _claim(*row: str | int) -> Finding:
+    namespace, name, rule, other_namespace, other, by, count, at = row
+    claimed, dataset = (str(namespace), str(name)), (str(other_namespace), str(other))
+    claim = {
+        "symlink": f"is another name of {joined(*dataset)}",
+        "rename": f"was renamed to {joined(*dataset)}",
+    }.get(str(rule), "was dropped")
+    more = f" and {int(count) - 1} more" if int(count) > 1 else ""
+    who = f"job namespace {by}{more}" if by else f"an event without a run{more}"
+    text = (
+        f"{who} reports that it {claim}, last at {from_micros(int(at)):%Y-%m-%dT%H:%MZ}; rejected"
+    )
+    line = [apart_line(claimed, dataset)] if rule != "drop" and _can_be_told(claimed) else []
+    return _finding(CLAIM, claimed, text, names=[claimed, dataset], policy=line)
+
+
+def _finding(
+    kind: str,
+    dataset: tuple[str, str],
+    evidence: str,
+    *,
+    names: list[tuple[str, str]] | None = None,
+    policy: list[str] | None = None,
+) -> Finding:
+    named = dict.fromkeys(names or [dataset])
+    return Finding(
+        kind=kind,
+        dataset_namespace=dataset[0],
+        dataset=dataset[1],
+        evidence=evidence,
+        count=len(named),
+        names=[LintName(*name, None) for name in named],
+        policy=policy or [],
+    )
+
+
+def _can_be_told(name: tuple[str, str]) -> bool:
+    return dataset_of(joined(*name)) == name

@@ -1,0 +1,48 @@
+"""Lines of the policy, each as a person copies it."""
+
+import json
+
+from lineage.names.names import joined, split_joined
+from lineage.policy.folds import Fold
+from lineage.policy.patterns import Pattern, PatternParts
+
+_Name = tuple[str, str]
+
+
+def alias_line(name: _Name, dataset: _Name) -> str:
+    """For `aliases:`."""
+    return f"- {{name: {_quoted(joined(*name))}, dataset: {_quoted(joined(*dataset))}}}"
+
+
+def apart_line(name: _Name, dataset: _Name) -> str:
+    """For `aliases:`: two datasets, whatever events say."""
+    both = f"name: {_quoted(joined(*name))}, dataset: {_quoted(joined(*dataset))}"
+    return f"- {{{both}, apart: true}}"
+
+
+def tier_line(dataset: _Name, tier: str) -> str:
+    """For `datasets:`."""
+    return f"- {{match: {_written(pattern_of_both(*dataset))}, tier: {tier}}}"
+
+
+def fold_line(fold: Fold) -> str:
+    """For `folds:`."""
+    return f"- {{match: {_written(fold.match)}, dataset: {_written(fold.dataset)}}}"
+
+
+def pattern_of_both(namespace: str, name: str) -> Pattern:
+    """Return one joined pattern if it is unambiguous, else its two parts."""
+    text = joined(namespace, name)
+    return text if split_joined(text) == (namespace, name) else PatternParts(namespace, name)
+
+
+def _written(pattern: Pattern) -> str:
+    if isinstance(pattern, PatternParts):
+        return f"{{namespace: {_quoted(pattern.namespace)}, name: {_quoted(pattern.name)}}}"
+    return _quoted(pattern)
+
+
+def _quoted(text: str) -> str:
+    """JSON is YAML, but for the characters that YAML takes escaped alone."""
+    quoted = json.dumps(text, ensure_ascii=False)
+    return "".join(one if one.isprintable() else f"\\U{ord(one):08x}" for one in quoted)

@@ -1,0 +1,171 @@
+"""What goes to a Marquez, comes from it, and is missing on either side."""
+
+from datetime import datetime
+
+import msgspec
+
+from lineage.catalog.reader import Reader
+from lineage.process.clock import to_micros
+from service.ingest.marquez.spooled import last_seq, unforwarded
+from service.queries.run_shapes import Instant
+from service.queries.timestamps import iso_of, seconds_between
+from service.runtime.settings import Settings
+
+_MOST_LISTED = 20
+_SET_ASIDE = "set_aside:"
+_LISTED = """
+SELECT spool_seq, run, reason, detail, set_aside_at FROM marquez_set_aside
+ORDER BY spool_seq DESC LIMIT :most
+"""
+_PROBE = """
+SELECT at, is_answered, seconds, status, detail FROM marquez_probe ORDER BY at DESC LIMIT 1
+"""
+_COMPARISON = """
+SELECT at, sampled_ours, missing_there, sampled_theirs, missing_here FROM marquez_comparison
+ORDER BY at DESC LIMIT 1
+"""
+_MISSING = """
+SELECT side, run_id, job_namespace, job_name FROM marquez_missing_run
+ORDER BY side, job_namespace, job_name, run_id LIMIT :most
+"""
+
+
+class SetAside(msgspec.Struct, frozen=True):
+    """An event that Marquez did not take."""
+
+    spool_seq: int
+    run: str
+    reason: str
+    detail: str
+    set_aside_at: Instant
+
+
+class Forwarding(msgspec.Struct, frozen=True):
+    """How far the spool went to Marquez; null where it never began."""
+
+    cursor: int
+    waiting_events: int | None  # null without a spool beside us
+    forwarded: int
+    set_aside: dict[str, int]  # by reason
+    unforwarded: int  # left a full spool before their turn
+    last_set_aside: list[SetAside]
+
+
+class Pulling(msgspec.Struct, frozen=True):
+    """How far Marquez was read, by the producers' time."""
+
+    url: str
+    started_at: Instant
+    through: Instant
+    age_seconds: float | None
+
+
+class Probed(msgspec.Struct, frozen=True):
+    """The last look at Marquez."""
+
+    at: Instant
+    age_seconds: float | None
+    is_answered: bool
+    seconds: float | None
+    status: int | None
+    detail: str
+
+
+class MissingRun(msgspec.Struct, frozen=True):
+    """A run of one side that the other, `there` (Marquez) or `here`, has not."""
+
+    side: str
+    run_id: str
+    job_namespace: str
+    job_name: str
+
+
+class Compared(msgspec.Struct, frozen=True):
+    """The last comparison of a sample of runs."""
+
+    at: Instant
+    age_seconds: float | None
+    sampled_ours: int
+    missing_there: int
+    sampled_theirs: int
+    missing_here: int
+    examples: list[MissingRun]
+
+
+class MarquezStatus(msgspec.Struct, frozen=True):
+    """The answer of `lineward marquez status`; what never happened is null."""
+
+    url: str | None
+    forwarding: Forwarding | None
+    pulled: int
+    pull_refused: int
+    pulling: list[Pulling]
+    probe: Probed | None
+    comparison: Compared | None
+    compare_refused: int  # runs of ours that it would not say anything of
+
+
+def marquez_status(reader: Reader, settings: Settings, now: datetime) -> MarquezStatus:
+    """All that the catalog and the spool tell.
+
+    Raises:
+        NoCatalogError: there is no catalog.
+    """
+    counts: dict[str, int] = dict(reader.rows("SELECT name, value FROM marquez_counter"))
+    at = to_micros(now)
+    pulls = reader.rows("SELECT url, started_at, through FROM marquez_pull ORDER BY url")
+    return MarquezStatus(
+        url=settings.marquez_url,
+        forwarding=_forwarding(reader, settings, counts),
+        pulled=counts.get("pulled", 0),
+        pull_refused=counts.get("pull_refused", 0),
+        pulling=[
+            Pulling(url, iso_of(started), iso_of(through), seconds_between(through, at))
+            for url, started, through in pulls
+        ],
+        probe=_probe(reader, at),
+        comparison=_comparison(reader, at),
+        compare_refused=counts.get("compare_refused", 0),
+    )
+
+
+def _forwarding(reader: Reader, settings: Settings, counts: dict[str, int]) -> Forwarding | None:
+    cursors = reader.rows("SELECT seq FROM reader_cursor WHERE reader = 'marquez'")
+    if not cursors:
+        return None
+    cursor = cursors[0][0]
+    last = last_seq(settings.spool)
+    reasons = {
+        name.removeprefix(_SET_ASIDE): count
+        for name, count in sorted(counts.items())
+        if name.startswith(_SET_ASIDE)
+    }
+    listed = reader.rows(_LISTED, {"most": _MOST_LISTED})
+    return Forwarding(
+        cursor=cursor,
+        waiting_events=None if last is None else max(0, last - cursor),
+        forwarded=counts.get("forwarded", 0),
+        set_aside=reasons,
+        unforwarded=unforwarded(settings.spool),
+        last_set_aside=[
+            SetAside(seq, run, reason, detail, iso_of(at))
+            for seq, run, reason, detail, at in listed
+        ],
+    )
+
+
+def _probe(reader: Reader, now: int) -> Probed | None:
+    for at, is_answered, seconds, status, detail in reader.rows(_PROBE):
+        age = seconds_between(at, now)
+        return Probed(iso_of(at), age, bool(is_answered), seconds, status, detail)
+    return None
+
+
+def _comparison(reader: Reader, now: int) -> Compared | None:
+    for at, *counts in reader.rows(_COMPARISON):
+        missing = reader.rows(_MISSING, {"most": _MOST_LISTED})
+        examples = [MissingRun(*row) for row in missing]
+        ours, there, theirs, here = counts
+        age = seconds_between(at, now)
+        return Compared(iso_of(at), age, ours, there, theirs, here, examples)
+    return None

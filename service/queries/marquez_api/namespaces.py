@@ -1,0 +1,120 @@
+"""Namespaces, sources and tags as Marquez has them."""
+
+from lineage.catalog.ranks import LISTED
+from lineage.catalog.reader import Reader, Row
+from lineage.names.names import fold
+from service.api.access.visibility import Sight
+from service.queries.marquez_api.job_list import JobRow, list_jobs
+from service.queries.marquez_api.paging import LIMIT_AND_OFFSET, Page
+from service.queries.marquez_api.shapes import (
+    Namespace,
+    Namespaces,
+    Source,
+    Sources,
+    Tag,
+    Tags,
+)
+from service.queries.node_ids import unknown
+from service.queries.timestamps import iso_of
+from service.queries.visible import seen
+
+_OF_DATASETS = f"""
+SELECT d.namespace, MIN(d.first_seen_at), MAX(d.last_seen_at) FROM dataset d
+WHERE {LISTED} AND {{seen}} {{more}} GROUP BY d.namespace ORDER BY d.namespace
+"""  # noqa: S608 - SQL of ours
+_ONE = "AND d.namespace = :namespace"
+_TAGS_OF = """
+SELECT t.tag FROM {table} t JOIN dataset d ON d.dataset_key = t.dataset_key
+WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL AND {{seen}}
+"""
+# UNION gives each tag once.
+_TAGS = f"""
+{" UNION ".join(_TAGS_OF.format(table=table) for table in ("tag", "field_tag"))}
+ORDER BY tag {LIMIT_AND_OFFSET}
+"""
+_Span = tuple[int, int]  # first and last seen, µs
+
+
+def namespaces_page(reader: Reader, visibility: Sight, page: Page) -> Namespaces:
+    """Return a page of the namespaces of datasets and of jobs, by name."""
+    listed = list_jobs(reader, visibility)
+    rows = _of_datasets(reader, visibility)
+    named = _namespaces(rows, listed.jobs)
+    reason = listed.reason
+    return Namespaces(namespaces=page.cut(named), partial=reason is not None, partial_reason=reason)
+
+
+def namespace_of_name(reader: Reader, visibility: Sight, name: str) -> Namespace:
+    """Return a namespace, also by another spelling of the same one.
+
+    Raises:
+        UnknownNodeError: there is none, or none in which the token may see anything.
+    """
+    rows = _of_datasets(reader, visibility, name)
+    found = _namespaces(rows, list_jobs(reader, visibility, name).jobs)
+    if not found:
+        raise unknown("namespace", name)
+    return found[0]
+
+
+def sources_page(reader: Reader, visibility: Sight, page: Page) -> Sources:
+    """Return a page of the namespaces of datasets, as where they lie."""
+    rows = _of_datasets(reader, visibility)
+    return Sources(sources=[_source(row) for row in page.cut(rows)])
+
+
+def source_of_name(reader: Reader, visibility: Sight, name: str) -> Source:
+    """Return a source.
+
+    Raises:
+        UnknownNodeError: there is none, or none in which the token may see anything.
+    """
+    for row in _of_datasets(reader, visibility, name):
+        return _source(row)
+    raise unknown("source", name)
+
+
+def tags_page(reader: Reader, visibility: Sight, page: Page) -> Tags:
+    """Return a page of the tags of datasets and of their columns, by name."""
+    condition, names = seen(reader, visibility)
+    rows = reader.rows(_TAGS.format(seen=condition), names | page.values)
+    return Tags(tags=[Tag(tag) for (tag,) in rows])
+
+
+def _of_datasets(reader: Reader, visibility: Sight, name: str | None = None) -> list[Row]:
+    condition, names = seen(reader, visibility)
+    if name is None:
+        return reader.rows(_OF_DATASETS.format(seen=condition, more=""), names)
+    wanted = names | {"namespace": fold(name, "any").namespace}
+    return reader.rows(_OF_DATASETS.format(seen=condition, more=_ONE), wanted)
+
+
+def _namespaces(datasets: list[Row], jobs: list[JobRow]) -> list[Namespace]:
+    spans: dict[str, _Span] = {name: (first, last) for name, first, last in datasets}
+    of_datasets = set(spans)
+    for job in jobs:
+        first, last = spans.get(job.namespace, (job.first_event_at, job.last_event_at))
+        begin, end = min(first, job.first_event_at), max(last, job.last_event_at)
+        spans[job.namespace] = begin, end
+    return [
+        Namespace(
+            name=name,
+            created_at=iso_of(first),
+            updated_at=iso_of(last),
+            dataset_namespace=name if name in of_datasets else None,
+        )
+        for name, (first, last) in sorted(spans.items())
+    ]
+
+
+def _source(row: Row) -> Source:
+    name, first, last = row
+    scheme, is_url, _ = name.partition("://")
+    return Source(
+        type=scheme.upper() if is_url else "UNKNOWN",
+        name=name,
+        created_at=iso_of(first),
+        updated_at=iso_of(last),
+        connection_url=name,
+        dataset_namespace=name,
+    )

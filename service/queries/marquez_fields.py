@@ -1,0 +1,66 @@
+"""Descriptions, tags and columns of datasets in Marquez's shape."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from lineage.catalog.reader import Reader, rows_for
+from service.api.access.visibility import Sight
+from service.queries.descriptions import NOTHING, describe_datasets, tags_of_fields
+from service.queries.marquez_shapes import FieldData, NodeName
+from service.queries.schema_changes import fields_of
+from service.queries.timestamps import iso, iso_of
+
+_TAGS = "SELECT DISTINCT dataset_key, tag FROM tag WHERE dataset_key IN (:keys) ORDER BY tag"
+
+
+class Sayings:
+    """Descriptions, tags and columns of some datasets."""
+
+    def __init__(self, reader: Reader, keys: Sequence[int], visibility: Sight) -> None:
+        """Read it for the datasets with these keys."""
+        self._described = describe_datasets(reader, keys, visibility)
+        self._field_tags = tags_of_fields(reader, keys, visibility)
+        self._tags: defaultdict[int, list[str]] = defaultdict(list)
+        for key, tag in rows_for(reader, _TAGS, keys):
+            self._tags[key].append(tag)
+
+    def tags(self, dataset: int) -> list[str]:
+        """Return the names of the tags of a dataset."""
+        return self._tags[dataset]
+
+    def description(self, dataset: int) -> str | None:
+        """Return the description of a dataset."""
+        return self._described.get(dataset, NOTHING).description
+
+    def fields(self, dataset: int, schema: str | None) -> list[FieldData]:
+        """Return the columns of a stored schema of a dataset."""
+        texts = self._described.get(dataset, NOTHING).fields
+        return [
+            FieldData(
+                field.name, field.type, self._names(dataset, field.name), texts.get(field.name)
+            )
+            for field in fields_of(schema)
+        ]
+
+    def dataset(self, row: Sequence[Any]) -> dict[str, Any]:
+        """Return the fields of `DatasetData`.
+
+        Args:
+            row: key, namespace, name, first, last and newest write seen, µs, and the schema.
+        """
+        key, namespace, name, first_seen_at, last_seen_at, written_at, schema = row
+        return {
+            "id": NodeName(namespace, name),
+            **dict.fromkeys(("name", "physical_name", "dataset"), name),
+            **dict.fromkeys(("namespace", "source_name", "dataset_namespace"), namespace),
+            "created_at": iso_of(first_seen_at),
+            "updated_at": iso_of(last_seen_at),
+            "last_modified_at": iso(written_at),
+            "fields": self.fields(key, schema),
+            "tags": self.tags(key),
+            "description": self.description(key),
+        }
+
+    def _names(self, dataset: int, field: str) -> list[str]:
+        return list(dict.fromkeys(tag.key for tag in self._field_tags.get((dataset, field), [])))

@@ -1,0 +1,160 @@
+"""One side of a comparison: a run, or a root run with all its children."""
+
+from typing import Any
+
+import msgspec
+
+from lineage.catalog.reader import Reader, Row, rows_for
+from lineage.catalog.tables.runs import LEAF_RUN_ID
+from lineage.states import run_state
+from service.errors import UnknownRunError
+from service.queries.diff_shapes import ComparedRun
+from service.queries.older import older_runs_advice
+from service.queries.runs import ROWS_AND_BYTES, settings_of
+from service.queries.timestamps import iso, seconds_between
+
+MOST_RUNS = 5_000  # children of one root that are looked at
+ATTRIBUTES = (
+    *("code_version", "code_url", "code_path", "code_tag", "code_branch", "job_version"),
+    *("engine", "engine_version", "adapter_version", "producer", "processing_type"),
+)
+FIGURES = ("version", "checksum", "partition", "rows", "bytes")
+_COLUMNS = (
+    *("run_key", "root_run_id", "root_job_namespace", "root_job_name"),
+    *("leaf_job_namespace", "leaf_job_name", "started_at"),
+    *("completed_at", "failed_at", "error_message", "spark_conf", "parameters"),
+    *("nominal_start_at", *ATTRIBUTES),
+)
+_RUNS = f"""
+SELECT {", ".join(f"r.{name}" for name in _COLUMNS)} FROM run r WHERE {{which}}
+ORDER BY r.first_event_at, r.run_key LIMIT :most
+"""  # noqa: S608 - constants only
+_IO = f"""
+SELECT c.namespace, c.name, io.direction, io.dataset_version, io.checksum, io.partition,
+  {ROWS_AND_BYTES}, io.schema_key, c.dataset_key
+FROM run_io io JOIN dataset d ON d.dataset_key = io.dataset_key
+JOIN dataset c ON c.dataset_key = d.canonical_key WHERE io.run_key IN (:keys)
+"""  # noqa: S608 - constants only
+
+# A root run with all of its runs, a leaf run with its parts, or a run by itself.
+_WHICH = (
+    "r.root_run_id = :run_id",
+    f"""r.root_run_id IN (SELECT p.root_run_id FROM run p WHERE p.run_id = :run_id)
+    AND {LEAF_RUN_ID} = :run_id""",  # noqa: S608 - constants only
+    "r.run_id = :run_id",
+)
+
+Touch = tuple[str, str, str]  # namespace, name, direction
+
+
+class Side(msgspec.Struct, frozen=True):
+    """A run with what it said: attributes and settings by name, figures by what it touched.
+
+    `schemas` holds (dataset key, schema key), the schema null where the run named none.
+    """
+
+    run: ComparedRun
+    attributes: dict[str, str | None]
+    settings: dict[str, str]
+    figures: dict[Touch, dict[str, str | None]]
+    schemas: dict[Touch, tuple[int, int | None]]
+    partial: bool
+
+
+def side(reader: Reader, run_id: str) -> Side:
+    """Return the root run of this id, or the run of a leaf job, with all that belongs to it.
+
+    Raises:
+        UnknownRunError: none was ever seen.
+    """
+    values = {"run_id": run_id, "most": MOST_RUNS + 1}
+    found = (reader.rows(_RUNS.format(which=which), values) for which in _WHICH)
+    rows = next((rows for rows in found if rows), [])
+    if not rows:
+        advice = older_runs_advice(reader, run_id)
+        message = f"no event of a run {run_id[:80]!r} has been seen{advice}"
+        raise UnknownRunError(message)
+    kept = rows[:MOST_RUNS]
+    reported = _reported(kept)
+    attributes = {name: _all(reported[name]) for name in ATTRIBUTES}
+    attributes["nominal_start_at"] = iso(max(reported["nominal_start_at"], default=None))
+    figures, schemas = _touched(reader, reported["run_key"])
+    return Side(
+        run=_compared(run_id, reported, len(kept)),
+        attributes=attributes,
+        settings=_settings("spark_conf", reported) | _settings("parameters", reported),
+        figures=figures,
+        schemas=schemas,
+        partial=len(rows) > MOST_RUNS,
+    )
+
+
+def _reported(rows: list[Row]) -> dict[str, list[Any]]:
+    """Return the reported values by column; null means not reported."""
+    columns = zip(_COLUMNS, zip(*rows, strict=True), strict=True)
+    return {name: [value for value in column if value is not None] for name, column in columns}
+
+
+def _compared(run_id: str, reported: dict[str, list[Any]], count: int) -> ComparedRun:
+    started_at, completed_at = min(reported["started_at"], default=None), reported["completed_at"]
+    end = max([*completed_at, *reported["failed_at"]], default=None)
+    namespace, name = _job(run_id, reported)
+    return ComparedRun(
+        run_id=run_id,
+        job_namespace=namespace,
+        job_name=name,
+        status=run_state(
+            started_at=started_at,
+            completed_at=max(completed_at, default=None),
+            failed_at=min(reported["failed_at"], default=None),
+        ),
+        started_at=iso(started_at),
+        finished_at=iso(end),
+        duration_seconds=seconds_between(started_at, end),
+        error_message=next(iter(reported["error_message"]), None),
+        runs=count,
+    )
+
+
+def _job(run_id: str, reported: dict[str, list[Any]]) -> tuple[str, str]:
+    """Return the root job of a root run, else the job below it."""
+    below = reported["leaf_job_name"] and reported["root_run_id"][0] != run_id
+    job = "leaf_job" if below else "root_job"
+    return reported[f"{job}_namespace"][0], reported[f"{job}_name"][0]
+
+
+def _all(values: list[str]) -> str | None:
+    return ", ".join(sorted(set(values))) or None
+
+
+def _settings(kind: str, reported: dict[str, list[Any]]) -> dict[str, str]:
+    """By `kind key`; of children that differ, all that they say."""
+    found: dict[str, set[str]] = {}
+    for text in dict.fromkeys(reported[kind]):
+        for key, value in settings_of(text).items():
+            found.setdefault(f"{kind} {key}", set()).add(value)
+    return {key: ", ".join(sorted(values)) for key, values in found.items()}
+
+
+def _touched(
+    reader: Reader, keys: list[int]
+) -> tuple[dict[Touch, dict[str, str | None]], dict[Touch, tuple[int, int | None]]]:
+    """Figures and schemas of what the runs touched; of children that differ, the greatest."""
+    figures: dict[Touch, list[Any]] = {}
+    schemas: dict[Touch, tuple[int, int | None]] = {}
+    for namespace, name, direction, *values, schema_key, dataset_key in rows_for(reader, _IO, keys):
+        touch = (namespace, name, direction)
+        held = figures.setdefault(touch, [None] * len(FIGURES))
+        figures[touch] = [_greater(one, other) for one, other in zip(held, values, strict=True)]
+        known = schemas.get(touch, (dataset_key, None))[1]
+        schemas[touch] = (dataset_key, _greater(known, schema_key))
+    return {touch: _texts(values) for touch, values in figures.items()}, schemas
+
+
+def _texts(values: list[Any]) -> dict[str, str | None]:
+    pairs = zip(FIGURES, values, strict=True)
+    return {name: None if value is None else str(value) for name, value in pairs}
+
+
+def _greater(one: Any, other: Any) -> Any:  # noqa: ANN401 - numbers or texts
+    return max((value for value in (one, other) if value is not None), default=None)

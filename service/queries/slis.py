@@ -1,0 +1,112 @@
+"""The SLIs at the last evaluation, each beside its objective."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from lineage.catalog.reader import Reader
+from lineage.process.clock import to_micros
+from lineage.states import (
+    ALL_TIERS,
+    IMPACT_ANALYSIS,
+    QUERY_LATENCY,
+    SLI_BY_ID,
+    SLIS,
+    UNAUTHORIZED_ACCESS,
+)
+from service.queries.shapes import SliAnswer, SliRow
+from service.queries.timestamps import Evaluated, stale_warning
+
+MOST_UNKNOWN = 0.05  # of a day: more, and there is no ratio
+
+Objectives = Mapping[tuple[str, str], float]  # by SLI and tier
+
+_NOW = "SELECT sli, tier, SUM(good), SUM(total) FROM sli_now GROUP BY sli, tier"
+# What the service itself served: of the last 24 hours, as the pipeline's events are.
+_SERVED = """
+SELECT sli, tier, SUM(good), SUM(total) FROM served_hour WHERE hour > :since GROUP BY sli, tier
+"""
+_DAY = """
+SELECT sli, tier, SUM(unknown), SUM(total) FROM (
+  SELECT sli, tier, unknown, total, hour FROM sli_hour
+  UNION ALL SELECT sli, tier, unknown, total, hour FROM served_hour
+) AS hours WHERE hour >= :since GROUP BY sli, tier
+"""
+# Their figures do not rest on an evaluation: a stale one hides none of them.
+_OF_THE_SERVICE = (QUERY_LATENCY.id, IMPACT_ANALYSIS.id, UNAUTHORIZED_ACCESS.id)
+
+
+def sli_name(sli: str) -> str:
+    """Return the usual name of an SLI: `M1` is coverage."""
+    known = SLI_BY_ID.get(sli)
+    return known.name if known else sli
+
+
+def slis(
+    reader: Reader, evaluated: Evaluated, objectives: Objectives, *, now: datetime
+) -> SliAnswer:
+    """Every SLI of every tier; the ratio is null when there is no sample of now.
+
+    That is: nothing to count, over 5 % of the day unknown, or, where the figure rests on an
+    evaluation, one that is stale.
+    """
+    day = {"since": to_micros(now - timedelta(days=1))}
+    counts = [*reader.rows(_NOW), *reader.rows(_SERVED, day)]
+    counted = {(sli, tier): (good, total) for sli, tier, good, total in counts}
+    hidden = mostly_unknown(reader, now)
+    ids = counted.keys() | _expected()
+    rows = [
+        _row(
+            id_,
+            counted.get(id_, (0, 0)),
+            objectives,
+            hidden=id_ in hidden or _rests(id_, evaluated),
+        )
+        for id_ in sorted(ids, key=_order)
+    ]
+    reason = stale_warning(evaluated) if evaluated.stale else None
+    return SliAnswer(rows, evaluated.at, evaluated.stale, evaluated.stale, reason)
+
+
+def is_met(row: SliRow) -> bool | None:
+    """Whether the objective is reached; none without one, or without a sample."""
+    if row.ratio is None or row.objective is None:
+        return None
+    return row.ratio >= row.objective
+
+
+def _rests(id_: tuple[str, str], evaluated: Evaluated) -> bool:
+    return evaluated.stale and id_[0] not in _OF_THE_SERVICE
+
+
+def mostly_unknown(reader: Reader, now: datetime) -> set[tuple[str, str]]:
+    """Return SLIs and tiers with too much unknown in the last day for a ratio."""
+    since = to_micros(now - timedelta(days=1))
+    rows = reader.rows(_DAY, {"since": since})
+    return {(sli, tier) for sli, tier, lost, sure in rows if lost > MOST_UNKNOWN * (lost + sure)}
+
+
+def _expected() -> set[tuple[str, str]]:
+    """Return the SLIs to show before any data exists, with "no data"."""
+    return {(sli.id, tier) for sli in SLIS for tier in sli.tiers}
+
+
+def _order(id_: tuple[str, str]) -> tuple[int, int, str]:
+    sli, tier = id_
+    known = SLI_BY_ID[sli]
+    return SLIS.index(known), [*known.tiers, tier].index(tier), tier
+
+
+def _row(
+    id_: tuple[str, str], counts: tuple[float, float], objectives: Objectives, *, hidden: bool
+) -> SliRow:
+    sli, tier = id_
+    good, total = counts
+    return SliRow(
+        id=sli,
+        name=sli_name(sli),
+        tier=tier or ALL_TIERS,
+        good=good,
+        total=total,
+        ratio=None if hidden or not total else good / total,
+        objective=objectives.get(id_),
+    )

@@ -1,0 +1,272 @@
+"""How Lineward itself is: its roles, what waits, what was refused, and how datasets stand."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
+
+from lineage.catalog.meta_keys import BEHIND_SINCE, EVENTS_WAIT_SINCE, POLICY_IN_FORCE
+from lineage.catalog.reader import NoCatalogError, Reader, open_reader, rows_for
+from lineage.catalog.revision import require_revision
+from lineage.catalog.trouble import CatalogError
+from lineage.process.clock import system_clock, to_micros
+from lineage.process.disk import disk_problem
+from service.ingest.spool import LAST_SEQ, first, reading
+from service.queries.applications import KubernetesStatus, kubernetes_status
+from service.queries.catalog_session import unreachable
+from service.queries.dataset import duration
+from service.queries.datasets import counts_by_state
+from service.queries.leader import ServiceLeader, find_leader
+from service.queries.log_backlog import records_waiting
+from service.queries.run_shapes import Instant
+from service.queries.set_aside import count_set_aside
+from service.queries.timestamps import Evaluated, iso, last_evaluation, seconds_between
+from service.runtime.data_dir_lock import is_held
+from service.runtime.data_folder import open_to_others
+from service.runtime.settings import Settings
+
+if TYPE_CHECKING:  # the policy brings YAML, which `lineward status` cannot wait for
+    from lineage.policy.file import Standing
+
+_SERVICE = "service"
+_POLICIES = f"SELECT name, value FROM meta WHERE name LIKE '{POLICY_IN_FORCE}%'"  # noqa: S608 - a constant
+_WAITS = "SELECT name, value FROM meta WHERE name IN (:keys)"
+RUNNING, WAITING, UNKNOWN = "running", "waiting", "unknown"
+_STALE_SECONDS = 60.0  # it is written every 5 s
+_NOT_WRITTEN = "`lineward up` has not written run/status.json for a minute"
+_ALIVE_MICROS = 5_000_000  # the collector beats each second
+
+
+class Role(msgspec.Struct, frozen=True):
+    """A child of `lineward up`."""
+
+    role: str
+    state: str  # running | failing | waiting | restarting | stopped | unknown
+    pid: int | None
+    restarts: int
+    failing_since: Instant | None = None  # null: it works
+    attempts: int = 0  # failed in a row
+    error: str | None = None  # of the newest attempt; what it waits for
+
+
+class SpoolStatus(msgspec.Struct, frozen=True):
+    """What the collector holds; null in place of all of it where no spool is beside us.
+
+    `alive`: it beat within 5 s. A beat that is further ahead was one of a clock that was wrong.
+    """
+
+    heartbeat_at: Instant | None
+    alive: bool
+    last_seq: int
+    rejected: int
+
+
+class RolePolicy(msgspec.Struct, frozen=True):
+    """By which policy a role goes.
+
+    Attributes:
+        hash: of the policy in force; null: there is none, and the role does nothing that needs one.
+        error: why the policy file as it is now is rejected; null when it is in force.
+    """
+
+    role: str
+    hash: str | None
+    error: str | None
+
+
+class Status(msgspec.Struct, frozen=True):
+    """The answer of `lineward status` and `/api/v1/status`."""
+
+    data_dir: str
+    up: bool  # `lineward up` runs on this data folder, on this machine
+    roles: list[Role]
+    collector: SpoolStatus | None
+    backlog_events: int | None  # spooled and not yet in the catalog
+    last_batch_at: Instant | None
+    evaluated_at: Instant | None
+    evaluation_age_seconds: float | None
+    evaluation_seconds: float | None
+    stale: bool
+    pipeline_errors: int | None
+    datasets: dict[str, int] | None  # by state
+    policies: list[RolePolicy]  # of service and pipeline, as far as they said so
+    partial: bool
+    partial_reason: str | None
+    warnings: list[str] = []  # of the machine: a full disk, a data folder that others may read
+    set_aside_events: int | None = None  # failed alone, and not posted again
+    # No incident opens or resolves since then: the evaluations lack events that were received more
+    # than a minute before them. Null: incidents do not wait.
+    incidents_wait_since: Instant | None = None
+    events_wait_since: Instant | None = None  # when the oldest of these events was received
+    leader: ServiceLeader | None = None  # of the services; null: none has led yet
+    kubernetes: KubernetesStatus | None = None  # null: nothing was ever watched
+
+
+class _Catalog(msgspec.Struct, frozen=True):
+    evaluated: Evaluated
+    cursor: int
+    records_waiting: int | None  # in a log in Kafka
+    last_batch: int | None
+    errors: int
+    set_aside: int
+    waits: dict[str, int]  # `BEHIND_SINCE` and `EVENTS_WAIT_SINCE`, while incidents wait
+    datasets: dict[str, int] | None
+    policies: dict[str, RolePolicy]
+    leader: ServiceLeader | None
+    kubernetes: KubernetesStatus | None
+
+
+def status(
+    settings: Settings,
+    now: datetime,
+    *,
+    count_datasets: bool = True,
+    own_policy: "Standing | None" = None,
+) -> Status:
+    """Return the status; missing parts are null, and `partial_reason` names them.
+
+    `own_policy`: of the service that asks, which knows better than the catalog.
+    """
+    spool = spool_status(settings.spool, now)
+    catalog = _catalog(settings, now, count_datasets=count_datasets)
+    up, roles = roles_of(settings.data_dir)
+    is_missing = {"spool": spool is None and not settings.is_shipped, "catalog": catalog is None}
+    missing = [name for name, is_so in is_missing.items() if is_so]
+    evaluated = catalog.evaluated if catalog else Evaluated(as_of=None, seconds=None, stale=True)
+    return Status(
+        data_dir=str(settings.data_dir.absolute()),
+        up=up,
+        roles=roles,
+        collector=spool,
+        backlog_events=_backlog(settings, spool, catalog),
+        last_batch_at=iso(catalog.last_batch) if catalog else None,
+        evaluated_at=evaluated.at,
+        evaluation_age_seconds=seconds_between(evaluated.as_of, to_micros(now)),
+        evaluation_seconds=evaluated.seconds,
+        stale=evaluated.stale,
+        pipeline_errors=catalog.errors if catalog else None,
+        datasets=catalog.datasets if catalog else None,
+        policies=status_policies(own_policy, catalog.policies if catalog else None),
+        partial=bool(missing),
+        partial_reason=f"no {' and no '.join(missing)} yet" if missing else None,
+        warnings=warnings_of(settings.data_dir),
+        set_aside_events=catalog.set_aside if catalog else None,
+        incidents_wait_since=iso(catalog.waits.get(BEHIND_SINCE)) if catalog else None,
+        events_wait_since=iso(catalog.waits.get(EVENTS_WAIT_SINCE)) if catalog else None,
+        leader=catalog.leader if catalog else None,
+        kubernetes=catalog.kubernetes if catalog else None,
+    )
+
+
+def _backlog(settings: Settings, spool: SpoolStatus | None, catalog: _Catalog | None) -> int | None:
+    if catalog is None or settings.is_shipped:
+        return None if catalog is None else catalog.records_waiting
+    return None if spool is None else max(0, spool.last_seq - catalog.cursor)
+
+
+def warnings_of(data_dir: Path) -> list[str]:
+    """Sentences on the machine: a full disk, a data folder that others may read."""
+    return [text for text in (disk_problem(data_dir), open_to_others(data_dir)) if text]
+
+
+def trouble_of(role: Role, now: datetime) -> str | None:
+    """One sentence on a role that does not work; None where it does."""
+    if role.state in {WAITING, UNKNOWN}:
+        return f"{role.role}: {role.state}: {role.error}"
+    if role.failing_since is None:
+        return None
+    lasted = duration(max(0.0, (now - datetime.fromisoformat(role.failing_since)).total_seconds()))
+    tries = f"{role.attempts} attempt{'' if role.attempts == 1 else 's'}"
+    return (
+        f"{role.role}: failing for {lasted}, {tries}, last error: {role.error},"
+        f" see logs/{role.role}.log"
+    )
+
+
+def status_policies(
+    own: "Standing | None", noted: Mapping[str, RolePolicy] | None = None
+) -> list[RolePolicy]:
+    """Return by which policy each role goes: `own` of this service, the others as noted."""
+    found = dict(noted or {})
+    if own is not None:
+        found[_SERVICE] = RolePolicy(_SERVICE, own.hash, own.error)
+    return [found[role] for role in sorted(found)]
+
+
+def policies_noted(reader: Reader) -> dict[str, RolePolicy]:
+    """Return what each role noted of its policy."""
+    rows = reader.rows(_POLICIES)
+    noted = ((name.removeprefix(POLICY_IN_FORCE), value) for name, value in rows)
+    return {role: _role_policy(role, value) for role, value in noted}
+
+
+def _role_policy(role: str, noted: str) -> RolePolicy:
+    return msgspec.convert({"role": role, **msgspec.json.decode(noted)}, RolePolicy)
+
+
+def _catalog(settings: Settings, now: datetime, *, count_datasets: bool) -> _Catalog | None:
+    try:
+        with open_reader(settings.catalog) as reader:
+            require_revision(reader)
+            stale = settings.stale_evaluation_seconds
+            evaluated = last_evaluation(reader, now=now, stale_seconds=stale)
+            cursors = reader.rows("SELECT seq FROM reader_cursor WHERE reader = 'pipeline'")
+            return _Catalog(
+                evaluated=evaluated,
+                cursor=cursors[0][0] if cursors else 0,
+                records_waiting=records_waiting(reader),
+                last_batch=reader.rows("SELECT MAX(landed_at) FROM batch")[0][0],
+                errors=reader.rows("SELECT COUNT(*) FROM pipeline_error")[0][0],
+                set_aside=count_set_aside(reader),
+                waits=_waits(reader),
+                datasets=counts_by_state(reader, evaluated) if count_datasets else None,
+                policies=policies_noted(reader),
+                leader=find_leader(reader),
+                kubernetes=kubernetes_status(reader, now),
+            )
+    except NoCatalogError:
+        return None
+    except CatalogError as error:
+        raise unreachable(error) from error
+
+
+def _waits(reader: Reader) -> dict[str, int]:
+    """Return what incidents wait for; empty where they do not wait."""
+    noted = rows_for(reader, _WAITS, (BEHIND_SINCE, EVENTS_WAIT_SINCE))
+    times = {name: int(value) for name, value in noted}
+    return times if times.get(BEHIND_SINCE) else {}
+
+
+def spool_status(path: Path, now: datetime) -> SpoolStatus | None:
+    """Return what the spool beside us holds; None without one."""
+    with reading(path) as spool:
+        if spool is None:
+            return None
+        heartbeat = first(spool, "SELECT beat_at FROM heartbeat")
+        return SpoolStatus(
+            heartbeat_at=iso(heartbeat),
+            alive=heartbeat is not None and abs(to_micros(now) - heartbeat) <= _ALIVE_MICROS,
+            last_seq=first(spool, LAST_SEQ) or 0,
+            rejected=first(spool, "SELECT COUNT(*) FROM rejected") or 0,
+        )
+
+
+def roles_of(data_dir: Path, now: datetime | None = None) -> tuple[bool, list[Role]]:
+    """Return the last status of the supervisor; without a supervisor every role is stopped.
+
+    What it has not written for a minute, on a full disk or standing still, is unknown.
+    """
+    path = data_dir / "run" / "status.json"
+    try:
+        roles = msgspec.json.decode(path.read_bytes(), type=list[Role])
+        age = (now or system_clock()).timestamp() - path.stat().st_mtime
+    except (FileNotFoundError, msgspec.DecodeError):
+        return is_held(path.with_name("up.lock")), []
+    if not is_held(path.with_name("up.lock")):
+        return False, [Role(r.role, "stopped", None, r.restarts) for r in roles]
+    if abs(age) > _STALE_SECONDS:
+        return True, [replace(r, state=UNKNOWN, error=_NOT_WRITTEN) for r in roles]
+    return True, roles

@@ -1,0 +1,120 @@
+"""When things were: instants as people and programs read them, and how old the evaluation is."""
+
+from datetime import datetime
+
+import msgspec
+
+from lineage.catalog.meta_keys import EDGES_EVALUATED_AT
+from lineage.catalog.reader import Reader
+from lineage.process.clock import (
+    TELLABLE,
+    from_micros,
+    has_date,
+    instant_text,
+    is_tellable,
+    to_micros,
+)
+from service.errors import InvalidQuestionError
+
+_SECOND = 1_000_000
+_NEWEST = f"""
+SELECT as_of, seconds, (SELECT value FROM meta WHERE name = '{EDGES_EVALUATED_AT}')
+FROM evaluation ORDER BY as_of DESC LIMIT 1
+"""  # noqa: S608 - a constant
+
+
+def iso(micros: int | None) -> str | None:
+    """Return ISO 8601 in UTC, to the millisecond; null for null and for a time without a date."""
+    return None if micros is None or not has_date(micros) else iso_of(micros)
+
+
+def iso_of(micros: int) -> str:
+    """ISO 8601 in UTC, to the millisecond."""
+    return from_micros(micros).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def seconds_between(start: int | None, end: int | None) -> float | None:
+    """Seconds from one instant to another; null when one of them is, or time would run back."""
+    if start is None or end is None or end < start:
+        return None
+    return (end - start) / _SECOND
+
+
+def milliseconds_between(start: int | None, end: int | None) -> int | None:
+    """Return the whole milliseconds between two times; null as `seconds_between`."""
+    if start is None or end is None or end < start:
+        return None
+    return (end - start) // 1_000
+
+
+def instant_of(text: str, place: str) -> int:
+    """Microseconds of an instant that somebody gives, such as `2026-11-20T12:00:00Z`.
+
+    Args:
+        text: as it was given.
+        place: where, for an error.
+
+    Raises:
+        InvalidQuestionError: it is none, has no time zone, or is of years that nobody means.
+    """
+    try:
+        instant = datetime.fromisoformat(text)
+    except ValueError as error:
+        expected = "expected a timestamp such as 2026-11-20T12:00:00Z"
+        raise InvalidQuestionError(f"{place}: {expected}, got {text[:80]!r}") from error
+    if instant.tzinfo is None:
+        advice = "has no time zone: add Z for UTC, or an offset such as +01:00"
+        raise InvalidQuestionError(f"{place}: {text[:80]!r} {advice}")
+    if not is_tellable(instant):
+        raise InvalidQuestionError(f"{place}: {TELLABLE}, got {text[:80]!r}")
+    return to_micros(instant)
+
+
+def past_instant(text: str, now: datetime) -> int:
+    """Microseconds of an instant that somebody asks about.
+
+    Raises:
+        InvalidQuestionError: it is none, has no time zone, or is in the future.
+    """
+    instant = instant_of(text, "at")
+    if instant > to_micros(now):
+        raise InvalidQuestionError(f"at: {text[:80]!r} is in the future")
+    return instant
+
+
+class Evaluated(msgspec.Struct, frozen=True):
+    """The last evaluation: what it found is of now only while it is not stale.
+
+    `edges_at`: when edges were judged last, in their own turn.
+    """
+
+    as_of: int | None
+    seconds: float | None
+    stale: bool
+    edges_at: str | None = None
+
+    @property
+    def at(self) -> str | None:
+        """The instant it speaks of."""
+        return iso(self.as_of)
+
+
+def stale_warning(evaluated: Evaluated) -> str:
+    """Return the warning to show with a stale evaluation."""
+    if evaluated.as_of is None:
+        return "no evaluation has run yet"
+    at = instant_text(evaluated.as_of)
+    return f"the last evaluation was at {at}: states that were good then are unknown now"
+
+
+def last_evaluation(reader: Reader, *, now: datetime, stale_seconds: float) -> Evaluated:
+    """Return the newest evaluation; stale if missing or older than `stale_seconds`.
+
+    One that is further ahead was made by a clock that was wrong: nobody knows how old it is.
+    """
+    rows = reader.rows(_NEWEST)
+    if not rows:
+        return Evaluated(as_of=None, seconds=None, stale=True)
+    as_of, seconds, edges_at = rows[0]
+    stale = abs(to_micros(now) - as_of) > stale_seconds * _SECOND
+    return Evaluated(as_of=as_of, seconds=seconds, stale=stale, edges_at=edges_at)

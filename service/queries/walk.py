@@ -1,0 +1,175 @@
+"""Walks of the graph, level by level, of what may be seen of it."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar
+
+from lineage.catalog.ranks import TIER
+from lineage.catalog.reader import Reader, Row, Values, rows_for
+from lineage.graph.walks import NOBODY, Responsible, Walk, too_deep, too_many
+from service.api.access.visibility import Sight
+from service.queries.catalog_session import Question
+from service.queries.datasets import states_of, states_of_now
+from service.queries.failing import mark_failing
+from service.queries.visible import UNSEEN
+
+Name = tuple[str, str]  # namespace, name
+
+MOST_NODES = 5_000
+MOST_DEPTH = 100
+NEXT = {
+    "upstream": "SELECT downstream_key, upstream_key, job_name FROM edge"
+    " WHERE downstream_key IN (:keys)",
+    "downstream": "SELECT upstream_key, downstream_key, job_name FROM edge"
+    " WHERE upstream_key IN (:keys)",
+}
+NAMES = "SELECT dataset_key, namespace, name FROM dataset WHERE dataset_key IN (:keys)"
+_POLICIES = f"""
+SELECT d.dataset_key, {TIER}, p.owner
+FROM dataset d LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
+WHERE d.dataset_key IN (:keys) AND d.retired_at IS NULL
+"""  # noqa: S608 - constants only
+_EDGES = """
+SELECT upstream_key, downstream_key, job_namespace, job_name, event_job_name, first_seen_at,
+  last_seen_at
+FROM edge WHERE downstream_key IN (:keys)
+"""
+_Known = TypeVar("_Known", Name, Responsible)
+
+DIRECTIONS: dict[str, tuple[str, ...]] = {"upstream": ("upstream",), "downstream": ("downstream",)}
+DIRECTIONS["both"] = ("upstream", "downstream")
+
+
+def walked(asked: Question, way: str, starts: Iterable[int], depth: int) -> Walk:
+    """All that is reached from here now, `upstream` or `downstream`, to `depth` steps away."""
+    if asked.live is None:
+        return CatalogWalk(asked.reader, NEXT[way], asked.visibility).walked(starts, depth)
+    sees = None if asked.visibility.is_whole else asked.visibility.sees
+    return asked.live.walked(way, starts, depth, MOST_NODES, sees, asked.visibility.hidden)
+
+
+def named(asked: Question, keys: Sequence[int]) -> list[Name | None]:
+    """Namespace and name of each of these datasets; none of what the catalog does not have."""
+    held = None if asked.live is None else asked.live.named(keys)
+    return _reported(keys, held, lambda unknown: names_of(asked.reader, unknown))
+
+
+def responsible(asked: Question, keys: Sequence[int]) -> list[Responsible | None]:
+    """Tier and owner of each of these datasets; none of what is retired, or not in the catalog."""
+    held = None if asked.live is None else asked.live.policies_of(keys)
+
+    def asked_for(unknown: Sequence[int]) -> dict[int, Responsible]:
+        rows = rows_for(asked.reader, _POLICIES, unknown)
+        return {key: (tier, owner) for key, tier, owner in rows}
+
+    return _reported(keys, held, asked_for)
+
+
+def _reported(
+    keys: Sequence[int],
+    held: list[_Known | None] | None,
+    asked_for: Callable[[Sequence[int]], Mapping[int, _Known]],
+) -> list[_Known | None]:
+    """Of each of these what is in memory, and what only the catalog knows."""
+    known = held or [None] * len(keys)
+    if None not in known:  # as a rule, and told in no time
+        return known
+    found = asked_for([key for key, each in zip(keys, known, strict=True) if each is None])
+    return [each or found.get(key) for key, each in zip(keys, known, strict=True)]
+
+
+def coloured(asked: Question, keys: Sequence[int]) -> list[str]:
+    """Return the current most severe state of each dataset."""
+    evaluated = asked.evaluated
+    judged = evaluated.as_of, evaluated.edges_at
+    held = None if asked.live is None else asked.live.states_of(keys, judged)
+    if held is None:
+        return states_of(asked.reader, keys, evaluated)
+    return mark_failing(asked.reader, keys, states_of_now(held, evaluated))
+
+
+def all_named(keys: Sequence[int], known: Iterable[Name | None]) -> list[Name]:
+    """Return the names, with a placeholder for datasets that have edges and no row."""
+    pairs = zip(keys, known, strict=True)
+    return [name or ("", f"(unknown dataset {key})") for key, name in pairs]
+
+
+def names_of(reader: Reader, keys: Iterable[int]) -> dict[int, Name]:
+    """Namespace and name of those of these that the catalog has."""
+    return {key: (namespace, name) for key, namespace, name in rows_for(reader, NAMES, keys)}
+
+
+def cuts_of(walks: Mapping[str, Walk]) -> list[str]:
+    """Describe what the walks of these names did not reach."""
+    cuts = [f"{way}: {walk.cut}" for way, walk in walks.items() if walk.cut]
+    return [*cuts, UNSEEN] if any(walk.hidden for walk in walks.values()) else cuts
+
+
+def edges_between(reader: Reader, keys: Iterable[int]) -> Iterator[Row]:
+    """All that runs between these datasets, whichever way a walk came to them.
+
+    Yields:
+        keys upstream and downstream, the job's namespace and name (both empty: declared, by none),
+        its name in events, where that is another, and when the edge was first and last seen.
+    """
+    known = set(keys)
+    return (row for row in rows_for(reader, _EDGES, known) if row[0] in known)
+
+
+class CatalogWalk:
+    """A walk that asks the catalog for each level."""
+
+    def __init__(
+        self, reader: Reader, sql: str, visibility: Sight, values: Values | None = None
+    ) -> None:
+        """Walk from `:keys`; `sql` returns (here, other, job name) for them and `values`."""
+        self._reader = reader
+        self._sql = sql
+        self._visibility = visibility
+        self._values = values
+        self._walk = Walk([], [], [], {})
+        self._numbers: dict[int, int] = {}  # of each key its position in the walk
+
+    def walked(self, starts: Iterable[int], depth: int) -> Walk:
+        """All that is reached, nearest first."""
+        walk = self._walk
+        for start in dict.fromkeys(starts):
+            self._find(start, NOBODY)
+        frontier = list(walk.keys)
+        for _ in range(depth):
+            frontier = self._step(frontier)
+            if not frontier or walk.cut:
+                return walk
+        if any(other not in self._numbers for _, other, _ in self._edges(frontier)):
+            walk.cut = too_deep(depth)
+        return walk
+
+    def _step(self, frontier: Iterable[int]) -> list[int]:
+        walk, numbers, reached = self._walk, self._numbers, len(self._walk.keys)
+        for here, other, job in self._edges(frontier):
+            if other not in numbers:
+                if len(numbers) > MOST_NODES:
+                    walk.cut = too_many(MOST_NODES)
+                    continue
+                self._find(other, numbers[here])
+            if other != here:
+                walk.edges.append((numbers[here], numbers[other], job))
+        return walk.keys[reached:]
+
+    def _find(self, key: int, finder: int) -> None:
+        self._numbers[key] = len(self._walk.keys)
+        self._walk.keys.append(key)
+        self._walk.finders.append(finder)
+
+    def _edges(self, frontier: Iterable[int]) -> list[tuple[int, int, str]]:
+        """Out of these, to what may be seen; what may not is noted."""
+        rows = sorted(rows_for(self._reader, self._sql, frontier, self._values))
+        if self._visibility.is_whole:
+            return rows
+        names = names_of(self._reader, {other for _, other, _ in rows})
+        seen = {
+            key for key, (namespace, _) in names.items() if self._visibility.sees(namespace, key)
+        }
+        for here, other, _ in rows:
+            if other not in seen:
+                self._walk.hidden.setdefault(self._numbers[here], set()).add(other)
+        return [row for row in rows if row[1] in seen]

@@ -1,0 +1,38 @@
+"""Finds out what a failed write was meant for: the terminal, a file, or one of our disks."""
+
+import sqlite3
+import sys
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from lineage.process.disk import disk_problem
+
+OUTPUT: Final = "standard output"
+
+
+def failed_file(error: OSError, data_dir: Path) -> str | None:
+    """Return what could not be written; None where nothing tells.
+
+    Python names the file where opening it fails, and not where writing to it does.
+    """
+    if error.filename is not None:
+        return str(error.filename)
+    problem = disk_problem(data_dir, Path(tempfile.gettempdir()))
+    return problem or (None if _takes_output() else OUTPUT)
+
+
+def _takes_output() -> bool:
+    """Whether standard output takes another line; the one that failed may be forgotten by now."""
+    try:
+        sys.stdout.write("\n")
+        sys.stdout.flush()
+    except OSError:
+        return False
+    return True
+
+
+def sqlite_error(error: BaseException) -> sqlite3.Error | None:
+    """Return the error of sqlite3 that this one is about, through SQLAlchemy's or not."""
+    found = getattr(error, "orig", error)
+    return found if isinstance(found, sqlite3.Error) else None

@@ -1,0 +1,120 @@
+"""What an operator may set of the service, and where its roles meet; every default is safe."""
+
+from collections import deque
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from collector.reader_secret import secret_path
+from lineage.catalog.address import add_password
+from lineage.event_log.settings import SPOOL
+from lineage.lake.settings import LakeSettings, read_settings
+from lineage.lake.storage import Lake, open_lake
+from lineage.process import environment
+from lineage.process.http_hosts import OwnHosts
+
+_Port = Annotated[int, Meta(ge=0, le=65_535)]
+_Seconds = Annotated[float, Meta(gt=0)]
+_Address = Annotated[str, Meta(pattern=r"^https?://[^\s/?#@]+/?$")]
+
+
+_read: deque["Settings"] = deque(maxlen=1)
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """Read from `LINEWARD_` + field in capitals, by the service and by every command."""
+
+    host: str = "127.0.0.1"
+    allowed_hosts: str = ""  # further names in `Host`, e.g. of a proxy; separated by commas
+    collector_port: _Port = 8700
+    collector_url: _Address | None = None  # none: this host's
+    service_port: _Port = 8701
+    metrics_port: _Port = 8702
+    data_dir: Path = Path("lineward-data")
+    policy: Path | None = None
+    catalog_url: str | None = None  # none: SQLite in the data folder
+    catalog_password_file: Path | None = None  # has the password of the URL's user
+    collector_token_file: Path | None = None
+    reader_secret_file: Path | None = None  # none: that of a collector with the same data folder
+    access_audit_days: Annotated[int, Meta(ge=1, le=3_650)] = 400
+    history_days: Annotated[int, Meta(ge=1, le=3_650)] = 400  # ended incidents, hours of SLIs
+    marquez_url: str | None = (
+        None  # none: no Marquez beside us; more of it in service/ingest/marquez
+    )
+    log: str = SPOOL  # else a shipper moves events on to Kafka: docs/operations.md
+    kafka_bootstrap: str | None = None  # given, `up` takes events from a Kafka too
+    # Without renewal another service leads after these; docs/kubernetes.md.
+    lease_seconds: Annotated[float, Meta(ge=3, le=60)] = 10.0
+    replica: str | None = None  # name of this service among several; none: of host and data folder
+    kubernetes_namespaces: str | None = None  # given, `up` watches the SparkApplications of these
+    hang_seconds: Annotated[float, Meta(ge=10)] = 60.0  # without an answer, `up` restarts a role
+    listener_dir: Path | None = None  # has the listener's jars, which the service then serves
+    insecure: bool = False  # listen to other machines without tokens
+    stale_evaluation_seconds: _Seconds = 60.0  # older, and its figures are no longer shown as now's
+    lake_settings: LakeSettings = LakeSettings()
+
+    @property
+    def catalog(self) -> str:
+        """URL of the catalog that the roles share."""
+        return self.catalog_url or f"sqlite:///{self.data_dir / 'catalog.db'}"
+
+    @property
+    def lake(self) -> Lake:
+        """Return the lake of raw events, which the pipeline writes."""
+        return open_lake(self.data_dir, self.lake_settings)
+
+    @property
+    def collector(self) -> str:
+        """Address of the collector, without a path."""
+        return (self.collector_url or self._url(self.collector_port)).rstrip("/")
+
+    @property
+    def reader_secret(self) -> Path:
+        """File of the secret by which the collector knows Lineward's own readers."""
+        return secret_path(self.data_dir, self.reader_secret_file)
+
+    @property
+    def service_url(self) -> str:
+        """Address of the API, without a path."""
+        return self._url(self.service_port)
+
+    @property
+    def own_hosts(self) -> OwnHosts:
+        """The names by which requests may address this machine."""
+        return OwnHosts.read(self.host, self.allowed_hosts)
+
+    def _url(self, port: int) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{port}"
+
+    @property
+    def is_shipped(self) -> bool:
+        """Whether events wait in a log in Kafka, and not in a spool beside us."""
+        return self.log != SPOOL
+
+    @property
+    def spool(self) -> Path:
+        """The collector's spool: only an embedded catalog has it beside itself."""
+        return self.data_dir / "spool.db"
+
+
+def read(data_dir: Path | None = None) -> Settings:
+    """Return the settings of this process; an explicit data folder overrides the environment.
+
+    Raises:
+        InvalidSettingError: a value out of range.
+    """
+    settings = environment.read(Settings)
+    url = add_password(settings.catalog_url, settings.catalog_password_file)
+    settings = msgspec.structs.replace(settings, lake_settings=read_settings(), catalog_url=url)
+    if data_dir is not None:
+        settings = msgspec.structs.replace(settings, data_dir=data_dir)
+    _read.append(settings)
+    return settings
+
+
+def last_read() -> Settings:
+    """Return the settings of a command; its options may have changed them."""
+    return _read[-1] if _read else read()

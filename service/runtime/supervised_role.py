@@ -1,0 +1,115 @@
+"""One role under the supervisor: its process, its health, and whether it still answers."""
+
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from lineage.process.disk import disk_problem
+from lineage.process.livez import Livez
+from service.queries.status import Role
+from service.runtime.child import Child, RoleCommand
+from service.runtime.liveness import CHECK_SECONDS, Liveness
+from service.runtime.role_state import RoleState
+
+_DISK_SECONDS = 1.0
+
+
+class Watched:
+    """A role's process with all that is known of it."""
+
+    def __init__(self, command: RoleCommand, data_dir: Path, environ: Mapping[str, str]) -> None:
+        self.child = Child(command, environ, data_dir / "logs" / f"{command.role}.log")
+        self.state = RoleState(command.role)
+        self._disks = (data_dir, Path(tempfile.gettempdir()))
+        self._liveness = Liveness(command.hang_seconds)
+        self._livez = Livez(*command.livez) if command.livez else None
+        self._reported = False
+        self._check_at = 0.0
+        self._disk_at = 0.0
+        self._hang: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The role's."""
+        return self.child.command.role
+
+    def start(self) -> None:
+        """Start its first process, unless its disk has no room for its work."""
+        if self._has_disk():
+            self.child.start()
+            self._started()
+
+    def restart(self) -> bool:
+        """Start it again if it is due and its disk has room; whether it did."""
+        if not self.child.is_due() or not self._has_disk():
+            return False
+        self.child.restart()
+        self._started()
+        return True
+
+    def exited(self) -> str | None:
+        """How its process ended, once; None while it runs, and where it was asked to end."""
+        code = self.child.exited()
+        if code is None:
+            return None
+        how = f"signal {-code}" if code < 0 else f"exit code {code}"
+        if not self.child.was_asked or self._hang:
+            self.state.died(self._hang or self.child.log.last_error() or how)
+        self._hang = None
+        return how
+
+    def look(self) -> str | None:
+        """Take its reports and check that it answers; a sentence when it is restarted for that."""
+        self._reported |= self.child.reports.take()
+        self.state.reported(self.child.reports.newest)
+        self.state.look()
+        self.child.kill_if_overdue()
+        if not self.child.is_running() or self.child.was_asked or time.monotonic() < self._check_at:
+            return None
+        return self._check()
+
+    def shown(self) -> Role:
+        """Return the role as `lineward status` lists it."""
+        child = self.child
+        is_running, pid = child.is_running(), child.pid
+        return self.state.shown(is_running=is_running, pid=pid, restarts=child.restarts)
+
+    def _check(self) -> str | None:
+        answered = self._answered()
+        self._begin_check()
+        if answered is not None:
+            self._liveness.checked(answered=answered)
+        if not self._liveness.is_hung():
+            return None
+        self._hang = f"did not answer for {self._liveness.silent_seconds:.0f} s"
+        self._liveness.given_up()
+        self.child.ask_for_restart()
+        return f"{self.name} {self._hang} and is restarted"
+
+    def _answered(self) -> bool | None:
+        """Whether the role gave every sign of life that it has; None where it has none."""
+        signs = []
+        if self._livez is not None:
+            signs.append(self._livez.has_answered())
+        if self.child.command.beats:
+            signs.append(self._reported)
+        return all(signs) if signs else None
+
+    def _begin_check(self) -> None:
+        self._reported = False
+        self._check_at = time.monotonic() + CHECK_SECONDS
+        if self._livez is not None:
+            self._livez.ask()
+
+    def _started(self) -> None:
+        self._liveness.started()
+        self._begin_check()
+
+    def _has_disk(self) -> bool:
+        if not self.child.command.needs_disk:
+            return True
+        if time.monotonic() >= self._disk_at:
+            self._disk_at = time.monotonic() + _DISK_SECONDS
+            self.state.waits_for = disk_problem(*self._disks)
+        return self.state.waits_for is None

@@ -1,0 +1,73 @@
+"""Writes of one dataset that its cadence is learned from."""
+
+import msgspec
+import numpy as np
+
+from slis.cadence.deliveries import begin_deliveries, begin_slots, end_root_runs, spans_of
+from slis.cadence.working_week import Floats, Hours, Micros
+
+HISTORY_DAYS = 180
+# Half a year of an hourly job's: its cadence needs 500 of them, the tail of its delays all.
+MAX_WRITES = 4_500
+# Of what is written less than weekly.
+SLOW_HISTORY_DAYS, _SLOW_WRITES = 730, 25
+_DAY = 86_400_000_000
+
+
+class KnownWrites(msgspec.Struct, frozen=True):
+    """Writes of one dataset that count, and of the gap before each what it may teach."""
+
+    written_at: Micros
+    root_run: Micros  # a number for each; 0 where it is not known
+    meant_for: Floats  # nominal time or date of the partition; NaN where it is not known
+    wall: Floats
+    teaches: Hours
+    has_failed: Hours
+    is_streaming: bool
+
+    def until(self, as_of: int) -> "KnownWrites":
+        """Return the writes of the 180 days up to an instant, the newest 4,500 at most.
+
+        Of a slow dataset the newest 25 within two years: half a year holds six months' writes.
+        """
+        count = int(np.searchsorted(self.written_at, as_of, side="right"))
+        recent, oldest = np.searchsorted(
+            self.written_at, [as_of - HISTORY_DAYS * _DAY, as_of - SLOW_HISTORY_DAYS * _DAY]
+        )
+        since = min(recent, max(oldest, count - _SLOW_WRITES))
+        return self._sliced(slice(max(int(since), count - MAX_WRITES), count))
+
+    def deliveries(self) -> "KnownWrites":
+        """Return the writes that are deliveries, and the gaps between these."""
+        ends = self.select(end_root_runs(self.written_at, self.root_run))
+        first = ends.select(begin_slots(ends.meant_for))
+        return first.select(begin_deliveries(first.written_at))
+
+    def select(self, some: Hours) -> "KnownWrites":
+        """Return these writes; the gap before each spans the writes that are left out."""
+        return KnownWrites(
+            self.written_at[some],
+            self.root_run[some],
+            self.meant_for[some],
+            self.wall[some],
+            spans_of(some, self.teaches, is_any=False),
+            spans_of(some, self.has_failed, is_any=True),
+            self.is_streaming,
+        )
+
+    def _sliced(self, part: slice) -> "KnownWrites":
+        return KnownWrites(
+            self.written_at[part],
+            self.root_run[part],
+            self.meant_for[part],
+            self.wall[part],
+            self.teaches[part],
+            self.has_failed[part],
+            self.is_streaming,
+        )
+
+
+def is_any_between(instants: Micros, at: Micros) -> Hours:
+    """Return whether one of the instants, which are in order, lies before each write."""
+    before = np.searchsorted(instants, at)
+    return np.diff(before, prepend=before[:1]) > 0

@@ -1,0 +1,134 @@
+"""Learned schedule in words: `Updated daily at about 00:34 (± 2 min); late after 03:45`."""
+
+from datetime import timedelta
+
+import numpy as np
+import pandas as pd
+
+from lineage.process.clock import from_micros
+from slis.cadence.cadence import hours_of
+from slis.cadence.profile import BURSTY, EVENT_DRIVEN, PERIODIC, STREAMING
+from slis.cadence.wide_limits import FEW, WIDE
+from slis.cadence.working_week import WEEK_HOURS, Hours
+
+_DAY, _HOUR, _MINUTE = 86_400.0, 3_600.0, 60.0
+_DAYS = ("Mondays", "Tuesdays", "Wednesdays", "Thursdays", "Fridays", "Saturdays", "Sundays")
+_WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_REST_HOURS = 6
+_UNITS = ((_DAY, "d"), (_HOUR, "h"), (_MINUTE, "min"))
+_NAMED = {_DAY: "daily", 7 * _DAY: "weekly", _HOUR: "hourly"}
+
+
+def explain_limit(  # type: ignore[no-untyped-def]
+    row,  # noqa: ANN001 - a pandas tuple of `cadence_limits.with_tails`
+    *,
+    slot: int,
+    due: int,
+    zone: str,
+    own_margin: float | None,
+) -> str:
+    """Return the schedule and the deadline in words, and the figures that they rest on.
+
+    Args:
+        row: the profile.
+        slot: when the next write is expected, in microseconds.
+        due: when it is late, in microseconds.
+        zone: of the wall clock.
+        own_margin: share of a cadence beyond the own largest gap; None where that binds nothing.
+    """
+    if row.cadence_class == FEW:
+        after = duration((due - row.newest_micros) / 1e6)
+        return f"learning: {row.gaps} of 8 gaps; late {after} after a write"
+    hours = hours_of(row.hours)
+    words = describe_schedule(row, slot=slot, due=due, hours=hours, zone=zone)
+    return f"{words}. {_figures(row, hours, own_margin)}"
+
+
+def describe_schedule(  # type: ignore[no-untyped-def]
+    row,  # noqa: ANN001 - a pandas tuple of `cadence_limits.with_tails`
+    *,
+    slot: int,
+    due: int,
+    hours: Hours,
+    zone: str,
+) -> str:
+    """Return the schedule and the deadline in words; the arguments are those of `explain_limit`."""
+    if row.cycle_seconds is not None and not pd.isna(row.cycle_seconds):
+        return _of_slots(row, slot, due, hours, zone)
+    after = duration((due - row.newest_micros) / 1e6)
+    return f"{_of_gaps(row)}; late {after} after a write"
+
+
+def _of_slots(row, slot: int, due: int, hours: Hours, zone: str) -> str:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    cycle, spread = row.cycle_seconds, duration(row.spread)
+    usual = _NAMED.get(cycle, f"every {duration(cycle)}")
+    if cycle < _DAY:
+        beyond = duration((due - slot) / 1e6)
+        return f"Updated {usual}{_days(hours)} (± {spread}); late {beyond} after its time"
+    expected, late = _local(slot, zone), _local(due, zone)
+    day = f" on {_DAYS[expected.weekday()]}" if cycle == 7 * _DAY else _days(hours)
+    later = (late.normalize() - expected.normalize()).days
+    added = f" ({later} d later)" if later else ""
+    return (
+        f"Updated {usual}{day} at about {expected:%H:%M} (± {spread}); "
+        f"late after {late:%H:%M}{added}"
+    )
+
+
+def _of_gaps(row) -> str:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    usual = duration(row.usual_gap)
+    if row.cadence_class == BURSTY:
+        return f"Updated in bursts about {usual} apart"
+    if row.cadence_class == STREAMING:
+        return f"Updated all the time, about every {usual}"
+    if row.cadence_class == EVENT_DRIVEN:
+        return f"Updated at irregular times, every {usual} on average"
+    return f"Updated about every {usual} (± {duration(row.spread)})"
+
+
+def _days(hours: Hours) -> str:
+    """Name the days of the week of which next to nothing counts: a pause ends at a usual hour."""
+    days_off = np.flatnonzero(hours.reshape(7, 24).sum(axis=1) <= _REST_HOURS)
+    names = ", ".join(_WEEKDAYS[day] for day in days_off.tolist())
+    return f" except {names}" if names else ""
+
+
+def _local(micros: int, zone: str) -> pd.Timestamp:
+    return pd.Timestamp(from_micros(micros)).tz_convert(zone)
+
+
+def duration(seconds: float) -> str:
+    """Return a duration in its largest fitting unit: `1.5 d`, `40 s`."""
+    for size, unit in _UNITS:
+        if seconds >= size:
+            return f"{seconds / size:.1f}".removesuffix(".0") + f" {unit}"
+    return f"{seconds:.0f} s"
+
+
+def _figures(row, hours: Hours, own_margin: float | None) -> str:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    paused = WEEK_HOURS - int(hours.sum())
+    is_periodic = row.cadence_class == PERIODIC
+    figures = {
+        "usual": row.usual_gap,
+        "spread": row.spread,
+        "latest" if is_periodic else "largest": row.largest,
+        "fifth longest": row.recurring,
+    }
+    listed = ", ".join(
+        f"{name} {_clock(value)}" for name, value in figures.items() if not pd.isna(value)
+    )
+    week = f", {paused} hours of the week left out" if paused else ""
+    beyond = f"{_clock(row.limit)}{' after its hour' if is_periodic else ''}"
+    rests = "a wide limit of its own" if row.cadence_class in WIDE else _tail(row, own_margin)
+    return f"{row.cadence_class}: {row.gaps} gaps, {listed}{week}; late beyond {beyond} ({rests})"
+
+
+def _tail(row, own_margin: float | None) -> str:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    # A class whose datasets have no score yet has no pool.
+    pooled = 0 if pd.isna(row.pooled) else int(row.pooled)
+    bound = "" if own_margin is None else f", own largest + {100 * own_margin:.0f} %"
+    return f"tail of {pooled} gaps of its class{bound}"
+
+
+def _clock(seconds: float) -> str:
+    return f"{timedelta(seconds=round(seconds))}"

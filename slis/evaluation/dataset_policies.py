@@ -1,0 +1,221 @@
+"""Policy of each dataset, stored in the catalog and renewed when something changed.
+
+Tiers are handed up by the graph functions of `lineage`, never by joins repeated in Spark.
+"""
+
+from collections import defaultdict
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, Engine, bindparam, delete, select, text, update
+
+from lineage.catalog import tables
+from lineage.catalog.engine import in_turn
+from lineage.catalog.grown_tables import analyze_grown
+from lineage.catalog.meta_keys import POLICY_FINGERPRINT
+from lineage.catalog.ranks import NO_TIER, rank_of
+from lineage.catalog.upsert import fold_rows
+from lineage.policy import Decision, Policy, resolve_names, suppressions_of
+from lineage.policy.declared import declared_edges
+from lineage.policy.tiers import Tiering, expected_edges, inherit
+from lineage.states import TIERS, Tier
+from slis.cadence.working_time import plan_of
+from slis.evaluation.dataset_owners import Owners, list_changes, load_owners
+from slis.meta import note, noted
+
+# One dataset that is retired while another is written again leaves their count as it was.
+_CHANGES = """
+    SELECT (SELECT count(*) FROM dataset),
+        (SELECT count(*) FROM dataset WHERE retired_at IS NOT NULL),
+        (SELECT max(retired_at) FROM dataset),
+        (SELECT count(*) FROM dataset WHERE canonical_key <> dataset_key),
+        (SELECT count(*) FROM edge), (SELECT count(*) FROM edge WHERE runs >= 3),
+        (SELECT count(*) FROM tag), (SELECT count(*) FROM ownership),
+        (SELECT count(*) FROM attribute_claim), (SELECT count(*) FROM dataset_producer),
+        (SELECT count(*) FROM dataset_alias WHERE rule IN ('symlink', 'policy')),
+        (SELECT sum(canonical_key % 1000003) FROM dataset WHERE canonical_key <> dataset_key)
+"""
+_DATASETS = """
+    SELECT dataset_key, namespace, name FROM dataset
+    WHERE canonical_key = dataset_key AND retired_at IS NULL
+"""
+# What else a dataset is called: reported as one, or claimed to be another name of it.
+_OTHER_NAMES = """
+    SELECT canonical_key, namespace, name FROM dataset WHERE canonical_key <> dataset_key
+    UNION SELECT d.canonical_key, a.namespace, a.name FROM dataset_alias a
+        JOIN dataset d ON d.dataset_key = a.dataset_key
+        WHERE a.rule IN ('symlink', 'policy') AND NOT EXISTS (
+            SELECT 1 FROM dataset o WHERE o.dataset_key = a.alias_key)
+    ORDER BY 1, 2, 3
+"""
+_EDGES = "SELECT upstream_key, downstream_key, job_key, runs FROM edge"
+_TIER_TAGS = "SELECT dataset_key, lower(value) FROM tag WHERE lower(tag) = 'tier'"
+_RANKED = f"""
+    UPDATE dataset SET tier_rank = p.rank FROM (
+        SELECT d.dataset_key AS of_dataset, {rank_of("q.tier", TIERS, NO_TIER)} AS rank
+        FROM dataset d LEFT JOIN dataset_policy q ON q.dataset_key = d.dataset_key) AS p
+    WHERE dataset_key = p.of_dataset AND tier_rank <> p.rank
+"""  # noqa: S608 - constants only
+Names = dict[int, tuple[str, str]]
+Edges = list[tuple[int, int, int, int]]
+
+
+class Described(msgspec.Struct, frozen=True):
+    """Facts of the catalog beside the policy."""
+
+    names: Names
+    edges: Edges
+    tier_tags: dict[int, Tier]
+    owners: Owners
+    other_names: dict[int, list[tuple[str, str]]] = msgspec.field(default_factory=dict)
+
+
+def renew(engine: Engine, policy: Policy) -> bool:
+    """Bring `dataset_policy` up to date; a look at a few counts when nothing changed.
+
+    Returns:
+        Whether anything was computed again.
+    """
+    with engine.connect() as connection:
+        counts = list(connection.execute(text(_CHANGES)).one())
+        writers = sha256(repr(list_changes(connection, policy)).encode())
+        fingerprint = f"{policy.hash} {counts} {writers.hexdigest()}"
+        known = noted(connection, POLICY_FINGERPRINT)
+    if known == fingerprint:
+        return False
+    described = _described(engine, policy)
+    rows = policy_rows(policy, described)
+    with in_turn(engine) as connection:
+        _replace(connection, rows)
+        note(connection, {POLICY_FINGERPRINT: fingerprint})
+    return True
+
+
+def _described(engine: Engine, policy: Policy) -> Described:
+    with engine.connect() as connection:
+
+        def ask(query: str) -> list[Any]:
+            return [tuple(row) for row in connection.execute(text(query))]
+
+        tags = {row[0]: row[1] for row in ask(_TIER_TAGS) if row[1] in TIERS}
+        names = {row[0]: (row[1], row[2]) for row in ask(_DATASETS)}
+        others: defaultdict[int, list[tuple[str, str]]] = defaultdict(list)
+        for key, *name in ask(_OTHER_NAMES):
+            others[key].append((name[0], name[1]))
+        owners = load_owners(connection, policy)
+        return Described(names, ask(_EDGES), tags, owners, others)
+
+
+def policy_rows(policy: Policy, described: Described) -> list[dict[str, object]]:
+    """Return the rows of `dataset_policy`, one per dataset."""
+    decisions = {at: _decision(policy, described, at) for at in described.names}
+    tiers = _tiers(policy, described, decisions)
+    by_the_way = read_by_the_way(described.edges)
+    return [
+        {
+            "dataset_key": at,
+            "tier": tiers[at].tier,
+            "tier_origin": tiers[at].origin,
+            "tier_reason": _tier_reason(tiers[at], described.names),
+            **_owner(decision, described.owners, at),
+            "is_source": decision.source,
+            "is_generated": decision.generated,
+            "is_streaming": decision.streaming,
+            "is_declared": decision.is_declared,
+            "is_regulated": decision.regulated,
+            "is_expected": decision.is_declared or at not in by_the_way,
+            "declared_limit_seconds": decision.limit_seconds,
+            "plan": _plan(policy, decision, described.names[at]),
+        }
+        for at, decision in decisions.items()
+    ]
+
+
+def _decision(policy: Policy, described: Described, at: int) -> Decision:
+    names = [described.names[at], *described.other_names.get(at, ())]
+    return resolve_names(policy, names)
+
+
+def _tiers(
+    policy: Policy, described: Described, decisions: dict[int, Decision]
+) -> dict[int, Tiering]:
+    """Return the tier of each dataset: by the policy, then by what is made of it.
+
+    Anybody who sends events may send a tag: so a tag lowers the dataset's own inherited tier, and
+    raises none. What the policy names outright no tag touches.
+    """
+    declared = {at: decision.tier for at, decision in decisions.items() if decision.tier}
+    seen = [(upstream, downstream, runs) for upstream, downstream, _, runs in described.edges]
+    tiers = inherit(described.names, declared, expected_edges(seen, declared_edges(policy)))
+    for at, tag in described.tier_tags.items():
+        if at in tiers and tiers[at].origin == "inherited" and not decisions[at].is_declared:
+            lower = max(tag, tiers[at].tier, key=TIERS.index)
+            tiers[at] = tiers[at] if lower == tiers[at].tier else Tiering(lower, "tag")
+    return tiers
+
+
+def _plan(policy: Policy, decision: Decision, name: tuple[str, str]) -> str | None:
+    # What is written in maintenance that comes every night is what there is to learn from.
+    suppressions = [one.name for one in suppressions_of(policy, *name) if one.once]
+    return plan_of(policy, decision.calendar, suppressions)
+
+
+def read_by_the_way(edges: Edges) -> set[int]:
+    """Datasets that no job reads in most of its runs, though some job has read them."""
+    runs_of_job: defaultdict[int, int] = defaultdict(int)
+    for _, _, job, runs in edges:
+        runs_of_job[job] = max(runs_of_job[job], runs)
+    usual = {upstream for upstream, _, job, runs in edges if 2 * runs > runs_of_job[job]}
+    return {upstream for upstream, *_ in edges} - usual
+
+
+def _tier_reason(tiering: Tiering, names: Names) -> str | None:
+    origin = names.get(tiering.inherited_from) if tiering.inherited_from is not None else None
+    return " ".join(origin) if origin else None
+
+
+def _owner(decision: Decision, owners: Owners, at: int) -> dict[str, object]:
+    """Return the owner of a dataset, and where the name comes from.
+
+    In this order: the policy's rule for the dataset, the policy's rule for the job that wrote it,
+    an event, Kubernetes. To what the policy names outright only the first gives an owner: which
+    job wrote a dataset is known from events, which anybody may send.
+    """
+    by_policy = decision.owner or (None if decision.is_declared else owners.of_jobs.get(at))
+    if by_policy or decision.is_declared:
+        return {"owner": by_policy, "owner_origin": "policy" if by_policy else None}
+    if of_event := owners.of_events.get(at):
+        return {"owner": of_event, "owner_origin": "facet"}
+    of_cluster = owners.of_cluster.get(at)
+    return {"owner": of_cluster, "owner_origin": "kubernetes" if of_cluster else None}
+
+
+def _replace(connection: Connection, rows: list[dict[str, object]]) -> None:
+    table = tables.dataset_policy
+    known = {row["dataset_key"]: dict(row) for row in connection.execute(select(table)).mappings()}
+    gone = known.keys() - {row["dataset_key"] for row in rows}
+    changed = [row for row in rows if known.get(row["dataset_key"]) != row]
+    if gone:
+        connection.execute(
+            delete(table).where(table.c.dataset_key == bindparam("gone")),
+            [{"gone": at} for at in gone],
+        )
+    fold_rows(connection, table, changed)
+    rank_tiers(connection)
+    replanned = [
+        {"at": row["dataset_key"]}
+        for row in changed
+        if known.get(row["dataset_key"], {}).get("plan") != row["plan"]
+    ]
+    if replanned:
+        # What was learned by another calendar is learned again.
+        activity = tables.dataset_activity
+        statement = update(activity).where(activity.c.dataset_key == bindparam("at"))
+        connection.execute(statement.values(learned_writes=0), replanned)
+
+
+def rank_tiers(connection: Connection) -> None:
+    """Rank each dataset by the tier that it has."""
+    analyze_grown(connection)  # a first policy is of all datasets
+    connection.execute(text(_RANKED))

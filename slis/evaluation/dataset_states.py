@@ -1,0 +1,135 @@
+"""Table `dataset_state`: an evaluation's states of each dataset, and their changes."""
+
+from collections.abc import Collection
+from datetime import datetime
+from functools import reduce
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+from sqlalchemy import Connection, Engine, bindparam, delete, text
+
+from lineage.catalog import tables
+from lineage.catalog.grown_tables import analyze_grown
+from lineage.catalog.ranks import NOT_JUDGED, WORST_FIRST, rank_of
+from lineage.catalog.upsert import fold_rows
+from lineage.process.clock import to_micros
+from lineage.states import GOOD
+from slis.evaluation import catalog_frames
+
+Row = dict[str, Any]
+
+_AGES = """
+    UPDATE dataset_state SET age_seconds = CASE WHEN a.last_written_at < :at
+        THEN (:at - a.last_written_at * 1.0) / 1e6 ELSE 0 END
+    FROM dataset_activity a
+    WHERE a.dataset_key = dataset_state.dataset_key AND dataset_state.sli = 'M2'
+    AND a.last_written_at IS NOT NULL
+"""
+_TOUCHED = "UPDATE dataset_state SET is_worst = NULL WHERE dataset_key = :gone"
+_UNRANKED = f"UPDATE dataset SET state_rank = {NOT_JUDGED} WHERE dataset_key = :gone"  # noqa: S608 - a constant
+_RANKED = f"""
+    UPDATE dataset SET state_rank = (
+        SELECT MIN({rank_of("s.state", WORST_FIRST, NOT_JUDGED)}) FROM dataset_state s
+        WHERE s.dataset_key = dataset.dataset_key)
+    WHERE dataset_key IN (SELECT dataset_key FROM dataset_state WHERE is_worst IS NULL)
+"""  # noqa: S608 - constants only
+# What all list, count and show first; to find it among a dataset's states cost half a second.
+_WORST = f"""
+    UPDATE dataset_state SET is_worst = (sli = (
+        SELECT o.sli FROM dataset_state o WHERE o.dataset_key = dataset_state.dataset_key
+        ORDER BY {rank_of("o.state", WORST_FIRST, NOT_JUDGED)},
+            CASE o.state WHEN 'good' THEN -o.since ELSE 0 END, LENGTH(o.sli), o.sli LIMIT 1))
+    WHERE dataset_key IN (SELECT dataset_key FROM dataset_state WHERE is_worst IS NULL)
+"""  # noqa: S608 - constants only
+_KEYS = ["dataset_key", "sli"]
+_COMPARED = ("state", "reason", "evidence", "limit_seconds", "limit_origin")
+_BEFORE = "_before"
+# The first evaluation changes them all.
+_ROWS_AT_ONCE = 10_000
+_HELD = """
+    SELECT dataset_key, sli, since, state, reason, evidence, limit_seconds, limit_origin,
+        was_good
+    FROM dataset_state WHERE sli IN ({slis})
+"""
+_HELD_AS = """
+    dataset_key bigint, sli string, since bigint, state string, reason string, evidence string,
+    limit_seconds double, limit_origin string, was_good boolean
+"""
+
+
+class StateChanges(msgspec.Struct, frozen=True):
+    """Changes to `dataset_state`: most datasets are unchanged."""
+
+    rows: pa.Table  # columns of `dataset_state`
+    gone: list[tuple[int, str]]
+
+
+def held_states(engine: Engine, slis: Collection[str]) -> pa.Table:
+    """Return the stored states of these SLIs of each dataset: the columns of `_HELD_AS`."""
+    return catalog_frames.read(engine, _HELD.format(slis=", ".join(map(repr, slis))), _HELD_AS)
+
+
+def state_changes(held: pa.Table, as_of: datetime, states: pa.Table) -> StateChanges:
+    """`states` against those of the same SLIs that the catalog holds.
+
+    Args:
+        held: what `held_states` gives; of what is there alone, the dataset or its state is gone.
+        as_of: the instant that was judged: `since` where state or reason is another.
+        states: `sli_schemas.STATES`.
+    """
+    both = states.join(held, _KEYS, join_type="full outer", right_suffix=_BEFORE)
+    is_gone = pc.is_null(both["state"])
+    changed = both.filter(pc.and_not(_differ(both, *_COMPARED), is_gone))
+    stays = pc.invert(_differ(changed, "state", "reason"))
+    since = pc.if_else(stays, changed["since"], to_micros(as_of))
+    rows = changed.select([*_KEYS, *_COMPARED, "age_seconds"]).append_column("since", since)
+    rows = rows.append_column("was_good", _was_good(changed))
+    gone = both.filter(is_gone).select(_KEYS).to_pylist()
+    return StateChanges(rows=rows, gone=[(row["dataset_key"], row["sli"]) for row in gone])
+
+
+def _was_good(changed: pa.Table) -> pa.ChunkedArray:
+    """Whether it is good now, or was at some evaluation before."""
+    is_good = (pc.equal(changed[name], GOOD) for name in ("state", "state" + _BEFORE))
+    every = (pc.fill_null(each, fill_value=False) for each in (*is_good, changed["was_good"]))
+    return reduce(pc.or_, every)
+
+
+def _differ(both: pa.Table, *names: str) -> pa.ChunkedArray:
+    """Whether any of the columns is not as it was; null is as null was."""
+    found = []
+    for name in names:
+        now, before = both[name], both[name + _BEFORE]
+        differs = pc.fill_null(pc.not_equal(now, before), fill_value=False)
+        found.append(pc.or_(differs, pc.xor(pc.is_null(now), pc.is_null(before))))
+    return reduce(pc.or_, found)
+
+
+def change_states(connection: Connection, changes: StateChanges) -> None:
+    """Write the changes, and which state is now the most severe of each dataset they concern."""
+    table = tables.dataset_state
+    for batch in changes.rows.to_batches(max_chunksize=_ROWS_AT_ONCE):
+        fold_rows(connection, table, [{**row, "is_worst": None} for row in batch.to_pylist()])
+    if changes.gone:
+        gone = delete(table).where(
+            table.c.dataset_key == bindparam("gone"), table.c.sli == bindparam("of")
+        )
+        connection.execute(gone, [{"gone": one, "of": sli} for one, sli in changes.gone])
+        keys = [{"gone": one} for one, _ in changes.gone]
+        for statement in (_TOUCHED, _UNRANKED):
+            connection.execute(text(statement), keys)
+    mark_worst(connection)
+
+
+def renew_ages(connection: Connection, as_of: datetime) -> None:
+    """Return the age that every dataset has by now."""
+    connection.execute(text(_AGES), {"at": to_micros(as_of)})
+
+
+def mark_worst(connection: Connection) -> None:
+    """Mark the most severe state of each dataset that has one with no mark, and rank it by that."""
+    analyze_grown(connection)  # a first evaluation is of all datasets
+    connection.execute(text(_RANKED))
+    connection.execute(text(_WORST))

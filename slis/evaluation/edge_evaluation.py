@@ -1,0 +1,138 @@
+"""M3b and M4: the edges judged, in a turn of their own, since they are many and change slowly."""
+
+from datetime import datetime, timedelta
+
+import msgspec
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from sqlalchemy import Connection, Engine, delete, text
+
+from lineage.catalog import tables
+from lineage.catalog.engine import in_turn
+from lineage.catalog.meta_keys import EDGES_EVALUATED_AT
+from lineage.policy import Policy
+from lineage.process.clock import to_micros
+from lineage.states import ACCURACY, CRITICAL
+from slis.evaluation import catalog_frames
+from slis.evaluation.amounts import add_amounts, amounts_of
+from slis.evaluation.catalog_frames import rows
+from slis.evaluation.computed import computed_once
+from slis.evaluation.counters import OF_EDGES, add_to_counters, count
+from slis.evaluation.dataset_states import (
+    Row,
+    StateChanges,
+    change_states,
+    held_states,
+    state_changes,
+)
+from slis.evaluation.hours import Amounts, add_to_hours, hour_of
+from slis.evaluation.ingestion_gaps import SILENCES, our_gaps
+from slis.evaluation.sli_schemas import GAPS, INSTANTS
+from slis.indicators.accuracy.catalog import latest_checks, standing_checks
+from slis.indicators.accuracy.evaluate import accuracy_states, accuracy_tally
+from slis.indicators.accuracy.strata import strata
+from slis.indicators.completeness.edge_catalog import expected_edges, names
+from slis.indicators.completeness.edges import edge_states, edge_tally, edges
+from slis.meta import note, noted_number
+from slis.settings import Settings
+
+_MOST_SECONDS = 60.0
+_SETTLE = timedelta(seconds=Settings().evidence_settle_seconds)  # that nobody changed
+
+
+class EdgesFound(msgspec.Struct, frozen=True):
+    """Rows of the frames that `sli_schemas` and `accuracy.schemas` declare."""
+
+    edges: list[Row]  # TALLIES of M3b
+    standing: list[Row]  # TALLIES of M4, of the checks of 30 days
+    uncounted: list[Row]  # of those that are in no counter yet
+    strata: list[Row]
+    states: pa.Table
+
+
+def evaluate_edges(  # noqa: PLR0913 - the last two by name
+    spark: SparkSession,
+    engine: Engine,
+    policy: Policy,
+    as_of: datetime,
+    *,
+    settle: timedelta = _SETTLE,
+    backlog_since: datetime | None = None,
+) -> None:
+    """Judge all expected edges, and what was compared with the oracles; publish both.
+
+    `settle`: as long after a write, what is held against it may still come.
+    `backlog_since`: when the oldest event that has not landed was received; None: none waits.
+    """
+    latest = latest_checks(spark, engine, as_of, settle)
+    gaps = our_gaps(catalog_frames.frame(spark, engine, SILENCES, GAPS), backlog_since)
+    found = _found(spark, engine, policy, as_of, latest=latest, gaps=gaps)
+    changes = state_changes(held_states(engine, OF_EDGES), as_of, found.states)
+    with in_turn(engine) as connection:
+        _publish(connection, as_of, found, changes)
+
+
+def _found(  # noqa: PLR0913 - what is judged, and by what
+    spark: SparkSession,
+    engine: Engine,
+    policy: Policy,
+    as_of: datetime,
+    *,
+    latest: DataFrame,
+    gaps: DataFrame,
+) -> EdgesFound:
+    instants = spark.createDataFrame([(as_of,)], INSTANTS)
+    objective = float(policy.objective(ACCURACY, CRITICAL) or 0)
+    with (
+        computed_once(edges(expected_edges(spark, engine, policy), instants, gaps)) as judged,
+        computed_once(standing_checks(spark, engine, as_of)) as checked,
+    ):
+        states = edge_states(judged, names(spark, engine)).unionByName(
+            accuracy_states(latest, instants)
+        )
+        return EdgesFound(
+            edges=rows(edge_tally(judged)),
+            standing=rows(accuracy_tally(checked, instants)),
+            uncounted=rows(accuracy_tally(checked.where("NOT is_counted"), instants)),
+            strata=rows(strata(checked, objective=objective)),
+            states=states.toArrow(),
+        )
+
+
+def _publish(
+    connection: Connection, as_of: datetime, found: EdgesFound, changes: StateChanges
+) -> None:
+    at = to_micros(as_of)
+    previous = noted_number(connection, EDGES_EVALUATED_AT)
+    seconds = min(_MOST_SECONDS, max(0.0, (at - previous) / 1e6)) if previous else 0.0
+    counts = [_count(row, seconds) for row in found.edges]
+    counts += [_count(row, 1.0) for row in found.uncounted]
+    add_to_counters(connection, counts)
+    add_to_hours(connection, as_of, _hourly(as_of, counts))
+    _replace_now(connection, [*found.edges, *found.standing])
+    counted = "UPDATE edge_check SET counted_at = :at WHERE counted_at IS NULL"
+    connection.execute(text(counted), {"at": at})
+    connection.execute(delete(tables.accuracy_stratum))
+    if found.strata:
+        connection.execute(tables.accuracy_stratum.insert(), found.strata)
+    change_states(connection, changes)
+    note(connection, {EDGES_EVALUATED_AT: at})
+
+
+def _count(row: Row, seconds: float) -> Row:
+    return count(row["sli"], row["tier"], row["tier_origin"], amounts_of(row, seconds))
+
+
+def _hourly(as_of: datetime, counts: list[Row]) -> Amounts:
+    amounts: Amounts = {}
+    for row in counts:
+        add_amounts(amounts, (row["sli"], row["tier"], hour_of(as_of)), amounts_of(row))
+    return amounts
+
+
+def _replace_now(connection: Connection, tallies: list[Row]) -> None:
+    now = tables.sli_now
+    connection.execute(delete(now).where(now.c.sli.in_(OF_EDGES)))
+    shown = [{name: row[name] for name in now.c.keys()} for row in tallies]  # noqa: SIM118
+    if shown:
+        connection.execute(now.insert(), shown)

@@ -1,0 +1,77 @@
+"""Corrected history: good, total and unknown by SLI, tier and hour.
+
+Counters are never corrected; this is. An event that comes late amends the hour that it belongs to,
+up to 7 days back; a read that was counted without an origin is amended when that turns up.
+"""
+
+from datetime import datetime, timedelta
+
+from sqlalchemy import Connection, text
+
+from lineage.catalog import tables
+from lineage.catalog.upsert import added, fold_rows
+from lineage.process.clock import to_micros
+from slis.evaluation.amounts import NAMES, Amount, add_amounts
+
+AMENDABLE = timedelta(days=7)
+_HOUR_MICROS = 3_600_000_000
+Place = tuple[str, str, int]  # SLI, tier, start of an hour in microseconds
+Amounts = dict[Place, Amount]
+
+# Reads counted without an origin whose dataset has since reported a write before them.
+_ORIGIN_FOUND = """
+    SELECT r.dataset_key, r.root_run_id, r.bucket, r.read_at, p.tier
+    FROM dataset_read r JOIN dataset_policy p ON p.dataset_key = r.dataset_key
+    WHERE r.outcome = 'bad' AND r.read_at >= :since AND r.counted_at >= :since
+    AND r.dataset_key IN (SELECT dataset_key FROM dataset_write WHERE landed_at > :previous)
+    AND EXISTS (SELECT 1 FROM dataset_write w
+        WHERE w.dataset_key = r.dataset_key AND w.written_at < r.read_at)
+"""
+# An hour in which nobody evaluated has no seconds that a late write could turn good.
+_WITHIN_TOTAL = """
+    UPDATE sli_hour SET good = CASE WHEN good > total THEN total ELSE 0 END
+    WHERE hour >= :earliest AND (good > total OR good < 0)
+"""
+_MARK_GOOD = """
+    UPDATE dataset_read SET outcome = 'good'
+    WHERE dataset_key = :dataset_key AND root_run_id = :root_run_id AND bucket = :bucket
+"""
+
+
+def hour_of(instant: datetime) -> int:
+    """Start of the instant's hour, in microseconds."""
+    return to_micros(instant) // _HOUR_MICROS * _HOUR_MICROS
+
+
+def add_to_hours(connection: Connection, as_of: datetime, *sources: Amounts) -> None:
+    """Add what was counted and what is amended; hours over 7 days back stay as they are."""
+    earliest = hour_of(as_of - AMENDABLE)
+    names = ("sli", "tier", "hour", *NAMES)
+    rows = [
+        dict(zip(names, (*at, *amounts), strict=True))
+        for source in sources
+        for at, amounts in source.items()
+        if at[2] >= earliest and any(amounts)
+    ]
+    if not rows:
+        return
+    fold_rows(connection, tables.sli_hour, rows, dict.fromkeys(NAMES, added))
+    connection.execute(text(_WITHIN_TOTAL), {"earliest": earliest})
+
+
+def origins_found(connection: Connection, as_of: datetime, previous: datetime) -> Amounts:
+    """Amend reads that were counted bad and turn out to have had an origin.
+
+    Bounded by what landed since the last evaluation: only datasets written since are looked at.
+    """
+    since = to_micros(as_of - AMENDABLE)
+    at = {"since": since, "previous": to_micros(previous)}
+    found = connection.execute(text(_ORIGIN_FOUND), at).mappings().all()
+    amounts: Amounts = {}
+    for row in found:
+        place = ("M5", row["tier"], row["read_at"] // _HOUR_MICROS * _HOUR_MICROS)
+        add_amounts(amounts, place, (1.0, 0.0, 0.0))
+    if found:
+        keys = ("dataset_key", "root_run_id", "bucket")
+        connection.execute(text(_MARK_GOOD), [{name: row[name] for name in keys} for row in found])
+    return amounts

@@ -1,0 +1,262 @@
+"""Input of an evaluation from the catalog: one row a dataset, and events not counted yet."""
+
+from datetime import datetime, timedelta
+
+import msgspec
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from sqlalchemy import Connection, Engine, text
+
+from lineage.catalog.meta_keys import EVIDENCE_READ_AT
+from lineage.policy import DEFAULT, Policy
+from lineage.policy.tiers import MIN_RUNS
+from lineage.process.clock import from_micros, to_micros
+from slis.cadence.working_time import off_spans, working_time
+from slis.evaluation import applications_seen, catalog_frames
+from slis.evaluation.ingestion_gaps import SILENCES, our_gaps
+from slis.evaluation.sli_schemas import EDGES, EVENTS, GAPS, INSTANTS, PAUSES, READS, WRITES
+from slis.indicators.provenance import SETTLING_MINUTES
+
+# The longest a gap of ours still excuses anything: two cycles of a yearly job are nobody's.
+_GAP_DAYS = 60
+# Writes older than a limit may be, and deadlines as far ahead as anybody looks.
+_PAUSES_BEFORE, _PAUSES_AFTER = timedelta(days=400), timedelta(days=60)
+_PLANS = "SELECT DISTINCT plan FROM dataset_policy WHERE plan IS NOT NULL"
+
+_ROWS = """
+    dataset_key bigint, namespace string, name string, first_seen_at timestamp,
+    tier string, tier_origin string, is_source boolean, is_generated boolean, is_streaming boolean,
+    is_declared boolean, is_expected boolean, declared_limit_seconds double,
+    learned_limit_seconds double, cadence_seconds double, cadence_class string,
+    duration_seconds double, gaps int, job_seen_at timestamp, logs_read_at timestamp, plan string,
+    created_at timestamp,
+    app_seen_at timestamp, app_summary string, app_lacks_listener boolean, app_checked_at timestamp,
+    written_at timestamp, root_run_id string, job_namespace string, job_name string,
+    names_input boolean, is_reported boolean, write_is_streaming boolean,
+    read_at timestamp, failed_at timestamp, failed_run_id string, failure string,
+    started_at timestamp,
+    as_of timestamp
+"""
+_DATASETS = """
+    SELECT d.dataset_key, d.namespace, d.name, d.first_seen_at, p.tier, p.tier_origin, p.is_source,
+        p.is_generated, p.is_streaming, p.is_declared, coalesce(p.is_expected, 1 = 1),
+        p.declared_limit_seconds, l.limit_seconds, l.cadence_seconds, l.cadence_class,
+        l.duration_seconds, l.gaps, {job_seen_at}, {logs_read_at}, p.plan, {created_at},
+        {app_columns},
+        {written_at}, a.last_write_root_run_id, a.last_job_namespace, a.last_job_name,
+        {names_input}, a.last_write_is_reported, a.last_write_is_streaming,
+        {read_at}, a.last_failed_at, a.last_failed_run_id, a.last_failure, {started_at}, {as_of}
+    FROM dataset d
+    JOIN dataset_policy p ON p.dataset_key = d.dataset_key
+    LEFT JOIN dataset_activity a ON a.dataset_key = d.dataset_key
+    LEFT JOIN dataset_limit l ON l.dataset_key = d.dataset_key
+    LEFT JOIN (
+        SELECT name, namespace, max(started_at) AS started_at FROM application
+        WHERE namespace IS NOT NULL GROUP BY name, namespace
+    ) x ON x.name = a.last_job_name AND x.namespace = a.last_job_namespace
+    LEFT JOIN (
+        SELECT name, max(started_at) AS started_at FROM application
+        WHERE namespace IS NULL GROUP BY name
+    ) n ON n.name = a.last_job_name
+    LEFT JOIN ({newest_apps}) k ON k.dataset_key = d.dataset_key
+    LEFT JOIN retirement r ON r.dataset_key = d.dataset_key AND r.requested_at >= d.last_seen_at
+    WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL AND r.dataset_key IS NULL
+"""
+# An application without a listener, or one that Spark's settings do not name, is known by its name.
+_JOB_SEEN_AT = """
+    CASE WHEN n.started_at > coalesce(x.started_at, 0) THEN n.started_at ELSE x.started_at END
+"""
+# As long as the SQL of a run that wrote it is to be read, it may name the inputs.
+# Few runs have such SQL: a root run may have 100,000 runs, which each dataset would read again.
+# SQLite keeps the order of a CROSS JOIN.
+_NAMES_INPUT = """
+    a.last_write_names_input OR coalesce(a.last_write_root_run_id IN (
+        SELECT w.root_run_id FROM sql_run s CROSS JOIN run w
+        WHERE w.run_key = s.run_key AND w.completed_at IS NOT NULL), 1 = 0)
+"""
+_LOGS_READ_AT = f"""
+    (SELECT CAST(value AS BIGINT) FROM meta WHERE name = '{EVIDENCE_READ_AT}')
+"""  # noqa: S608 - a name of ours
+# Few datasets: the others are not looked up.
+_CREATED_AT = """
+    CASE WHEN a.dataset_key IS NOT NULL AND a.last_written_at IS NULL AND a.last_read_at IS NULL
+        AND a.last_started_at IS NULL THEN (
+            SELECT max(io.last_event_at) FROM dataset m JOIN run_io io
+            ON io.dataset_key = m.dataset_key AND io.direction = 'write'
+                AND io.lifecycle = 'CREATE'
+            WHERE m.canonical_key = d.dataset_key) END
+"""
+_GAPS = f"{SILENCES} WHERE ended_at IS NULL OR ended_at >= {{since}}"
+_READS = """
+    SELECT dataset_key, root_run_id, bucket, read_at, landed_at, is_reported, is_history
+    FROM dataset_read WHERE counted_at IS NULL AND read_at <= {due}
+"""
+_FIRST_WRITES = """
+    SELECT w.dataset_key, '', '', '', min(w.written_at), 0, NULL, NULL, 1 = 1, 1 = 1, 1 = 1, 1 = 1
+    FROM dataset_write w WHERE w.dataset_key IN (
+        SELECT dataset_key FROM dataset_read WHERE counted_at IS NULL AND read_at <= {due}
+    ) GROUP BY w.dataset_key
+"""
+_EVENTS = """
+    SELECT event_time, landed_at, is_streaming, is_history, is_skewed FROM event
+    WHERE last_seq > {after} AND last_seq <= {last}
+"""
+# Only edges that may matter are read: all of a large graph's would take longer than all else.
+_INTO_STREAMS = """
+    SELECT DISTINCT e.upstream_key, e.downstream_key FROM edge e
+    WHERE e.downstream_key IN (
+        SELECT dataset_key FROM dataset_policy WHERE is_streaming
+        UNION SELECT dataset_key FROM dataset_activity WHERE last_write_is_streaming)
+"""
+_OUT_OF_OVERDUE = """
+    SELECT DISTINCT e.upstream_key, e.downstream_key FROM edge e
+    WHERE e.runs >= {least} AND e.upstream_key IN (
+        SELECT p.dataset_key FROM dataset_policy p
+        LEFT JOIN dataset_activity a ON a.dataset_key = p.dataset_key
+        LEFT JOIN dataset_limit l ON l.dataset_key = p.dataset_key
+        WHERE coalesce(a.last_written_at, 0) < {as_of} - 1e6 * coalesce(
+            p.declared_limit_seconds,
+            CASE WHEN p.is_streaming OR a.last_write_is_streaming THEN 3600 END, l.limit_seconds))
+"""
+
+
+def _now_at_most(column: str, as_of: int) -> str:
+    """Clamp facts of a clock up to 5 minutes ahead: they are of now, never of the future."""
+    return f"CASE WHEN a.{column} > {as_of} THEN {as_of} ELSE a.{column} END"
+
+
+class Position(msgspec.Struct, frozen=True):
+    """Progress of the last evaluation, and how far events had landed by this one."""
+
+    as_of: datetime
+    previous_as_of: datetime | None
+    after_seq: int
+    last_seq: int
+
+    @property
+    def seconds(self) -> float:
+        """Time that this evaluation answers for: at most a minute, none for the first."""
+        if self.previous_as_of is None:
+            return 0.0
+        return min(60.0, (self.as_of - self.previous_as_of).total_seconds())
+
+
+def position(connection: Connection, as_of: datetime) -> Position:
+    """Return the range of an evaluation at `as_of`, or just after the last one if that is later."""
+    last = connection.execute(
+        text("SELECT as_of, last_seq FROM evaluation ORDER BY as_of DESC LIMIT 1")
+    ).first()
+    at = to_micros(as_of) if last is None else max(to_micros(as_of), last.as_of + 1)
+    after_seq = 0 if last is None else last.last_seq
+    landed = connection.scalar(
+        text("SELECT max(last_seq) FROM batch WHERE landed_at <= :at"), {"at": at}
+    )
+    return Position(
+        as_of=from_micros(at),
+        previous_as_of=None if last is None else from_micros(last.as_of),
+        after_seq=after_seq,
+        last_seq=max(after_seq, landed or 0),
+    )
+
+
+class EvaluationInput:
+    """Frames of what the catalog holds at a position."""
+
+    def __init__(
+        self, spark: SparkSession, engine: Engine, at: Position, policy: Policy = DEFAULT
+    ) -> None:
+        self._spark = spark
+        self._policy = policy
+        self._engine = engine
+        self._at = at
+        self.instants = spark.createDataFrame([(at.as_of,)], INSTANTS)
+        """`sli_schemas.INSTANTS`: the one instant."""
+        # Instants are in the query, not literals of the plan: code that Spark generated for one
+        # evaluation then serves the next.
+        now = to_micros(at.as_of)
+        times = ("written_at", "read_at", "started_at")
+        clamped = {name: _now_at_most(f"last_{name}", now) for name in times}
+        found = {
+            "job_seen_at": _JOB_SEEN_AT,
+            "logs_read_at": _LOGS_READ_AT,
+            "names_input": _NAMES_INPUT,
+            "created_at": _CREATED_AT,
+            "app_columns": applications_seen.COLUMNS,
+            "newest_apps": applications_seen.NEWEST,
+        }
+        self._rows = self._frame(_DATASETS.format(as_of=now, **clamped, **found), _ROWS)
+        self._described = self._rows.columns[: self._rows.columns.index("written_at")]
+
+    def _frame(self, query: str, columns: str) -> DataFrame:
+        return catalog_frames.frame(self._spark, self._engine, query, columns)
+
+    def datasets(self) -> DataFrame:
+        """`sli_schemas.DATASETS`: those that are neither retired nor known under another name."""
+        return self._rows.select(*self._described)
+
+    def known(self) -> DataFrame:
+        """`sli_schemas.KNOWN`: the catalog holds what is known now, so nothing has to be folded."""
+        fields = ("root_run_id", "job_namespace", "job_name", "names_input", "is_reported")
+        streaming = F.col("write_is_streaming").alias("is_streaming")
+        write = F.struct("written_at", *fields, streaming)
+        told = F.col("failure").alias("told")
+        failed = F.struct("failed_at", F.col("failed_run_id").alias("run_id"), told)
+        return self._rows.where("first_seen_at <= as_of").select(
+            "as_of",
+            *self._described,
+            F.when(F.col("written_at").isNotNull(), write).alias("write"),
+            "read_at",
+            F.when(F.col("failed_at").isNotNull(), failed).alias("failed"),
+            "started_at",
+        )
+
+    def edges_into_streams(self) -> DataFrame:
+        """`sli_schemas.EDGES`: the inputs of streams, whether they are idle."""
+        return self._frame(_INTO_STREAMS, EDGES)
+
+    def edges_out_of_overdue(self) -> DataFrame:
+        """`sli_schemas.EDGES`: what an overdue dataset makes late, over expected edges."""
+        as_of = to_micros(self._at.as_of)
+        return self._frame(_OUT_OF_OVERDUE.format(as_of=as_of, least=MIN_RUNS), EDGES)
+
+    def gaps(self, backlog_since: datetime | None) -> DataFrame:
+        """`sli_schemas.GAPS`: the collector's, and the pipeline's own if it lags."""
+        since = to_micros(self._at.as_of - timedelta(days=_GAP_DAYS))
+        return our_gaps(self._frame(_GAPS.format(since=since), GAPS), backlog_since)
+
+    def pauses(
+        self, *, before: timedelta = _PAUSES_BEFORE, after: timedelta = _PAUSES_AFTER
+    ) -> DataFrame | None:
+        """`sli_schemas.PAUSES`, of the plans that datasets have; None where none has any.
+
+        Args:
+            before: no write that is looked at is older than this.
+            after: no deadline is further ahead.
+        """
+        with self._engine.connect() as connection:
+            plans = list(connection.scalars(text(_PLANS)))
+        if not plans:
+            return None
+        first, last = self._at.as_of - before, self._at.as_of + after
+        rows = [
+            (plan, [(to_micros(start), to_micros(end)) for start, end in spans])
+            for plan in plans
+            if (spans := off_spans(working_time(self._policy, plan), first, last))
+        ]
+        return self._spark.createDataFrame(rows, PAUSES)
+
+    def reads(self) -> DataFrame:
+        """`sli_schemas.READS` that fell due and were not counted."""
+        return self._frame(_READS.format(due=self._due()), READS)
+
+    def first_writes(self) -> DataFrame:
+        """`sli_schemas.WRITES`: of each dataset that `reads` names, its first write alone."""
+        return self._frame(_FIRST_WRITES.format(due=self._due()), WRITES)
+
+    def _due(self) -> int:
+        return to_micros(self._at.as_of - timedelta(minutes=SETTLING_MINUTES))
+
+    def events(self) -> DataFrame:
+        """`sli_schemas.EVENTS` of the batches since the last evaluation."""
+        query = _EVENTS.format(after=self._at.after_seq, last=self._at.last_seq)
+        return self._frame(query, EVENTS)

@@ -1,0 +1,114 @@
+"""Changes to hours in the past by writes that landed late.
+
+The history of an hour is what was known then, plus, for each late write once, the difference that
+it makes: the same functions judge the same grid without it and with it. So the differences add up
+to the truth, however many late writes come, and only datasets written late are judged again.
+"""
+
+from datetime import datetime, timedelta
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from sqlalchemy import Engine, text
+
+from lineage.process.clock import from_micros, to_micros
+from slis.evaluation import catalog_frames
+from slis.evaluation.amounts import NAMES, add_amounts, amounts_of
+from slis.evaluation.datasets_judged import datasets_judged
+from slis.evaluation.facts_as_of import activity, known
+from slis.evaluation.hours import AMENDABLE, Amounts, hour_of
+from slis.evaluation.input import EvaluationInput, Position
+from slis.evaluation.sli_schemas import WRITES
+from slis.evaluation.tallies import tallies
+
+LATE = timedelta(minutes=5)
+STEP = timedelta(minutes=5)
+# With the grid of a week, a bound on the work: 200 datasets x 2,016 instants.
+MAX_DATASETS = 200
+
+_LATE = """
+    SELECT dataset_key, min(written_at) AS first_written_at FROM dataset_write
+    WHERE landed_at > :previous AND landed_at <= :as_of AND written_at < landed_at - :late
+    AND written_at >= :earliest AND is_history = (1 = 0)
+    GROUP BY dataset_key ORDER BY first_written_at DESC LIMIT :most
+"""
+_WRITES = """
+    SELECT dataset_key, root_run_id, job_namespace, job_name, written_at, landed_at,
+        nominal_start_at, partition, names_input, is_reported, is_streaming, is_history
+    FROM dataset_write WHERE dataset_key IN ({keys})
+"""
+
+
+def amended(spark: SparkSession, engine: Engine, at: Position, given: EvaluationInput) -> Amounts:
+    """Dataset-seconds to add to hours that are over, by (sli, tier, hour).
+
+    Nothing for the first evaluation: there is no history yet that could be wrong. Of more than 200
+    datasets written late at once, those written last are amended.
+    """
+    if at.previous_as_of is None:
+        return {}
+    late = _late(engine, at, at.previous_as_of)
+    if not late:
+        return {}
+    keys = ", ".join(map(str, late))
+    writes = catalog_frames.frame(spark, engine, _WRITES.format(keys=keys), WRITES).persist()
+    grid = _grid(spark, min(late.values()), at.previous_as_of)
+    datasets = given.datasets().where(F.col("dataset_key").isin(list(late)))
+    is_late = (F.col("landed_at") > F.lit(at.previous_as_of)) & (
+        F.col("written_at") < F.col("landed_at") - F.expr("INTERVAL 5 MINUTES")
+    )
+    before = _tallied(writes.where(~is_late), datasets, grid, given)
+    after = _tallied(writes, datasets, grid, given)
+    try:
+        return _difference(before, after)
+    finally:
+        writes.unpersist()
+
+
+def _late(engine: Engine, at: Position, previous: datetime) -> dict[int, datetime]:
+    """First late write of each dataset that has one."""
+    bounds = {
+        "previous": to_micros(previous),
+        "as_of": to_micros(at.as_of),
+        "late": LATE // timedelta(microseconds=1),
+        "earliest": hour_of(at.as_of - AMENDABLE),
+        "most": MAX_DATASETS,
+    }
+    with engine.connect() as connection:
+        rows = connection.execute(text(_LATE), bounds).all()
+    return {row.dataset_key: from_micros(row.first_written_at) for row in rows}
+
+
+def _grid(spark: SparkSession, first: datetime, last: datetime) -> DataFrame:
+    """Instants 5 minutes apart; each stands for the 5 minutes around it."""
+    start = from_micros(hour_of(first)) + STEP / 2
+    count = max(0, (last - start) // STEP + 1)
+    return spark.createDataFrame(
+        [(start + number * STEP,) for number in range(count)], "as_of timestamp"
+    )
+
+
+def _tallied(
+    writes: DataFrame, datasets: DataFrame, grid: DataFrame, given: EvaluationInput
+) -> DataFrame:
+    """Count by hour, each write known from when it was."""
+    facts = activity(writes.withColumn("landed_at", F.col("written_at")))
+    at_instants = known(facts, datasets, grid)
+    judged = datasets_judged(
+        at_instants, given.edges_into_streams(), given.gaps(None), given.pauses()
+    )
+    hour = F.date_trunc("hour", "as_of").alias("hour")
+    return (
+        tallies(judged, at_instants)
+        .groupBy("sli", "tier", hour)
+        .agg(*(F.sum(name).alias(name) for name in NAMES))
+    )
+
+
+def _difference(before: DataFrame, after: DataFrame) -> Amounts:
+    amounts: Amounts = {}
+    for frame, sign in ((after, 1.0), (before, -1.0)):
+        for row in catalog_frames.rows(frame):
+            place = (row["sli"], row["tier"], hour_of(row["hour"]))
+            add_amounts(amounts, place, amounts_of(row, weight=sign * STEP.total_seconds()))
+    return amounts

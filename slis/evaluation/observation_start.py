@@ -1,0 +1,45 @@
+"""Start of observation: of reads before it, nothing is known."""
+
+from datetime import datetime
+
+from sqlalchemy import Connection, Engine, text
+
+from lineage.catalog.engine import in_turn
+from lineage.catalog.meta_keys import HISTORY, INSTALLED
+from lineage.catalog.upsert import least
+from lineage.process.clock import from_micros, to_micros
+from slis.evaluation.input import Position
+from slis.meta import note, noted, noted_number
+
+_FIRST_BATCH = "SELECT min(landed_at) FROM batch"
+_HISTORY_LANDED = """
+    SELECT min(event_time) FROM event WHERE last_seq > :after AND last_seq <= :last AND is_history
+"""
+
+
+def horizon(connection: Connection) -> datetime | None:
+    """Return the install time or the first event of the loaded history, if earlier; else None."""
+    noted_at = (noted_number(connection, name) for name in (INSTALLED, HISTORY))
+    known = [at for at in noted_at if at is not None]
+    return from_micros(min(known)) if known else None
+
+
+def renew(engine: Engine, at: Position) -> datetime | None:
+    """Take in the first batch and the history that landed since the last evaluation."""
+    with engine.connect() as connection:
+        span = {"after": at.after_seq, "last": at.last_seq}
+        history = connection.scalar(text(_HISTORY_LANDED), span)
+        installed = connection.scalar(text(_FIRST_BATCH)) or to_micros(at.as_of)
+        known = noted(connection, INSTALLED)
+    if known is None or history is not None:
+        with in_turn(engine) as connection:
+            _keep(connection, INSTALLED, installed)
+            if history is not None:
+                _keep(connection, HISTORY, history)
+    with engine.connect() as connection:
+        return horizon(connection)
+
+
+def _keep(connection: Connection, name: str, micros: int) -> None:
+    """Return the earliest instant of that name. Texts of 16 digits sort like their numbers."""
+    note(connection, {name: f"{micros:016d}"}, least)

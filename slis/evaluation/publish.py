@@ -1,0 +1,213 @@
+"""Storage of an evaluation's results in the catalog, in one transaction."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+import msgspec
+import pyarrow as pa
+from sqlalchemy import Connection, Engine, bindparam, delete, select, update
+
+from lineage.catalog import tables
+from lineage.catalog.engine import in_turn
+from lineage.catalog.meta_keys import EDGES_EVALUATED_AT
+from lineage.catalog.upsert import added, fold_rows
+from lineage.process.clock import to_micros
+from lineage.states import (
+    ALL_TIERS,
+    COVERAGE,
+    ERROR_RATE,
+    FACTS,
+    FRESHNESS,
+    INGESTION_LAG,
+    MISSING_PROVENANCE,
+    NODE_COMPLETENESS,
+)
+from slis.evaluation.amounts import Amount, add_amounts, amounts_of
+from slis.evaluation.backlog import note_backlog
+from slis.evaluation.counters import OF_EDGES, add_to_counters, count
+from slis.evaluation.dataset_states import Row, change_states, renew_ages, state_changes
+from slis.evaluation.hours import Amounts, add_to_hours, hour_of, origins_found
+from slis.evaluation.input import Position, position
+from slis.indicators.lag import BOUNDS_SECONDS
+from slis.meta import noted_number
+
+_NO_ORIGIN = "default"
+OF_DATASETS = (COVERAGE.id, FRESHNESS.id, NODE_COMPLETENESS.id, MISSING_PROVENANCE.id, FACTS)
+# So long after edges were judged last, nothing of it is shown as how things are now.
+_EDGES_STALE = timedelta(minutes=10)
+_DAY_MICROS = 86_400_000_000
+
+
+class OvertakenError(Exception):
+    """Another evaluation published since this one began: what it found was counted already."""
+
+
+class Found(msgspec.Struct, frozen=True):
+    """Results of an evaluation, as rows of the frames that `sli_schemas` declares."""
+
+    tallies: list[Row]  # TALLIES of the per-dataset SLIs
+    states: pa.Table  # STATES
+    held: pa.Table  # the states before: `dataset_states.held_states`
+    reads: list[Row]  # READ_OUTCOMES
+    lags: list[Row]  # LAGS
+    datasets: int
+    policy_hash: str
+    seconds: float
+    amended: Amounts = {}  # what late writes change of past hours, in dataset-seconds
+    backlog_since: datetime | None = None  # the oldest event that has not landed was received
+
+
+def publish(engine: Engine, at: Position, found: Found) -> None:
+    """Write everything that an evaluation gives.
+
+    Args:
+        engine: of the catalog.
+        at: the position that was evaluated.
+        found: what it gave.
+
+    Raises:
+        OvertakenError: the catalog's last evaluation is not the one that `at` follows.
+    """
+    # Before the transaction: it shall hold the lock for no more than the writing.
+    changes = state_changes(found.held, at.as_of, found.states)
+    with in_turn(engine) as connection:
+        _check(connection, at)
+        counted = [*_dataset_counts(at, found), *_read_counts(found), *_lag_counts(found)]
+        add_to_counters(connection, counted)
+        found_since = _origins(connection, at)
+        add_to_hours(connection, at.as_of, _hourly(at, found), found.amended, found_since)
+        _mark_reads(connection, at, found.reads)
+        _replace_now(connection, at, found)
+        change_states(connection, changes)
+        renew_ages(connection, at.as_of)
+        _add_to_lag_buckets(connection, found.lags)
+        connection.execute(tables.evaluation.insert(), _evaluation(at, found))
+        note_backlog(connection, at.as_of, found.backlog_since)
+
+
+def _origins(connection: Connection, at: Position) -> Amounts:
+    if at.previous_as_of is None:
+        return {}
+    return origins_found(connection, at.as_of, at.previous_as_of)
+
+
+def _check(connection: Connection, at: Position) -> None:
+    now = position(connection, at.as_of)
+    if now.previous_as_of != at.previous_as_of or now.after_seq != at.after_seq:
+        message = f"evaluation of {at.as_of} follows {at.previous_as_of}, not {now.previous_as_of}"
+        raise OvertakenError(message)
+
+
+def _evaluation(at: Position, found: Found) -> Row:
+    previous = None if at.previous_as_of is None else to_micros(at.previous_as_of)
+    return {
+        "as_of": to_micros(at.as_of),
+        "previous_as_of": previous,
+        "last_seq": at.last_seq,
+        "policy_hash": found.policy_hash,
+        "datasets": found.datasets,
+        "seconds": found.seconds,
+    }
+
+
+def _dataset_counts(at: Position, found: Found) -> Iterable[Row]:
+    for row in found.tallies:
+        yield count(row["sli"], row["tier"], row["tier_origin"], amounts_of(row, at.seconds))
+
+
+def _read_counts(found: Found) -> Iterable[Row]:
+    for row in found.reads:
+        amounts = _read_amounts(row["outcome"])
+        yield count(MISSING_PROVENANCE.id, row["tier"], row["tier_origin"], amounts)
+
+
+def _read_amounts(outcome: str) -> Amount:
+    is_known = outcome != "unknown"
+    return float(outcome == "good"), float(is_known), float(not is_known)
+
+
+def _lag_counts(found: Found) -> Iterable[Row]:
+    for row in found.lags:
+        yield count(INGESTION_LAG.id, ALL_TIERS, _NO_ORIGIN, _lag_amounts(row))
+
+
+def _lag_amounts(row: Row) -> Amount:
+    return row["good"], row["total"], row["skewed"]
+
+
+def _hourly(at: Position, found: Found) -> Amounts:
+    """Good, total and unknown of the hours that each count belongs to."""
+    amounts: Amounts = {}
+    for row in _dataset_counts(at, found):
+        add_amounts(amounts, (row["sli"], row["tier"], hour_of(at.as_of)), amounts_of(row))
+    for row in found.reads:
+        place = (MISSING_PROVENANCE.id, row["tier"], hour_of(row["read_at"]))
+        add_amounts(amounts, place, _read_amounts(row["outcome"]))
+    for row in found.lags:
+        place = (INGESTION_LAG.id, ALL_TIERS, hour_of(row["hour"]))
+        add_amounts(amounts, place, _lag_amounts(row))
+    return amounts
+
+
+def _mark_reads(connection: Connection, at: Position, reads: list[Row]) -> None:
+    read = tables.dataset_read
+    if reads:
+        one = update(read).where(
+            read.c.dataset_key == bindparam("at_dataset"),
+            read.c.root_run_id == bindparam("at_run"),
+            read.c.bucket == bindparam("at_bucket"),
+        )
+        connection.execute(
+            one.values(counted_at=to_micros(at.as_of), outcome=bindparam("is_outcome")),
+            [
+                {
+                    "at_dataset": row["dataset_key"],
+                    "at_run": row["root_run_id"],
+                    "at_bucket": row["bucket"],
+                    "is_outcome": row["outcome"],
+                }
+                for row in reads
+            ],
+        )
+    # They teach and never count; without a mark each evaluation would look at them again.
+    history = update(read).where(read.c.counted_at.is_(None), read.c.is_history)
+    connection.execute(history.values(counted_at=to_micros(at.as_of)))
+
+
+def _replace_now(connection: Connection, at: Position, found: Found) -> None:
+    """`sli_now`: datasets as they are; of events, those of the last 24 hours."""
+    now = tables.sli_now
+    edges_at = noted_number(connection, EDGES_EVALUATED_AT) or 0
+    kept = () if edges_at < to_micros(at.as_of - _EDGES_STALE) else OF_EDGES
+    connection.execute(delete(now).where(now.c.sli.not_in(kept)))
+    rows = [{name: row[name] for name in now.c.keys()} for row in found.tallies]  # noqa: SIM118
+    rows += [
+        {**count(sli, tier, ALL_TIERS, held), "learning": 0, "excepted": 0}
+        for (sli, tier), held in _of_a_day(connection, at).items()
+    ]
+    if rows:
+        connection.execute(now.insert(), rows)
+
+
+def _of_a_day(connection: Connection, at: Position) -> dict[tuple[str, str], Amount]:
+    hour = tables.sli_hour.c
+    events = select(tables.sli_hour).where(
+        hour.sli.in_([MISSING_PROVENANCE.id, INGESTION_LAG.id, ERROR_RATE.id]),
+        hour.hour > to_micros(at.as_of) - _DAY_MICROS,
+    )
+    sums: dict[tuple[str, str], Amount] = {}
+    for row in connection.execute(events):
+        add_amounts(sums, (row.sli, row.tier), (row.good, row.total, row.unknown))
+    return sums
+
+
+def _add_to_lag_buckets(connection: Connection, lags: list[Row]) -> None:
+    sums: dict[tuple[str, str], float] = {}
+    for row in lags:
+        figures = dict(zip(map(str, BOUNDS_SECONDS), row["lags"], strict=True))
+        figures |= {"+Inf": row["total"], "sum": row["lag_seconds"]}
+        figures |= {"history": row["history"], "skewed": row["skewed"]}
+        for le, value in figures.items():
+            sums[row["processing"], le] = sums.get((row["processing"], le), 0.0) + value
+    rows = [{"processing": kind, "le": le, "value": value} for (kind, le), value in sums.items()]
+    fold_rows(connection, tables.lag_bucket, rows, {"value": added})

@@ -1,0 +1,187 @@
+"""Evidence of each reason in words: times, runs and names that on-call engineers can look up."""
+
+from functools import cache
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from lineage.process.error_lines import ERROR_CHARACTERS, FIRST, RAISED, TRACEBACK
+from lineage.states import COVERAGE, FAILED_RUN, LEARNING, SUBMITTED
+from slis.evaluation.wording import BY_EVENT_LOG, duration_text, instant_text, words
+
+
+@cache
+def note() -> Column:
+    """Return the note about a dataset that is not bad."""
+    idle = words(
+        "idle: its inputs have nothing newer than ", instant_text(F.col("inputs_written_at"))
+    )
+    due = instant_text(F.col("judgement.bad_since"))
+    first_due = words("no write yet; the first is due by ", due)
+    learning = words(
+        "learning its cadence: ", F.coalesce("gaps", F.lit(0)).cast("string"), " of 8 gaps"
+    )
+    created = words("created ", instant_text(F.col("created_at")), ", not written yet")
+    started = words("its first run began ", instant_text(F.col("started_at")))
+    begun = F.when(F.col("created_at").isNotNull(), created).otherwise(started)
+    is_learning = F.col("judgement.state") == LEARNING
+    has_limit = F.col("judgement.limit_seconds").isNotNull()
+    is_begun = is_learning & (F.col("judgement.sli") == COVERAGE.id)
+    has_failed = F.coalesce(
+        F.col("failed.failed_at") > F.col("write.written_at"), F.col("failed").isNotNull()
+    )
+    return (
+        F.when(has_failed, words(_failure(), "; not late yet"))
+        .when(F.col("judgement.is_idle"), idle)
+        .when(is_begun, begun)
+        .when(is_learning & has_limit & F.col("write").isNull(), first_due)
+        .when(is_learning & has_limit, words(learning, "; due by ", due))
+        .when(is_learning, learning)
+    )
+
+
+def _full_name(prefix: str) -> Column:
+    return words(F.col(f"{prefix}.namespace"), " ", F.col(f"{prefix}.name"))
+
+
+def _last_write() -> Column:
+    at = words("last written ", instant_text(F.col("write.written_at")), " by run ")
+    return F.when(F.col("write").isNull(), F.lit("never written")).otherwise(
+        words(at, F.col("write.root_run_id"), " of ", F.col("write.job_name"))
+    )
+
+
+def _overdue() -> Column:
+    limit = duration_text(F.col("judgement.limit_seconds"))
+    known = words("; limit ", limit, " (", F.col("judgement.limit_origin"), ")")
+    return F.when(F.col("judgement.limit_seconds").isNull(), F.lit("")).otherwise(known)
+
+
+def pipeline_lag() -> Column:
+    """Return the evidence of `pipeline_lag`."""
+    return words(
+        "events have landed late since before ", instant_text(F.col("judgement.bad_since"))
+    )
+
+
+def ingestion_gap() -> Column:
+    """Return the evidence of `ingestion_gap`."""
+    due = instant_text(F.col("judgement.bad_since"))
+    return words("due ", due, ", while the collector was not listening; ", _last_write())
+
+
+def limit_failed() -> Column:
+    """Return the evidence of `limit_failed`."""
+    problem = "its limit could not be learned from its writes: an error of Lineward; "
+    return words(problem, _last_write())
+
+
+def naming_mismatch() -> Column:
+    """Return the evidence of `naming_mismatch`."""
+    written_at = instant_text(F.col("twin.written_at"))
+    return words(_last_write(), "; ", _full_name("twin"), " was written ", written_at)
+
+
+def job_failed() -> Column:
+    """Return the evidence of `job_failed`."""
+    return words(_failure(), "; ", _last_write(), _overdue())
+
+
+def _failure() -> Column:
+    """Return the failed run, its time, and one line of its error, as `error_line` finds it."""
+    failed_at = instant_text(F.col("failed.failed_at"))
+    first = F.rtrim(F.regexp_extract("failed.told", FIRST, 0))
+    raised = F.rtrim(F.regexp_extract("failed.told", RAISED, 1))
+    is_logged = first.startswith(BY_EVENT_LOG)
+    of_traceback = F.concat(F.when(is_logged, BY_EVENT_LOG).otherwise(F.lit("")), raised)
+    is_traceback = first.endswith(TRACEBACK) & (F.length(raised) > 0)
+    error = F.when(is_traceback, of_traceback).otherwise(first)
+    before = F.when(is_logged, ", ").otherwise(": ")
+    shown = F.concat(before, F.substring(error, 1, ERROR_CHARACTERS))
+    return words(
+        *(FAILED_RUN, F.col("failed.run_id"), " failed ", failed_at),
+        F.when(F.length(error) > 0, shown).otherwise(F.lit("")),
+    )
+
+
+def lost_run() -> Column:
+    """Return the evidence of `lost_run`."""
+    started_at, usual = instant_text(F.col("started_at")), duration_text(F.col("duration_seconds"))
+    return words(
+        "a run started ", started_at, " and never ended; it usually takes ", usual, _overdue()
+    )
+
+
+def upstream_late() -> Column:
+    """Return the evidence of `upstream_late`."""
+    since = instant_text(F.col("late_upstream.since"))
+    return words(
+        "upstream ",
+        _full_name("late_upstream"),
+        " has been late since ",
+        since,
+        "; ",
+        _last_write(),
+    )
+
+
+def lineage_missing() -> Column:
+    """Return the evidence of `lineage_missing`."""
+    return words(_last_write(), ", known from evidence only: no events reported it")
+
+
+def unlistened() -> Column:
+    """Return the evidence of `lineage_missing` where the job ran without the listener."""
+    return words(*(_last_write(), _submitted(), ": no events were received from it"), _overdue())
+
+
+def _submitted() -> Column:
+    return words("; its job", SUBMITTED, F.col("app_summary"))
+
+
+def silent() -> Column:
+    """Return the evidence of `silent`."""
+    ran = words("; its job ran ", instant_text(F.col("job_seen_at")), " and did not write it")
+    written_at = F.col("write.written_at")
+    since = (
+        F.when(F.col("job_seen_at") > written_at, ran)
+        .when(F.col("app_seen_at") > written_at, words(_submitted(), "; no write was reported"))
+        .otherwise(F.lit("; no events of its job since"))
+    )
+    return words(_last_write(), since, _overdue())
+
+
+def job_missing() -> Column:
+    """Return the evidence of `job_missing`."""
+    return words(
+        *(_last_write(), "; event logs read after the deadline contain no run since"),
+        _overdue(),
+    )
+
+
+def not_submitted() -> Column:
+    """Return the evidence of `job_missing` where Kubernetes has no newer SparkApplication."""
+    none_since = "; Kubernetes, watched since then, has no newer SparkApplication of its job"
+    return words(_last_write(), none_since, _overdue())
+
+
+def never_reported() -> Column:
+    """Return the evidence of `never_reported`."""
+    read_at = words(", last read ", instant_text(F.col("read_at")))
+    read = F.when(F.col("read_at").isNull(), F.lit("")).otherwise(read_at)
+    created_at = words(", created ", instant_text(F.col("created_at")))
+    created = F.when(F.col("created_at").isNull(), F.lit("")).otherwise(created_at)
+    job = words("; the job that should write it", SUBMITTED, F.col("app_summary"))
+    submitted = F.when(F.col("app_summary").isNull(), F.lit("")).otherwise(job)
+    return words("no write was ever reported", read, created, submitted, _overdue())
+
+
+def no_inputs() -> Column:
+    """Return the evidence of `no_inputs`."""
+    return words(_last_write(), ", which has no inputs, or too many to store as edges")
+
+
+def late() -> Column:
+    """Return the evidence of `late`."""
+    started_at = instant_text(F.col("started_at"))
+    return words("a run started ", started_at, " and has not ended; ", _last_write(), _overdue())

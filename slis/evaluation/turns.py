@@ -1,0 +1,90 @@
+"""Turns in which the pipeline evaluates, beside the stream."""
+
+import time
+from datetime import datetime, timedelta
+from importlib import import_module
+
+from pyspark.sql import SparkSession
+from sqlalchemy import Engine
+
+from lineage.periods import Monotonic
+from lineage.policy.file import PolicyFile
+from lineage.process.clock import Clock
+from slis.evaluation.backlog import next_deadline
+from slis.periodic import Evaluations
+from slis.spark import jvm_memory
+from slis.spark.session import in_evaluation_pool
+from slis.stream.event_log import EventLog
+
+_FIRST_BATCH = timedelta(seconds=40)
+
+
+class EvaluationTurns:
+    """Takes a turn when one is due."""
+
+    def __init__(  # noqa: PLR0913 - what the pipeline has
+        self,
+        engine: Engine,
+        evaluations: Evaluations,
+        *,
+        policy: PolicyFile,
+        source: EventLog,
+        clock: Clock,
+        monotonic: Monotonic = time.monotonic,
+    ) -> None:
+        """Take no turn yet.
+
+        Args:
+            engine: of the catalog.
+            evaluations: when one is due.
+            policy: in force.
+            source: the log.
+            clock: gives the time.
+            monotonic: gives seconds.
+        """
+        self._engine = engine
+        self._evaluations = evaluations
+        self._policy = policy
+        self._source = source
+        self._clock = clock
+        self._monotonic = monotonic
+        self._started_at = monotonic()
+
+    def rehearse(self, spark: SparkSession, _now: datetime) -> None:
+        """Evaluate made-up events, unless real ones have come."""
+        if not self._real_events_came():
+            in_evaluation_pool(spark)
+            # At its first use, as the evaluation below: the stream is up before.
+            rehearse = import_module("slis.evaluation.warmup").rehearse
+            rehearse(spark, self._clock, self._real_events_came)
+
+    def _real_events_came(self) -> bool:
+        landed = self._evaluations.changed.is_set()
+        return landed or self._source.backlog_since(self._engine) is not None
+
+    def take(self, spark: SparkSession, now: datetime) -> None:
+        """Evaluate, if it is time to."""
+        if not self._evaluations.is_due(now):
+            return
+        waiting = self._source.backlog_since(self._engine)
+        if self.is_first_batch_due(waiting, now):
+            return
+        self._evaluations.begun(now)
+        in_evaluation_pool(spark)
+        try:
+            done = import_module("slis.evaluation.evaluation").evaluate(
+                spark, self._engine, self._policy.current(), now, backlog_since=waiting
+            )
+        finally:
+            jvm_memory.free()
+        self._evaluations.ended(done.seconds, next_deadline(self._engine, now))
+
+    def is_first_batch_due(self, waiting: datetime | None, now: datetime) -> bool:
+        """Return whether a first evaluation would come too early, and slow what it is to find.
+
+        Not for long: events may wait at any moment, and an old backlog is known to be one.
+        """
+        if self._evaluations.last is not None or waiting is None:
+            return False
+        waits = max(now - waiting, timedelta(seconds=self._monotonic() - self._started_at))
+        return waits < _FIRST_BATCH

@@ -1,0 +1,53 @@
+"""Evaluation of made-up events, before the first real ones come.
+
+Half of what a young pipeline does is compiling: its first evaluation would take 15 s beside a Spark
+job that has just started.
+"""
+
+import tempfile
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+from sqlalchemy import Engine
+
+from lineage.catalog.engine import migrate, open_catalog
+from lineage.policy import DEFAULT
+from lineage.process.clock import Clock
+from slis.evaluation.evaluation import evaluate
+from slis.settings import Place, Settings
+from slis.spool_events import events, fill_spool
+from slis.stream.landing import Landing
+from slis.stream.source import Bounds
+
+_EVENTS = 12
+
+
+def rehearse(
+    spark: SparkSession, clock: Clock, is_over: Callable[[], bool] = lambda: False
+) -> None:
+    """Once, in a folder that is deleted afterwards: nothing of it is ever seen.
+
+    Args:
+        spark: the session.
+        clock: when the made-up events come.
+        is_over: whether the real ones have come, which compile the same on both cores alone.
+    """
+    with tempfile.TemporaryDirectory(prefix="lineward-rehearsal-") as folder:
+        place = Place(data_dir=Path(folder))
+        engine = open_catalog(place.catalog)
+        migrate(engine)
+        made_up = events(_EVENTS, seed=1, start=clock(), apart=timedelta(milliseconds=1))
+        fill_spool(place.spool, made_up)
+        try:
+            _land(engine, place, clock, is_over)
+            if not is_over():
+                evaluate(spark, engine, DEFAULT, clock())
+        finally:
+            engine.dispose()
+
+
+def _land(engine: Engine, place: Place, clock: Clock, is_over: Callable[[], bool]) -> None:
+    bounds = Bounds(_EVENTS, Settings().max_bytes)
+    Landing(engine, place, bounds=bounds, clock=clock).work_off(is_over)

@@ -1,0 +1,94 @@
+"""M4 of checks: how many agree, and which datasets have an edge that does not."""
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from lineage.states import ACCURACY, BAD, GOOD
+from slis.evaluation.wording import words
+from slis.indicators.accuracy.checks import EDGE_MISSING, EDGE_WRONG
+from slis.indicators.accuracy.schemas import COLUMN_LINEAGE, EVENT_LOG, LINEAGE_FACET, SQL_TEXT
+from slis.indicators.accuracy.strata import independent
+
+# What each oracle has that the events lack, as people read it; who is believed first, first.
+_WORDS = {
+    EVENT_LOG: ("its event log has", ", its events do not name it"),
+    SQL_TEXT: ("its SQL reads", ", its events do not name it"),
+    LINEAGE_FACET: ("its lineage facet names", ", its inputs do not"),
+    COLUMN_LINEAGE: ("its column lineage names", ", its inputs do not"),
+}
+ORACLES = tuple(_WORDS)
+
+
+def accuracy_tally(checks: DataFrame, instants: DataFrame) -> DataFrame:
+    """Edges that agreed, of all that an independent oracle was asked of.
+
+    Args:
+        checks: `accuracy.schemas.CHECKS`.
+        instants: `sli_schemas.INSTANTS`, the one.
+
+    Returns:
+        `sli_schemas.TALLIES`; nothing checked, no row.
+    """
+    zero = F.lit(0).cast("bigint")
+    return (
+        independent(checks)
+        .crossJoin(F.broadcast(instants))
+        .groupBy("as_of", "tier", "tier_origin")
+        .agg(F.count_if(F.col("outcome") == GOOD).alias("good"), F.count("*").alias("total"))
+        .select(
+            *("as_of", F.lit(ACCURACY.id).alias("sli"), "tier", "tier_origin", "good", "total"),
+            *(zero.alias(name) for name in ("unknown", "learning", "excepted")),
+        )
+    )
+
+
+def accuracy_states(latest: DataFrame, instants: DataFrame) -> DataFrame:
+    """Return the state of each dataset with checked edges: bad where one was wrong, else good.
+
+    A wrong edge is named before a missing one, and of those, edges of the event log first.
+
+    Args:
+        latest: `accuracy.schemas.LATEST`.
+        instants: `sli_schemas.INSTANTS`.
+
+    Returns:
+        `sli_schemas.STATES`.
+    """
+    full_name = words(F.col("namespace"), " ", F.col("name"))
+    finding = F.struct(_rank(), full_name.alias("name"), "root_run_id", "oracle")
+    found = latest.groupBy("downstream_key").agg(
+        *(_first(finding, outcome).alias(outcome) for outcome in (EDGE_MISSING, EDGE_WRONG)),
+    )
+    is_missing, is_wrong = (F.col(name).isNotNull() for name in (EDGE_MISSING, EDGE_WRONG))
+    null = F.lit(None)
+    return found.crossJoin(F.broadcast(instants)).select(
+        *("as_of", F.col("downstream_key").alias("dataset_key"), F.lit(ACCURACY.id).alias("sli")),
+        F.when(is_missing | is_wrong, BAD).otherwise(GOOD).alias("state"),
+        F.when(is_wrong, EDGE_WRONG).when(is_missing, EDGE_MISSING).alias("reason"),
+        _evidence(is_missing, is_wrong).alias("evidence"),
+        *(null.cast("double").alias(name) for name in ("age_seconds", "limit_seconds")),
+        null.cast("string").alias("limit_origin"),
+    )
+
+
+def _first(finding: Column, outcome: str) -> Column:
+    return F.min(F.when(F.col("outcome") == outcome, finding))
+
+
+def _rank() -> Column:
+    """Return the oracles; the first is named before the others."""
+    names = F.array(*(F.lit(oracle) for oracle in ORACLES))
+    return F.array_position(names, F.col("oracle")).alias("rank")
+
+
+def _evidence(is_missing: Column, is_wrong: Column) -> Column:
+    missing, wrong = F.col(EDGE_MISSING), F.col(EDGE_WRONG)
+    wrong_words = words(
+        *("run ", wrong["root_run_id"], ": its events name ", wrong["name"]),
+        ", its event log does not",
+    )
+    evidence = F.when(is_wrong, wrong_words)
+    for oracle, (before, after) in _WORDS.items():
+        text = words("run ", missing["root_run_id"], f": {before} ", missing["name"], after)
+        evidence = evidence.when(is_missing & (missing["oracle"] == oracle), text)
+    return evidence

@@ -1,0 +1,149 @@
+"""SQL texts of the catalog: parsed once each, and held against the edges of the runs that ran."""
+
+from datetime import datetime, timedelta
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from sqlalchemy import Engine, text
+
+from lineage.catalog.engine import in_turn
+from lineage.catalog.tables.runs import NAMES_INPUTS
+from lineage.names.names import FOLD
+from lineage.process.clock import to_micros
+from slis.evaluation import catalog_frames
+from slis.evaluation.dataset_states import Row
+from slis.indicators.accuracy.checks import checks
+from slis.indicators.accuracy.kept import keep_checks
+from slis.indicators.accuracy.reported import REPORTED, whole_writes
+from slis.indicators.accuracy.schemas import KNOWN, LEADS, SOURCES, SQL, SQL_RUNS, SQL_TEXT, TOUCHED
+from slis.indicators.accuracy.sql_inputs import (
+    select_runs_with_inputs,
+    select_runs_without_inputs,
+    store_inputs,
+)
+from slis.indicators.accuracy.sql_match import asked_names, mentioned, sql_evidence
+from slis.indicators.accuracy.sql_parse import parsed_sql
+from slis.stream.canonical import LINKS
+
+_MOST_TEXTS, _MOST_RUNS = 500, 5_000  # of a turn, the oldest first
+_STATEMENTS = "array<struct<reads: array<string>, writes: array<string>>>"
+_UNPARSED = f"""
+    SELECT sql_key, dialect, text FROM sql_text WHERE names IS NULL AND problem IS NULL
+    ORDER BY first_seen_at, sql_key LIMIT {_MOST_TEXTS}
+"""  # noqa: S608 - a number of ours
+_PARSED = """
+    UPDATE sql_text SET names = :names, problem = :problem, text = NULL WHERE sql_key = :sql_key
+"""
+# Runs that ended a while ago, or never end.
+_DUE = f"""
+    SELECT s.run_key, s.sql_key, r.root_run_id FROM sql_run s
+    JOIN run r ON r.run_key = s.run_key
+    JOIN sql_text t ON t.sql_key = s.sql_key AND (t.names IS NOT NULL OR t.problem IS NOT NULL)
+    WHERE s.seen_at <= {{settled}} AND r.last_event_at <= {{settled}}
+        AND (r.completed_at IS NOT NULL OR r.failed_at IS NOT NULL
+            OR coalesce(r.processing_type, '') = 'STREAMING')
+    ORDER BY s.seen_at, s.run_key, s.sql_key LIMIT {_MOST_RUNS}
+"""  # noqa: S608 - a number of ours
+_NAMES = """
+    SELECT due.run_key, due.root_run_id, due.sql_key, t.names FROM ({due}) AS due
+    JOIN sql_text t ON t.sql_key = due.sql_key WHERE t.names IS NOT NULL
+"""
+_TOUCHED = """
+    SELECT DISTINCT io.run_key, io.direction, c.dataset_key, c.namespace, c.name
+    FROM ({due}) AS due JOIN run_io io ON io.run_key = due.run_key AND io.is_reported
+    JOIN dataset d ON d.dataset_key = io.dataset_key
+    JOIN dataset c ON c.dataset_key = d.canonical_key
+"""
+_KNOWN = f"""
+    SELECT c.dataset_key, n.namespace, n.name,
+        a.last_read_at IS NOT NULL OR a.last_written_at IS NOT NULL
+            OR EXISTS (SELECT 1 FROM edge e WHERE e.upstream_key = c.dataset_key),
+        c.namespace, c.name
+    FROM (
+        SELECT dataset_key, namespace, name FROM dataset
+        UNION SELECT dataset_key, namespace, name FROM dataset_alias
+            WHERE rule IN {LINKS} OR rule = '{FOLD}'
+    ) AS n JOIN dataset d ON d.dataset_key = n.dataset_key
+    JOIN dataset c ON c.dataset_key = d.canonical_key AND c.retired_at IS NULL
+    LEFT JOIN dataset_activity a ON a.dataset_key = c.dataset_key
+    WHERE n.name NOT LIKE '%/%'
+"""  # noqa: S608 - words of ours
+_RUNS = f"""
+    SELECT DISTINCT due.run_key, {NAMES_INPUTS.format(run="due.run_key")}, r.is_history
+    FROM ({{due}}) AS due JOIN run r ON r.run_key = due.run_key
+"""  # noqa: S608 - our own tables
+_LEADS = """
+    SELECT DISTINCT e.upstream_key, e.downstream_key FROM edge e WHERE e.upstream_key IN (
+        SELECT dataset_key FROM ({touched}) AS touched WHERE direction = 'read')
+"""
+_OF_TEXT = "run_key bigint, root_run_id string, sql_key bigint, names string"
+_DONE = "DELETE FROM sql_run WHERE run_key = :run_key AND sql_key = :sql_key"
+
+
+def hold_sql(spark: SparkSession, engine: Engine, now: datetime, settle: timedelta) -> int:
+    """Parse the texts that are new, and hold those of runs that ended against their edges.
+
+    Returns:
+        The number of edges that were held against, or inferred.
+    """
+    _parse(spark, engine)
+    due = _DUE.format(settled=to_micros(now - settle))
+    with engine.connect() as connection:
+        ran = [dict(row) for row in connection.execute(text(due)).mappings()]
+    if not ran:
+        return 0
+    checked, inferred = _found(spark, engine, due)
+    with in_turn(engine) as connection:
+        checks = [{**row, "oracle": SQL_TEXT} for row in checked]
+        keep_checks(connection, checks, to_micros(now))
+        if inferred:
+            store_inputs(connection, inferred, to_micros(now))
+        connection.execute(text(_DONE), ran)
+    return len(checked) + len(inferred)
+
+
+def _parse(spark: SparkSession, engine: Engine) -> None:
+    texts = catalog_frames.read(engine, _UNPARSED, SQL)
+    if texts.num_rows:
+        parsed = catalog_frames.rows(parsed_sql(spark.createDataFrame(texts, SQL)))
+        with in_turn(engine) as connection:
+            connection.execute(text(_PARSED), parsed)
+
+
+def _found(spark: SparkSession, engine: Engine, due: str) -> tuple[list[Row], list[Row]]:
+    """Return the edges that were compared, and the inputs of runs that name none."""
+
+    def read(query: str, columns: str) -> DataFrame:
+        return catalog_frames.frame(spark, engine, query, columns)
+
+    touching = _TOUCHED.format(due=due)
+    touched = read(touching, TOUCHED)
+    ran = statements(read(_NAMES.format(due=due), _OF_TEXT))
+    # Each is used several times: as one plan, Spark would work them out as often.
+    known = mentioned(read(_KNOWN, KNOWN), ran).persist()
+    asked = asked_names(ran, touched, known).persist()
+    roots = f"SELECT root_run_id FROM ({due}) AS due"  # noqa: S608 - our own query
+    try:
+        shown = sql_evidence(asked, touched, known, read(_LEADS.format(touched=touching), LEADS))
+        whole = whole_writes(spark, engine, roots)
+        counted = shown.join(whole, ["root_run_id", "downstream_key"], "left_anti").persist()
+        try:
+            runs = read(_RUNS.format(due=due), SQL_RUNS)
+            reported = read(REPORTED.format(roots=roots), SOURCES)
+            return (
+                catalog_frames.rows(checks(select_runs_with_inputs(counted, runs), reported)),
+                catalog_frames.rows(select_runs_without_inputs(counted, runs)),
+            )
+        finally:
+            counted.unpersist()
+    finally:
+        known.unpersist()
+        asked.unpersist()
+
+
+def statements(names: DataFrame) -> DataFrame:
+    """`accuracy.schemas.STATEMENTS` of runs' texts, whose names are JSON."""
+    keys = ("run_key", "root_run_id", "sql_key")
+    return names.select(
+        *keys, F.posexplode(F.from_json("names", _STATEMENTS)).alias("place", "statement")
+    ).select(*keys, "place", "statement.reads", "statement.writes")

@@ -1,0 +1,36 @@
+"""Every edge that the bench writes counts for the oldest answer, met by a question or not."""
+
+from contextlib import closing
+
+from sqlalchemy import Engine, func, select
+
+from lab.bench.query.roles import Markers
+from lineage.catalog import tables
+from service.runtime.settings import Settings
+from tests.service.waiting import until
+
+
+def _named(catalog: Engine) -> list[str]:
+    """The datasets that it has made of the first one, in its order."""
+    edge, dataset = tables.edge.c, tables.dataset.c
+    of = select(dataset.name).join(tables.edge, edge.downstream_key == dataset.dataset_key)
+    with catalog.connect() as connection:
+        return list(connection.scalars(of.order_by(func.length(dataset.name), dataset.name)))
+
+
+def test_answers_are_asked_for_until_every_edge_was_in_one(embedded):
+    """Each answer has one edge more than the one before: all ages count, none of them twice."""
+    answers = [0]
+
+    def ask() -> bytes:
+        answers[0] += 1
+        return " ".join(_named(embedded)[: answers[0]]).encode()
+
+    settings = Settings(catalog_url=embedded.url.render_as_string(hide_password=False))
+    with closing(Markers(settings)) as markers:
+        markers.start()
+        until(lambda: len(_named(embedded)) >= 2)
+        ages = markers.end(ask)
+
+    assert len(ages) == len(_named(embedded)) == answers[0]
+    assert ages == sorted(ages, reverse=True), "what was written first waited longest"

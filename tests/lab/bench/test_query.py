@@ -1,0 +1,24 @@
+"""The bench of questions asks what it says it asks; how fast is no test's business."""
+
+from lab.bench.query import query
+from lab.bench.query.questions import estates
+
+
+def test_a_small_estate_answers_alone_and_while_events_change_it(monkeypatch):
+    """A service, a pipeline and 1,000 events a second: the whole of it, of 100 datasets."""
+    monkeypatch.setattr(query, "_WARM_SECONDS", 2.0)
+    monkeypatch.setattr(query, "estates", lambda scale: [next(estates(scale))])
+
+    report = query.run(requests=60, scale=0.02)
+
+    lineage, marquez = report.timings
+    assert (lineage.datasets, lineage.edges) == (100, 142)
+    for one in (lineage, marquez):
+        assert 0 < one.p50_ms <= one.p95_ms
+        assert 0 < one.while_events_p50_ms <= one.while_events_p95_ms
+        assert one.kilobytes > 10, "100 datasets are more than that"
+    assert lineage.recursive_sql_ms is not None
+    assert lineage.holds == (lineage.while_events_p95_ms < 50)
+    assert report.oldest_answer_seconds > 0
+    [graph] = report.graphs
+    assert graph.service_mib > 50

@@ -1,0 +1,94 @@
+"""Naive alerts and time in unknown, from the changes."""
+
+import pyarrow as pa
+import pytest
+
+from lab.gameday.driver.beside import naive, unknown_spells
+from lab.gameday.driver.kept import Kept, KeptSlab, NotKeptError, SlabFigures
+from lab.gameday.estate import Shape, make
+from lab.gameday.faults import plan
+from lab.gameday.policy import policy_of
+from lab.gameday.truth import Name
+from lab.replay.arrivals import ACTIVITY
+from lineage.process.clock import from_micros
+
+TABLES = {
+    "dataset": pa.table({"dataset_key": [1], "namespace": ["s3://lake"], "name": ["orders"]}),
+    "dataset_policy": pa.table({"dataset_key": [1], "owner": ["shop"]}),
+}
+
+
+CHANGES = pa.schema(
+    [
+        ("as_of", pa.timestamp("us", tz="UTC")),
+        ("dataset_key", pa.int64()),
+        *((name, pa.string()) for name in ("sli", "state", "reason", "evidence")),
+        ("limit_seconds", pa.float64()),
+        ("limit_origin", pa.string()),
+    ]
+)
+
+
+def slab(number, *changes: tuple[int, str, str]):
+    """Build a slab of 1,000 µs; changes as (at, sli, state)."""
+    changes = [
+        {"as_of": from_micros(at), "dataset_key": 1, "sli": sli, "state": state}
+        for at, sli, state in changes
+    ]
+    return KeptSlab(
+        SlabFigures(number * 1_000, number * 1_000 + 1_000, 0, 0, False, {}),  # noqa: FBT003
+        pa.Table.from_pylist(changes, CHANGES),
+        pa.Table.from_pylist([], ACTIVITY),
+        TABLES,
+    )
+
+
+def test_a_dataset_that_is_bad_twice_at_once_is_one_alert():
+    """Alert again when it is bad again after it was good."""
+    given = [
+        slab(0, (10, "M1", "bad"), (20, "M2", "bad"), (30, "M1", "good")),
+        slab(1, (1_040, "M2", "good"), (1_050, "M2", "bad")),
+    ]
+
+    found = naive(given)
+
+    assert [(each.at, each.root, each.owner) for each in found] == [
+        (10, Name("s3://lake", "orders"), "shop"),
+        (1_050, Name("s3://lake", "orders"), "shop"),
+    ]
+
+
+def test_unknown_lasts_until_no_sli_is():
+    """Over the end of a slab; what is unknown at the end is so until then."""
+    given = [
+        slab(0, (10, "M1", "unknown"), (20, "M2", "unknown"), (30, "M1", "good")),
+        slab(1, (1_040, "M2", "good"), (1_500, "M2", "unknown")),
+    ]
+
+    assert list(unknown_spells(given)) == [(10, 1_040), (1_500, 2_000)]
+
+
+def test_what_is_kept_comes_back(tmp_path):
+    """Plan, policy and slabs; not before all of them are there."""
+    shape = Shape(seed=1, datasets=60, days=5)
+    estate = make(shape)
+    day = plan(estate, 1, ["killed_job"])
+    policy = policy_of(estate, day.suppressions)
+    kept = Kept(tmp_path / "day")
+    kept.begin(shape, day, policy)
+    kept.add(0, slab(0, (10, "M1", "bad")))
+    with pytest.raises(NotKeptError, match="the run is incomplete"):
+        list(kept.slabs())
+    kept.end(1)
+
+    (found,) = Kept(tmp_path / "day").slabs()
+
+    assert found == slab(0, (10, "M1", "bad"))
+    assert kept.planned().truth == day.truth
+    assert kept.policy().hash == policy.hash
+
+
+def test_an_empty_folder_is_no_game_day(tmp_path):
+    """The message says what to do."""
+    with pytest.raises(NotKeptError, match="run without --reuse first"):
+        Kept(tmp_path).planned()

@@ -1,0 +1,78 @@
+"""Slab received into the spool, by the collector's own writer on a simulated clock."""
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from collector.errors import InvalidEventError
+from lab.gameday.driver.collected import Collected
+from lab.gameday.estate import Shape, make
+from lab.gameday.events import Posted
+from lab.gameday.history import Slab, slabs
+from lab.gameday.injected import Injected
+from lab.gameday.model import HOUR
+from lab.gameday.slots import begins_at
+from slis.stream.gaps import read_gaps
+
+ESTATE = make(Shape(seed=1, datasets=60, days=3))
+OUTAGE = Injected(
+    "collector_outage", (), begins_at(ESTATE) + 30 * HOUR, begins_at(ESTATE) + 32 * HOUR
+)
+
+
+def taken(path, injected=()):
+    """Receive the history of three days through one collector."""
+    collected = Collected(path)
+    found = list(slabs(ESTATE, injected))
+    return found, [collected.take(slab) for slab in found]
+
+
+def rows(path, query):
+    with closing(sqlite3.connect(path)) as spool:
+        return spool.execute(query).fetchall()
+
+
+def test_each_event_is_received_when_the_history_says(tmp_path):
+    """Store in the order of arrival, to the byte."""
+    found, counts = taken(tmp_path / "spool.db")
+    sent = [tuple(event) for slab in found for event in slab.events]
+
+    assert counts == [len(slab.events) for slab in found]
+    assert rows(tmp_path / "spool.db", "SELECT received_at, body FROM event ORDER BY seq") == sent
+
+
+def test_days_that_go_by_in_a_second_are_no_gap(tmp_path):
+    """The collector was there all the time."""
+    found, _ = taken(tmp_path / "spool.db")
+
+    assert read_gaps(tmp_path / "spool.db", found[-1].ends_at) == []
+
+
+def test_an_outage_is_a_gap_from_its_beginning_to_its_end(tmp_path):
+    """Found by the collector itself, when it starts again."""
+    found, counts = taken(tmp_path / "spool.db", [OUTAGE])
+    deaf = [slab.is_deaf for slab in found].index(True)
+
+    assert counts[deaf] == 0
+    assert read_gaps(tmp_path / "spool.db", found[-1].ends_at) == [
+        (OUTAGE.starts_at, OUTAGE.ends_at)
+    ]
+
+
+def test_while_it_lasts_the_gap_is_open(tmp_path):
+    """Show at the end of a slab that there is no collector."""
+    collected = Collected(tmp_path / "spool.db")
+    for slab in slabs(ESTATE, [OUTAGE]):
+        collected.take(slab)
+        if slab.is_deaf:
+            break
+
+    assert read_gaps(tmp_path / "spool.db", slab.ends_at) == [(OUTAGE.starts_at, None)]
+
+
+def test_what_is_no_event_is_a_fault_of_ours(tmp_path):
+    """Raise an error, and do not skip the event."""
+    wrong = Slab(1, 2, [Posted(1, b'{"eventType": "START"}')])
+    with pytest.raises(InvalidEventError):
+        Collected(tmp_path / "spool.db").take(wrong)

@@ -1,0 +1,36 @@
+"""Policy fragment that the command prints, compared with the datasets."""
+
+import pytest
+
+from lab.gameday.live.estate import PACE, TEAMS, day_of
+from lab.gameday.live.policy import fragment
+from lab.gameday.model import MICROS
+from lab.gameday.policy import text_of
+from lineage.policy import parse
+from lineage.policy.resolution import owner_of_job, resolve
+from tests.lab.gameday.live.days import BEGINS, ESTATE
+
+POLICY = parse(text_of(fragment()))
+
+
+@pytest.mark.parametrize("dataset", ESTATE.datasets, ids=lambda each: each.name)
+def test_each_dataset_is_whose_it_is(dataset):
+    """Give owner, tier and limit; external datasets are sources; none is named alone."""
+    decided = resolve(POLICY, *dataset.full_name)
+
+    assert (decided.owner, decided.tier) == (TEAMS[dataset.team], dataset.declared)
+    assert decided.limit_seconds == PACE.limit_seconds
+    assert decided.source == dataset.is_source
+    assert not decided.is_declared
+
+
+def test_each_job_is_its_team_s():
+    """Match by its namespace."""
+    for job in ESTATE.jobs:
+        assert owner_of_job(POLICY, TEAMS[job.team], job.name) == TEAMS[job.team]
+
+
+def test_no_two_days_share_a_name():
+    """Use letters alone, a second apart."""
+    assert day_of(BEGINS) != day_of(BEGINS + MICROS)
+    assert day_of(BEGINS).isalpha()

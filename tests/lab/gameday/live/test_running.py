@@ -1,0 +1,125 @@
+"""Chains that run by the clock, with the faults that are injected."""
+
+import json
+from itertools import pairwise
+
+import pytest
+
+from lab.gameday.injected import Injected
+from lab.gameday.live.estate import PACE, Pace
+from lab.gameday.live.running import Running
+from lab.gameday.model import MICROS
+from lab.gameday.posting import instant
+from tests.lab.gameday.live.days import BEGINS, ESTATE, at, begun, reported, written
+
+FIRST, SECOND, THIRD, MART = (each.name for each in ESTATE.datasets[:4])
+FOREVER = 2**62
+
+
+def injected(kind, job, second, variant="", failing=()):
+    return Injected(kind, (job,), at(second), FOREVER, variant, failing)
+
+
+def test_nothing_comes_before_its_time():
+    """Return each event once, and only when it is due."""
+    running = begun()
+    early, late = running.until(at(30)), running.until(at(60))
+
+    assert not set(early) & set(late)
+    for body in early:
+        assert json.loads(body)["eventTime"] <= "2026-11-18T11:07:10.001Z"
+
+
+@pytest.mark.parametrize("pace", [PACE, Pace(60)])
+def test_each_dataset_is_written_in_each_period_well_within_its_limit(pace):
+    """A chain follows its source."""
+    running = Running(ESTATE, BEGINS, pace)
+    running.until(at(50 * pace.period_seconds))
+
+    for writes in running.writes:
+        gaps = [after.written_at - before.written_at for before, after in pairwise(writes)]
+        assert len(writes) >= 50 - 3
+        assert max(gaps) < (pace.limit_seconds - 15) * MICROS
+
+
+def test_a_killed_job_fails_and_what_reads_it_waits():
+    """Let its source go on, but not the rest of the chain; other chains go on."""
+    running = begun()
+    running.until(at(60))
+    running.inject([injected("killed_job", 1, 60, "fail")])
+    running.until(at(90))
+    bodies = running.until(at(150))
+
+    assert not {SECOND, THIRD, MART} & written_well(bodies)
+    assert FIRST in written_well(bodies)
+    assert ESTATE.datasets[5].name in written_well(bodies)
+    assert reported(bodies)["FAIL", SECOND] >= 3
+
+
+def written_well(bodies):
+    """Skip those that a COMPLETE after a FAIL names."""
+    return {name for name in written(bodies) if not reported(bodies)["FAIL", name]}
+
+
+def test_a_reader_fails_by_a_new_schema_and_not_before_it_is_there():
+    """A run that reads what was written before is good; else it would fail before its cause."""
+    before, running = begun(), begun()
+    before.until(at(60))
+    # While a run is under way that still writes the old one.
+    begins = before.writes[1][-1].begun_at + MICROS
+    running.until(begins)
+    running.inject([Injected("schema_drift", (1,), begins, FOREVER, "", (2,))])
+    events = [json.loads(body) for body in running.until(at(120))]
+
+    drifted = min(one.written_at for one in running.writes[1] if one.begun_at >= begins)
+    failed = [
+        event["eventTime"]
+        for event in events
+        if event["eventType"] == "FAIL" and event["outputs"][0]["name"] == THIRD
+    ]
+    assert len(failed) >= 3
+    assert min(failed) > instant(drifted).decode()
+
+
+def test_a_listener_that_is_silent_stops_no_run():
+    """Write its dataset without events; its readers go on."""
+    running = begun()
+    running.until(at(60))
+    running.inject([injected("silent_listener", 1, 60)])
+    running.until(at(80))
+    count = len(running.writes[1])
+    bodies = running.until(at(150))
+
+    assert SECOND not in written(bodies)
+    assert len(running.writes[1]) == count
+    assert {FIRST, THIRD, MART} <= written(bodies)
+
+
+def test_a_source_that_stops_holds_all_behind_it():
+    """Let it go on after the fix."""
+    running = begun()
+    running.until(at(60))
+    late = injected("late_source", 0, 60)
+    running.inject([late])
+    running.until(at(100))
+    assert not {FIRST, SECOND, THIRD, MART} & written(running.until(at(150)))
+
+    running.inject([Injected(late.kind, late.jobs, late.starts_at, at(150))])
+    assert {FIRST, SECOND, THIRD, MART} <= written(running.until(at(210)))
+
+
+def test_in_the_end_each_dataset_is_dropped_and_nothing_runs():
+    """Also of a job whose listener was silent."""
+    running = begun()
+    running.until(at(60))
+    running.inject([injected("silent_listener", 1, 60)])
+    running.stop(at(70))
+    dropped = [json.loads(body) for body in running.until(at(100))]
+
+    changes = {
+        (out["name"], out["facets"]["lifecycleStateChange"]["lifecycleStateChange"])
+        for event in dropped
+        for out in event["outputs"]
+    }
+    assert changes == {(each.name, "DROP") for each in ESTATE.datasets}
+    assert running.until(at(900)) == []

@@ -1,0 +1,32 @@
+"""Imports of the scorer: none of the system under test."""
+
+import subprocess
+import sys
+
+import pytest
+
+_DETECTORS = {"alerts", "slis", "service", "collector", "lineage"}
+
+
+def loaded_with(module):
+    """Return the packages of a fresh interpreter after this one import."""
+    code = f"import sys, {module}\nprint(*{{name.split('.')[0] for name in sys.modules}})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    return set(done.stdout.decode().split())
+
+
+@pytest.mark.parametrize("judge", ["scorer", "scores", "truth", "received", "verdict"])
+def test_no_code_of_the_detector_is_loaded_with_it(judge):
+    """Allow no detour either."""
+    assert not loaded_with(f"lab.gameday.{judge}") & _DETECTORS
+
+
+@pytest.mark.parametrize("part", ["running", "course", "figures"])
+def test_what_plays_on_the_real_clock_loads_no_detector(part):
+    """It reads the policy's model and calendars, and nothing that judges."""
+    assert loaded_with(f"lab.gameday.live.{part}") & _DETECTORS <= {"lineage"}
+
+
+def test_what_does_is_found_out():
+    """The planning of faults reads the policy's model: the test above would see that."""
+    assert "lineage" in loaded_with("lab.gameday.faults")

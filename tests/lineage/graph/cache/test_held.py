@@ -1,0 +1,188 @@
+"""Age of the graph in memory, and the threads that read it."""
+
+import subprocess
+import sys
+import threading
+
+import pytest
+from structlog.testing import capture_logs
+
+from lineage.catalog.engine import catalog_url
+from lineage.graph.cache import graph_cache
+from lineage.graph.cache.graph_cache import LiveLineage, pause
+from lineage.graph.cache.reading import read_snapshot
+from tests.lineage.graph.cache.test_snapshot import add
+
+
+class Hand:
+    """Return a clock that stands until it is moved."""
+
+    def __init__(self) -> None:
+        self.at = 100.0
+
+    def __call__(self) -> float:
+        """Now, in seconds."""
+        return self.at
+
+
+@pytest.fixture
+def hand() -> Hand:
+    """Return the graph at some instant."""
+    return Hand()
+
+
+def url_of(catalog):
+    """Return the walk as the service gets it."""
+    return catalog.url.render_as_string(hide_password=False)
+
+
+def asked(catalog, hand):
+    """Over this catalog, and read once."""
+    live = LiveLineage(url_of(catalog), hand)
+    live.current()
+    live.wait()
+    return live
+
+
+def ends(snapshot):
+    """Return the edges out of 1."""
+    return [end for _, end in snapshot.walked("downstream", [1], 1, 9).ends()]
+
+
+def test_the_first_who_asks_has_none_and_the_next_has_it(embedded, hand):
+    """Nobody waits for it to be read."""
+    add(embedded, (1, 2, 1))
+    live = LiveLineage(url_of(embedded), hand)
+
+    assert live.current() is None
+    live.wait()
+
+    assert ends(live.current()) == [2]
+
+
+def test_while_it_is_asked_for_it_is_a_second_behind(embedded, hand):
+    """Answer with the change after the next read."""
+    live = asked(embedded, hand)
+    add(embedded, (1, 2, 1))
+
+    hand.at += 0.9
+    assert ends(live.current()) == []
+    live.wait()
+    assert ends(live.current()) == []
+    hand.at += 0.1
+    live.current()
+    live.wait()
+
+    assert ends(live.current()) == [2]
+
+
+@pytest.mark.parametrize(
+    ("took", "then"), [(0.0, 1.0), (0.2, 1.0), (0.4, 2.0), (1.0, 3.0), (2.0, 2.0), (9.0, 1.0)]
+)
+def test_what_takes_long_is_read_less_often(took, then):
+    """A fifth of the time at most; but an answer four seconds old is followed by another."""
+    assert pause(took) == pytest.approx(then)
+
+
+def test_after_a_long_reading_the_next_has_time(embedded, hand, monkeypatch):
+    """Counted from when it began."""
+
+    def slow(reader, before):
+        hand.at += 0.5
+        return read_snapshot(reader, before)
+
+    monkeypatch.setattr(graph_cache, "read_snapshot", slow)
+    live = asked(embedded, hand)
+    add(embedded, (1, 2, 1))
+
+    hand.at += 1.9
+    live.current()
+    live.wait()
+    assert ends(live.current()) == []
+    hand.at += 0.1
+    live.current()
+    live.wait()
+
+    assert ends(live.current()) == [2]
+
+
+def test_after_five_seconds_it_is_of_the_past(embedded, hand):
+    """Stop reading while it is not asked for, or cannot be read."""
+    live = asked(embedded, hand)
+
+    hand.at += 5.0
+    assert live.current() is not None
+    live.wait()
+    hand.at += 5.1
+    assert live.current() is None
+
+
+@pytest.mark.parametrize(("after", "is_held"), [(5.0, True), (5.1, False)])
+def test_an_answer_is_as_old_as_the_begin_of_its_reading(
+    embedded, hand, monkeypatch, after, is_held
+):
+    """Read again what changed during a read of three seconds."""
+    began = hand.at
+
+    def slow(reader, before):
+        hand.at += 3.0
+        return read_snapshot(reader, before)
+
+    with monkeypatch.context() as loaded:
+        loaded.setattr(graph_cache, "read_snapshot", slow)
+        live = asked(embedded, hand)
+
+    hand.at = began + after
+    assert (live.current() is not None) == is_held
+    live.wait()
+
+
+def test_a_catalog_that_is_away_is_tried_once_a_second(tmp_path, hand):
+    """Log each failure; a query of the catalog itself shows the reason."""
+    live = LiveLineage(catalog_url(tmp_path), hand)
+    with capture_logs() as logged:
+        for _ in range(3):
+            assert live.current() is None
+            live.wait()
+        hand.at += 1.0
+        live.current()
+        live.wait()
+
+    events = [one["event"] for one in logged if one["log_level"] == "warning"]
+    assert events == ["lineage_not_read", "lineage_not_read"]
+
+
+def test_a_process_that_may_have_no_more_threads_tries_again(embedded, hand, monkeypatch):
+    """Use the catalog for that query; a second later it is read."""
+    live = LiveLineage(url_of(embedded), hand)
+    with monkeypatch.context() as limited, capture_logs() as logged:
+        limited.setattr(threading.Thread, "start", _fail_to_start)
+        assert live.current() is None
+    hand.at += 1.0
+    live.current()
+    live.wait()
+
+    assert live.current() is not None
+    assert [one["event"] for one in logged] == ["lineage_not_read"]
+
+
+def _fail_to_start(_):
+    raise RuntimeError
+
+
+def test_reading_leaves_the_writer_its_wal(embedded, tmp_path, hand):
+    """A second SQLite library in the process would delete the WAL of the first, with commits."""
+    asked(embedded, hand)
+
+    add(embedded, (1, 2, 1))
+
+    assert _counted_by_another_process(tmp_path / "catalog.db") == "1"
+
+
+def _counted_by_another_process(file):
+    counting = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1])\n"
+    counting += "print(c.execute('SELECT COUNT(*) FROM edge').fetchone()[0])"
+    answer = subprocess.run(
+        [sys.executable, "-c", counting, str(file)], capture_output=True, text=True, check=True
+    )
+    return answer.stdout.strip()

@@ -1,0 +1,75 @@
+"""Tiers and owners in memory: those of the catalog, as the policy was resolved last."""
+
+import pytest
+from sqlalchemy import Engine, delete, insert, update
+
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from lineage.catalog.meta_keys import POLICY_FINGERPRINT
+from lineage.catalog.reader import open_reader
+from lineage.graph.cache.reading import read_snapshot
+from lineage.graph.cache.snapshot import NOTHING, Snapshot
+from tests.lineage.policies import policy_row
+
+pytestmark = pytest.mark.postgres_nightly
+
+LOWEST, HIGHEST = -(2**63), 2**63 - 1
+FOUND = {
+    LOWEST: ("critical", "team-a"),
+    -5: ("optional", None),
+    2: ("critical", "team-b"),
+    HIGHEST: ("critical", "team-a"),
+}
+
+
+@pytest.fixture
+def resolved(catalog: Engine) -> Engine:
+    """Resolve by a policy known as `first`."""
+    with writing(catalog) as connection:
+        rows = [policy_row(key, tier, owner) for key, (tier, owner) in FOUND.items()]
+        connection.execute(insert(tables.dataset_policy), rows)
+        noted = {"name": POLICY_FINGERPRINT, "value": "first"}
+        connection.execute(insert(tables.meta), noted)
+    return catalog
+
+
+def read(catalog: Engine, before: Snapshot = NOTHING) -> Snapshot:
+    """Read as the service does."""
+    with open_reader(catalog.url.render_as_string(hide_password=False)) as reader:
+        return read_snapshot(reader, before)
+
+
+def test_tiers_and_owners_stand_in_the_order_that_is_asked_for(resolved):
+    """Find from one end of the keys to the other; nothing for unresolved ones."""
+    snapshot = read(resolved)
+
+    keys = [2, 77, HIGHEST, LOWEST, -5]
+    assert snapshot.policies_of(keys) == [FOUND[2], None, *(FOUND[key] for key in keys[2:])]
+    assert snapshot.policies_of([]) == []
+
+
+@pytest.mark.postgres_always
+def test_changed_resolutions_are_read_again(resolved):
+    """Edges and states are as they were; what is gone is gone."""
+    before, table = read(resolved), tables.dataset_policy
+    with writing(resolved) as connection:
+        connection.execute(update(table).values(owner="team-c"))
+        connection.execute(delete(table).where(table.c.dataset_key == -5))
+        connection.execute(update(tables.meta).values(value="second"))
+
+    after = read(resolved, before)
+
+    assert after.policies_of([2, -5]) == [("critical", "team-c"), None]
+    assert (after.ways, after.states) == (before.ways, before.states)
+
+
+def test_what_was_not_resolved_again_is_not_read_again(resolved):
+    """Return the same object: the graph of a million edges is not built again."""
+    before = read(resolved)
+
+    assert read(resolved, before) is before
+
+
+def test_where_nothing_was_resolved_there_is_nothing(catalog):
+    """Start a service before the first evaluation."""
+    assert read(catalog).policies_of([1]) == [None]

@@ -1,0 +1,96 @@
+"""States in memory: those of the catalog, of one judgement."""
+
+import pytest
+from sqlalchemy import Engine, delete, insert, text, update
+
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from lineage.catalog.meta_keys import EDGES_EVALUATED_AT
+from lineage.catalog.reader import open_reader
+from lineage.graph.cache.reading import read_snapshot
+from lineage.graph.cache.snapshot import NOTHING, Snapshot
+from lineage.graph.cache.states import NO_STATES, read_states
+
+pytestmark = pytest.mark.postgres_nightly
+
+LOWEST, HIGHEST = -(2**63), 2**63 - 1
+FOUND = {LOWEST: "bad", -5: "good", 2: "unknown", HIGHEST: "learning"}
+
+
+@pytest.fixture
+def judged(catalog: Engine) -> Engine:
+    """Create a catalog evaluated at 100, its edges at 90."""
+    with writing(catalog) as connection:
+        for key, state in FOUND.items():
+            row = {"dataset_key": key, "since": 1}
+            worst = {"sli": "M2", "state": state, "is_worst": True}
+            other = {"sli": "M1", "state": "good", "is_worst": False}
+            connection.execute(insert(tables.dataset_state), [{**row, **worst}, {**row, **other}])
+        noted = {"name": EDGES_EVALUATED_AT, "value": "90"}
+        connection.execute(insert(tables.meta), noted)
+    evaluate(catalog, 100)
+    return catalog
+
+
+def evaluate(catalog: Engine, as_of: int) -> None:
+    """Evaluate at that instant."""
+    row = {"as_of": as_of, "last_seq": 0, "policy_hash": "p", "datasets": 4, "seconds": 1.0}
+    with writing(catalog) as connection:
+        connection.execute(insert(tables.evaluation), row)
+
+
+def read(catalog: Engine, before: Snapshot = NOTHING) -> Snapshot:
+    """Read as the service does."""
+    with open_reader(catalog.url.render_as_string(hide_password=False)) as reader:
+        return read_snapshot(reader, before)
+
+
+def test_states_are_the_worst_of_each(judged):
+    """Return them in the order of the request, from one end of the keys to the other."""
+    snapshot = read(judged)
+
+    keys = [2, 77, HIGHEST, LOWEST, -5]
+    assert snapshot.states_of(keys, (100, "90")) == ["unknown", None, "learning", "bad", "good"]
+    assert snapshot.states_of([], (100, "90")) == []
+
+
+@pytest.mark.parametrize("other", [(101, "90"), (100, "91"), (100, None), (None, None)])
+def test_of_another_judgement_they_say_nothing(judged, other):
+    """Evaluate datasets, or edges."""
+    assert read(judged).states_of([2], other) is None
+
+
+@pytest.mark.postgres_always
+@pytest.mark.parametrize("by", ["datasets", "edges"])
+def test_changed_states_are_read_again(judged, by):
+    """Read again after either evaluation; the edges are unchanged."""
+    before = read(judged)
+    with writing(judged) as connection:
+        connection.execute(update(tables.dataset_state).values(state="bad"))
+        connection.execute(delete(tables.dataset_state).where(tables.dataset_state.c.sli == "M1"))
+        if by == "edges":
+            connection.execute(text("UPDATE meta SET value = '110'"))
+    if by == "datasets":
+        evaluate(judged, 110)
+
+    after = read(judged, before)
+
+    assert after.ways is before.ways
+    now = (110, "90") if by == "datasets" else (100, "110")
+    assert after.states_of([2, -5], now) == ["bad", "bad"]
+    assert after.states_of([2], (100, "90")) is None
+
+
+def test_what_was_not_judged_again_is_not_read_again(judged):
+    """An evaluation is all that changes states."""
+    url = judged.url.render_as_string(hide_password=False)
+    with open_reader(url) as reader:
+        first = read_states(reader, NO_STATES)
+        assert read_states(reader, first) is first
+
+
+def test_where_nothing_was_judged_there_are_none(catalog):
+    """Start a service before the first evaluation."""
+    snapshot = read(catalog)
+
+    assert snapshot.states_of([1], (None, None)) == [None]

@@ -1,0 +1,71 @@
+import random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lineage.names.aliases import canonical
+
+LOCATION, TABLE, OLD_LOCATION, HDFS_TABLE, OTHER = 1, 2, 3, 4, 5
+NAMES = {LOCATION: ("file", "/wh/orders"), OLD_LOCATION: ("file", "/old/orders")}
+
+
+def test_a_table_is_its_location():
+    """Spark names a table by its path and sends the metastore's name as a symlink: one dataset."""
+    assert canonical([(LOCATION, TABLE)], NAMES) == {LOCATION: LOCATION, TABLE: LOCATION}
+
+
+def test_two_symlinks_of_one_location_are_one_dataset():
+    """Dataproc's listener gives the same table two identifiers within one application."""
+    found = canonical([(LOCATION, TABLE), (LOCATION, HDFS_TABLE)], NAMES)
+
+    assert set(found.values()) == {LOCATION}
+
+
+def test_of_two_locations_of_one_table_the_smaller_name_leads():
+    """Which one was seen first must not matter: events come in any order."""
+    found = canonical([(LOCATION, TABLE), (OLD_LOCATION, TABLE)], NAMES)
+
+    assert set(found.values()) == {OLD_LOCATION}
+
+
+def test_names_that_point_at_each_other_end():
+    """A cycle of symlinks is one dataset, not an endless walk."""
+    names = NAMES | {TABLE: ("hive://ms", "db.orders")}
+
+    assert set(canonical([(LOCATION, TABLE), (TABLE, LOCATION)], names).values()) == {LOCATION}
+
+
+def test_the_policy_names_the_dataset():
+    """A person knows better which of the names is the one to show."""
+    found = canonical([(LOCATION, TABLE)], NAMES, {TABLE: OTHER})
+
+    assert found == {LOCATION: OTHER, TABLE: OTHER, OTHER: OTHER}
+
+
+def test_the_policy_keeps_names_apart():
+    """A symlink that two datasets share by mistake can be taken back."""
+    edges = [(LOCATION, TABLE), (OLD_LOCATION, TABLE)]
+
+    found = canonical(edges, NAMES, {OLD_LOCATION: OLD_LOCATION})
+
+    assert found == {LOCATION: LOCATION, TABLE: LOCATION, OLD_LOCATION: OLD_LOCATION}
+
+
+_keys = st.integers(0, 12)
+
+
+@given(
+    st.lists(st.tuples(_keys, _keys), max_size=20),
+    st.dictionaries(_keys, _keys, max_size=4),
+    st.randoms(),
+)
+def test_the_order_of_symlinks_does_not_matter(edges, overrules, chance: random.Random):
+    """The same symlinks, shuffled and repeated, give the same datasets; each leads to itself."""
+    names = {reported: ("n", str(reported)) for reported, _ in edges}
+    shuffled = edges + edges[:3]
+    chance.shuffle(shuffled)
+
+    found = canonical(edges, names, overrules)
+
+    assert found == canonical(shuffled, names, overrules)
+    assert all(found[target] == target for target in found.values())

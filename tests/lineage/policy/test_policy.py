@@ -1,0 +1,154 @@
+import re
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lineage import states
+from lineage.policy import (
+    DEFAULT,
+    Decision,
+    owner_of_job,
+    parse,
+    resolve,
+)
+from lineage.policy.durations import seconds_of, written
+from lineage.policy.resolution import suppressions_of
+
+DOCUMENT = Path(__file__).parents[3] / "docs" / "policy.md"
+
+
+@pytest.fixture(scope="module")
+def documented():
+    """Return the example that people copy."""
+    return parse(DOCUMENT.read_text(encoding="utf-8").split("```")[1].removeprefix("yaml\n"))
+
+
+def test_the_documented_example_decides_as_documented(documented):
+    """A folder's owner and limit hold for the dataset whose own rule names only its tier."""
+    assert resolve(documented, "s3://lake", "mart/revenue") == Decision(
+        tier="critical",
+        owner="shop",
+        regulated=True,
+        limit_seconds=26 * 3600,
+        calendar="germany",
+        rule="s3://lake/mart/revenue",
+        is_declared=True,
+    )
+    assert resolve(documented, "postgres://h:5432", "shop.public.customers").pii
+    assert resolve(documented, "kafka://h:9092", "orders").source
+    assert resolve(documented, "grandmas.kitchen", "apples").owner == "platform"
+    assert owner_of_job(documented, "shop", "daily") == "shop"
+    assert owner_of_job(documented, "other", "daily") is None
+
+
+def test_the_documented_example_says_all_the_rest(documented):
+    """Objectives, aliases, windows and expected edges come out as they were written."""
+    revenue = ("s3://lake", "mart/revenue")
+
+    assert documented.declared() == (revenue,)
+    assert documented.expected_edges() == ((("s3://lake", "core/orders"), revenue),)
+    assert documented.overrules() == (
+        (("hive://metastore:9083", "mart.revenue"), revenue),
+        (("s3://lake", "tmp/copy"), ("s3://lake", "tmp/copy")),
+    )
+    assert documented.objective(states.COVERAGE, "critical") == Decimal("0.995")
+    assert documented.objective(states.COVERAGE, "important") == Decimal("0.80")
+    assert documented.objective(states.INGESTION_LAG, "all") == Decimal("0.99")
+    (window,) = suppressions_of(documented, "s3://lake", "core/orders")
+    assert window.from_ == datetime(2026, 11, 21, 7, tzinfo=UTC)
+    assert suppressions_of(documented, *revenue) == []
+
+
+def test_without_a_file_the_defaults_hold():
+    """`{}` says no more than no file."""
+    assert parse("{}") == DEFAULT
+    assert parse("{}").hash == DEFAULT.hash
+    assert resolve(DEFAULT, "s3://b", "x") == Decision()
+
+
+def test_every_field_is_documented():
+    """A field that the reference leaves out is one that nobody finds."""
+    text = DOCUMENT.read_text(encoding="utf-8")
+    sections = msgspec.structs.fields(type(DEFAULT))
+    fields = [field.encode_name for field in sections]
+    fields += [f.encode_name for f in msgspec.structs.fields(type(parse(RULE).datasets[0]))]
+
+    assert [field for field in fields if not re.search(rf"{field}(`|\[\])", text)] == []
+
+
+RULE = "datasets: [{match: x}]"
+
+
+def test_of_two_equally_specific_rules_the_later_wins():
+    """Count a line that is added at the end."""
+    policy = parse(
+        "datasets: [{match: 'a/x*', tier: critical}, {match: 'a/*x', tier: optional},"
+        " {match: 'a/*', tier: important}]"
+    )
+
+    assert resolve(policy, "a", "x").tier == "optional"
+    assert resolve(policy, "a", "xy").tier == "critical"
+    assert resolve(policy, "a", "y").tier == "important"
+
+
+def test_a_pattern_is_matched_in_the_spelling_that_names_are_folded_to():
+    """People write the scheme that their jobs use."""
+    policy = parse("datasets: [{match: 's3a://b/x/', pii: true}, {match: 's3n://c/*', pii: true}]")
+
+    assert resolve(policy, "s3://b", "x").pii
+    assert resolve(policy, "s3://c", "y").pii
+    assert policy.declared() == (("s3://b", "x"),)
+
+
+def test_a_specific_no_overrules_a_general_yes():
+    """A source pattern over a whole bucket may have an exception."""
+    policy = parse(
+        "sources: ['s3://landing/*']\ndatasets: [{match: s3://landing/made, source: false}]"
+    )
+
+    assert resolve(policy, "s3://landing", "x").source
+    assert not resolve(policy, "s3://landing", "made").source
+
+
+def test_what_is_no_wildcard_stands_for_itself():
+    """A dot in a name is no regular expression."""
+    policy = parse("datasets: [{match: 'a/b.c', pii: true}, {match: 'a/?', tier: critical}]")
+
+    assert resolve(policy, "a", "b.c").pii
+    assert not resolve(policy, "a", "bxc").pii
+    assert resolve(policy, "a", "z").tier == "critical"
+    assert resolve(policy, "a", "zz").tier is None
+
+
+def test_a_namespace_pattern_never_reaches_into_the_name():
+    """Parts given apart are matched apart."""
+    policy = parse("datasets: [{match: {namespace: 'a*', name: 'b'}, pii: true}]")
+
+    assert resolve(policy, "ax", "b").pii
+    assert not resolve(policy, "ax", "y/b").pii
+
+
+def test_the_hash_depends_on_the_content_and_not_on_the_layout():
+    """An evaluation records by which policy it judged."""
+    assert parse("retention_days: 7").hash == parse("# note\nretention_days:  7\n").hash
+    assert parse("retention_days: 7").hash != parse("retention_days: 8").hash
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("26h", 93_600), ("90m", 5_400), ("2d 6h", 194_400), ("1w", 604_800), (5, 5)],
+)
+def test_durations_are_read_as_people_write_them(text, seconds):
+    """A unit stands behind each number; a bare number is seconds."""
+    assert seconds_of(text) == seconds
+
+
+@given(st.integers(1, 366 * 86_400))
+def test_a_duration_is_written_as_it_is_read(seconds):
+    """What the draft of a policy says is what the policy takes."""
+    assert seconds_of(written(seconds)) == seconds

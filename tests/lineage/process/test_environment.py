@@ -1,0 +1,41 @@
+"""Settings from the environment; the process does not start with invalid ones."""
+
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import pytest
+
+from lineage.process.environment import InvalidSettingError, read
+
+
+class Sample(msgspec.Struct, frozen=True):
+    """Settings that a role might read."""
+
+    port: Annotated[int, msgspec.Meta(ge=0, le=65_535)] = 8700
+    folder: Path = Path("data")
+
+
+def test_what_is_not_set_has_its_default():
+    """Lineward starts without any configuration."""
+    assert read(Sample, environ={}) == Sample(port=8700, folder=Path("data"))
+
+
+def test_text_becomes_the_field_s_type():
+    """The environment knows only text."""
+    given = {"LINEWARD_PORT": "1", "LINEWARD_FOLDER": "/x"}
+
+    assert read(Sample, environ=given) == Sample(port=1, folder=Path("/x"))
+
+
+@pytest.mark.parametrize("value", ["eighty", "-1", "70000", ""])
+def test_a_wrong_value_is_rejected_by_the_variable_s_name(value: str):
+    """Name the line of the unit file to fix."""
+    with pytest.raises(InvalidSettingError, match=r"^LINEWARD_PORT: Expected `int`"):
+        read(Sample, environ={"LINEWARD_PORT": value})
+
+
+def test_an_unknown_variable_of_a_section_is_rejected():
+    """A misspelt limit would otherwise silently be the default."""
+    with pytest.raises(InvalidSettingError, match="LINEWARD_X_PROT: no such setting"):
+        read(Sample, section="X_", environ={"LINEWARD_X_PROT": "1"})

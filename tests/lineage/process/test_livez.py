@@ -1,0 +1,76 @@
+"""Liveness requests to a server, without waiting for it."""
+
+import socket
+
+import pytest
+
+from lineage.process.livez import Livez, _reachable
+
+
+@pytest.fixture
+def server():
+    """Listen, and let tests answer."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server
+
+
+def _answered(server, answer):
+    livez = Livez(*server.getsockname())
+    livez.ask()
+    taken, _ = server.accept()
+    with taken:
+        asked = taken.recv(1_000)
+        assert asked.startswith(b"GET /livez HTTP/1.1\r\nHost: 127.0.0.1:")
+        taken.sendall(answer)
+        taken.shutdown(socket.SHUT_WR)
+    # On loopback what was sent has arrived.
+    return livez.has_answered()
+
+
+@pytest.mark.parametrize(
+    ("answer", "lives"),
+    [
+        (b"HTTP/1.1 200 OK\r\n\r\nok", True),
+        (b"HTTP/1.1 204 No Content\r\n\r\n", True),
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", True),
+        (b"HTTP/1.1 500 Internal Server Error\r\n\r\n", False),
+        (b"220 mail.example ESMTP\r\n", False),
+        (b"", False),
+    ],
+)
+def test_an_answer_of_a_working_server_is_life(server, answer, lives):
+    assert _answered(server, answer) is lives
+
+
+def test_a_server_that_accepts_and_says_nothing_does_not_live(server):
+    """Stop like a process under SIGSTOP: the kernel accepts for it."""
+    livez = Livez(*server.getsockname())
+    livez.ask()
+
+    assert not livez.has_answered()
+
+
+def test_a_port_that_nobody_listens_on_does_not_live(server):
+    address = server.getsockname()
+    server.close()
+    livez = Livez(*address)
+    livez.ask()
+
+    assert not livez.has_answered()
+
+
+def test_a_server_without_a_request_has_not_answered():
+    assert not Livez("127.0.0.1", 9).has_answered()
+
+
+@pytest.mark.parametrize(
+    ("host", "reached"),
+    [
+        ("0.0.0.0", "127.0.0.1"),  # noqa: S104 - what a server listens on
+        ("::", "::1"),
+        ("192.0.2.7", "192.0.2.7"),
+        ("localhost", "localhost"),
+    ],
+)
+def test_a_server_on_all_addresses_is_asked_on_loopback(host, reached):
+    assert _reachable(host) == reached

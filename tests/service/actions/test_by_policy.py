@@ -1,0 +1,185 @@
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine, insert, select
+
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from lineage.catalog.leases import Fence, leading, release, try_take
+from lineage.lease import LeaseLostError
+from lineage.policy.actions import ActionRule
+from lineage.policy.model import Policy
+from lineage.process.clock import to_micros
+from service.actions.auto_actions import ByPolicy
+from service.runtime.data_dir_lock import holding
+from service.runtime.settings import Settings
+from tests.runbooks.actions.test_notify_downstream import incident_row
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+RESTART = ActionRule(
+    kind="ingestion", match="*", do="restart-role", with_={"role": "pipeline"}, dry_run=False
+)
+
+
+class Watched:
+    """A service whose policy has one rule, and a supervisor's files to see what it asks for."""
+
+    def __init__(self, engine: Engine, folder: Path) -> None:
+        self.engine, self.folder, self.now = engine, folder, NOW
+        self.policy = Policy(actions=(RESTART,))
+        settings = Settings(data_dir=folder)
+        self.seconds = 0.0
+        given = (settings, lambda: self.now, lambda: self.policy)
+        self.work = ByPolicy(*given, monotonic=lambda: self.seconds)
+
+    def open(self, name: str, **changes: object) -> None:
+        """An incident of the pipeline, that opened just now."""
+        at = to_micros(self.now)
+        root = {"root_entity": "service", "root_kind": "ingestion", "root_name": "pipeline"}
+        row = incident_row() | root | {"incident_id": name, "opened_at": at - 1, "seen_at": at}
+        with writing(self.engine) as connection:
+            connection.execute(insert(tables.incident), row | changes)
+
+    def turn(self, seconds: float = 11, fence: Fence | None = None) -> None:
+        """Time passes, and it is the work's turn; `fence`: of the leader."""
+        self.now += timedelta(seconds=seconds)
+        self.seconds += seconds
+        with holding(self.folder / "run" / "up.lock"):
+            self.work(leading(self.engine, fence) if fence else self.engine)
+
+    def audited(self) -> list[tuple[str, str, str | None]]:
+        """Who, action, and how the answer begins."""
+        t = tables.audit.c
+        with self.engine.connect() as connection:
+            rows = connection.execute(select(t.who, t.action, t.answer).order_by(t.id)).all()
+        return [(row.who, row.action, row.answer and row.answer[:7]) for row in rows]
+
+
+@pytest.fixture
+def watched(embedded: Engine, tmp_path: Path) -> Watched:
+    """With a role that runs."""
+    (tmp_path / "run").mkdir()
+    role = {"role": "pipeline", "state": "running", "pid": 1, "restarts": 0}
+    (tmp_path / "run" / "status.json").write_text(json.dumps([role]))
+    return Watched(embedded, tmp_path)
+
+
+def test_an_incident_that_opens_has_its_action_done_once(watched):
+    """However often it is looked at."""
+    watched.open("inc-1")
+    watched.turn()
+    watched.turn()
+
+    who = "policy for inc-1"
+    texts = [(who, "act restart-role", None), (who, "act restart-role", "done: a")]
+    assert watched.audited() == texts
+    assert (watched.folder / "run" / "restart-pipeline").exists()
+
+
+def _lead(engine: Engine, who: str, confirm: Callable[[], None]) -> Fence:
+    row = try_take(engine, "service", who, 10)
+    assert row is not None
+    return Fence("service", row.epoch, confirm)
+
+
+def test_an_action_is_done_once_by_two_services(watched):
+    """Pause one before its action has a row, and wake it when the other one has acted."""
+    former = _lead(watched.engine, "a", lambda: None)
+    release(watched.engine, "service", former.epoch)
+    leader = _lead(watched.engine, "b", lambda: None)
+    watched.open("inc-1")
+    with pytest.raises(LeaseLostError):
+        watched.turn(fence=former)
+    assert watched.audited() == []
+    watched.turn(fence=leader)
+    watched.turn(fence=leader)
+
+    assert [answer for _, _, answer in watched.audited()] == [None, "done: a"]
+
+
+def test_an_action_is_never_done_twice_by_a_service_that_was_paused_before_it(watched):
+    """Keep the next leader from an action whose row says that it was begun."""
+
+    def wake() -> None:
+        raise LeaseLostError("paused")
+
+    former = _lead(watched.engine, "a", wake)
+    watched.open("inc-1")
+    with pytest.raises(LeaseLostError):
+        watched.turn(fence=former)
+    release(watched.engine, "service", former.epoch)
+    watched.turn(fence=_lead(watched.engine, "b", lambda: None))
+
+    assert [answer for _, _, answer in watched.audited()] == [None]
+    assert not (watched.folder / "run" / "restart-pipeline").exists()
+
+
+@pytest.mark.parametrize("jump", [60, -60, 3_600, -3_600, -30 * 86_400])
+def test_a_clock_that_jumps_delays_no_action(watched, jump):
+    """The next look comes after ten seconds, whatever the clock says."""
+    watched.turn()
+    watched.now += timedelta(seconds=jump)
+    watched.open("inc-1")
+    watched.turn()
+
+    assert [answer for _, _, answer in watched.audited()] == [None, "done: a"]
+
+
+def test_of_a_storm_so_many_are_acted_on_and_the_rest_is_a_persons(watched):
+    """Three an hour unless told, though all opened in one second."""
+    for number in range(6):
+        watched.open(f"inc-{number}")
+    watched.turn()
+
+    assert len({who for who, _, _ in watched.audited()}) == 3
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"state": "acknowledged"},
+        {"state": "resolved"},
+        {"is_frozen": True},
+        {"is_false_alarm": True},
+        {"opened_at": to_micros(NOW - timedelta(hours=2))},
+        {"root_kind": "failed"},
+    ],
+)
+def test_what_somebody_has_taken_or_is_old_is_left_alone(watched, changes):
+    """Nor one of another kind."""
+    watched.open("inc-1", **changes)
+    watched.turn()
+
+    assert watched.audited() == []
+
+
+def test_what_is_refused_is_written_down_and_not_tried_again(watched):
+    """A rule for a role that does not run here."""
+    rule = ActionRule(kind="ingestion", match="*", do="restart-role", with_={"role": "kafka"})
+    watched.policy = Policy(actions=(rule,))
+    watched.open("inc-1")
+    watched.turn()
+    watched.turn()
+
+    assert watched.audited() == [("policy for inc-1", "act restart-role", "refused")]
+
+
+def test_a_jobs_incident_gives_its_name_and_run(watched):
+    """As the words of a rule stand for them; planned only."""
+    rule = ActionRule(
+        kind="failed",
+        match="jobs/etl",
+        do="resubmit",
+        with_={"namespace": "spark", "name": "{job_name}"},
+    )
+    watched.policy = Policy(actions=(rule,))
+    job = {"root_entity": "job", "root_kind": "failed", "root_namespace": "jobs"}
+    watched.open("inc-1", **job, root_name="etl")
+    watched.turn()
+
+    with watched.engine.connect() as connection:
+        (detail,) = connection.scalars(select(tables.audit.c.detail)).all()
+    assert json.loads(detail) == {"namespace": "spark", "name": "etl"}

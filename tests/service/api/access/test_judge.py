@@ -1,0 +1,86 @@
+"""What one row of the log shows to code that shares nothing with the gate."""
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.api.access.judge import Token, Version, covers, fault_of
+from service.api.access.visibility import Sight
+
+_TOKEN = Token("t", "f", ["read"], ["s3://shop"], 100)
+_VERSION = Version(10, "v", [_TOKEN])
+_ROW = {
+    "at": 50,
+    "version": "v",
+    "who": "t",
+    "fingerprint": "f",
+    "action": "lineage",
+    "namespaces": '["s3://shop"]',
+}
+
+
+@pytest.mark.parametrize(
+    ("changed", "fault"),
+    [
+        ({}, None),
+        ({"at": 9}, "no_version"),
+        ({"version": "w"}, "another_version"),
+        ({"who": ""}, "unknown_token"),
+        ({"fingerprint": "g"}, "another_token"),
+        ({"at": 100}, "expired"),
+        ({"action": "status"}, "role"),
+        ({"action": "anything"}, "role"),
+        ({"namespaces": '["s3://shop", "s3://shop-secret"]'}, "namespace"),
+        ({"namespaces": '["s3://SHOP"]'}, "namespace"),
+        ({"namespaces": "[]"}, None),
+    ],
+)
+def test_every_fault_has_its_name(changed, fault):
+    """One row a fault; the first is right in all."""
+    assert fault_of(_ROW | changed, [_VERSION]) == fault
+
+
+def test_an_admin_of_some_namespaces_may_not_what_cannot_be_cut():
+    """How Lineward is speaks of all of them."""
+    token = msgspec.structs.replace(_TOKEN, roles=["admin"])
+
+    fault = fault_of(_ROW | {"action": "status"}, [Version(10, "v", [token])])
+
+    assert fault == "namespace"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "name", "matches"),
+    [
+        ("prod", "prod", True),
+        ("prod", "production", False),
+        ("prod", "xprod", False),
+        ("prod", "PROD", False),
+        ("prod*", "production", True),
+        ("prod/*", "production", False),
+        ("prod.", "prodx", False),
+        ("prod?", "prod1", True),
+        ("prod?", "prod", False),
+        ("s3a://lake", "s3://lake", True),
+        ("*", "", True),
+        ("p[a-z]od", "prod", False),
+        ("prod", "prod\n", False),
+        ("prod\n", "prod", False),
+    ],
+)
+def test_a_pattern_matches_whole_names_and_nothing_but_its_wildcards_is_special(
+    pattern, name, matches
+):
+    """Look-alikes stay apart, for the gate and for the judge."""
+    assert Sight([pattern]).sees(name) is matches
+    assert covers(pattern, name) is matches
+
+
+@given(
+    st.text(alphabet="ab*?/:.", max_size=8),
+    st.text(alphabet="ab/:.", max_size=8),
+)
+def test_gate_and_judge_agree_on_every_pattern(pattern, name):
+    """Two matchers that share no line come to the same."""
+    assert Sight([pattern]).sees(name) is covers(pattern, name)

@@ -1,0 +1,184 @@
+"""A service that starts with a policy whose section `access` was lost."""
+
+import pytest
+from litestar.testing import TestClient
+from prometheus_client import CollectorRegistry, generate_latest
+from sqlalchemy import text
+
+from lineage.catalog.access_versions import StoredAccess
+from lineage.catalog.engine import catalog_url, migrate, open_catalog
+from lineage.catalog.policy_notes import PolicyNotes
+from lineage.policy import PolicyError, PolicyFile
+from service.api.access.guard import Guard
+from service.api.app import create_app
+from service.errors import RejectedInputError
+from service.exporter.metrics import CatalogCollector
+from service.queries.status import status
+from service.runtime.policies import PolicyInForce, policy_for
+from tests.service.api.access.estate import NOW, POLICY, Estate
+from tests.service.commandline import lineward
+
+pytestmark = pytest.mark.postgres_nightly
+
+CUT = ["retention_days: 30\n", "{}\n", "owners: []\n"]
+GONE = "lineward.yaml: the section access is gone: to let anybody ask, write `access: off`"
+_QUERY = "/api/v1/lineage?dataset=core/orders"
+
+
+class Restarted:
+    """A new process of the service over the catalog and the policy file of an estate."""
+
+    def __init__(self, estate: Estate, stored: StoredAccess | None = None) -> None:
+        self.settings = estate.settings
+        if stored is None:
+            stored = StoredAccess(estate.settings.catalog)
+            stored.look()
+        self.policy = PolicyInForce(estate.policy, settle_seconds=0, access_before=stored)
+        self.guard = Guard(self.settings, lambda: estate.now, self.policy)
+        app = create_app(self.settings, clock=lambda: estate.now, guard=self.guard)
+        self.client = TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False)
+
+    def get(self, path):
+        """Ask without a token."""
+        return self.client.get(path).status_code
+
+
+@pytest.fixture
+def estate(catalog, tmp_path):
+    """A guarded service that ran for a second, and that nobody asked anything."""
+    estate = Estate(catalog, tmp_path)
+    estate.judge()
+    return estate
+
+
+@pytest.mark.parametrize("cut", CUT)
+def test_a_service_that_starts_without_the_section_lets_nobody_in(estate, cut):
+    """The same sentence as at a change of the file, and the stored version stays."""
+    stored = estate.rows("SELECT * FROM access_version")
+    estate.write_policy(cut)
+    service = Restarted(estate)
+
+    assert [service.get(path) for path in (_QUERY, "/", "/readyz")] == [503] * 3
+    assert service.get("/livez") == 200
+    assert (service.policy.standing().hash, service.policy.standing().error) == (None, GONE)
+    service.guard.count(estate.catalog)
+    assert estate.rows("SELECT * FROM access_version") == stored
+
+
+def test_the_rejected_policy_is_shown(estate):
+    """By the metric, and by the status of the command line."""
+    estate.write_policy(CUT[0])
+    service = Restarted(estate)
+    PolicyNotes("service", service.policy.standing)(estate.catalog)
+    registry = CollectorRegistry()
+    registry.register(CatalogCollector(service.settings, lambda: estate.now, service.policy))
+
+    metrics = generate_latest(registry).decode()
+
+    assert 'lineage_policy_rejected{role="service"} 1.0' in metrics
+    assert 'lineage_policy_in_force{role="service"} 0.0' in metrics
+    assert [one.error for one in status(service.settings, NOW).policies] == [GONE]
+
+
+def test_access_off_opens_the_service_and_stays_said(estate):
+    """Once the catalog has that version, the section may go."""
+    estate.write_policy(CUT[0])
+    service = Restarted(estate)
+    assert service.get(_QUERY) == 503
+
+    estate.write_policy("access: off\n")
+    assert service.get(_QUERY) == 200
+    service.guard.count(estate.catalog)
+    assert [row[0] for row in estate.rows("SELECT hash FROM access_version")][-1] == "off"
+    estate.write_policy(CUT[0])
+    assert (service.get(_QUERY), Restarted(estate).get(_QUERY)) == (200, 200)
+
+
+def test_the_section_brings_the_service_back(estate):
+    """A corrected file is in force without a restart."""
+    estate.write_policy(CUT[0])
+    service = Restarted(estate)
+    assert service.get(_QUERY) == 503
+    estate.write_policy(POLICY)
+
+    assert service.get(_QUERY) == 401
+
+
+def test_a_first_start_without_the_section_is_open(catalog, tmp_path):
+    """Nothing is stored, so nothing was lost."""
+    estate = Estate(catalog, tmp_path)
+    estate.write_policy(CUT[0])
+
+    assert Restarted(estate).get(_QUERY) == 200
+
+
+def test_nobody_may_ask_while_the_catalog_cannot_say(estate):
+    """The catalog was away at the start; what it says counts as soon as it can be read."""
+    estate.write_policy(CUT[0])
+    stored = StoredAccess(estate.settings.catalog)
+    service = Restarted(estate, stored)
+
+    rejected = service.client.get(_QUERY)
+    assert rejected.status_code == 503
+    assert "access control is unknown" in rejected.text
+    stored.look()
+    assert service.policy.standing().error == GONE
+    assert service.get(_QUERY) == 503
+
+
+@pytest.mark.postgres_always
+def test_a_catalog_that_is_restored_after_the_start_closes_the_service(estate):
+    """Without tables nothing was in force; the tables that come back say otherwise."""
+    estate.write_policy(CUT[0])
+    with estate.catalog.begin() as connection:
+        connection.execute(text("ALTER TABLE access_version RENAME TO away"))
+    stored = StoredAccess(estate.settings.catalog)
+    stored.look()
+    service = Restarted(estate, stored)
+    assert stored() is False
+    service.get(_QUERY)
+    with estate.catalog.begin() as connection:
+        connection.execute(text("ALTER TABLE away RENAME TO access_version"))
+
+    service.guard.count(estate.catalog)
+    stored.look()
+
+    assert service.get(_QUERY) == 503
+    assert stored() is True
+
+
+def test_every_other_reader_rejects_the_policy(estate):
+    """The pipeline and the commands, with a file and without one."""
+    estate.write_policy(CUT[0])
+    with pytest.raises(RejectedInputError, match="the section access is gone"):
+        policy_for(estate.settings)
+    before = StoredAccess(estate.settings.catalog)
+    before.look()
+    with pytest.raises(PolicyError) as caught:
+        PolicyFile(estate.policy, access_before=before)
+    assert str(caught.value) == GONE
+    with pytest.raises(PolicyError, match="LINEWARD_POLICY names no policy file: the section"):
+        PolicyFile(None, access_before=before)
+
+
+def test_up_does_not_start_with_the_cut_policy(tmp_path):
+    """One sentence, and nothing listens."""
+    file = tmp_path / "lineward.yaml"
+    file.write_text(CUT[0])
+    folder = _guarded(tmp_path)
+
+    done = lineward("up", LINEWARD_POLICY=str(file), LINEWARD_DATA_DIR=str(folder))
+
+    assert (done.returncode, done.stderr.strip()) == (6, f"lineward: {GONE}")
+
+
+def _guarded(tmp_path):
+    """A data folder whose catalog says that tokens were asked for."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    engine = open_catalog(catalog_url(folder))
+    migrate(engine)
+    with engine.begin() as connection:
+        connection.execute(text("INSERT INTO access_version VALUES (1, 'abcd', '[]')"))
+    engine.dispose()
+    return folder

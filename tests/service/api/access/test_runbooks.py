@@ -1,0 +1,138 @@
+import shutil
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from litestar.testing import TestClient
+
+from runbooks.html import CONTENT_SECURITY_POLICY, page_html, rendered
+from runbooks.library import PATH, page_names
+from service.api.access import served
+from service.api.app import create_app
+from service.runtime.settings import Settings
+
+pytestmark = pytest.mark.postgres_nightly
+
+
+@pytest.fixture
+def client() -> Iterator[TestClient]:
+    """The API of a machine where nothing has run yet."""
+    with TestClient(create_app(Settings()), base_url="http://127.0.0.1") as client:
+        yield client
+
+
+def test_every_page_is_served_where_alerts_link_to(client):
+    """As HTML, with its name as heading, before there is any catalog."""
+    for name in sorted(page_names()):
+        answer = client.get(f"{PATH}/{name}")
+
+        assert answer.status_code == 200
+        assert answer.headers["content-type"].startswith("text/html")
+        assert f"<title>{name}</title>" in answer.text
+
+
+@pytest.mark.parametrize("path", [PATH, f"{PATH}/"])
+def test_the_list_links_to_every_page(client, path):
+    """With and without the slash at its end."""
+    text = client.get(path).text
+
+    assert all(f'href="{PATH}/{name}"' in text for name in page_names())
+
+
+def test_no_page_of_that_name_is_404(client):
+    """Neither a file beside the pages nor anything above them."""
+    for name in ("nothing", "failed.md", "..%2Flibrary.py", "%2e%2e%2flibrary", "a" * 300):
+        assert client.get(f"{PATH}/{name}").status_code == 404
+
+
+def test_a_page_may_load_and_run_nothing(client):
+    """One policy, which refuses scripts, frames and anything from elsewhere; nothing is sniffed."""
+    answer = client.get(f"{PATH}/failed")
+
+    assert answer.headers.get_list("content-security-policy") == [CONTENT_SECURITY_POLICY]
+    assert CONTENT_SECURITY_POLICY.startswith("default-src 'none'; style-src 'sha256-")
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert "<script" not in answer.text
+
+
+def test_markup_inside_a_page_is_text():
+    """Raw HTML is off, and no link runs anything."""
+    html = rendered("<script>alert(1)</script>\n\n[x](javascript:alert(1)) <b onclick=x>")
+
+    assert "<script" not in html
+    assert "<b" not in html
+    assert "href" not in html
+
+
+@pytest.mark.postgres_always
+def test_pages_are_open_where_the_api_is_guarded_and_count_as_no_access(estate):
+    """A link of PagerDuty's opens without a token; nothing of it is audited, or judged by M10."""
+    answers = [estate.get(f"{PATH}/failed", who=None), estate.get(f"{PATH}/", who=None)]
+    estate.judge()
+
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert estate.rows("SELECT count(*) FROM access_audit") == [(0,)]
+    assert estate.m10 is None
+    assert estate.counts("lineage_access_unauthorized") == {}
+
+
+def test_a_counter_that_does_not_know_the_pages_would_call_them_unauthorized(estate, monkeypatch):
+    """The mutant: what is open is known in two places, and a fault in either shows."""
+    estate.get("/api/v1/slis")  # access is guarded from here on
+    monkeypatch.setattr(served, "OPEN_PATHS", served.re.compile("/livez"))
+    estate.get(f"{PATH}/failed", who=None)
+    estate.judge()
+
+    assert estate.counts("lineage_access_unauthorized") == {"unaudited": 1.0}
+
+
+def test_what_merely_begins_like_a_page_is_not_open(estate):
+    """Guarded paths are told by the whole path."""
+    assert served.OPEN_PATHS.fullmatch(f"{PATH}/failed")
+    for path in (f"{PATH}/../api/v1/slis", f"{PATH}/a/b", f"{PATH}x", f"{PATH}//api", "/livez/x"):
+        assert served.OPEN_PATHS.fullmatch(path) is None
+        assert estate.get(path, who=None).status_code in (401, 404)
+
+
+class _Page(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        body = page_html("LinewardScrapeDown").encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Security-Policy", CONTENT_SECURITY_POLICY)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Nothing."""
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    """A page with its headers, on any port."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Page)
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_address[1]}"
+    server.shutdown()
+
+
+def test_a_phones_browser_shows_a_page_in_its_own_width(address):
+    """Real Chromium at 390 points: styled, nothing refused, nothing scrolls aside."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    binary = shutil.which("chromium") or shutil.which("chromium-browser")
+    if binary is None:
+        pytest.skip("needs Chromium: apt-get install chromium")
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=binary, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 390, "height": 844})
+        complaints: list[str] = []
+        page.on("console", lambda message: complaints.append(message.text))
+        page.goto(address)
+        wide = page.evaluate("document.documentElement.scrollWidth")
+        font = page.evaluate("getComputedStyle(document.querySelector('pre code')).fontSize")
+        heading = page.inner_text("h1")
+        browser.close()
+
+    assert (heading, wide, font) == ("LinewardScrapeDown", 390, "14px")
+    assert [one for one in complaints if "favicon" not in one] == []

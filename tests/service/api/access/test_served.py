@@ -1,0 +1,20 @@
+"""What left and was not judged yet."""
+
+from service.api.access import served
+from service.api.access.served import Answered, ServedLog
+
+
+def test_what_cannot_be_judged_for_long_stays_within_its_bound(monkeypatch):
+    """A catalog that is away: what there is no room for is counted as not known."""
+    monkeypatch.setattr(served, "_MOST_WAITING", 3)
+    log = ServedLog()
+    for turn in range(4):
+        taken, lost = log.take()
+        for number in range(2):
+            log.add(Answered(f"{turn} {number}", 0, 0))
+        log.give_back(taken, lost)
+
+    waiting, lost = log.take()
+
+    assert [one.request_id for one in waiting] == ["0 0", "0 1", "1 0"]
+    assert lost == 5

@@ -1,0 +1,81 @@
+"""What a token that may not see all is told of runs, wherever one is named."""
+
+import pytest
+from sqlalchemy import delete, insert, update
+
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from lineage.names.keys import key
+from tests.service import shop
+from tests.service.api.access.estate import HIDDEN, PAYROLL
+
+pytestmark = pytest.mark.postgres_nightly
+
+_THEN = "/api/v1/lineage?at=2026-11-21T00:00:00Z&dataset=core/orders"
+
+
+@pytest.fixture
+def settled(estate):
+    """The shop's run made `core/orders` of `raw/orders`, by settings that name the hidden one."""
+    root, core = shop.run_row()["root_run_id"], shop.dataset_key(shop.CORE)
+    settings = {"spark_conf": f'{{"spark.in":"{HIDDEN}"}}', "parameters": f'{{"of":"{PAYROLL}"}}'}
+    job = {"job_key": key("jobs", "etl"), "root_run_id": root, "is_reported": True}
+    flags = {"names_input": True, "is_streaming": False, "is_history": False}
+    names = {"job_namespace": "jobs", "job_name": "etl", "bucket": 0, "dataset_key": core}
+    at = shop.at(2.5)
+    ends = {"upstream_key": shop.dataset_key(shop.RAW), "downstream_key": core, "seen_at": at}
+    with writing(estate.catalog) as connection:
+        connection.execute(update(tables.run).values(settings))
+        connection.execute(insert(tables.edge_run), {**job, **ends})
+        written = {"written_at": at, "landed_at": at}
+        connection.execute(insert(tables.dataset_write), {**job, **flags, **names, **written})
+    return estate
+
+
+def _raw_then(estate, who):
+    """The edge from `raw/orders`, as it was."""
+    tree = estate.get(_THEN, who).json()["upstream"]
+    return next(node["run"] for node in tree if node["dataset"] == shop.RAW)
+
+
+def test_the_past_has_settings_for_who_may_see_all_alone(settled):
+    """They may name anything; the run itself is told to both."""
+    whole, cut = (_raw_then(settled, who) for who in ("boss", "shop"))
+
+    assert (whole["spark_conf"], whole["parameters"]) == ({"spark.in": HIDDEN}, {"of": PAYROLL})
+    assert cut == whole | {"spark_conf": {}, "parameters": {}, "job_name": None}
+
+
+def test_the_past_ends_at_what_is_hidden_and_says_so(settled):
+    """The boss sees the hidden dataset on both sides; the other that something is left out."""
+    whole, cut = (settled.get(_THEN, who).json() for who in ("boss", "shop"))
+
+    ends = [
+        [node["dataset"] for node in tree]
+        for answer in (whole, cut)
+        for tree in (answer["upstream"], answer["downstream"])
+    ]
+    up, down = [shop.RAW, shop.REF], [shop.MART]
+    assert ends == [[*up, PAYROLL], [*down, PAYROLL], up, down]
+    assert "parts are hidden from this token" in cut["partial_reason"]
+
+
+@pytest.mark.postgres_always
+@pytest.mark.parametrize(
+    ("path", "run_in"),
+    [
+        ("/api/v1/runs?dataset=core/orders", lambda answer: answer["runs"][0]),
+        ("/api/v1/lineage?dataset=core/orders", lambda answer: answer["last_run"]),
+        ("/api/v1/dataset?dataset=core/orders", lambda answer: answer["last_run"]),
+    ],
+)
+def test_a_run_goes_by_its_applications_name_where_not_all_may_be_seen(estate, path, run_in):
+    """Spark names a job after what it writes; one that touched what is hidden has no name."""
+    whole, cut = (run_in(estate.get(path, who).json()) for who in ("boss", "shop"))
+    assert (whole["job_name"], cut) == ("etl.insert", whole | {"job_name": None})
+
+    with writing(estate.catalog) as connection:
+        of_hidden = tables.run_io.c.dataset_key == key(HIDDEN, PAYROLL)
+        connection.execute(delete(tables.run_io).where(of_hidden))
+
+    assert run_in(estate.get(path, "shop").json())["job_name"] == "etl"

@@ -1,0 +1,242 @@
+"""M7: every lineage query that the API answered, and how fast."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from litestar.testing import TestClient
+from prometheus_client import CollectorRegistry, generate_latest
+from sqlalchemy import Engine, insert, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from lineage.process.clock import to_micros
+from lineage.states import QUERY_LATENCY
+from service.api.app import create_app
+from service.api.served import flush, queries
+from service.api.served.counter_buffer import Batch, Tallies
+from service.api.served.flush import write_down
+from service.api.served.queries import Took
+from service.exporter.metrics import CatalogCollector
+from service.runtime.periodic import Bookkeeper
+from service.runtime.settings import Settings
+from tests.service import shop
+from tests.service.commandline import answer
+
+pytestmark = pytest.mark.postgres_nightly
+
+NOW = datetime.fromisoformat("2026-11-21T12:30:00+00:00")
+AT = to_micros(NOW)
+HOUR = to_micros(NOW.replace(minute=0))
+_COUNTER = "SELECT sli, tier, tier_origin, good, total, unknown FROM served_counter"
+
+
+@pytest.fixture
+def settings(catalog: Engine) -> Settings:
+    """Of a service over the shop."""
+    shop.fill(catalog)
+    return Settings(catalog_url=catalog.url.render_as_string(hide_password=False))
+
+
+@pytest.fixture
+def tallies() -> Tallies:
+    """What waits to be written down."""
+    return Tallies()
+
+
+@pytest.fixture
+def client(settings: Settings, tallies: Tallies) -> Iterator[TestClient]:
+    """The API, with its tallies in the test's hand."""
+    app = create_app(settings, clock=lambda: NOW, tallies=tallies)
+    with TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False) as client:
+        yield client
+
+
+def _rows(catalog: Engine, sql: str) -> list[tuple[Any, ...]]:
+    with catalog.connect() as connection:
+        return [tuple(row) for row in connection.execute(text(sql))]
+
+
+@pytest.mark.parametrize(
+    ("status", "seconds", "outcome"),
+    [
+        (200, 0.499, {"good": 1}),
+        (404, 0.499, {"good": 1}),
+        (200, 0.5, {"bad": 1}),
+        (503, 0.001, {"bad": 1}),
+        (500, 0.001, {"bad": 1}),
+        (400, 0.001, {}),
+        (401, 0.001, {}),
+        (403, 0.001, {}),
+    ],
+)
+def test_good_is_fast_and_without_an_error(status, seconds, outcome):
+    """Half a second is too slow; what ran no query is no sample."""
+    batch = queries.judged("lineage", status, Took(seconds), AT)
+
+    assert batch.outcomes == {(QUERY_LATENCY.id, HOUR, name): n for name, n in outcome.items()}
+    assert bool(batch.buckets) == bool(outcome)
+
+
+def test_a_query_is_counted_once_with_its_kind(client, tallies):
+    """Lineage, dataset, why, datasets and runs are queries; how Lineward is, is none."""
+    for path in (
+        "/api/v1/lineage?dataset=core/orders",
+        "/api/v1/dataset?dataset=core/orders",
+        "/api/v1/why?dataset=core/orders",
+        "/api/v1/datasets",
+        f"/api/v1/runs/{shop.RUN_ID}",
+        "/api/v1/slis",
+        "/api/v1/status",
+        "/livez",
+        "/nowhere",
+    ):
+        client.get(path)
+
+    taken = tallies.take()
+
+    assert taken.outcomes.total() == 5
+    asked = {query for _, _, query, le in taken.buckets if le == "+Inf"}
+    assert asked == {"lineage", "dataset", "why", "datasets", "run"}
+
+
+def test_a_probe_of_our_own_is_measured_and_outside(client, tallies):
+    """It may say how fast we are, never that we serve well."""
+    client.get("/api/v1/lineage?dataset=core/orders", headers={"Lineward-Probe": "1"})
+
+    taken = tallies.take()
+
+    assert not taken.outcomes
+    assert taken.buckets[queries.METRIC, "lineward", "probe", "+Inf"] == 1
+
+
+def test_a_query_that_fails_is_bad(client, tallies, monkeypatch):
+    """A 500 answers nothing, however fast."""
+
+    def broken(*_arguments: object) -> None:
+        message = "broken"
+        raise RuntimeError(message)
+
+    monkeypatch.setattr("service.api.routes.lineage.lineage", broken)
+
+    assert client.get("/api/v1/lineage?dataset=core/orders").status_code == 500
+
+    (id_,) = tallies.take().outcomes
+    assert id_ == (QUERY_LATENCY.id, HOUR, "bad")
+
+
+@pytest.mark.postgres_always
+def test_what_was_served_stands_in_the_catalog_and_adds_up(catalog, tallies):
+    """Two turns of the bookkeeping, as after a restart: sums, and a cumulative histogram."""
+    for seconds in (0.02, 0.7):
+        tallies.add(queries.judged("lineage", 200, Took(seconds), AT))
+        write_down(catalog, tallies)
+    write_down(catalog, tallies)
+
+    assert _rows(catalog, _COUNTER) == [("M7", "all", "default", 1.0, 2.0, 0.0)]
+    assert _rows(catalog, "SELECT sli, tier, hour, good, total FROM served_hour") == [
+        ("M7", "all", HOUR, 1.0, 2.0)
+    ]
+    found = dict(_rows(catalog, "SELECT le, value FROM served_bucket"))
+    assert (found["0.01"], found["0.025"], found["0.5"], found["1.0"], found["+Inf"]) == (
+        *(0.0, 1.0, 1.0, 2.0, 2.0),
+    )
+    assert found["sum"] == pytest.approx(0.72)
+
+
+@pytest.mark.usefixtures("settings")
+def test_no_query_is_no_sample(catalog, tallies):
+    """Nothing asked: no row, no ratio, neither 100 % nor 0 %."""
+    write_down(catalog, tallies)
+
+    assert _rows(catalog, _COUNTER) == []
+    (row,) = [row for row in answer("slis", catalog=catalog) if row["id"] == "M7"]
+    assert (row["total"], row["ratio"], row["objective"]) == (0, None, 0.95)
+
+
+def test_a_catalog_that_is_away_costs_no_figure(catalog, tallies, monkeypatch):
+    """What could not be written waits for the next turn."""
+    tallies.add(queries.judged("lineage", 200, Took(0.1), AT))
+    monkeypatch.setattr(flush, "add", _away)
+    with pytest.raises(SQLAlchemyError):
+        write_down(catalog, tallies)
+    monkeypatch.undo()
+
+    write_down(catalog, tallies)
+
+    assert _rows(catalog, _COUNTER) == [("M7", "all", "default", 1.0, 1.0, 0.0)]
+
+
+def _away(*_arguments: object) -> None:
+    message = "the catalog is away"
+    raise SQLAlchemyError(message)
+
+
+def test_a_service_that_stops_writes_down_what_is_left(settings, catalog, tallies):
+    """Its last turn comes after its last answer: a clean restart loses nothing."""
+    bookkeeper = Bookkeeper(
+        settings.catalog, [lambda engine: write_down(engine, tallies)], every_seconds=3_600
+    )
+    bookkeeper.start()
+    tallies.add(queries.judged("lineage", 200, Took(0.1), AT))
+
+    bookkeeper.stop()
+
+    assert _rows(catalog, _COUNTER) == [("M7", "all", "default", 1.0, 1.0, 0.0)]
+
+
+def test_the_bookkeeping_makes_no_catalog(tmp_path, tallies):
+    """A service that is up first leaves the making to the pipeline, and keeps its figures."""
+    tallies.add(queries.judged("lineage", 503, Took(0.1), AT))
+
+    Bookkeeper(
+        f"sqlite:///{tmp_path / 'catalog.db'}", [lambda engine: write_down(engine, tallies)]
+    ).turn()
+
+    assert not (tmp_path / "catalog.db").exists()
+    assert tallies.take().outcomes.total() == 1
+
+
+def test_one_work_that_fails_keeps_no_other_from_its_turn(settings, catalog, tallies):
+    """A thread that ended would leave every counter standing still."""
+    tallies.add(queries.judged("lineage", 200, Took(0.1), AT))
+
+    Bookkeeper(settings.catalog, [_away, lambda engine: write_down(engine, tallies)]).turn()
+
+    assert _rows(catalog, _COUNTER) == [("M7", "all", "default", 1.0, 1.0, 0.0)]
+
+
+def test_metrics_and_slis_show_it_though_the_pipeline_is_dead(catalog, tallies):
+    """Its figures rest on no evaluation: the counters, the histogram and the day's ratio stand."""
+    now = datetime.now(UTC)
+    shop.fill(catalog, evaluated_at=datetime(2026, 11, 1, tzinfo=UTC))
+    with writing(catalog) as connection:
+        connection.execute(insert(tables.meta), {"name": "catalog_epoch", "value": "e9"})
+    for seconds in (0.1, 0.2, 0.3, 0.9):
+        tallies.add(queries.judged("lineage", 200, Took(seconds), to_micros(now)))
+    write_down(catalog, tallies)
+
+    scraped = _scrape(catalog)
+
+    labels = 'epoch="e9",sli="query_latency",tier="all",tier_origin="default"'
+    assert f"lineage_sli_good_total{{{labels}}} 3.0" in scraped
+    assert f"lineage_sli_total{{{labels}}} 4.0" in scraped
+    assert 'lineage_query_seconds_bucket{backend="lineward",le="0.5",query="lineage"} 3.0' in (
+        scraped
+    )
+    (row,) = [row for row in answer("slis", catalog=catalog) if row["id"] == "M7"]
+    assert (row["good"], row["total"], row["ratio"]) == (3, 4, 0.75)
+
+
+def _scrape(catalog: Engine) -> str:
+    registry = CollectorRegistry()
+    url = catalog.url.render_as_string(hide_password=False)
+    registry.register(CatalogCollector(Settings(catalog_url=url)))
+    return generate_latest(registry).decode()
+
+
+def test_an_empty_batch_is_nothing():
+    """It opens no transaction."""
+    assert not Batch()

@@ -1,0 +1,268 @@
+import json
+import logging
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import httpx
+import pytest
+from litestar.testing import TestClient
+from sqlalchemy import Engine
+
+from lineage.catalog.engine import catalog_url, migrate, open_catalog
+from lineage.process.clock import Clock
+from service.api.app import create_app
+from service.runtime.settings import Settings
+from tests.service import shop
+from tests.service.commandline import answer, environ
+from tests.service.waiting import until
+from tests.suite.asking import CLIENT
+
+pytestmark = pytest.mark.postgres_nightly
+
+
+def _client(settings: Settings, **more: Clock) -> TestClient:
+    return TestClient(create_app(settings, **more), base_url="http://127.0.0.1")
+
+
+@pytest.fixture
+def client(catalog: Engine) -> Iterator[TestClient]:
+    """The API over the shop."""
+    shop.fill(catalog)
+    url = catalog.url.render_as_string(hide_password=False)
+    with _client(Settings(catalog_url=url)) as client:
+        yield client
+
+
+def test_datasets_are_the_same_rows_as_the_command_gives(client, catalog):
+    """One answer, two ways to ask; a whole page says that it is whole."""
+    found = client.get("/api/v1/datasets").json()
+
+    assert found["datasets"] == answer("datasets", catalog=catalog)
+    assert (found["total"], found["partial"], found["next_cursor"]) == (4, False, None)
+
+
+def test_a_page_that_is_cut_says_so_and_where_the_next_begins(client):
+    """Two of four: partial, with the reason; the last page ends it."""
+    first = client.get("/api/v1/datasets", params={"limit": 2}).json()
+    onwards = {"limit": 2, "cursor": first["next_cursor"]}
+    last = client.get("/api/v1/datasets", params=onwards).json()
+
+    assert first["partial"] is True
+    assert first["partial_reason"] == "2 of 4 shown"
+    assert last["next_cursor"] is None
+    names = [row["dataset"] for row in first["datasets"] + last["datasets"]]
+    assert sorted(names) == sorted(shop.NAMES)
+
+
+def test_a_dataset_with_slashes_in_its_name_is_asked_for_by_parameters(client):
+    """Namespace and name stand in the query, so that no slash needs an escape."""
+    asked = {"dataset_namespace": shop.NAMESPACE, "dataset": shop.CORE}
+
+    found = client.get("/api/v1/dataset", params=asked).json()
+
+    assert found["dataset"] == shop.CORE
+    assert found["aliases"] == [
+        {"dataset_namespace": "hive://shop", "dataset": "core.orders", "rule": "symlink"}
+    ]
+    assert [state["state"] for state in found["states"]] == ["good", "bad"]
+
+
+def test_a_spelling_of_the_namespace_leads_to_the_same_dataset(client):
+    """`s3a://shop` is `s3://shop`."""
+    asked = {"dataset_namespace": "s3a://shop", "dataset": shop.CORE}
+
+    assert client.get("/api/v1/dataset", params=asked).json()["dataset_namespace"] == "s3://shop"
+
+
+def test_lineage_may_be_asked_in_one_direction(client):
+    """Upstream only: the other tree is not walked."""
+    asked = {"dataset": shop.CORE, "direction": "upstream", "depth": 1}
+
+    found = client.get("/api/v1/lineage", params=asked).json()
+
+    assert [node["dataset"] for node in found["upstream"]] == [shop.RAW, shop.REF]
+    assert found["downstream"] == []
+
+
+def test_what_hangs_on_a_dataset_may_be_asked_to_a_depth(client):
+    """To the end unless told; what is cut says so."""
+    asked = {"dataset": shop.REF}
+
+    whole = client.get("/api/v1/impact", params=asked).json()
+    near = client.get("/api/v1/impact", params={**asked, "depth": 1}).json()
+
+    assert [row["dataset"] for row in whole["affected"]] == [shop.CORE, shop.MART]
+    assert [row["dataset"] for row in near["affected"]] == [shop.CORE]
+    assert (whole["partial"], near["partial_reason"]) == (False, "more lies beyond depth 1")
+
+
+def test_a_run_by_its_id(client):
+    """Who, how it ended, what it read and wrote."""
+    (found,) = client.get(f"/api/v1/runs/{shop.RUN_ID}").json()["runs"]
+
+    assert (found["status"], found["error_message"]) == ("FAIL", "division by zero")
+    assert (found["code_version"], found["spark_conf"]) == ("4f1c0de", {})
+    assert found["parameters"] == {"run_date": "2026-11-20"}
+    assert [(io["dataset"], io["direction"]) for io in found["datasets"]] == [
+        (shop.RAW, "read"),
+        (shop.CORE, "write"),
+    ]
+
+
+def test_stale_figures_say_so(catalog):
+    """A dead pipeline: every ratio null, `stale` and `partial` true, with the reason."""
+    then = datetime.now(UTC)
+    shop.fill(catalog, evaluated_at=then)
+    url = catalog.url.render_as_string(hide_password=False)
+
+    later = then + timedelta(minutes=5)
+    with _client(Settings(catalog_url=url), clock=lambda: later) as client:
+        found = client.get("/api/v1/slis").json()
+
+    assert {row["ratio"] for row in found["slis"]} == {None}
+    assert (found["stale"], found["partial"]) == (True, True)
+    assert "states that were good then are unknown now" in found["partial_reason"]
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "detail"),
+    [
+        ("/api/v1/runs/none", 404, "no event of a run 'none' has been seen"),
+        (
+            "/api/v1/datasets?state=worse",
+            400,
+            "state: expected one of bad, failing, unknown, learning",
+        ),
+        ("/api/v1/datasets?tier=gold", 400, "tier: expected one of critical, important"),
+        ("/api/v1/lineage?dataset=x&depth=0", 400, "depth"),
+        ("/api/v1/lineage", 400, "dataset"),
+        ("/nowhere", 404, "Not Found"),
+    ],
+)
+def test_a_refusal_is_problem_json(client, path, status, detail):
+    """Status, title and a sentence, in the same shape for every error."""
+    rejected = client.get(path)
+
+    assert rejected.status_code == status
+    assert rejected.headers["content-type"] == "application/problem+json"
+    assert rejected.json()["status"] == status
+    assert detail in rejected.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        ("lake.core.orders", "s3://shop/core/orders"),  # its alias is core.orders
+        ("lake.mart.daily", "s3://shop/mart/daily"),
+        ("lake.mart.weekly", None),
+    ],
+)
+def test_a_name_with_its_catalog_names_the_table_as_a_candidate(client, wanted, found):
+    """Answer 404: a table of that name in another catalog is another table."""
+    rejected = client.get(f"/api/v1/dataset?dataset={wanted}")
+
+    assert rejected.status_code == 404
+    assert rejected.json().get("candidates") == ([found] if found else None)
+
+
+def test_an_unknown_dataset_names_candidates(client):
+    """404, with what was likely meant."""
+    rejected = client.get("/api/v1/dataset", params={"dataset": "contries"})
+
+    assert rejected.status_code == 404
+    assert rejected.json()["candidates"] == ["s3://shop/ref/countries"]
+
+
+def test_before_the_first_event_the_api_is_alive_and_not_ready(tmp_path: Path):
+    """503 with what to do, on every question; the process itself is fine."""
+    with _client(Settings(data_dir=tmp_path)) as client:
+        assert client.get("/livez").status_code == 200
+        assert client.get("/readyz").status_code == 503
+        assert "send OpenLineage events to" in client.get("/api/v1/slis").json()["detail"]
+        assert client.get("/api/v1/status").json()["partial"] is True
+
+
+def test_every_answer_forbids_what_a_page_could_do(client):
+    """Nothing is run, framed or sniffed; what is kept is the asker's, and asked for anew."""
+    headers = client.get("/api/v1/slis").headers
+
+    assert headers["content-security-policy"] == "default-src 'none'; frame-ancestors 'none'"
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["cache-control"] == "private, no-cache"
+    assert client.get("/api/v1/runs/none").headers["cache-control"] == "no-store"
+
+
+def test_another_host_name_is_refused_on_loopback(client):
+    """A page whose name was made to lead to 127.0.0.1 reads nothing."""
+    assert client.get("/api/v1/slis", headers={"host": "evil.example"}).status_code == 400
+
+
+def test_the_description_names_every_path(client):
+    """OpenAPI at /schema."""
+    described = client.get("/schema").json()
+
+    assert described["openapi"].startswith("3.")
+    assert {"/api/v1/datasets", "/api/v1/lineage", "/api/v1/runs/{run_id}"} <= set(
+        described["paths"]
+    )
+
+
+def test_the_service_role_serves_api_and_metrics_and_stops_cleanly(tmp_path: Path):
+    """The real process on real ports: both answer, and SIGTERM is exit code 0."""
+    engine = open_catalog(catalog_url(tmp_path))
+    migrate(engine)
+    shop.fill(engine)
+    engine.dispose()
+    api, metrics = _free_port(), _free_port()
+    ports = {"LINEWARD_SERVICE_PORT": str(api), "LINEWARD_METRICS_PORT": str(metrics)}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "service"], env=environ(LINEWARD_DATA_DIR=str(tmp_path), **ports)
+    )
+    try:
+        slis = until(lambda: _get(f"http://127.0.0.1:{api}/api/v1/slis"))
+        scraped = until(lambda: _get(f"http://127.0.0.1:{metrics}/metrics"))
+    finally:
+        process.terminate()
+
+    assert json.loads(slis)["slis"]
+    assert "lineage_sli_good_total" in scraped
+    assert process.wait(30) == 0
+
+
+def _get(url: str) -> str | None:
+    try:
+        return CLIENT.get(url).raise_for_status().text
+    except httpx.TransportError:
+        return None
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return probe.getsockname()[1]
+
+
+def test_the_application_leaves_logging_as_it_was(tmp_path: Path):
+    """Check that httpx logs no URL: a webhook's may hold a secret."""
+    root = logging.getLogger()
+    before = root.level, list(root.handlers), logging.getLogger("httpx").getEffectiveLevel()
+    create_app(Settings(data_dir=tmp_path))
+
+    after = root.level, list(root.handlers), logging.getLogger("httpx").getEffectiveLevel()
+    assert after == before
+
+
+def test_a_path_that_is_not_there_is_a_page_to_a_browser(catalog):
+    """And a problem to anybody else; neither names a class of ours."""
+    shop.fill(catalog)
+    settings = Settings(catalog_url=catalog.url.render_as_string(hide_password=False))
+    with TestClient(create_app(settings), base_url="http://127.0.0.1") as client:
+        page = client.get("/nosuch", headers={"Accept": "text/html,*/*;q=0.8"})
+        response = client.get("/nosuch", headers={"Accept": "*/*"})
+
+    assert (page.status_code, page.headers["content-type"]) == (404, "text/html; charset=utf-8")
+    assert "Not Found" in page.text
+    assert (response.status_code, response.json()["title"]) == (404, "Not Found")

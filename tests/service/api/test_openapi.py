@@ -1,0 +1,220 @@
+"""What OpenAPI says of the service is so: whatever is asked, it answers as it is described."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from litestar.testing import TestClient
+from schemathesis import APIOperation, Case
+from schemathesis.checks import not_a_server_error
+from schemathesis.core.failures import FailureGroup
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+from sqlalchemy import Engine, insert
+
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from service.api import app
+from service.api.app import create_app
+from service.queries.lake.windows import time_of_id
+from service.queries.marquez_api.identifiers import version_id
+from service.runtime.settings import Settings
+from tests.service import shop
+from tests.service.listed import LISTS
+from tests.service.queries.lake.laid import lay_events
+from tests.service.queries.marquez_api.warehouse import write_row
+from tests.slis.stream.spools import run_event
+from tests.suite.examples import is_long
+
+_CHECKS = [
+    not_a_server_error,
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+]
+# The same examples each time.
+_FEW = settings(
+    max_examples=25 if is_long() else 12,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+# What would be done waits for an evaluation, which nobody makes here.
+_WAITS = "/api/v1/incidents/{incident_id}/{action}"
+_KNOWN = {
+    "dataset": shop.CORE,
+    "dataset_namespace": shop.NAMESPACE,
+    "run_id": shop.RUN_ID,
+    "first": shop.RUN_ID,
+    "second": "run-10",
+    "incident_id": "inc-010",
+    "nodeId": f"dataset:{shop.NAMESPACE}:{shop.CORE}",
+    "state": "bad",
+    "at": "2026-11-20T12:00:00Z",
+    "before": "2026-11-21",
+    "after": "2026-11-20",
+    "namespace": shop.NAMESPACE,
+    "source": shop.NAMESPACE,
+    "job_namespace": "jobs",
+    "job": "etl.insert",
+    "version": version_id(shop.at(2), shop.RUN_ID),
+    "timezone": "Europe/London",
+    "from": "2026-11-20",
+    "to": "2026-11-20",
+}
+
+
+@pytest.fixture
+def client(catalog: Engine, tmp_path: Path) -> Iterator[TestClient]:
+    """The API over the shop, with some of everything that is listed."""
+    shop.fill(catalog)
+    for one in LISTS:
+        one.add(catalog, range(10, 14))
+    with writing(catalog) as connection:
+        row = {**write_row(shop.dataset_key(shop.CORE), 10, 2), "root_run_id": shop.RUN_ID}
+        connection.execute(insert(tables.dataset_write), [row])
+    started_at = time_of_id(shop.RUN_ID)
+    assert started_at is not None
+    lay_events(catalog, tmp_path, [run_event("COMPLETE", started_at, run=shop.RUN_ID)])
+    url = catalog.url.render_as_string(hide_password=False)
+    settings = Settings(catalog_url=url, data_dir=tmp_path)
+    with TestClient(
+        create_app(settings), base_url="http://127.0.0.1", raise_server_exceptions=False
+    ) as client:
+        yield client
+
+
+def _answered(client: TestClient, case: Case) -> int:
+    """The status of what it answers, once that is as it is described."""
+    asked = case.as_transport_kwargs(base_url="http://127.0.0.1")
+    known = ("method", "url", "params", "headers", "json", "content")
+    answer = client.request(**{name: asked[name] for name in known if asked.get(name) is not None})
+    case.validate_response(answer, checks=_CHECKS)
+    return answer.status_code
+
+
+def _of_the_shop(case: Case) -> None:
+    """The same question of what there is: names by chance are names of nothing."""
+    for name in case.query or {}:
+        case.query[name] = _KNOWN.get(name, case.query[name])
+    for name in case.path_parameters or {}:
+        if name in _KNOWN:  # what is here is encoded
+            case.path_parameters[name] = quote(_KNOWN[name], safe="")
+
+
+def _statuses(client: TestClient, operation: APIOperation) -> set[int]:
+    """What an operation answers to some questions, and to the same of what there is."""
+    statuses: set[int] = set()
+
+    @_FEW
+    @given(case=operation.as_strategy())
+    def ask(case: Case) -> None:
+        statuses.add(_answered(client, case))
+        _of_the_shop(case)
+        statuses.add(_answered(client, case))
+
+    ask()
+    return statuses
+
+
+def test_whatever_is_asked_the_answer_is_as_it_is_described(client):
+    """No 5xx; a status and a media type that are written down; a body of that schema."""
+    schema = schemathesis.openapi.from_dict(client.get("/schema").json())
+    operations = [found.ok() for found in schema.get_all_operations()]
+
+    answered = {
+        operation.label: _statuses(client, operation)
+        for operation in operations
+        if operation.path != _WAITS
+    }
+
+    told_nothing = {label for label, codes in answered.items() if 200 not in codes}
+    assert len(answered) > 20
+    assert {label for label in told_nothing if label.startswith("GET")} == set()
+
+
+@pytest.mark.postgres_nightly
+def test_an_answer_that_is_otherwise_than_described_is_found(client):
+    """The mutant of the test above: a description that says something else of one answer."""
+    answer = client.get("/schema").json()
+    answer["components"]["schemas"]["DatasetPage"]["properties"]["total"] = {"type": "string"}
+    schema = schemathesis.openapi.from_dict(answer)
+
+    with pytest.raises(FailureGroup, match="violates schema"):
+        _statuses(client, schema["/api/v1/datasets"]["GET"])
+
+
+_NOWHERE = (
+    "/api/v1/dataset?dataset=a%00b",
+    "/api/v1/incidents/a%00b",
+    "/api/v1/datasets?contains=%00",
+    "/api/v1/lineage?nodeId=dataset:a:%00",
+)
+
+
+@pytest.mark.parametrize("path", _NOWHERE)
+def test_a_nul_is_refused_in_words(client, path):
+    """PostgreSQL holds none: it was once a 500."""
+    rejected = client.get(path)
+
+    assert (rejected.status_code, "NUL" in rejected.json()["detail"]) == (400, True)
+
+
+def test_a_nul_in_a_body_is_refused_and_a_backslash_is_not(client):
+    """By its escape in JSON."""
+    codes = [
+        client.post(
+            "/api/v1/suppressions",
+            content=b'{"pattern": "s3://shop/*", "for": "1h", "reason": "%s"}' % reason,
+            headers={"content-type": "application/json"},
+        ).status_code
+        for reason in (rb"a\u0000", rb"a\\u0000")
+    ]
+
+    assert codes == [400, 201]
+
+
+def test_without_the_check_a_nul_would_fail_in_postgresql(client, catalog, monkeypatch):
+    """The mutant of both."""
+    monkeypatch.setattr(app, "require_sound", lambda _request: None)
+
+    code = client.get(_NOWHERE[0]).status_code
+
+    assert code == (404 if catalog.dialect.name == "sqlite" else 500)
+
+
+@pytest.mark.postgres_nightly
+def test_every_refusal_is_described_and_none_of_the_framework_s(client):
+    """As problem JSON, on every operation."""
+    answer = client.get("/schema").json()
+    operations = [one for path in answer["paths"].values() for one in path.values()]
+
+    rejections = [
+        {code: list(text["content"]) for code, text in one["responses"].items() if code >= "4"}
+        for one in operations
+    ]
+    assert rejections == [{"default": ["application/problem+json"]}] * len(operations)
+    assert answer["components"]["schemas"]["Problem"]["required"] == ["title", "status", "detail"]
+
+
+@pytest.mark.postgres_nightly
+def test_what_a_request_sends_is_described(client):
+    """Each that takes a body says of which shape."""
+    answer = client.get("/schema").json()
+
+    bodies = {
+        path: item["post"]["requestBody"]["content"]["application/json"]["schema"]
+        for path, item in answer["paths"].items()
+        if "post" in item
+    }
+    assert len(bodies) == 4
+    assert bodies["/api/v1/suppressions"] == {"$ref": "#/components/schemas/Planned"}
+    assert answer["components"]["schemas"]["Planned"]["required"] == ["pattern", "reason"]

@@ -1,0 +1,127 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from lab.commands.bench import table, tables
+from lineage.policy import parse
+from service.cli.commands.known import COMMANDS
+from service.cli.terminal import console
+from tests.service import shop
+from tests.service.commandline import answer, lineward
+from tests.service.listed import add_runs
+
+pytestmark = pytest.mark.postgres_nightly
+
+
+def test_help_names_every_command_with_one_line():
+    """Every command can be imported, and says what it does."""
+    shown = lineward("--help", COLUMNS="120").stdout
+
+    rows = [line for line in shown.splitlines() if line.startswith("│ ")]
+    assert len([row for row in rows if "│ --" not in row]) == len(COMMANDS)
+    assert "Run collector, pipeline and service until Ctrl-C" in shown
+
+
+def test_an_unknown_command_is_wrong_usage():
+    """Exit code 2, as for every wrong option."""
+    assert lineward("slos").returncode == 2
+
+
+def test_a_setting_out_of_range_names_its_variable(tmp_path: Path):
+    """Nothing starts on a port that cannot be."""
+    done = lineward("up", "--data-dir", str(tmp_path), LINEWARD_SERVICE_PORT="70000")
+
+    assert done.returncode == 2
+    assert "LINEWARD_SERVICE_PORT" in done.stderr
+
+
+def test_a_policy_is_checked_before_it_is_used(tmp_path: Path):
+    """A right one is exit code 0 with its hash, a wrong one 6 with line and path."""
+    file = tmp_path / "lineward.yaml"
+    file.write_text("owners:\n  - name: sales\n")
+    right = lineward("policy", "check", str(file), "--json")
+    file.write_text("owners:\n  - name: 7\n")
+    wrong = lineward("policy", "check", str(file))
+
+    assert right.returncode == 0
+    assert json.loads(right.stdout)["valid"] is True
+    assert wrong.returncode == 6
+    assert "lineward.yaml:2" in wrong.stderr
+
+
+def test_what_a_policy_says_in_vain_is_told(tmp_path: Path):
+    """A rule that nothing acts on must not let anybody believe that it does."""
+    file = tmp_path / "lineward.yaml"
+    file.write_text("datasets:\n  - {match: x/*, pii: true}\n")
+
+    checked = lineward("policy", "check", str(file)).stdout
+    assert "datasets[].pii: accepted; this version only exports a metric for it" in checked
+    text = lineward("policy", "check", str(file), "--json")
+    assert json.loads(text.stdout)["not_in_force"] == ["datasets[].pii"]
+
+
+def test_who_cannot_be_told_is_named(tmp_path: Path):
+    """A policy is taken without channels: what nobody can be told of goes to the platform."""
+    file = tmp_path / "lineward.yaml"
+    file.write_text("owners:\n  - {name: shop}\n")
+
+    assert "owners[0]: 'shop' has no slack" in lineward("policy", "check", str(file)).stdout
+    text = json.loads(lineward("policy", "check", str(file), "--json").stdout)
+    assert len(text["unreachable"]) == 1
+
+
+def test_policy_check_names_channels_of_no_type(tmp_path: Path):
+    """Name an entry that no type of channel knows: nobody would be notified through it."""
+    file = tmp_path / "lineward.yaml"
+    file.write_text("owners:\n  - {name: shop, notify: ['pigeon:shop', 'json://h/x']}\n")
+
+    checked = lineward("policy", "check", str(file)).stdout
+    assert "notify: no type of channel knows 'pigeon:shop'" in checked
+    assert json.loads(lineward("policy", "check", str(file), "--json").stdout)["unclaimed"] == [
+        "pigeon:shop"
+    ]
+
+
+def test_a_suggested_policy_is_a_policy(catalog):
+    """What was seen becomes YAML that `policy check` takes."""
+    shop.fill(catalog)
+
+    done = lineward("policy", "suggest", catalog=catalog)
+
+    assert done.returncode == 0, done.stderr
+    assert parse(done.stdout)
+
+
+def test_a_figure_stands_beside_its_budget():
+    """`warm_seconds` has `budget_warm_seconds` for its budget; what has none stands alone."""
+    shown = table({"datasets": 7, "warm_seconds": 2.5, "budget_warm_seconds": 8.0})
+
+    cells = list(zip(*(column.cells for column in shown.columns), strict=True))
+    assert [tuple(map(str, row)) for row in cells] == [
+        ("datasets", "7", ""),
+        ("warm_seconds", "2.5", "8"),
+    ]
+    assert console().width == 200
+
+
+def test_rows_of_figures_are_a_table_of_their_own():
+    """A sweep over sizes is a grid, beside the figures that stand alone."""
+    alone, sweep = tables({"events": 7, "sizes": [{"events": 10, "seconds": 0.5}]})
+
+    assert [str(column.header) for column in alone.columns] == ["figure", "measured", "budget"]
+    assert [str(column.header) for column in sweep.columns] == ["events", "seconds"]
+    assert [str(cell) for column in sweep.columns for cell in column.cells] == ["10", "0.5"]
+
+
+def test_runs_lists_the_newest_of_a_dataset(catalog):
+    """A line each: what it did, how it ended, how long it took; the JSON is the API's."""
+    shop.fill(catalog)
+    add_runs(catalog, [1])
+
+    found = answer("runs", "core/orders", catalog=catalog)
+    shown = lineward("runs", "core/orders", "--limit", "1", catalog=catalog)
+
+    assert [run["run_id"] for run in found["runs"]] == [shop.RUN_ID, "run-1"]
+    assert (shop.RUN_ID in shown.stdout, "run-1" in shown.stdout) == (True, False)
+    assert (shown.returncode, shown.stderr) == (0, "lineward: 1 shown; older ones exist\n")

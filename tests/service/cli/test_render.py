@@ -1,0 +1,149 @@
+import json
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from service.errors import RejectedInputError
+from service.ingest.spark.spark_conf import FILE_SETTING, Place, lossless
+from tests.service.commandline import lineward
+
+PLACE = Place(
+    url="http://c:8700",
+    folder=Path("/var/spool/openlineage"),
+    name="events",
+    namespace="shop",
+    event_logs="s3a://logs/spark",
+)
+
+
+def test_every_event_goes_into_a_file_and_to_the_collector():
+    """Side by side: neither waits for, nor depends on, what becomes of the other."""
+    fields = {one.name: one.value for one in lossless(PLACE)}
+
+    transport = {
+        name.removeprefix("spark.openlineage.transport."): value
+        for name, value in fields.items()
+        if name.startswith("spark.openlineage.transport.")
+    }
+    assert transport == {
+        "type": "composite",
+        "continueOnFailure": "true",
+        "withThreadPool": "true",
+        "transports.file.type": "file",
+        "transports.file.location": "/var/spool/openlineage/events.jsonl",
+        "transports.http.type": "http",
+        "transports.http.url": "http://c:8700",
+        "transports.http.timeoutInMillis": "1000",
+    }
+    assert fields["spark.eventLog.dir"] == "s3a://logs/spark"
+    assert int(fields["spark.sql.maxMetadataStringLength"]) >= 1_000_000
+
+
+def test_it_says_that_packages_on_the_command_line_replace_the_listener():
+    """Warn who has packages of their own: the job would run without lineage."""
+    first = next(one for one in lossless(PLACE) if one.name == "spark.jars.packages")
+
+    assert "`--packages` on the command line replaces this line" in first.why
+
+
+@pytest.mark.parametrize(
+    ("options", "scala"),
+    [
+        ((), "2.13"),
+        (("--spark", "4"), "2.13"),
+        (("--spark", "3.5"), "2.12"),
+        (("--spark", "3.5", "--scala", "2.13"), "2.13"),
+    ],
+)
+def test_the_listener_is_built_for_the_scala_of_this_spark(options, scala):
+    """Open the package of Java 17 that the listener needs, beside the job's own options."""
+    rendered = lineward("render", "spark-conf", "--arguments", *options)
+    words = shlex.split(rendered.stdout.replace("\\\n", ""))
+    answer = dict(word.split("=", 1) for word in words[1::2])
+
+    package = f"io.openlineage:openlineage-spark_{scala}:1.53.0"
+    assert answer["spark.jars.packages"] == package
+    assert answer["spark.driver.defaultJavaOptions"].split() == [
+        "-XX:+IgnoreUnrecognizedVMOptions",
+        "--add-opens=java.base/java.security=ALL-UNNAMED",
+    ]
+    assert "spark.driver.extraJavaOptions" not in answer
+    assert "`--packages` on the command line replaces this line" in rendered.stderr
+    assert f"name {package} there too" in rendered.stderr
+
+
+def test_spark_4_with_scala_2_12_is_rejected():
+    rendered = lineward("render", "spark-conf", "--spark", "4", "--scala", "2.12")
+
+    assert rendered.returncode == 6
+    assert "--scala: Spark 4 supports 2.13 only" in rendered.stderr
+
+
+def test_each_form_says_the_same():
+    """Lines of spark-defaults.conf, words of spark-submit and JSON, from one command."""
+    options = ("render", "spark-conf", "--folder", "/var/it's here", "--name", "nightly")
+    as_json = json.loads(lineward(*options, "--json").stdout)
+    lines = lineward(*options).stdout.splitlines()
+    words = shlex.split(lineward(*options, "--arguments").stdout.replace("\\\n", ""))
+
+    assert dict(line.split(None, 1) for line in lines if not line.startswith("#")) == as_json
+    assert dict(word.split("=", 1) for word in words[1::2]) == as_json
+    assert set(words[0::2]) == {"--conf"}
+
+
+def test_each_application_has_a_file_of_its_own():
+    """Two that ran at once would mix their events in one: what HTTP missed as well, would be lost.
+
+    The words are made anew for each; lines that many may read say for how many they are.
+    """
+    command = ("render", "spark-conf", "--arguments")
+    first, second = (lineward(*command).stdout for _ in range(2))
+    lines = lineward("render", "spark-conf")
+
+    differing = set(first.splitlines()) ^ set(second.splitlines())
+    assert len(differing) == 2
+    assert all(f"{FILE_SETTING}=/var/spool/openlineage/events-" in line for line in differing)
+    assert "one application at a time" in lines.stderr
+    assert f"# of one application at a time: two would mix their events; --conf {FILE_SETTING}" in (
+        lines.stdout
+    )
+
+
+def test_a_shell_takes_the_words_as_they_are(tmp_path: Path):
+    """As the documentation has it, with a folder that needs quotes."""
+    rendered = lineward("render", "spark-conf", "--arguments", "--folder", "/var/it's here").stdout
+    (tmp_path / "words").write_text(rendered)
+    shell = ["bash", "-c", f"""eval "printf '%s\\n' $(cat {tmp_path}/words) job.py" """]
+    words = subprocess.run(shell, capture_output=True, text=True, check=True).stdout.splitlines()
+
+    assert words == [*shlex.split(rendered.replace("\\\n", "")), "job.py"]
+
+
+def test_the_collector_is_that_of_the_settings_unless_told():
+    """Its port comes from where every other command takes it."""
+    text = json.loads(
+        lineward("render", "spark-conf", "--json", LINEWARD_COLLECTOR_PORT="9").stdout
+    )
+
+    assert text["spark.openlineage.transport.transports.http.url"] == "http://127.0.0.1:9"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"url": "http://c:8700/api/v1/lineage"},
+        {"url": "c:8700"},
+        {"name": "../events"},
+        {"name": ""},
+        {"namespace": "shop\nspark.master local"},
+        {"namespace": "a\\b"},
+    ],
+)
+def test_what_spark_would_read_as_something_else_is_refused(wrong: dict[str, str]):
+    """A URL with a path, a name that leaves the folder, a value that ends its line."""
+    fields = {name: getattr(PLACE, name) for name in PLACE.__struct_fields__} | wrong
+
+    with pytest.raises(RejectedInputError):
+        lossless(Place(**fields))

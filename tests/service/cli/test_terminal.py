@@ -1,0 +1,152 @@
+"""What a screen shows: whole on a narrow one, and a sentence where nothing can be shown."""
+
+import subprocess
+import sys
+from datetime import UTC, datetime
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from lineage.catalog.reader import open_reader
+from service.cli.commands import diff, incidents, past
+from service.cli.terminal import grid, plain
+from service.queries.dataset import duration
+from service.queries.lineage_at_shapes import EdgeRun, PastLineage, PastNode
+from tests.service import shop
+from tests.service.commandline import environ, lineward
+from tests.service.explorer import estate
+
+_NAME = "/var/lake/warehouse/core/orders_by_customer_and_day"
+NOWHERE = "postgresql+psycopg://someone:secret@127.0.0.1:1/lineage"
+
+
+def _drawn(what, width: int) -> list[str]:
+    screen = Console(file=StringIO(), width=width, highlight=False)
+    screen.print(what)
+    return screen.file.getvalue().splitlines()
+
+
+def test_a_table_cuts_nothing_on_a_narrow_screen():
+    """A name is folded; what the next command asks for is on one line."""
+    table = grid("incident", "dataset", "tier")
+    table.add_row(*map(plain, ("3f2c9a7d10b45e86", _NAME, "important")))
+
+    lines = _drawn(table, 48)
+
+    cells = [[cell.strip() for cell in line.split("│")[1:-1]] for line in lines if "│" in line]
+    assert "".join(row[1] for row in cells) == _NAME
+    assert cells[0][0] == "3f2c9a7d10b45e86"
+    assert cells[0][2] == "important"
+
+
+@pytest.mark.parametrize(
+    ("command", "answer"),
+    [
+        (("datasets", "--owner", "nobody at all"), "no datasets match\n"),
+        (("impact", shop.MART), "0 datasets are made of it\n"),
+        (("suppressions",), "no suppression windows\n"),
+        (("set-aside",), "no events are set aside\n"),
+        (("audit", "--who", "nobody at all"), "no operator actions match\n"),
+        (("history", shop.REF), "writes: none stored\n"),
+    ],
+)
+def test_of_nothing_a_sentence_is_told_and_no_frame_is_drawn(embedded, command, answer):
+    """As `runs`, `incidents` and `lint` have theirs."""
+    shop.fill(embedded)
+
+    shown = lineward(*command, catalog=embedded).stdout
+
+    assert answer in shown
+    assert "┏" not in shown
+
+
+def test_incidents_can_be_acknowledged_as_they_are_listed(embedded):
+    """At 80 columns the id is whole."""
+    estate.fill(embedded)
+
+    shown = lineward("incidents", catalog=embedded, COLUMNS="80").stdout
+    drawn = "\n".join(_drawn(incidents.listed(_page(embedded)), 80))
+
+    assert estate.INCIDENT in shown
+    assert estate.INCIDENT in drawn
+
+
+def _page(engine):
+    with open_reader(engine.url.render_as_string(hide_password=False)) as reader:
+        return incidents.incidents(reader)
+
+
+def test_the_settings_of_a_past_run_stand_on_a_line_of_their_own():
+    """The end of the line before is no part of the text, which would be shown escaped."""
+    nothing = dict.fromkeys(EdgeRun.__struct_fields__)
+    run = EdgeRun(
+        **nothing
+        | {"root_run_id": "r1", "status": "COMPLETE", "parameters": {}}
+        | {"written_at": "2026-11-20T01:00:00Z", "spark_conf": {"spark.app.name": "core"}}
+    )
+    node = PastNode("s3://shop", "core", ["etl"], run, repeated=False, children=[])
+    fields = {"depth": 5, "partial": False, "partial_reason": None}
+    answer = PastLineage("s3://shop", "mart", "2026-11-21T00:00:00Z", [node], [], **fields)
+
+    lines = _drawn(past.past_drawing(answer), 200)
+
+    assert any(line.endswith("conf spark.app.name=core") for line in lines)
+    assert "\\n" not in "".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("message", "answer"),
+    [
+        (None, "-"),
+        ("out of memory", "out of memory"),
+        (
+            "Traceback (most recent call last):\n  File 'x'\nTypeError: no float\n SQLSTATE: 38000",
+            "Traceback (most recent call last): TypeError: no float",
+        ),
+    ],
+)
+def test_of_an_error_the_line_that_tells_is_shown(message, answer):
+    """Python's stands at the end of its traceback."""
+    assert diff.error_text(message) == answer
+
+
+@pytest.mark.parametrize("command", ["slis", "status"])
+def test_a_catalog_out_of_reach_is_one_sentence(command, tmp_path):
+    """Without a trace of a program, and without the password."""
+    done = lineward(command, "--data-dir", str(tmp_path), LINEWARD_CATALOG_URL=NOWHERE)
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("lineward: LINEWARD_CATALOG_URL: the catalog cannot be reached: ")
+    assert len(done.stderr.splitlines()) == 1
+    assert "secret" not in done.stderr
+
+
+def test_what_cannot_be_written_is_one_sentence(embedded):
+    """A full disk behind standard output."""
+    shop.fill(embedded, evaluated_at=datetime.now(UTC))
+    url = embedded.url.render_as_string(hide_password=False)
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "service.cli.main", "slis", "--json"],
+            env=environ(LINEWARD_CATALOG_URL=url),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+
+    assert (done.returncode, done.stderr) == (
+        1,
+        "lineward: standard output: No space left on device\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(None, "-"), (0.0, "0 s"), (1.4e-05, "< 1 ms"), (0.0669, "0.0669 s"), (7500.0, "2 h 5 min")],
+)
+def test_a_duration_is_written_for_people(seconds, words):
+    """Use no exponents: some clients send START and COMPLETE at once."""
+    assert duration(seconds) == words

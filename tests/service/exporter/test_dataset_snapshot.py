@@ -1,0 +1,271 @@
+"""What the metrics say of gaps, sizes, windows, stages and personal data."""
+
+import sqlite3
+import threading
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.parser import text_string_to_metric_families
+from sqlalchemy import Engine, insert, select, update
+
+from collector.spool_file import SCHEMA
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from lineage.catalog.reader import open_reader
+from lineage.policy import DEFAULT
+from lineage.policy.reading import parse
+from lineage.process.clock import to_micros
+from lineage.states import TIERS
+from service.exporter import metric_cache as seldom_module
+from service.exporter import metric_rows
+from service.exporter.metric_cache import LEAST_SECONDS, Seldom
+from service.exporter.metrics import CatalogCollector
+from service.exporter.personal_data import pii_figures
+from service.exporter.sizes import size_figures
+from service.exporter.stages import stage_figures
+from service.exporter.suppressions import window_figures
+from service.runtime.settings import Settings
+from tests.service import shop
+from tests.service.waiting import until
+from tests.slis.lake.lakes import event_row, lay, writer_of
+
+pytestmark = pytest.mark.postgres_nightly
+
+NOW = shop.DAY + timedelta(hours=4)
+
+
+def _told(families):
+    return {
+        (one.name.removeprefix("lineage_"), *one.labels.values()): one.value
+        for family in families
+        for one in family.samples
+    }
+
+
+def _scraped(catalog: Engine) -> dict:
+    registry = CollectorRegistry()
+    url = catalog.url.render_as_string(hide_password=False)
+    registry.register(CatalogCollector(Settings(catalog_url=url), lambda: datetime.now(UTC)))
+    return _told(text_string_to_metric_families(generate_latest(registry).decode()))
+
+
+@pytest.fixture
+def filled(catalog: Engine) -> Engine:
+    """The shop."""
+    shop.fill(catalog)
+    return catalog
+
+
+def _asked(catalog: Engine, figures, *more: object):
+    with open_reader(catalog.url.render_as_string(hide_password=False)) as reader:
+        return _told(figures(reader, *more))
+
+
+def test_gaps_are_counted_by_tier_and_owner_with_a_0_where_there_is_none(filled):
+    """All of the shop that is judged by coverage is good or unknown: 0, and not nothing."""
+    found = _scraped(filled)
+
+    # Labels by name: owner before tier.
+    assert [found["datasets_without_lineage", "", tier] for tier in TIERS] == [0, 0, 0]
+    assert found["datasets_without_owner", "critical"] == 2
+    assert found["datasets_without_owner", "optional"] == 0
+
+
+@pytest.mark.postgres_always
+def test_a_dataset_without_lineage_is_its_owners(filled):
+    """What coverage calls bad, by whose it is."""
+    state = tables.dataset_state
+    core = (state.c.dataset_key == shop.dataset_key(shop.CORE)) & (state.c.sli == "M1")
+    with writing(filled) as connection:
+        connection.execute(update(state).where(core).values(state="bad", reason="no_inputs"))
+
+    assert _scraped(filled)["datasets_without_lineage", "sales", "critical"] == 1
+
+
+def test_owners_beyond_the_first_are_one(monkeypatch):
+    """A label of whoever owns something is bounded, and what it counted is not lost."""
+    monkeypatch.setattr(metric_rows, "MOST_OWNERS", 1)
+    rows = [("critical", "ann", 9), ("critical", "bob", 5), ("critical", "cy", 4)]
+
+    found = metric_rows._by_owner(rows)  # noqa: SLF001 - what bounds the label
+
+    assert (found["critical", "ann"], found["critical", "(other)"]) == (9, 9)
+    assert ("critical", "bob") not in found
+
+
+def test_personal_data_is_counted_by_whether_a_tag_says_so(filled):
+    """Follow the policy's most specific rule; a tag with the value no neither adds nor removes."""
+    policy = parse(
+        "datasets: [{match: 's3://shop/core/*', pii: true}, {match: 's3://*/mart/*', pii: true}]"
+    )
+    core, mart = (shop.dataset_key(name) for name in (shop.CORE, shop.MART))
+    # A stranger's event that says no removes nothing.
+    rows = [(core, "PII", "true"), (core, "pii", "false"), (mart, "pii", "false")]
+    with writing(filled) as connection:
+        values = [{"dataset_key": k, "tag": t, "value": v, "last_seen_at": 1} for k, t, v in rows]
+        connection.execute(insert(tables.tag), values)
+
+    assert _asked(filled, pii_figures, policy) == {
+        ("pii_datasets", "yes"): 1,
+        ("pii_datasets", "no"): 1,
+    }
+    assert _asked(filled, pii_figures, DEFAULT) == {}
+
+
+def test_catalog_and_lake_are_measured_wherever_the_lake_is(filled, tmp_path: Path):
+    """Read the size of the lake from its manifest."""
+    url = filled.url.render_as_string(hide_password=False)
+    settings = Settings(catalog_url=url, data_dir=tmp_path / "none")
+    before = _asked(filled, size_figures, settings)
+    folders = lay(writer_of(filled, tmp_path), event_row(1), event_row(2))
+
+    after = _asked(filled, size_figures, settings)
+
+    assert before["catalog_bytes",] > 10_000
+    assert (before["lake_bytes",], before["lake_files",]) == (0, 0)
+    assert (after["lake_bytes",], after["lake_files",]) == (folders[0].size, 1)
+
+
+def test_windows_that_hold_now_are_told_by_name(filled):
+    """Of the policy and of people; what is planned is not."""
+    begin, until = ((NOW + timedelta(hours=h)).isoformat() for h in (-1, 1))
+    later = (NOW + timedelta(hours=9)).isoformat()
+    window = f"{{name: reload, match: s3://*, from: {begin}, until: {until}}}"
+    planned = f"{{name: later, match: s3://*, from: {until}, until: {later}}}"
+    policy = parse(f"suppressions: [{window}, {planned}]")
+
+    assert _asked(filled, window_figures, policy, NOW) == {("suppression_active", "reload"): 1}
+    assert _asked(filled, window_figures, DEFAULT, NOW) == {}
+
+
+@pytest.fixture
+def spool(tmp_path: Path) -> Path:
+    """Ten events in the catalog, received a minute before their batch; one that waits."""
+    path = tmp_path / "spool.db"
+    row = "INSERT INTO event (seq, body_hash, received_at, origin, kind, body) VALUES"
+    with sqlite3.connect(path) as connection:
+        connection.executescript(SCHEMA)
+        for seq in range(1, 12):
+            at = shop.at(3) - 60_000_000 if seq <= 10 else to_micros(NOW) - 5_000_000
+            values = (seq, str(seq).encode(), at, "http", "run", b"{}")
+            connection.execute(f"{row} (?, ?, ?, ?, ?, ?)", values)
+    connection.close()
+    return path
+
+
+def test_each_stage_of_the_newest_batch_is_told(filled, spool):
+    """Sent 30 s before it was received, a minute to land; evaluated after that."""
+    event = {"event_key": 1, "landed_at": shop.at(3), "last_seq": 10}
+    flags = dict.fromkeys(("is_streaming", "is_history", "is_skewed"), False)
+    with writing(filled) as connection:
+        sent = {"event_time": shop.at(3) - 90_000_000}
+        connection.execute(insert(tables.event), {**event, **flags, **sent})
+        connection.execute(update(tables.evaluation).values(as_of=shop.at(3) + 2_000_000))
+
+    assert _asked(filled, stage_figures, Settings(data_dir=spool.parent), NOW) == {
+        ("pipeline_backlog_oldest_seconds",): 5,
+        ("batch_events",): 10,
+        ("batch_seconds",): 60,
+        ("stage_seconds", "received"): 30,
+        ("stage_seconds", "landed"): 60,
+        ("stage_seconds", "evaluated"): 3.5,
+    }
+
+
+def test_where_batches_come_faster_than_evaluations_the_last_one_seen_is_told(filled, spool):
+    """A batch came since: it is not evaluated yet, and hides nothing of the one before."""
+    with writing(filled) as connection:
+        connection.execute(update(tables.evaluation).values(as_of=shop.at(3) + 2_000_000))
+        (batch,) = connection.execute(select(tables.batch)).mappings().all()
+        newer = {"batch_id": 99, "after_seq": 10, "last_seq": 11, "landed_at": shop.at(3.5)}
+        connection.execute(insert(tables.batch), {**batch, **newer})
+
+    assert (
+        _asked(filled, stage_figures, Settings(data_dir=spool.parent), NOW)[
+            "stage_seconds", "evaluated"
+        ]
+        == 3.5
+    )
+
+
+@pytest.mark.postgres_always
+def test_what_cannot_be_told_of_a_batch_is_absent(filled, spool, tmp_path: Path):
+    """No spool; a batch of history, not evaluated; rows that have gone."""
+    assert _asked(filled, stage_figures, Settings(data_dir=tmp_path / "none"), NOW) == {}
+    with writing(filled) as connection:
+        connection.execute(update(tables.batch).values(history=10))
+        connection.execute(update(tables.evaluation).values(as_of=shop.at(1)))
+    names = _asked(filled, stage_figures, Settings(data_dir=spool.parent), NOW).keys()
+    assert [name for name in names if name[0] == "stage_seconds"] == [("stage_seconds", "landed")]
+
+    with sqlite3.connect(spool) as connection:
+        connection.execute("DELETE FROM event")
+    connection.close()
+    assert _asked(filled, stage_figures, Settings(data_dir=spool.parent), NOW) == {
+        ("pipeline_backlog_oldest_seconds",): 0,
+        ("batch_events",): 10,
+    }
+
+
+def test_what_costs_much_is_made_seldom():
+    """Every 5 minutes; what took a minute, every 20."""
+    clock, took, made = {"now": 0.0}, {"seconds": 0.0}, list[float]()
+
+    def make():
+        made.append(clock["now"])
+        clock["now"] += took["seconds"]
+        return []
+
+    cached = Seldom(make, lambda: clock["now"])
+    for now in (0, LEAST_SECONDS - 1, LEAST_SECONDS):
+        clock["now"] = now
+        cached.current()
+    assert made == [0, LEAST_SECONDS]
+
+    clock["now"], took["seconds"] = 2 * LEAST_SECONDS, 60
+    cached.current()
+    clock["now"] += 1_199
+    cached.current()
+    assert len(made) == 3
+
+
+def test_a_scrape_waits_for_nothing_that_takes_long(monkeypatch):
+    """It sees the figures before; those that are being made are not made twice."""
+    monkeypatch.setattr(seldom_module, "PATIENCE_SECONDS", 0.01)
+    goes_on, clock = threading.Event(), {"now": 0.0}
+    first, second = GaugeMetricFamily("first", ""), GaugeMetricFamily("second", "")
+    made = iter([[first], [second]])
+
+    def make():
+        if clock["now"]:
+            assert goes_on.wait(20)
+        return next(made)
+
+    cached = Seldom(make, lambda: clock["now"])
+    until(cached.current)
+    clock["now"] = LEAST_SECONDS
+
+    assert [cached.current(), cached.current()] == [[first], [first]]
+    goes_on.set()
+    assert until(lambda: second in cached.current())
+
+
+def test_figures_that_cannot_be_made_are_absent_and_tried_anew():
+    """Not those of before, which may be of another day."""
+    clock = {"now": 0.0}
+
+    def make():
+        if clock["now"] == LEAST_SECONDS:
+            raise OSError
+        return [GaugeMetricFamily("one", "")]
+
+    cached = Seldom(make, lambda: clock["now"])
+    shown = []
+    for turn in range(3):
+        clock["now"] = turn * LEAST_SECONDS
+        shown.append(len(cached.current()))
+
+    assert shown == [1, 0, 1]

@@ -1,0 +1,26 @@
+"""The metric of datasets whose limit could not be learned."""
+
+import pytest
+from sqlalchemy import insert
+
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from tests.service import shop
+from tests.service.exporter.test_name_growth import _scraped
+
+
+@pytest.mark.postgres_nightly
+def test_datasets_whose_limit_could_not_be_learned_are_counted(catalog):
+    shop.fill(catalog)
+    assert _scraped(catalog).get_sample_value("lineage_limit_failures") == 0
+
+    row = {
+        "dataset_key": shop.dataset_key(shop.REF),
+        "cadence_class": "failed",
+        "gaps": 0,
+        "learned_at": 1,
+    }
+    with writing(catalog) as connection:
+        connection.execute(insert(tables.dataset_limit), {**row, "explanation": "an error"})
+
+    assert _scraped(catalog).get_sample_value("lineage_limit_failures") == 1

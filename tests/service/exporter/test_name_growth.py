@@ -1,0 +1,70 @@
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from prometheus_client import CollectorRegistry
+from sqlalchemy import Engine, insert
+
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from service.exporter.metrics import CatalogCollector
+from service.runtime.settings import Settings
+from tests.service import shop
+
+pytestmark = pytest.mark.postgres_nightly
+
+
+def _pattern(name: str, new: int) -> dict[str, Any]:
+    example = {"example_namespace": "s3://b", "example_name": name.replace("{n}", "7")}
+    grown = {"new_datasets": new, "is_explosion": new >= 20}
+    return {"namespace": "s3://b", "name": name, **grown, **example}
+
+
+def _scraped(catalog: Engine, *, age: timedelta = timedelta()) -> CollectorRegistry:
+    url = catalog.url.render_as_string(hide_password=False)
+    registry = CollectorRegistry()
+    registry.register(CatalogCollector(Settings(catalog_url=url), lambda: datetime.now(UTC) + age))
+    return registry
+
+
+def test_growth_is_shown_by_pattern_and_an_explosion_is_counted(catalog):
+    """What an alert asks is above 0 as long as names explode, and the pattern says which."""
+    shop.fill(catalog)
+    with writing(catalog) as connection:
+        rows = [_pattern("tmp/run_{n}", 500), _pattern("lake/x_{n}", 2)]
+        connection.execute(insert(tables.name_pattern), rows)
+    value = _scraped(catalog).get_sample_value
+
+    by_pattern = {
+        pattern: value("lineage_new_datasets_per_hour", {"pattern": pattern})
+        for pattern in ("s3://b/tmp/run_{n}", "s3://b/lake/x_{n}")
+    }
+    assert by_pattern == {"s3://b/tmp/run_{n}": 500, "s3://b/lake/x_{n}": 2}
+    assert value("lineage_name_explosion") == 1
+
+
+def test_no_growth_is_no_explosion_and_no_series(catalog):
+    """An alert on absence and one on growth must be told apart: the count is there, and 0."""
+    shop.fill(catalog)
+    value = _scraped(catalog).get_sample_value
+
+    assert value("lineage_name_explosion") == 0
+
+
+def test_a_stale_evaluation_knows_of_no_growth(catalog):
+    """A dead pipeline shows no 0."""
+    shop.fill(catalog)
+    value = _scraped(catalog, age=timedelta(minutes=5)).get_sample_value
+
+    assert value("lineage_name_explosion") is None
+
+
+def test_patterns_longer_than_a_label_are_one_series(catalog):
+    """Cut alike, they would be the same series twice, and Prometheus would drop the scrape."""
+    shop.fill(catalog)
+    with writing(catalog) as connection:
+        rows = [_pattern("x" * 300 + f"{end}_{{n}}", 3) for end in "ab"]
+        connection.execute(insert(tables.name_pattern), rows)
+    value = _scraped(catalog).get_sample_value
+
+    assert value("lineage_new_datasets_per_hour", {"pattern": f"s3://b/{'x' * 193}"}) == 6

@@ -1,0 +1,21 @@
+"""What the tests of those who answer share."""
+
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine
+
+from service.incidents import incident_commands
+from tests.service.incidents.people.answering import Answering
+
+
+@pytest.fixture
+def answering(embedded: Engine, tmp_path: Path) -> Answering:
+    """A guarded API over one open incident."""
+    return Answering(embedded, tmp_path)
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits for an answer that will not come."""
+    monkeypatch.setattr(incident_commands, "WAIT_SECONDS", 0.0)

@@ -1,0 +1,112 @@
+"""`lineward ack`, `suppress` and the rest: the same rows as the API's, by the machine's user."""
+
+import getpass
+import json
+
+import pytest
+
+from service.cli.commands import incident
+from service.errors import NotNowError
+from tests.service.commandline import answer, lineward
+
+_UNKNOWN = "0123456789abcdef"
+
+
+@pytest.fixture
+def by():
+    """Whoever runs the tests."""
+    return getpass.getuser()
+
+
+def test_an_incident_is_acknowledged_by_the_machines_user(answering, by):
+    """Answered by the next evaluation, within the five seconds that the command waits."""
+    with answering.evaluated():
+        done = lineward("ack", answering.desk.one.id, catalog=answering.catalog)
+
+    assert (done.returncode, done.stdout) == (0, f"{answering.desk.one.id}: acknowledged\n")
+    assert answering.audited() == [
+        (by, "cli", "acknowledge", None),
+        (by, "cli", "acknowledge", "done"),
+    ]
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize("action", ["resolve", "escalate", "false_alarm", "unsuppress"])
+def test_what_nobody_takes_says_so(answering, action, capsys):
+    """It is written down; exit code 0, since it will be done."""
+    incident.do(answering.settings, answering.desk.one.id, action, note="x", as_json=True)
+
+    text = json.loads(capsys.readouterr().out)
+    assert (text["action"], text["is_done"]) == (action, False)
+    assert "takes effect at the next evaluation" in text["detail"]
+
+
+def test_what_is_refused_ends_with_its_reason(answering):
+    """As the API's 409."""
+    with answering.evaluated(), pytest.raises(NotNowError, match="it is open"):
+        incident.do(answering.settings, answering.desk.one.id, "unsuppress", as_json=False)
+
+
+def test_windows_are_begun_listed_and_ended(answering, by):
+    """By pattern, with a number; the list is a table, or JSON."""
+    begun = answer(
+        *("suppress", "s3://shop/*", "--for", "2h", "--reason", "a move"),
+        catalog=answering.catalog,
+    )
+    (listed,) = answer("suppressions", catalog=answering.catalog)
+    shown = lineward("suppressions", catalog=answering.catalog).stdout
+    ended = lineward("unsuppress", str(begun["id"]), catalog=answering.catalog)
+
+    assert (listed["id"], listed["pattern"], listed["by"]) == (begun["id"], "s3://shop/*", by)
+    assert "s3://shop/*" in shown
+    assert ended.stdout == f"window {begun['id']} ended\n"
+    assert answer("suppressions", catalog=answering.catalog) == []
+    trail = answer("audit", catalog=answering.catalog)
+    assert [(row["action"], row["answer"]) for row in trail] == [
+        ("end_suppression", "done"),
+        ("suppress_pattern", "done"),
+    ]
+    assert "a move" in lineward("audit", catalog=answering.catalog).stdout
+
+
+def test_a_pattern_that_matches_nothing_is_told(answering):
+    """A slip of the pen hides nothing: the window is there, and a warning beside it."""
+    done = lineward(
+        *("suppress", "s3://shpo/*", "--for", "2h", "--reason", "a move"),
+        catalog=answering.catalog,
+    )
+
+    assert "s3://shpo/* (0 datasets) is suppressed until" in done.stdout
+    assert "no known dataset matches" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("ack", _UNKNOWN), 3, "no incident has the id"),
+        (("resolve", _UNKNOWN), 2, "--note"),
+        (("suppress", "x", "--reason", "y"), 2, "until: missing; an open window"),
+        (("suppress", "x", "--reason", "y", "--until", "x"), 2, "--until: expected a timestamp"),
+        (("suppress", _UNKNOWN, "--reason", "y", "--for", "1h"), 3, "no incident has the id"),
+        (
+            ("suppress", _UNKNOWN, "--reason", "y", "--for", "1h", "--name", "z"),
+            2,
+            "--from, --name: for patterns only",
+        ),
+        (("unsuppress", "77"), 3, "no window has the number 77"),
+        (("unsuppress", "x"), 2, "expected a window's number or an incident's id"),
+    ],
+)
+def test_what_is_wrong_is_named(answering, arguments, code, words):
+    """On standard error, with the documented exit code."""
+    done = lineward(*arguments, catalog=answering.catalog)
+
+    assert (done.returncode, words in done.stderr) == (code, True), done.stderr
+
+
+def test_without_a_catalog_none_is_made(tmp_path):
+    """Exit code 4, as for everything that asks."""
+    done = lineward("ack", _UNKNOWN, "--data-dir", str(tmp_path))
+
+    assert done.returncode == 4
+    assert list(tmp_path.iterdir()) == []

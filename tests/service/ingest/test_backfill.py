@@ -1,0 +1,169 @@
+import gzip
+import json
+import subprocess
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from service.ingest.batching import lots
+from service.ingest.event_files import Recorded, events_in
+from tests.collector.running import Collector
+from tests.service.api.test_api import _free_port
+from tests.service.commandline import lineward
+
+Load = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def _event(number: int) -> dict[str, object]:
+    return {
+        "eventType": "COMPLETE",
+        "eventTime": f"2026-10-{number % 28 + 1:02}T02:00:00Z",
+        "producer": "https://example.org/tests",
+        "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
+        "run": {"runId": f"0195f1c2-7f8e-7000-8000-{number:012}"},
+        "job": {"namespace": "jobs", "name": "etl"},
+        "inputs": [],
+        "outputs": [{"namespace": "s3://shop", "name": "core/orders"}],
+    }
+
+
+def _jsonl(count: int) -> bytes:
+    return b"".join(json.dumps(_event(n)).encode() + b"\n" for n in range(count))
+
+
+@pytest.fixture
+def collector(tmp_path: Path) -> Iterator[Collector]:
+    """A real one."""
+    running = Collector(tmp_path / "data").ready()
+    yield running
+    running.kill()
+
+
+@pytest.fixture
+def load(collector: Collector) -> Load:
+    """`lineward backfill files …` to that collector."""
+    there = {
+        "LINEWARD_COLLECTOR_PORT": str(collector.port),
+        "LINEWARD_DATA_DIR": str(collector.folder),
+    }
+    return lambda *arguments: lineward("backfill", "files", *map(str, arguments), **there)
+
+
+def test_history_is_loaded_from_every_kind_of_file_and_once(
+    tmp_path: Path, collector: Collector, load: Load
+):
+    """Lines, an array, one document over several lines, gzip; a second load repeats nothing."""
+    folder = tmp_path / "recorded"
+    folder.mkdir()
+    (folder / "lines.jsonl").write_bytes(_jsonl(1_200))
+    (folder / "more.jsonl.gz").write_bytes(gzip.compress(_jsonl(1_210)))
+    (folder / "array.json").write_text(json.dumps([_event(2_000), _event(2_001)], indent=1))
+    (folder / "one.json").write_text(json.dumps(_event(3_000), indent=2))
+
+    first = load(folder, "--json")
+    again = load(folder, "--json")
+
+    expected = {"taken": 2_413, "refused": 0, "refusals": []}
+    assert json.loads(first.stdout) == expected | {"partial": False, "partial_reason": None}
+    assert json.loads(again.stdout)["taken"] == 2_413
+    spooled = collector.rows("SELECT origin, COUNT(*) FROM event GROUP BY origin")
+    assert spooled == [("history", 1_213)]
+
+
+def test_what_is_refused_is_named_with_its_line(tmp_path: Path, load: Load):
+    """Half a line and an event without a run: both listed, the rest taken, exit code 6."""
+    file = tmp_path / "mixed.jsonl"
+    no_run = {key: value for key, value in _event(2).items() if key != "run"}
+    file.write_bytes(_jsonl(1) + b'{"eventType": "ST\n' + json.dumps(no_run).encode() + b"\n")
+
+    done = load(file, "--json")
+
+    report = json.loads(done.stdout)
+    assert done.returncode == 6
+    assert (report["taken"], report["refused"]) == (1, 2)
+    assert sorted(rejection["position"] for rejection in report["refusals"]) == [2, 3]
+    assert "not JSON" in report["refusals"][0]["reason"]
+
+
+def test_without_a_collector_it_says_what_to_start(tmp_path: Path):
+    """One sentence and exit code 5, before any file is read."""
+    file = tmp_path / "lines.jsonl"
+    file.write_bytes(_jsonl(1))
+
+    done = lineward("backfill", "files", str(file), LINEWARD_COLLECTOR_PORT=str(_free_port()))
+
+    assert done.returncode == 5
+    assert "start it with `lineward up`" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_collector_that_asks_for_a_token_refuses_no_event(tmp_path: Path):
+    """One sentence with the variable to set; no event is called wrong for it."""
+    secret = tmp_path / "token"
+    secret.write_text("s3cret")
+    collector = Collector(tmp_path / "data", token_file=secret).ready()
+    file = tmp_path / "lines.jsonl"
+    file.write_bytes(_jsonl(2))
+    try:
+        port = {"LINEWARD_COLLECTOR_PORT": str(collector.port)}
+        done = lineward("backfill", "files", str(file), **port)
+    finally:
+        collector.kill()
+
+    assert done.returncode == 6
+    assert "set LINEWARD_COLLECTOR_TOKEN_FILE" in done.stderr
+    assert "refused" not in done.stdout
+
+
+def test_what_a_batch_left_unjudged_is_sent_again(tmp_path: Path):
+    """The collector stops after three rejected events; each of the others is taken all the same."""
+    collector = Collector(tmp_path / "data", max_batch_rejected=3).ready()
+    file = tmp_path / "lines.jsonl"
+    bad = b"".join(
+        json.dumps(_event(n) | {"run": {"runId": f"no-{n}"}}).encode() + b"\n" for n in range(8)
+    )
+    file.write_bytes(bad + _jsonl(20) + bad.replace(b"no-", b"neither-"))
+    there = {
+        "LINEWARD_COLLECTOR_PORT": str(collector.port),
+        "LINEWARD_DATA_DIR": str(collector.folder),
+    }
+    try:
+        done = lineward("backfill", "files", str(file), "--json", **there)
+        stored = collector.rows("SELECT count(*) FROM event")
+        kept = collector.rows("SELECT count(*) FROM rejected")
+    finally:
+        collector.kill()
+
+    report = json.loads(done.stdout)
+    assert (report["taken"], report["refused"]) == (20, 16)
+    assert (stored, kept) == ([(20,)], [(16,)])
+
+
+def test_a_path_that_does_not_exist_is_named(tmp_path: Path):
+    """Exit code 6 and the path; nothing is sent."""
+    done = lineward("backfill", "files", str(tmp_path / "none.jsonl"))
+
+    assert done.returncode == 6
+    assert done.stderr == f"lineward: {tmp_path / 'none.jsonl'} does not exist\n"
+
+
+def test_batches_hold_what_one_request_may():
+    """At most 500 events and 4 MiB; a larger event goes alone."""
+    small = [Recorded(Path("f"), n, b"x") for n in range(501)]
+    large = [Recorded(Path("f"), n, b"x" * 3_000_000) for n in range(2)]
+
+    assert [len(lot) for lot in lots([*small, *large])] == [500, 2, 1]
+
+
+def test_a_compressed_file_is_closed_when_it_was_read(tmp_path):
+    """A gzip does not close the file below it: a folder of thousands would use up the handles."""
+    file = tmp_path / "day.jsonl.gz"
+    file.write_bytes(gzip.compress(b"{}\n"))
+
+    with warnings.catch_warnings(record=True) as text:
+        warnings.simplefilter("always", ResourceWarning)
+        assert [one.body for one in events_in(file)] == [b"{}"]
+
+    assert text == []

@@ -1,0 +1,78 @@
+"""Upper and lower case: both kinds of catalog find the same datasets."""
+
+from pathlib import Path
+from unittest.mock import Mock
+
+import pytest
+
+from lineage.catalog.reader import open_reader
+from service.cli.commands import completing
+from service.errors import UnknownDatasetError
+from service.queries.dataset_lookup import dataset_named
+from service.queries.datasets import Filters, datasets
+from service.queries.timestamps import Evaluated
+from tests.service import shop
+
+pytestmark = pytest.mark.postgres_nightly
+
+_UPPER = "\N{LATIN CAPITAL LETTER E WITH ACUTE}"
+_LOWER = "\N{LATIN SMALL LETTER E WITH ACUTE}"
+_NAMES = ("Sales/Big", "sales/small", "x/Thing", "y/thing", f"x/{_UPPER}")
+_EVALUATED = Evaluated(as_of=0, seconds=1.0, stale=False)
+
+
+@pytest.fixture
+def reader(catalog):
+    """Of a catalog in which names differ in case."""
+    shop.fill(catalog)
+    for name in _NAMES:
+        shop.add_dataset(catalog, shop.NAMESPACE, name)
+    with open_reader(catalog.url.render_as_string(hide_password=False)) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("sales", ["Sales/Big", "sales/small"]),
+        ("SALES/B", ["Sales/Big"]),
+        (f"X/{_UPPER}", [f"x/{_UPPER}"]),
+        (f"x/{_LOWER}", []),
+        ("SALES_", []),
+    ],
+)
+def test_people_search_without_minding_case(reader, text, found):
+    """Of ASCII's letters, which both databases know; signs stand for themselves."""
+    page = datasets(reader, Filters(contains=text), _EVALUATED)
+
+    assert sorted(row.dataset for row in page.datasets) == found
+    assert page.total == len(found)
+
+
+def test_a_last_part_is_exact_in_case(reader):
+    """Two that differ in nothing else are two names, and neither is asked back for the other."""
+    found = [dataset_named(reader, wanted)[2] for wanted in ("thing", "Thing", "Big", "small")]
+
+    assert found == ["y/thing", "x/Thing", "Sales/Big", "sales/small"]
+
+
+def test_another_case_of_a_name_is_no_name_but_a_hint(reader):
+    """Nothing is guessed, and what was likely meant is said."""
+    with pytest.raises(UnknownDatasetError) as rejected:
+        dataset_named(reader, "BIG")
+
+    assert rejected.value.candidates == ["s3://shop/Sales/Big"]
+
+
+def test_names_of_another_case_take_no_room_in_a_completion(catalog, monkeypatch, tmp_path: Path):
+    """Of fifty that are offered at most, none is one that the typed letters do not begin."""
+    shop.fill(catalog)
+    for number in range(50):
+        shop.add_dataset(catalog, shop.NAMESPACE, f"x/Thing{number}")
+    shop.add_dataset(catalog, shop.NAMESPACE, "y/thing.z")
+    url = catalog.url.render_as_string(hide_password=False)
+    monkeypatch.setenv("LINEWARD_CATALOG_URL", url)
+
+    offered = completing.datasets(Mock(params={"data_dir": tmp_path}), "thing")
+
+    assert offered == ["thing.z"]

@@ -1,0 +1,218 @@
+"""Lists are read by cursors: whatever comes between pages, nothing comes twice or is lost."""
+
+from base64 import urlsafe_b64decode
+from collections.abc import Callable, Iterator
+from itertools import chain, islice
+from typing import Any
+
+import pytest
+from litestar.testing import TestClient
+from sqlalchemy import Engine, insert
+
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from service.api.app import create_app
+from service.queries import cursors, datasets, incidents, runs
+from service.runtime.settings import Settings
+from tests.service import shop
+from tests.service.api.access.estate import HIDDEN
+from tests.service.api.access.estate import Estate as Guarded
+from tests.service.listed import LISTS, Listed, add_datasets, add_incident, add_runs, audit_row
+
+
+@pytest.fixture
+def client(catalog: Engine) -> Iterator[TestClient]:
+    """The API over the shop, with seven of everything that is listed."""
+    with _filled(catalog) as client:
+        yield client
+
+
+@pytest.fixture
+def embedded_client(embedded: Engine) -> Iterator[TestClient]:
+    """The same, where the kind of catalog has no say."""
+    with _filled(embedded) as client:
+        yield client
+
+
+def _filled(catalog: Engine) -> TestClient:
+    shop.fill(catalog)
+    for one in LISTS:
+        one.add(catalog, range(10, 17))
+    settings = Settings(catalog_url=catalog.url.render_as_string(hide_password=False))
+    return TestClient(create_app(settings), base_url="http://127.0.0.1")
+
+
+def _ask(client: TestClient, one: Listed, **params: str | int) -> dict[str, Any]:
+    """What it answers; of a dataset, where one must be named."""
+    return client.get(one.path, params={"dataset": shop.CORE, **params}).json()
+
+
+def _pages(
+    ask: Callable[[dict[str, Any]], dict[str, Any]], rows: str, between: Callable[[], None]
+) -> list[list[dict[str, Any]]]:
+    """All pages of two, and what happens after each."""
+    found, cursor = [], None
+    while True:
+        page = ask({"limit": 2} | ({"cursor": cursor} if cursor else {}))
+        found.append(page[rows])
+        cursor = page["next_cursor"]
+        if cursor is None:
+            return found
+        assert page["partial"], "what has a next page is cut"
+        assert page["partial_reason"]
+        between()
+
+
+@pytest.mark.parametrize("one", LISTS, ids=lambda one: one.rows)
+def test_pages_together_are_the_list_in_its_order(client, one):
+    """Each is full but the last, and the last says so by having no cursor."""
+    whole = _ask(client, one, limit=1_000)
+    pages = _pages(lambda asked: _ask(client, one, **asked), one.rows, lambda: None)
+
+    assert [row for page in pages for row in page] == whole[one.rows]
+    assert len(whole[one.rows]) >= 7
+    assert {len(page) for page in pages[:-1]} == {2}
+    assert (whole["partial"], whole["next_cursor"]) == (False, None)
+
+
+@pytest.mark.parametrize("one", LISTS, ids=lambda one: one.rows)
+def test_what_comes_between_pages_moves_nothing(client, catalog, one):
+    """Rows that sort before, behind and between: all that stood come once."""
+    stood = [one.name(row) for row in _ask(client, one)[one.rows]]
+    waiting = chain.from_iterable(zip(range(17, 60), range(9, -1, -1), strict=False))
+
+    pages = _pages(
+        lambda asked: _ask(client, one, **asked),
+        one.rows,
+        lambda: one.add(catalog, list(islice(waiting, 2))),
+    )
+
+    found = [one.name(row) for page in pages for row in page]
+    assert len(found) == len(set(found))
+    assert [name for name in found if name in set(stood)] == stood
+
+
+@pytest.mark.parametrize("one", LISTS, ids=lambda one: one.rows)
+def test_what_is_no_cursor_is_refused(embedded_client, one):
+    """400, with the name of the parameter and what belongs there; one of another list too."""
+    for cursor in ("nonsense", "", "\N{SNOWMAN}", "e30", cursors.cursor_of("another", (1, 2))):
+        rejected = _ask(embedded_client, one, cursor=cursor)
+
+        assert rejected["status"] == 400
+        assert rejected["detail"].startswith("cursor: ")
+    nonsense = _ask(embedded_client, one, cursor="nonsense")["detail"]
+    assert nonsense == ("cursor: expected the unchanged next_cursor of an answer, got 'nonsense'")
+
+
+@pytest.mark.parametrize(
+    ("question", "path", "key"),
+    [
+        (("runs", shop.dataset_key(shop.CORE)), "/api/v1/runs", (2**70, 1)),
+        (("runs", shop.dataset_key(shop.CORE)), "/api/v1/runs", (-(2**63), 1)),  # to be negated
+        (("audit", {"who": None, "action": None}), "/api/v1/audit", (-(2**70),)),
+        (("incidents", False, None), "/api/v1/incidents", (0, 0, 0, "\0")),
+    ],
+)
+def test_a_cursor_that_somebody_wrote_is_refused_too(embedded_client, question, path, key):
+    """What no catalog can hold, in the form of one of ours; what it can hold is answered."""
+    sound = tuple(0 if isinstance(part, int) else "" for part in key)
+    codes = []
+    for written in (key, sound):
+        query = {"dataset": "core/orders", "cursor": cursors.cursor_of(question, written)}
+        codes.append(embedded_client.get(path, params=query).status_code)
+
+    assert codes == [400, 200]
+
+
+def test_a_cursor_belongs_to_its_question(embedded_client):
+    """With another filter the list would go on somewhere else: 400 says what to do."""
+    first = embedded_client.get("/api/v1/datasets?limit=2&tier=critical").json()
+
+    other = embedded_client.get("/api/v1/datasets", params={"cursor": first["next_cursor"]})
+
+    assert other.status_code == 400
+    assert "keep all other parameters unchanged" in other.json()["detail"]
+
+
+@pytest.mark.parametrize("one", LISTS[:2], ids=lambda one: one.rows)
+def test_of_what_is_hidden_neither_page_nor_cursor_tells(catalog, tmp_path, one):
+    """Between what may be seen lies as much that may not: pages are full all the same."""
+    estate = Guarded(catalog, tmp_path)
+    one.add(catalog, range(10, 17))
+    one.add(catalog, range(20, 27), HIDDEN)
+    texts = []
+
+    def ask(asked: dict[str, Any]) -> dict[str, Any]:
+        shown = {"Authorization": estate.shown("shop")}
+        answer = estate.client.get(one.path, params=asked, headers=shown)
+        cursor = answer.json()["next_cursor"] or ""
+        texts.append(answer.text + urlsafe_b64decode(cursor + "===").decode())
+        return answer.json()
+
+    pages = _pages(ask, one.rows, lambda: None)
+
+    whole = ask({"limit": 1_000})
+    assert [row for page in pages for row in page] == whole[one.rows]
+    assert {len(page) for page in pages[:-1]} == {2}
+    assert whole["total"] == sum(map(len, pages)) >= 7
+    hidden = {one.named(number) for number in range(20, 27)} | {HIDDEN}
+    assert not [text for text in texts for name in hidden if name in text]
+
+
+@pytest.mark.parametrize(
+    ("module", "one"), [(datasets, LISTS[0]), (incidents, LISTS[1]), (runs, LISTS[2])]
+)
+def test_without_the_key_pages_would_begin_anew(embedded_client, monkeypatch, module, one):
+    """The mutant of the tests above: a cursor that moves nothing."""
+    monkeypatch.setattr(module, "_BEHIND", "")
+    first = _ask(embedded_client, one, limit=2)
+    second = _ask(embedded_client, one, limit=2, cursor=first["next_cursor"])
+
+    assert second[one.rows] == first[one.rows]
+
+
+def test_incidents_are_counted_as_far_as_they_may_be_seen(catalog, tmp_path):
+    """Not only those of the page."""
+    estate = Guarded(catalog, tmp_path)
+    add_incident(catalog, range(3))
+    add_incident(catalog, range(3, 5), HIDDEN)
+
+    seen = estate.get("/api/v1/incidents?limit=1", "shop").json()
+
+    assert (len(seen["incidents"]), seen["total"], seen["partial"]) == (1, 3, True)
+    assert seen["partial_reason"] == "1 of 3 shown"
+    assert estate.get("/api/v1/incidents", "boss").json()["total"] == 5
+
+
+def test_runs_of_one_instant_all_come(client, catalog):
+    """Their keys order them: the time alone would lose some at the end of a page."""
+    add_runs(catalog, range(100, 105), hour=9)
+
+    pages = _pages(lambda asked: _ask(client, LISTS[2], **asked), "runs", lambda: None)
+
+    found = [row["run_id"] for page in pages for row in page]
+    assert {f"run-{number}" for number in range(100, 105)} <= set(found)
+
+
+def test_datasets_of_one_name_all_come(client, catalog):
+    """In as many namespaces, all bad: the name alone would lose some at the end of a page."""
+    theirs = [f"s3://lake-{letter}" for letter in "abcde"]
+    for namespace in theirs:
+        add_datasets(catalog, [100], namespace)
+
+    pages = _pages(lambda asked: _ask(client, LISTS[0], **asked), "datasets", lambda: None)
+
+    found = [row for page in pages for row in page if row["dataset"] == "more/100"]
+    assert [row["dataset_namespace"] for row in found] == theirs
+
+
+def test_the_audit_log_is_filtered_on_every_page(client, catalog):
+    """The filter and the cursor hold together."""
+    with writing(catalog) as connection:
+        connection.execute(insert(tables.audit), [audit_row(at, "eve") for at in range(3)])
+    path = "/api/v1/audit?who=eve"
+
+    first = client.get(f"{path}&limit=2").json()
+    last = client.get(f"{path}&limit=2&cursor={first['next_cursor']}").json()
+
+    assert [row["who"] for row in first["rows"] + last["rows"]] == ["eve"] * 3

@@ -1,0 +1,215 @@
+import json
+import re
+
+import pytest
+from sqlalchemy import Engine, insert
+
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from lineage.policy import parse
+from service.cli.commands.lint import advice
+from slis.evaluation.policy_names import renew_names
+from tests.service.commandline import answer, lineward
+from tests.service.linted import NOW, add, alias, explode, linted, used
+
+pytestmark = pytest.mark.postgres_nightly
+
+
+def _found(catalog: Engine) -> list[tuple[str, list[str], str]]:
+    return [
+        (one.kind, [f"{n.dataset_namespace} {n.dataset}" for n in one.names], one.dataset)
+        for one in linted(catalog).findings
+    ]
+
+
+def test_an_estate_with_one_name_for_each_dataset_has_no_finding(embedded):
+    """Same names in different buckets, same last parts, numbered tables: these are several."""
+    for namespace, name in (
+        ("s3://prod", "core/orders"),
+        ("s3://dev", "core/orders"),
+        ("postgres://h:5432", "shop.core.orders"),
+        ("s3://prod", "region_1"),
+        ("s3://prod", "region_2"),
+        ("s3://prod", "region_3"),
+    ):
+        add(embedded, namespace, name)
+
+    found = linted(embedded)
+
+    assert (found.findings, found.datasets, found.partial) == ([], 6, False)
+
+
+def test_letter_case_is_told(embedded):
+    """They are joined to the one that is written."""
+    add(embedded, "s3://lake", "core/Orders")
+    add(embedded, "s3://lake", "core/orders", written=True)
+
+    assert _found(embedded) == [
+        ("case", ["s3://lake core/Orders", "s3://lake core/orders"], "core/orders")
+    ]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        [("hdfs://nn", "/lake/x"), ("hdfs://nn:8020", "/lake/x")],
+        [("dbfs", "/mnt/x"), ("file", "/dbfs/mnt/x")],
+        [
+            ("abfss://c@acct.dfs.core.windows.net", "lake/x"),
+            ("wasbs://c@acct.blob.core.windows.net", "lake/x"),
+        ],
+        [("hdfs://nn", "/lake/x"), ("webhdfs://nn:9870", "/lake/x")],
+    ],
+)
+def test_schemes_that_lead_to_one_place_are_told(embedded, names):
+    """By port, mount, host of the container, or protocol."""
+    for name in names:
+        add(embedded, *name)
+
+    assert [one.kind for one in linted(embedded).findings] == ["scheme"]
+
+
+def test_a_name_that_is_anothers_symlink_is_told_where_one_job_uses_both(catalog):
+    """By its path with a symlink, and by its table's name alone: the same application meant one."""
+    place = add(catalog, "s3://lake", "warehouse/mart/revenue", written=True)
+    alias(catalog, place, "hive://metastore:9083", "mart.revenue")
+    table = add(catalog, "spark", "mart.revenue")
+    other = add(catalog, "spark2", "mart.revenue")
+    for dataset in (place, table):
+        used(catalog, dataset, "report")
+    used(catalog, other, "another")
+
+    assert _found(catalog) == [
+        (
+            "symlink",
+            ["s3://lake warehouse/mart/revenue", "spark mart.revenue"],
+            "warehouse/mart/revenue",
+        )
+    ]
+    assert "jobs/report" in linted(catalog).findings[0].evidence
+
+
+def test_partitions_that_no_rule_folds_are_told_with_a_rule(embedded):
+    """Dates inside a segment; the 2 that all have is no part that changes."""
+    for month in (9, 10, 11):
+        add(embedded, "s3://lake", f"core/orders2_2026{month:02}")
+
+    [found] = linted(embedded).findings
+
+    assert (found.kind, found.dataset, found.count) == ("partitions", "core/orders2", 3)
+    assert found.folding_rule == (
+        '- {match: "s3://lake/core/orders2_{month}", dataset: "s3://lake/core/orders2"}'
+    )
+    assert found.policy == []
+
+
+def test_an_explosion_comes_first_with_its_speed(catalog):
+    """500 names in an hour, of which ten are listed, and marked as cut."""
+    add(catalog, "s3://lake", "core/Orders")
+    add(catalog, "s3://lake", "core/orders")
+    for number in range(500):
+        add(catalog, "s3://lake", f"tmp/run_{number}/out")
+    explode(catalog, "s3://lake", "tmp/run_0/out", 500)
+
+    found = linted(catalog)
+
+    assert [one.kind for one in found.findings] == ["name_explosion", "case"]
+    first = found.findings[0]
+    assert (first.dataset, first.count, first.new_per_hour) == ("tmp/run/out", 500, 500)
+    assert (len(first.names), first.policy) == (10, [])
+    assert first.folding_rule == (
+        '- {match: "s3://lake/tmp/run_{n}/out", dataset: "s3://lake/tmp/run/out"}'
+    )
+    assert found.partial_reason == "of 1 findings only the first 10 names are listed"
+
+
+def test_an_explosion_over_many_namespaces_is_told_by_its_example(embedded):
+    """A bucket a run: no name of it stands beside another."""
+    add(embedded, "s3://run-1", "out")
+    row = {"namespace": "s3://run-{n}", "name": "out", "new_datasets": 40, "is_explosion": True}
+    with writing(embedded) as connection:
+        connection.execute(
+            insert(tables.name_pattern),
+            {**row, "example_namespace": "s3://run-1", "example_name": "out"},
+        )
+
+    [found] = linted(embedded).findings
+
+    assert (found.kind, found.count, found.names[0].dataset_namespace) == (
+        "name_explosion",
+        40,
+        "s3://run-1",
+    )
+    assert (found.policy, found.folding_rule) == ([], None)
+
+
+def test_the_policys_lines_join_what_was_found(catalog):
+    """Put into a policy they leave nothing to find: each is a line that the policy reads."""
+    add(catalog, "s3://lake", 'core/"Or: ders"', written=True)
+    add(catalog, "s3://lake", 'core/"or: ders"')
+    add(catalog, "hdfs://nn", "/lake/x")
+    add(catalog, "hdfs://nn:8020", "/lake/x")
+    for month in (9, 10, 11):
+        add(catalog, "s3://lake", f"core/*orders_2026{month:02}")
+        add(catalog, "s3://lake", f"core/orders_2026{month:02}")
+    found = linted(catalog).findings
+
+    renew_names(catalog, parse("\n".join(advice(found))), NOW)
+
+    assert [len(one.policy) for one in found] == [1, 1, 0, 0]
+    assert [one.dataset for one in linted(catalog).findings] == ["core/*orders"]
+
+
+def test_what_the_policy_keeps_apart_is_no_finding(embedded):
+    """Somebody has looked at it."""
+    one = add(embedded, "s3://lake", "core/Orders")
+    add(embedded, "s3://lake", "core/orders")
+    alias(embedded, one, "s3://lake", "core/Orders", rule="policy")
+
+    assert linted(embedded).findings == []
+
+
+def test_what_is_cut_says_so(embedded):
+    """By findings, and by datasets; never silently."""
+    for letter in "abc":
+        add(embedded, "s3://lake", f"core/{letter}")
+        add(embedded, "s3://lake", f"core/{letter.upper()}")
+
+    by_findings = linted(embedded, limit=2)
+    by_datasets = linted(embedded, most_datasets=4)
+
+    assert (len(by_findings.findings), by_findings.total) == (2, 3)
+    assert by_findings.partial_reason == "2 of 3 findings shown"
+    assert by_datasets.partial_reason == "only the 4 datasets seen latest were looked at"
+
+
+def test_a_name_that_no_policy_can_bear_has_no_line(embedded):
+    """A star in a name would be a pattern; the finding stays."""
+    add(embedded, "s3://lake", "core/*Orders")
+    add(embedded, "s3://lake", "core/*orders")
+
+    [found] = linted(embedded).findings
+
+    assert (found.kind, found.policy) == ("case", [])
+
+
+def test_the_command_shows_the_same_as_its_json(catalog):
+    """Names, and the lines for the policy, as a person copies them."""
+    add(catalog, "s3://lake", "core/Orders\x1b[2J", written=True)
+    add(catalog, "s3://lake", "core/orders\x1b[2J")
+    text = answer("lint", catalog=catalog)
+    shown = lineward("lint", catalog=catalog).stdout
+
+    finding = text["findings"][0]
+    assert (text["total"], text["partial"], finding["kind"]) == (1, False, "case")
+    assert "aliases:" in shown
+    assert "1 finding " in shown
+    assert json.loads(re.findall(r'dataset: (".*?")', finding["policy"][0])[0]).startswith("s3://")
+    assert "\x1b" not in shown
+
+
+def test_an_empty_catalog_is_no_clean_estate(tmp_path):
+    """Nothing known is exit code 4, never "no two look like one"."""
+    done = lineward("lint", "--data-dir", str(tmp_path))
+
+    assert done.returncode == 4

@@ -1,0 +1,208 @@
+"""Answers from the graph in memory, compared with those of the catalog."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from litestar.testing import TestClient
+from sqlalchemy import Engine, delete, insert, update
+
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from lineage.catalog.meta_keys import POLICY_FINGERPRINT
+from lineage.catalog.reader import open_reader
+from lineage.graph.cache.graph_cache import LiveLineage
+from lineage.graph.cache.reading import read_snapshot
+from lineage.process.clock import to_micros
+from service.api.access.visibility import EVERYTHING, Sight
+from service.api.app import create_app
+from service.queries import walk
+from service.queries.catalog_session import Question, question
+from service.queries.impact import impact
+from service.queries.lineage import lineage
+from service.queries.marquez_graph import marquez_lineage
+from service.queries.node_graph import graph_edges, graph_nodes, neighbourhood
+from service.runtime.settings import Settings
+from tests.lineage.policies import policy_row
+from tests.service import shop
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+SPACES = ("s3://a", "s3://b", "s3://secret")
+EDGES = st.lists(
+    st.tuples(st.integers(1, 12), st.integers(1, 12), st.integers(1, 3)), max_size=40, unique=True
+)
+SIGHTS = st.sampled_from([EVERYTHING, Sight(["s3://?"]), Sight(["s3://a"])])
+
+
+RETIRED = 4
+
+
+def fill(catalog: Engine, edges: list[tuple[int, int, int]]) -> None:
+    """Datasets 1 to 11 of three namespaces, and one that has edges alone.
+
+    The policy was resolved for the first five, without the one that is retired.
+    """
+    seen = {"first_seen_at": 1, "last_seen_at": 1}
+    datasets = [
+        {"dataset_key": key, "canonical_key": key, "namespace": SPACES[key % 3], "name": f"t{key}"}
+        for key in range(1, 12)
+    ]
+    rows = [
+        {"upstream_key": up, "downstream_key": down, "job_key": job, "job_name": f"j{job}"}
+        for up, down, job in edges
+    ]
+    policies = [
+        policy_row(1, "optional", None),
+        policy_row(2, "important", "a"),
+        policy_row(3, "critical", "b"),
+        policy_row(5, "critical", "a"),
+    ]
+    with writing(catalog) as connection:
+        for table in (tables.edge, tables.dataset, tables.dataset_policy, tables.meta):
+            connection.execute(delete(table))
+        connection.execute(insert(tables.dataset), [{**row, **seen} for row in datasets])
+        retired = update(tables.dataset).where(tables.dataset.c.dataset_key == RETIRED)
+        connection.execute(retired.values(retired_at=1))
+        connection.execute(insert(tables.dataset_policy), policies)
+        connection.execute(insert(tables.meta), {"name": POLICY_FINGERPRINT, "value": "p"})
+        if rows:
+            fields = {"job_namespace": "n", "runs": 1, **seen}
+            connection.execute(insert(tables.edge), [{**row, **fields} for row in rows])
+
+
+def judge(catalog: Engine, number: int, state: str) -> None:
+    """Dataset 2, by an evaluation of `NOW`, or so many µs later."""
+    row = {"as_of": to_micros(NOW) + number, "last_seq": 0, "policy_hash": "p"}
+    found = {"dataset_key": 2, "sli": "M2", "state": state, "since": 1, "is_worst": True}
+    with writing(catalog) as connection:
+        connection.execute(insert(tables.evaluation), {**row, "datasets": 1, "seconds": 1.0})
+        connection.execute(delete(tables.dataset_state))
+        connection.execute(insert(tables.dataset_state), found)
+
+
+def below(question: Question) -> str:
+    """The state of what is made of dataset 1."""
+    return lineage(question, (1, SPACES[1], "t1"), depth=1).downstream[0].state
+
+
+def settings_of(catalog: Engine) -> Settings:
+    """Of a service over it."""
+    return Settings(catalog_url=catalog.url.render_as_string(hide_password=False))
+
+
+@contextmanager
+def asked(catalog: Engine, visibility: Sight) -> Iterator[tuple[Question, Question]]:
+    """The question without the graph in memory, and with it."""
+    url = catalog.url.render_as_string(hide_password=False)
+    config = settings_of(catalog)
+    with open_reader(url) as reader:
+        live = read_snapshot(reader)
+    at = {"clock": lambda: NOW, "visibility": visibility}
+    with question(config, **at) as one, question(config, **at, live=live) as other:
+        yield one, other
+
+
+def answers(question: Question, depth: int) -> list[object]:
+    """All that is drawn from the graph."""
+    named = (1, SPACES[1], "t1")
+    around = neighbourhood(question, named, depth)
+    return [
+        *(lineage(question, named, depth=depth, direction=way) for way in walk.DIRECTIONS),
+        impact(question, named, depth=depth),
+        graph_nodes(question.reader, named, around, question.evaluated),
+        graph_edges(named, around),
+        marquez_lineage(question, named, depth),
+    ]
+
+
+@pytest.mark.parametrize("most", [5_000, 4])
+@given(edges=EDGES, visibility=SIGHTS, depth=st.integers(1, 6))
+@settings(
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_the_answers_are_the_same(embedded, most, edges, visibility, depth):
+    """Also cut: the same part of it is shown, and the same is hidden."""
+    fill(embedded, edges)
+    with pytest.MonkeyPatch.context() as patch, asked(embedded, visibility) as (catalog, live):
+        patch.setattr(walk, "MOST_NODES", most)
+        assert answers(live, depth) == answers(catalog, depth)
+
+
+def test_postgresql_orders_what_it_says_as_sqlite_does(catalog):
+    """A tree has one shape, wherever it is kept."""
+    fill(catalog, [(1, 2, 1), (1, 3, 1), (2, 4, 2), (3, 4, 1), (3, 4, 3), (4, 12, 1)])
+    with asked(catalog, EVERYTHING) as (one, other):
+        assert answers(other, 5) == answers(one, 5)
+
+
+def test_states_are_those_of_the_evaluation_that_the_answer_sees(embedded):
+    """What was judged since it was read is the catalog's to say."""
+    fill(embedded, [(1, 2, 1)])
+    judge(embedded, 1, "good")
+    with asked(embedded, EVERYTHING) as (_, live):
+        assert below(live) == "good"
+        held = live.live
+    with writing(embedded) as connection:
+        connection.execute(update(tables.dataset_state).values(state="learning"))
+    with question(settings_of(embedded), clock=lambda: NOW, live=held) as same:
+        assert below(same) == "good", "the catalog was asked for what is in memory"
+    judge(embedded, 2, "bad")
+    with question(settings_of(embedded), clock=lambda: NOW, live=held) as later:
+        assert below(later) == "bad"
+
+
+def test_tiers_and_owners_are_those_that_the_policy_gave_last(embedded):
+    """From memory, as they were when it was read; what it does not know there, the catalog says."""
+
+    def told(question: Question) -> list[tuple[str, str, str | None]]:
+        affected = impact(question, (1, SPACES[1], "t1")).affected
+        return [(each.dataset, each.tier, each.owner) for each in affected]
+
+    fill(embedded, [(1, 2, 1), (2, 3, 1), (2, RETIRED, 1), (3, 6, 1)])
+    with asked(embedded, EVERYTHING) as (_, live):
+        held = live.live
+    with writing(embedded) as connection:
+        connection.execute(update(tables.dataset_policy).values(tier="optional", owner="x"))
+        connection.execute(insert(tables.dataset_policy), policy_row(6, "important", "y"))
+    with question(settings_of(embedded), clock=lambda: NOW, live=held) as later:
+        assert told(later) == [
+            ("t3", "critical", "b"),
+            ("t2", "important", "a"),
+            ("t6", "important", "y"),
+        ]
+    with question(settings_of(embedded), clock=lambda: NOW) as asked_of_catalog:
+        assert told(asked_of_catalog)[0] == ("t6", "important", "y")
+
+
+def test_a_state_in_memory_is_no_newer_than_its_evaluation(embedded):
+    """Good in an evaluation that is stale is unknown."""
+    fill(embedded, [(1, 2, 1)])
+    judge(embedded, 1, "good")
+    with asked(embedded, EVERYTHING) as (_, live):
+        held = live.live
+    late = NOW + timedelta(days=1)
+    with question(settings_of(embedded), clock=lambda: late, live=held) as later:
+        assert below(later) == "unknown"
+
+
+def test_the_api_answers_from_memory(embedded):
+    """Of what changed it hears a second later; the catalog alone at once."""
+    shop.fill(embedded)
+    url = embedded.url.render_as_string(hide_password=False)
+    live = LiveLineage(url, lambda: 0.0)
+    wanted = {"dataset": shop.CORE, "direction": "downstream"}
+    clients = [
+        TestClient(create_app(Settings(catalog_url=url), live=one), base_url="http://127.0.0.1")
+        for one in (live, None)
+    ]
+    live.current()
+    live.wait()
+    with writing(embedded) as connection:
+        connection.execute(delete(tables.edge))
+
+    answer = [client.get("/api/v1/lineage", params=wanted).json() for client in clients]
+
+    assert [len(one["downstream"]) for one in answer] == [1, 0]

@@ -1,0 +1,221 @@
+"""`GET /api/v1/lineage?nodeId=`: whoever reads lineage from a Marquez reads it from here."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from litestar.testing import TestClient
+from sqlalchemy import Engine, insert, update
+
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from lineage.names.keys import key
+from service.queries import marquez_graph, node_ids, walk
+from tests.service import shop
+from tests.service.marquez_graphs import CORE, JOB, graph_of, over_the_shop
+
+pytestmark = pytest.mark.postgres_nightly
+
+RAW, MART, REF = (f"dataset:{shop.NAMESPACE}:{name}" for name in (shop.RAW, shop.MART, shop.REF))
+
+
+@pytest.fixture
+def client(catalog: Engine) -> Iterator[TestClient]:
+    """The API over the shop."""
+    with over_the_shop(catalog) as client:
+        yield client
+
+
+def _reached(graph: dict[str, dict[str, Any]], start: str, edges: str, end: str) -> set[str]:
+    """As Marquez's own page walks: from edge to edge, by ids."""
+    found, queue = set(), [start]
+    while queue:
+        here = queue.pop()
+        if here in graph and here not in found:
+            found.add(here)
+            queue += [edge[end] for edge in graph[here][edges]]
+    return found - {start}
+
+
+def test_a_dataset_s_node_has_what_marquez_s_has(client, catalog):
+    """Its names, times, columns and tags; `data.id` is an object, the node's id a text."""
+    fields = '[{"name":"id","type":"long"},{"name":"sum"}]'
+    core = {"dataset_key": shop.dataset_key(shop.CORE)}
+    seen = {"first_seen_at": shop.at(0), "last_seen_at": shop.at(1)}
+    with writing(catalog) as connection:
+        values = {**core, **seen, "schema_key": 1, "fields": fields}
+        connection.execute(insert(tables.schema_version), [values])
+        tag = {**core, "tag": "pii", "value": "", "last_seen_at": 0}
+        connection.execute(insert(tables.tag), [tag])
+
+    node = graph_of(client, CORE)[CORE]
+
+    name = {"namespace": shop.NAMESPACE, "name": shop.CORE}
+    plain = {"tags": [], "description": None}
+    assert node == {
+        "id": CORE,
+        "type": "DATASET",
+        "data": {
+            "id": name,
+            "type": "DB_TABLE",
+            **name,
+            "physicalName": shop.CORE,
+            "sourceName": shop.NAMESPACE,
+            "createdAt": "2026-11-20T00:00:00.000Z",
+            "updatedAt": "2026-11-20T03:00:00.000Z",
+            "lastModifiedAt": "2026-11-20T01:00:00.000Z",
+            "fields": [
+                {"name": "id", "type": "long", **plain},
+                {"name": "sum", "type": None, **plain},
+            ],
+            "tags": ["pii"],
+            "description": None,
+            "dataset_namespace": shop.NAMESPACE,
+            "dataset": shop.CORE,
+        },
+        "inEdges": [{"origin": JOB, "destination": CORE}],
+        "outEdges": [{"origin": CORE, "destination": JOB}],
+    }
+
+
+def test_a_job_s_node_has_what_marquez_s_has(client):
+    """What it reads and writes, and how its newest run ended."""
+    node = graph_of(client, CORE)[JOB]
+
+    assert (node["type"], node["data"]["type"], node["data"]["simpleName"]) == (
+        *("JOB", "BATCH", "etl"),
+    )
+    assert [one["name"] for one in node["data"]["inputs"]] == [shop.CORE, shop.RAW, shop.REF]
+    assert [one["name"] for one in node["data"]["outputs"]] == [shop.CORE, shop.MART]
+    assert [edge["origin"] for edge in node["inEdges"]] == [CORE, RAW, REF]
+    assert [edge["destination"] for edge in node["outEdges"]] == [CORE, MART]
+    run = node["data"]["latestRun"]
+    assert (run["state"], run["durationMs"]) == ("FAILED", 1_800_000)
+    assert (run["startedAt"], run["endedAt"]) == (
+        *("2026-11-20T02:00:00.000Z", "2026-11-20T02:30:00.000Z"),
+    )
+
+
+def test_walked_as_marquez_s_page_walks_it_leads_to_all_of_the_lineage(client, catalog):
+    """The same datasets as our own answer, whatever lies between them."""
+    _chain(catalog, "one", "two", "three", "four")
+    ours = client.get("/api/v1/lineage", params={"dataset": "three"}).json()
+
+    graph = graph_of(client, "dataset:far:three")
+
+    up = _reached(graph, "dataset:far:three", "inEdges", "origin")
+    down = _reached(graph, "dataset:far:three", "outEdges", "destination")
+    assert _datasets(up) == set(_named(ours["upstream"])) == {"one", "two"}
+    assert _datasets(down) == set(_named(ours["downstream"])) == {"four"}
+    ends = {edge["origin"] for node in graph.values() for edge in node["inEdges"]}
+    ends |= {edge["destination"] for node in graph.values() for edge in node["outEdges"]}
+    assert ends <= graph.keys()
+
+
+def _datasets(ids: set[str]) -> set[str]:
+    return {one.rpartition(":")[2] for one in ids if one.startswith("dataset:")}
+
+
+def _named(nodes: list[dict[str, Any]]) -> Iterator[str]:
+    for node in nodes:
+        yield node["dataset"]
+        yield from _named(node["children"])
+
+
+def _chain(engine: Engine, *names: str, job: str = "by {}") -> None:
+    """Each made of the one before, by a job of its own."""
+    with writing(engine) as connection:
+        rows = [shop.dataset_row(name, "far") for name in names]
+        connection.execute(insert(tables.dataset), rows)
+        for up, down in pairwise(names):
+            seen = {"first_seen_at": 0, "last_seen_at": 0, "runs": 1}
+            ends = {"upstream_key": key("far", up), "downstream_key": key("far", down)}
+            named = {"job_key": 1, "job_namespace": "far", "job_name": job.format(down)}
+            connection.execute(insert(tables.edge), [{**seen, **ends, **named}])
+
+
+def test_depth_counts_jobs_beyond_the_first_as_in_marquez(client, catalog):
+    """0 is a job with its datasets, 20 unless told; what is cut says so."""
+    _chain(catalog, *(f"d{number:02}" for number in range(30)))
+    found = {}
+    for depth in (0, 1, None):
+        asked = {} if depth is None else {"depth": depth}
+        found[depth] = _datasets(set(graph_of(client, "dataset:far:d29", **asked)))
+
+    assert found[0] == {"d28", "d29"}
+    assert found[1] == {"d27", "d28", "d29"}
+    assert len(found[None]) == 22
+    cut = client.get("/api/v1/lineage", params={"nodeId": "dataset:far:d29", "depth": 1}).json()
+    assert (cut["partial"], cut["partial_reason"]) == (
+        *(True, "upstream: more lies beyond depth 2"),
+    )
+    whole = client.get("/api/v1/lineage", params={"nodeId": CORE}).json()
+    assert (whole["partial"], whole["partial_reason"]) == (False, None)
+
+
+def test_a_graph_that_is_too_large_is_cut_and_says_so(client, catalog, monkeypatch):
+    """By the same bound as every walk."""
+    _chain(catalog, *"abcdefgh")
+    monkeypatch.setattr(walk, "MOST_NODES", 3)
+
+    answer = client.get("/api/v1/lineage", params={"nodeId": "dataset:far:h"}).json()
+
+    assert answer["partial_reason"] == "upstream: more than 3 datasets"
+    assert len([node for node in answer["graph"] if node["type"] == "DATASET"]) == 4
+
+
+def test_of_a_job_with_more_runs_than_are_asked_it_is_said(client, catalog, monkeypatch):
+    """What only older ones wrote is not in it."""
+    with writing(catalog) as connection:
+        connection.execute(insert(tables.run), [shop.run_row() | {"run_key": 9, "run_id": "r9"}])
+    whole = client.get("/api/v1/lineage", params={"nodeId": JOB}).json()
+    monkeypatch.setattr(node_ids, "MOST_RUNS", 1)
+    monkeypatch.setattr(marquez_graph, "MOST_RUNS", 1)
+    cut = client.get("/api/v1/lineage", params={"nodeId": JOB}).json()
+
+    assert (whole["partial"], cut["partial"]) == (False, True)
+    assert cut["partial_reason"] == "the datasets of the job's newest 1 runs"
+
+
+def test_a_job_leads_up_from_what_it_reads_and_down_from_what_it_writes(client, catalog):
+    """By its newest runs; depth 0 is the job with its datasets."""
+    with writing(catalog) as connection:
+        connection.execute(insert(tables.run_io), [shop.io_row(1, key("far", "b"), "write")])
+    _chain(catalog, "a", "b", "c")
+
+    near = graph_of(client, JOB, depth=0)
+    far = graph_of(client, JOB)
+
+    assert near.keys() >= {JOB, RAW, CORE, "dataset:far:b"}
+    assert MART not in near
+    assert far.keys() >= {*near, MART, "dataset:far:c"}
+    assert far[JOB]["data"]["latestRun"]["state"] == "FAILED"
+
+
+@pytest.mark.postgres_always
+def test_a_job_that_reads_nothing_stands_before_what_it_writes(client, catalog):
+    """A source is known by its last writer."""
+    activity = tables.dataset_activity
+    with writing(catalog) as connection:
+        fields = {"last_job_namespace": "jobs", "last_job_name": "load"}
+        of_raw = activity.c.dataset_key == shop.dataset_key(shop.RAW)
+        connection.execute(update(activity).where(of_raw).values(fields))
+
+    graph = graph_of(client, CORE)
+
+    assert graph["job:jobs:load"]["outEdges"] == [{"origin": "job:jobs:load", "destination": RAW}]
+    assert graph["job:jobs:load"]["inEdges"] == []
+
+
+def test_an_edge_that_no_job_is_known_to_make_leads_from_dataset_to_dataset(client, catalog):
+    """No job is made up for it."""
+    _chain(catalog, "a", "b", job="")
+
+    graph = graph_of(client, "dataset:far:b")
+
+    edge = {"origin": "dataset:far:a", "destination": "dataset:far:b"}
+    assert graph.keys() == {"dataset:far:a", "dataset:far:b"}
+    assert (graph["dataset:far:b"]["inEdges"], graph["dataset:far:a"]["outEdges"]) == (
+        *([edge], [edge]),
+    )

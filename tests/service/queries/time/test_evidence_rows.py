@@ -1,0 +1,85 @@
+"""Rows that the event log counted are seen where an event told none, and nowhere else."""
+
+import pytest
+from sqlalchemy import update
+
+from lineage.catalog import tables
+from lineage.catalog.engine import writing
+from lineage.catalog.reader import open_reader
+from lineage.process.clock import to_micros
+from service.queries.dataset_history import dataset_history
+from service.queries.dataset_lookup import dataset_named
+from service.queries.diff import diff
+from service.queries.diff_shapes import Change
+from service.queries.lineage_at import past_lineage
+from service.queries.runs import run
+from tests.slis.stream.spools import run_event
+
+pytestmark = pytest.mark.postgres_nightly
+
+_COUNTED = 7
+
+
+@pytest.fixture
+def reader(lander, catalog, at):
+    """Two runs: one of which the event told 3 rows, one of which it told none."""
+    for number, rows in enumerate((3, None)):
+        fields = {"inputs": ["raw"], "outputs": ["core"], "rows_written": rows}
+        lander.land(run_event("COMPLETE", at(number + 1), run=f"r{number}", **fields))
+    with writing(catalog) as connection:
+        counted = {"evidence_rows": _COUNTED, "evidence_bytes": 70}
+        of_writes = tables.run_io.c.direction == "write"
+        connection.execute(update(tables.run_io).where(of_writes).values(**counted))
+        began = {"name": "installed_at", "value": f"{to_micros(at(0)):016d}"}
+        connection.execute(tables.meta.insert(), began)
+    with open_reader(catalog.url.render_as_string(hide_password=False)) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(("run_id", "rows", "size"), [("r0", 3, 1), ("r1", _COUNTED, 70)])
+def test_a_run_shows_its_rows(reader, run_id, rows, size):
+    """And bytes."""
+    (answer,) = run(reader, run_id).runs
+
+    assert [(io.rows, io.bytes) for io in answer.datasets if io.direction == "write"] == [
+        (rows, size)
+    ]
+
+
+def test_a_dataset_shows_the_rows_of_its_writes(reader):
+    """The newest first."""
+    found = dataset_history(reader, dataset_named(reader, "core", "n"), limit=5)
+
+    assert [write.rows for write in found.writes] == [_COUNTED, 3]
+
+
+def test_the_rows_of_a_write_are_those_of_its_hour(lander, reader, catalog, at):
+    """Show for each hour of a long application what its queries wrote in it."""
+    for number in (3, 4):
+        fields = {"outputs": ["hourly"], "root": ("a1", "app")}
+        lander.land(run_event("COMPLETE", at(number, 30), run=f"q{number}", **fields))
+        with writing(catalog) as connection:
+            of_newest = tables.run_io.c.evidence_rows.is_(None)
+            connection.execute(update(tables.run_io).where(of_newest).values(evidence_rows=number))
+
+    found = dataset_history(reader, dataset_named(reader, "hourly", "n"), limit=5)
+
+    assert [write.rows for write in found.writes] == [4, 3]
+
+
+def test_a_comparison_shows_them(reader):
+    """As figures of the output."""
+    (core,) = diff(reader, "r0", "r1").datasets
+
+    assert core.changes == [Change("rows", "3", str(_COUNTED)), Change("bytes", "1", "70")]
+
+
+def test_the_graph_of_the_past_shows_them(reader, at):
+    """Of the run that had made the edge so."""
+    fields = {}
+    for hour in (1, 2):
+        named = dataset_named(reader, "core", "n")
+        found = past_lineage(reader, named, to_micros(at(hour, 30)), depth=1, direction="upstream")
+        fields[hour] = found.upstream[0].run.wrote.rows
+
+    assert fields == {1: 3, 2: _COUNTED}

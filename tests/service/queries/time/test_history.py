@@ -1,0 +1,92 @@
+"""The life of a dataset: schemas with what changed, versions, checksums, writes."""
+
+import pytest
+
+from lineage.catalog.reader import open_reader
+from service.queries.dataset_history import dataset_history
+from service.queries.dataset_lookup import dataset_named
+from service.queries.schema_changes import Field, Retyped, SchemaChange, schema_change, told
+from tests.service.commandline import answer, lineward
+from tests.slis.stream.spools import run_event
+
+pytestmark = pytest.mark.postgres_nightly
+
+_FIRST, _SECOND, _THIRD = (
+    {"id": "int", "at": "date"},
+    {"id": "bigint", "at": "date"},
+    {"id": "bigint", "email": "string"},
+)
+
+
+def _write(at, run, code, fields):
+    facets = {
+        "schema": {"fields": [{"name": name, "type": fields[name]} for name in fields]},
+        "version": {"datasetVersion": run},
+        "checksum": {"algorithm": "MD5", "checksum": run},
+    }
+    event = run_event("COMPLETE", at, run=run, inputs=["raw"], outputs=[("core", facets)])
+    event["job"]["facets"]["sourceCodeLocation"] = {"type": "git", "url": "x", "version": code}
+    return event
+
+
+def _land(lander, at):
+    lander.land(
+        _write(at(1), "r1", "v1", _FIRST),
+        _write(at(2), "r2", "v1", _SECOND),
+        _write(at(3), "r3", "v2", _SECOND),
+        _write(at(4), "r4", "v3", _THIRD),
+    )
+
+
+def _history(catalog, limit):
+    with open_reader(catalog.url.render_as_string(hide_password=False)) as reader:
+        return dataset_history(reader, dataset_named(reader, "core", "n"), limit=limit)
+
+
+def test_each_schema_tells_what_it_changed_and_which_code_wrote_it(lander, catalog, at):
+    """In order; the first one changed nothing that is known."""
+    _land(lander, at)
+
+    found = _history(catalog, 10)
+
+    assert [schema.change for schema in found.schemas] == [
+        None,
+        SchemaChange(added=[], removed=[], retyped=[Retyped("id", "int", "bigint")]),
+        SchemaChange(added=[Field("email", "string")], removed=[Field("at", "date")], retyped=[]),
+    ]
+    assert [schema.code_versions for schema in found.schemas] == [["v1"], ["v1", "v2"], ["v3"]]
+    assert [stamp.value for stamp in found.versions] == ["r4", "r3", "r2", "r1"]
+    assert [stamp.value for stamp in found.checksums] == ["md5:r4", "md5:r3", "md5:r2", "md5:r1"]
+    assert [write.root_run_id for write in found.writes] == ["r4", "r3", "r2", "r1"]
+    assert not found.partial
+
+
+def test_what_is_cut_is_said_and_the_oldest_shown_still_tells_its_change(lander, catalog, at):
+    """The newest two of each."""
+    _land(lander, at)
+
+    found = _history(catalog, 2)
+
+    assert found.partial_reason == (
+        "only the newest 2 are shown of: schemas, versions, checksums, writes"
+    )
+    assert found.schemas[0].change.retyped == [Retyped("id", "int", "bigint")]
+    assert [len(found.writes), len(found.versions)] == [2, 2]
+
+
+def test_the_command_shows_it(lander, catalog, at):
+    """As people read it, and as JSON of the documented shape."""
+    _land(lander, at)
+
+    shown = lineward("history", "core", "--namespace", "n", catalog=catalog).stdout
+    told_as_json = answer("history", "core", "--namespace", "n", catalog=catalog)
+
+    assert "added email (string); removed at" in shown
+    assert [write["code_version"] for write in told_as_json["writes"]] == ["v3", "v2", "v1", "v1"]
+
+
+def test_columns_in_another_order_are_another_schema_and_say_so():
+    """What no name tells, the words do."""
+    ab, ba = [Field("a", "int"), Field("b", "int")], [Field("b", "int"), Field("a", "int")]
+
+    assert told(schema_change(ab, ba)) == ["the order of its fields"]

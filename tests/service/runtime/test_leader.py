@@ -1,0 +1,245 @@
+"""Check which of several services leads: when it begins, when it ends, what it does meanwhile."""
+
+from pathlib import Path
+
+import pytest
+from sqlalchemy import insert, select
+from sqlalchemy.exc import OperationalError
+
+from lineage.catalog import leases
+from lineage.catalog.engine import catalog_url, writing
+from lineage.catalog.leases import leading
+from lineage.catalog.tables import lease, meta
+from lineage.lease import LeaseLostError
+from lineage.process.health import HEALTH
+from service.runtime.leader import Leader, LeaderWorks, replica_name
+from service.runtime.periodic import Bookkeeper
+from service.runtime.settings import Settings
+from tests.lineage.catalog.database_clock import DatabaseClock
+
+_LEASE_SECONDS = 10
+_WITHIN_SECONDS = 15  # a new leader
+
+
+class Replicas:
+    """Services on one catalog, and the time of all of them."""
+
+    def __init__(self, engine) -> None:
+        self.engine = engine
+        self.clock = DatabaseClock(engine)
+        self.seconds = 0.0
+
+    def start(self, name: str) -> Leader:
+        """Start a service."""
+        return Leader(name, _LEASE_SECONDS, lambda: self.seconds)
+
+    def go(self, seconds: int, *running: Leader) -> None:
+        """Time passes, and each second those that run take their turn."""
+        for _ in range(seconds):
+            self.seconds += 1
+            self.clock.pass_(1)
+            for leader in running:
+                leader(self.engine)
+
+    def led_since(self) -> int:
+        """Return the time by the row of the lease, in seconds of this test."""
+        with self.engine.connect() as connection:
+            began = connection.scalar(select(lease.c.since)) or 0
+        return round((began - self.clock.micros) / 1_000_000 + self.seconds)
+
+
+@pytest.fixture
+def replicas(embedded):
+    """Make services of an embedded catalog."""
+    return Replicas(embedded)
+
+
+def test_one_leads_as_long_as_it_lives(replicas):
+    """Renew the lease; let the other follow."""
+    one, other = replicas.start("one"), replicas.start("other")
+    replicas.go(120, one, other)
+
+    assert (one.is_leading(), other.is_leading()) == (True, False)
+    assert replicas.led_since() == 1
+
+
+def test_another_leads_within_15_seconds_of_a_death(replicas):
+    """Whenever the leader died: the lease expires."""
+    one, other = replicas.start("one"), replicas.start("other")
+    replicas.go(5, one, other)
+    died_at = replicas.seconds
+    replicas.go(_WITHIN_SECONDS, other)
+
+    assert other.is_leading()
+    assert died_at < replicas.led_since() <= died_at + _WITHIN_SECONDS
+
+
+def test_a_leader_that_stops_hands_over_at_once(replicas):
+    """SIGTERM: the next second another one leads."""
+    one, other = replicas.start("one"), replicas.start("other")
+    replicas.go(5, one, other)
+    one.finish(replicas.engine)
+    replicas.go(1, other)
+
+    assert (one.is_leading(), other.is_leading()) == (False, True)
+
+
+def test_a_service_that_restarts_leads_at_once(replicas):
+    """Killed and started again on the same data: it need not wait for its own lease."""
+    replicas.go(5, replicas.start("one"))
+    again = replicas.start("one")
+    replicas.go(1, again)
+
+    assert again.is_leading()
+
+
+def test_two_services_of_one_name_do_not_take_turns(replicas):
+    """Let the later one lead: only a process that starts takes a lease under its own name."""
+    one = replicas.start("one")
+    replicas.go(5, one)
+    twin = replicas.start("one")
+    replicas.go(60, one, twin)
+
+    assert (one.is_leading(), twin.is_leading()) == (False, True)
+    assert replicas.led_since() == 6
+
+
+def test_a_paused_leader_that_wakes_leads_no_longer(replicas):
+    """Stop it at the first message that it would send, before its next turn."""
+    one, other = replicas.start("one"), replicas.start("other")
+    replicas.go(5, one, other)
+    fence = one.fence()
+    assert fence is not None
+    fence.confirm()
+    replicas.go(_WITHIN_SECONDS, other)
+
+    with pytest.raises(LeaseLostError):
+        fence.confirm()
+    assert (one.is_leading(), one.fence()) == (False, None)
+
+
+def test_a_pause_in_which_nobody_else_led_changes_nothing(replicas):
+    """Renew the lease, which has expired, before the message is sent."""
+    one = replicas.start("one")
+    replicas.go(5, one)
+    fence = one.fence()
+    assert fence is not None
+    replicas.go(600)
+    fence.confirm()
+
+    other = replicas.start("other")
+    replicas.go(1, other)
+    assert (one.is_leading(), other.is_leading()) == (True, False)
+
+
+def test_an_epoch_of_before_is_over_though_the_service_leads_again(replicas):
+    """End what began in it: it knows nothing of what another service did meanwhile."""
+    one, other = replicas.start("one"), replicas.start("other")
+    replicas.go(5, one, other)
+    before = one.fence()
+    assert before is not None
+    replicas.go(_WITHIN_SECONDS, other)
+    other.finish(replicas.engine)
+    replicas.go(2, one)
+    assert one.is_leading()
+
+    with pytest.raises(LeaseLostError):
+        before.confirm()
+    with pytest.raises(LeaseLostError), writing(leading(replicas.engine, before)) as connection:
+        connection.execute(insert(meta), {"name": "n", "value": "v"})
+
+
+def test_a_catalog_that_is_locked_for_a_minute_ends_no_epoch(replicas, monkeypatch):
+    """Go on while a merge has SQLite's write lock, and fail only when that lasts."""
+    one = replicas.start("one")
+    replicas.go(5, one)
+
+    def fail(*_arguments: object):
+        raise OperationalError("UPDATE lease", {}, Exception("database is locked"))
+
+    with monkeypatch.context() as locked:
+        locked.setattr(leases, "renew", fail)
+        replicas.go(55, one)
+        assert one.is_leading()
+        with pytest.raises(OperationalError):
+            replicas.go(10, one)
+    replicas.go(1, one)
+
+    assert one.is_leading()
+
+
+def _keeper(leader, name, done):
+    """Do one work while this service leads: it notes its name and how many were done before."""
+
+    def build():
+        number = len(done)
+        return [lambda _engine: done.append((name, number))]
+
+    return LeaderWorks(leader, build)
+
+
+def test_works_of_the_leader_are_its_own_and_new_in_each_epoch(replicas, tmp_path):
+    """Do none of them as a follower; forget what was remembered when leading again."""
+    done, url = [], catalog_url(tmp_path)
+    one, other = replicas.start("one"), replicas.start("other")
+    first, second = (
+        Bookkeeper(url, _keeper(leader, name, done))
+        for leader, name in ((one, "one"), (other, "other"))
+    )
+
+    def turn(leader=None):
+        if leader is not None:
+            replicas.go(1, leader)
+        first.turn()
+        second.turn()
+
+    turn()
+    assert done == []
+    turn(one)
+    turn(other)
+    assert done == [("one", 0), ("one", 0)]
+    for leaving, next_leader in ((one, other), (other, one)):  # and back, between two turns
+        leaving.finish(replicas.engine)
+        replicas.go(1, next_leader)
+    turn()
+    assert done[2:] == [("one", 2)]
+    one.finish(replicas.engine)
+    turn(other)
+    assert done[3:] == [("other", 3)]
+
+
+def test_a_follower_reports_no_failure_of_the_leader(replicas, tmp_path):
+    """Drop what failed: it is another replica's now."""
+
+    def fail(_engine):
+        raise ValueError("broken")
+
+    leader = replicas.start("one")
+    keeper = Bookkeeper(catalog_url(tmp_path), LeaderWorks(leader, lambda: [fail]), name="failing")
+    replicas.go(1, leader)
+    keeper.turn()
+    assert [each.part for each in HEALTH.failures() if "failing" in each.part] != []
+    leader.finish(replicas.engine)
+    keeper.turn()
+
+    assert [each.part for each in HEALTH.failures() if "failing" in each.part] == []
+
+
+def test_a_bookkeeper_that_stops_has_its_works_finish(replicas, tmp_path):
+    """Give the lease up in the last turn of its thread."""
+    leader = Leader("one", _LEASE_SECONDS)
+    keeper = Bookkeeper(catalog_url(tmp_path), [leader], is_first=True, every_seconds=3_600)
+    keeper.start()
+    keeper.stop()
+
+    with replicas.engine.connect() as connection:
+        row = connection.execute(select(lease.c.holder, lease.c.expires_at)).one()
+    assert tuple(row) == ("one", 0)
+
+
+def test_a_replica_is_named_by_its_host_and_folder():
+    """Keep the name after a restart; take the name that a pod is given."""
+    names = {replica_name(Settings(data_dir=Path(folder))) for folder in ("a", "b", "a")}
+
+    assert len(names) == 2
+    assert replica_name(Settings(replica="lineward-0")) == "lineward-0"

@@ -1,0 +1,105 @@
+from datetime import timedelta
+
+import pytest
+
+from lineage.process.clock import to_micros
+from lineage.process.health import Failure, Report
+from service.queries.status import Role, trouble_of
+from service.queries.timestamps import iso
+from service.runtime.role_state import FORGET_SECONDS, RoleState
+
+
+@pytest.fixture
+def state(at):
+    """Of a pipeline, with a clock that tests set."""
+    return _State(at)
+
+
+class _State(RoleState):
+    def __init__(self, at) -> None:
+        self.seconds = 0.0
+        super().__init__("pipeline", lambda: at(seconds=self.seconds), lambda: self.seconds)
+
+    def role(self, *, is_running=True):
+        self.look()
+        return self.shown(is_running=is_running, pid=17, restarts=3)
+
+
+def _failure(at, part="stream", seconds=0.0, attempts=1):
+    return Failure(part, to_micros(at(seconds=seconds)), attempts, f"{part} broke")
+
+
+def test_a_role_that_reports_nothing_runs(state):
+    assert state.role() == Role("pipeline", "running", 17, 3)
+
+
+def test_a_role_that_retries_is_failing_and_not_running(state, at):
+    """The stream begins again and again, and the process never ends."""
+    state.reported(Report([_failure(at, attempts=5)]))
+
+    assert trouble_of(state.role(), at(minutes=2)) == (
+        "pipeline: failing for 2 min, 5 attempts, last error: stream: stream broke,"
+        " see logs/pipeline.log"
+    )
+
+
+def test_the_failure_that_began_first_is_shown(state, at):
+    state.reported(Report([_failure(at, "evaluation", 9), _failure(at, "stream", 3)]))
+
+    assert state.role().error == "stream: stream broke"
+
+
+def test_one_death_is_an_accident_and_two_are_a_failure(state, at):
+    state.died("signal 9")
+    assert (state.role().state, state.role().error) == ("running", "signal 9")
+    state.seconds = 90
+    state.died("exit code 1")
+
+    role = state.role()
+    assert (role.state, role.attempts, role.failing_since) == ("failing", 2, iso(to_micros(at())))
+
+
+def test_a_death_keeps_what_the_process_had_reported(state, at):
+    """Its last words say more than an exit code."""
+    state.reported(Report([_failure(at, attempts=6)]))
+    state.died("exit code 1")
+
+    role = state.role(is_running=False)
+    assert (role.state, role.attempts, role.error) == ("restarting", 6, "stream: stream broke")
+
+
+def test_what_ended_a_process_fails_until_the_next_one_shows_that_it_works(state, at):
+    """A new pipeline evaluates long before it takes the batch that its forerunner died of."""
+    state.reported(Report([_failure(at, attempts=6)]))
+    state.died("exit code 1")
+    state.reported(Report(worked=["evaluation"]))
+    assert state.role().state == "failing"
+    state.reported(Report(worked=["evaluation", "stream"]))
+
+    assert state.role() == Role("pipeline", "running", 17, 3)
+
+
+def test_a_role_that_dies_every_other_minute_stays_failing(state):
+    """Sixty large events kill the driver 90 s after each start."""
+    for _ in range(5):
+        state.died("exit code 1")
+        state.seconds += 90
+    assert state.role().state == "failing"
+    state.seconds += FORGET_SECONDS
+
+    assert state.role().state == "running"
+
+
+@pytest.mark.parametrize("problem", ["the disk of /data is full", "the disk of /tmp is read-only"])
+def test_a_role_that_waits_names_the_disk(state, at, problem):
+    state.waits_for = problem
+    role = state.role(is_running=False)
+
+    assert role.state == "waiting"
+    assert trouble_of(role, at()) == f"pipeline: waiting: {problem}"
+
+
+def test_a_clock_that_was_set_back_shows_no_negative_time(state, at):
+    state.reported(Report([_failure(at, seconds=600)]))
+
+    assert "failing for 0 s" in trouble_of(state.role(), at() - timedelta(minutes=1))

@@ -1,0 +1,104 @@
+"""A role that fails is shown as failing, wherever somebody looks first."""
+
+import json
+import os
+from datetime import timedelta
+
+import pytest
+from litestar.testing import TestClient
+from prometheus_client import CollectorRegistry, generate_latest
+
+from lineage.process.clock import system_clock, to_micros
+from service.api.app import create_app
+from service.exporter.metrics import CatalogCollector
+from service.queries.status import roles_of
+from service.queries.timestamps import iso
+from service.runtime.data_dir_lock import UP_LOCK, holding
+from service.runtime.settings import Settings
+from service.runtime.status_file import STATUS
+from tests.service import shop
+from tests.service.commandline import lineward
+
+_ERROR = "stream: Python worker failed to connect back"
+_SAID = f"5 attempts, last error: {_ERROR}, see logs/pipeline.log"
+
+
+@pytest.fixture
+def settings(tmp_path, embedded):
+    """Of a folder on which an `up` runs whose pipeline fails since two minutes ago."""
+    shop.fill(embedded)
+    since = iso(to_micros(system_clock() - timedelta(seconds=125)))
+    with holding(tmp_path / UP_LOCK):
+        _write(tmp_path, "failing", failing_since=since, attempts=5, error=_ERROR)
+        yield Settings(data_dir=tmp_path)
+
+
+def _write(folder, state, **more):  # noqa: ANN003 - fields of a role
+    roles = [
+        {"role": "collector", "state": "running", "pid": 6, "restarts": 0},
+        {"role": "pipeline", "state": state, "pid": 7, "restarts": 2, **more},
+    ]
+    (folder / STATUS).write_text(json.dumps(roles))
+
+
+@pytest.mark.usefixtures("settings")
+def test_the_terminal_tells_it(tmp_path):
+    text = lineward("status", "--data-dir", str(tmp_path)).stdout
+
+    assert "pipeline: failing for 2 min" in text
+    assert _SAID in text
+    assert "│ pipeline  │ failing" in text
+
+
+@pytest.mark.usefixtures("settings")
+@pytest.mark.parametrize("file", ["catalog.db", "spool.db"])
+def test_the_terminal_tells_it_where_nothing_else_can_be_read(tmp_path, embedded, file):
+    """A full disk and a damaged file are when somebody asks."""
+    embedded.dispose()
+    (tmp_path / file).write_bytes(b"no database" * 1_000)
+
+    done = lineward("status", "--data-dir", str(tmp_path))
+
+    assert done.returncode == 1
+    assert "pipeline: failing for 2 min" in done.stdout
+    assert f"{tmp_path / file}" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_the_first_page_tells_it(settings):
+    with TestClient(create_app(settings, system_clock), base_url="http://127.0.0.1") as client:
+        page = client.get("/").text
+
+    assert "pipeline: failing for 2 min" in page
+    assert _SAID in page
+
+
+def test_the_metrics_tell_it(settings):
+    registry = CollectorRegistry()
+    registry.register(CatalogCollector(settings))
+    shown = generate_latest(registry).decode()
+
+    assert 'lineage_role_working{role="collector"} 1.0' in shown
+    assert 'lineage_role_working{role="pipeline"} 0.0' in shown
+    assert 'lineage_role_restarts_total{role="pipeline"} 2.0' in shown
+
+
+@pytest.mark.usefixtures("settings")
+@pytest.mark.parametrize("minutes", [2, 90, -90])
+def test_a_status_that_is_not_of_now_is_unknown(tmp_path, minutes):
+    """The disk is full, or the supervisor stands still: "running" would be a guess."""
+    _write(tmp_path, "running")
+    then = (system_clock() - timedelta(minutes=minutes)).timestamp()
+    os.utime(tmp_path / STATUS, (then, then))
+
+    assert {role.state for role in roles_of(tmp_path)[1]} == {"unknown"}
+    text = lineward("status", "--data-dir", str(tmp_path)).stdout
+    assert "pipeline: unknown: `lineward up` has not written run/status.json" in text
+
+
+@pytest.mark.usefixtures("settings")
+@pytest.mark.parametrize("content", ["", "[", '[{"role": "pipeline"}]', "null"])
+def test_half_a_status_is_none(tmp_path, content):
+    (tmp_path / STATUS).write_text(content)
+
+    assert roles_of(tmp_path) == (True, [])

@@ -1,0 +1,66 @@
+"""Catalog tables become Arrow tables and frames, alike from either kind of catalog."""
+
+from datetime import UTC, datetime
+
+import pytest
+from pyspark.sql import SparkSession
+from sqlalchemy import Engine, insert
+
+from lineage.catalog.engine import open_catalog, writing
+from lineage.catalog.tables import event
+from slis.evaluation.catalog_frames import frame, read
+
+COLUMNS = "event_time timestamp, event_key bigint, is_streaming boolean, is_history boolean"
+QUERY = "SELECT event_time, event_key, is_streaming, is_history FROM event"
+ROW = (datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC), -7, True, False)
+
+
+@pytest.fixture
+def filled(catalog: Engine) -> Engine:
+    """Create a catalog with one event of 1970."""
+    row = {"event_time": 1_000_000, "event_key": -7, "landed_at": 2, "last_seq": 1}
+    flags = {"is_streaming": True, "is_history": False, "is_skewed": False}
+    with writing(catalog) as connection:
+        connection.execute(insert(event).values(**row, **flags))
+    return catalog
+
+
+def test_a_row_comes_with_instants_and_truth_values(spark: SparkSession, filled: Engine):
+    """SQLite has neither instants nor booleans of its own; the frame has both."""
+    rows = frame(spark, filled, QUERY, COLUMNS).collect()
+
+    assert [(row[0].astimezone(UTC), *row[1:]) for row in rows] == [ROW]
+
+
+@pytest.mark.usefixtures("spark")
+def test_an_empty_table_keeps_its_columns(catalog: Engine):
+    """The first evaluation finds nothing, and must not fail for it."""
+    table = read(catalog, QUERY, COLUMNS)
+
+    assert (table.num_rows, table.column_names) == (0, COLUMNS.replace(",", "").split()[::2])
+
+
+@pytest.mark.usefixtures("spark")
+def test_any_password_can_be_in_the_url(databases):
+    """Read by a URL whose password has each character that means something in one, and a space."""
+    engine = databases.take()
+    url = engine.url.set(password="a b+c%d/e:f@g?h#i&j=k'l[m")  # noqa: S106 - of nobody
+    other = open_catalog(url.render_as_string(hide_password=False))
+
+    assert read(other, QUERY, COLUMNS).num_rows == 0
+
+    other.dispose()
+    databases.give_back(engine)
+
+
+@pytest.mark.usefixtures("spark")
+def test_reading_leaves_the_writer_s_rows_to_everyone(filled: Engine):
+    """A second SQLite library in the process once dropped the locks, and the WAL with its rows."""
+    read(filled, QUERY, COLUMNS)
+    row = {"event_time": 2, "event_key": 2, "landed_at": 2, "last_seq": 1}
+    flags = {"is_streaming": False, "is_history": False, "is_skewed": False}
+    with writing(filled) as connection:
+        connection.execute(insert(event).values(**row, **flags))
+    filled.dispose()
+
+    assert read(filled, QUERY, COLUMNS).num_rows == 2

@@ -1,0 +1,23 @@
+"""Checks in the catalog: each edge once for each version of what ran."""
+
+from slis.indicators.accuracy.kept import keep_checks
+from tests.slis.stream.spools import Lander, rows, run_event
+
+
+def test_the_run_that_is_named_wrote_last_in_whatever_order_runs_are_compared(
+    catalog, tmp_path, at
+):
+    """Logs are listed in no order: the newest of eight days must not be taken for the oldest."""
+    Lander(catalog, tmp_path, at(12)).land(
+        run_event("COMPLETE", at(1), run="r1", inputs=["a"], outputs=["b"]),
+        run_event("COMPLETE", at(2), run="r2", inputs=["a"], outputs=["b"]),
+    )
+    ((upstream, downstream),) = rows(catalog, "SELECT upstream_key, downstream_key FROM edge")
+    edge = {"upstream_key": upstream, "downstream_key": downstream, "outcome": "good"}
+    checks = [{**edge, "oracle": "event_log", "root_run_id": run} for run in ("r2", "r1")]
+
+    for check in checks:
+        with catalog.begin() as connection:
+            keep_checks(connection, [check], 5)
+
+    assert rows(catalog, "SELECT root_run_id FROM edge_check") == [("r2",)]

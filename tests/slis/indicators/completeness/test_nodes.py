@@ -1,0 +1,108 @@
+"""M3a: what the policy requires of datasets and of the runs that wrote them last."""
+
+import pytest
+
+from lineage.policy.objectives import Requirements
+from slis.indicators.completeness import nodes as module
+from slis.indicators.completeness.nodes import node_states, node_tally, nodes
+from slis.indicators.completeness.schemas import NODES
+from tests.slis.sli_frames import day, frame, instants
+
+_FIELDS = ("owner", "schema", "version", "checksum", "job_id", "code_version")
+_WRITTEN = {"is_regulated": True, "is_written": True, "is_reported": True}
+_COMPLETE = {"datasets": 1, "tier": "critical", "tier_origin": "inherited", **_WRITTEN}
+_COMPLETE |= dict.fromkeys(_FIELDS, True)
+_REGULATED = Requirements()
+
+
+def _judged(spark, requirements, rows):
+    described = frame(spark, NODES, [{**_COMPLETE, **row} for row in rows])
+    return nodes(described, instants(spark, day(1)), requirements)
+
+
+def _tallies(judged):
+    return sorted(
+        (row.tier, row.tier_origin, row.good, row.total, row.unknown)
+        for row in node_tally(judged).collect()
+    )
+
+
+def test_a_regulated_dataset_without_a_required_field_is_bad_and_says_what_it_lacks(spark):
+    """Owner, schema and code version are required of it; two of twelve are not known."""
+    judged = _judged(
+        spark,
+        _REGULATED,
+        [
+            {"datasets": 3},
+            {"dataset_key": 2, "owner": False, "code_version": False, "checksum": False},
+        ],
+    )
+
+    assert _tallies(judged) == [("regulated", "declared", 10, 12, 0)]
+    (state,) = node_states(judged).collect()
+    assert (state.dataset_key, state.sli, state.state) == (2, "M3a", "bad")
+    assert state.reason == "metadata_missing"
+    assert state.evidence == (
+        "not known: owner, code_version; required of regulated datasets here: "
+        "owner, schema, code_version"
+    )
+
+
+def test_what_is_not_known_of_a_run_is_unknown_and_in_no_total(spark):
+    """The write is known from evidence alone, or nothing is left of its run."""
+    unheard = {"is_reported": False, "code_version": False}
+    judged = _judged(
+        spark,
+        _REGULATED,
+        [{"dataset_key": 1, **unheard}, {"dataset_key": 2, "code_version": None}],
+    )
+
+    assert _tallies(judged) == [("regulated", "declared", 4, 4, 2)]
+    assert node_states(judged).collect() == []
+
+
+def test_a_dataset_that_was_never_written_has_no_run_to_know_of(spark):
+    """Its owner and schema are required all the same."""
+    judged = _judged(
+        spark, _REGULATED, [{"dataset_key": 1, "is_written": False, "code_version": None}]
+    )
+
+    assert _tallies(judged) == [("regulated", "declared", 2, 2, 0)]
+
+
+@pytest.mark.parametrize(
+    "rows", [[], [{"dataset_key": 1, "is_regulated": False}]], ids=["none", "not regulated"]
+)
+def test_where_nothing_is_required_there_is_no_sample(spark, rows):
+    """No row at all: neither 100 % nor 0 %."""
+    assert _tallies(_judged(spark, _REGULATED, rows)) == []
+
+
+def test_a_tier_is_counted_by_itself_and_a_regulated_dataset_only_as_regulated(spark):
+    """A regulated dataset needs what its tier needs too; others of the tier have no state."""
+    requirements = Requirements(regulated=("owner",), critical=("version",), optional=("schema",))
+    judged = _judged(
+        spark,
+        requirements,
+        [
+            {"dataset_key": 1},
+            {"dataset_key": 2, "is_regulated": False, "version": False},
+            {"dataset_key": 3, "is_regulated": False, "tier": "optional", "tier_origin": "default"},
+            {"dataset_key": 4, "is_regulated": False, "tier": "important"},
+        ],
+    )
+
+    assert _tallies(judged) == [
+        ("critical", "inherited", 0, 1, 0),
+        ("optional", "default", 1, 1, 0),
+        ("regulated", "declared", 2, 2, 0),
+    ]
+    assert node_states(judged).collect() == []
+
+
+def test_a_run_without_events_would_count_as_complete_without_the_rule(spark, monkeypatch):
+    """The guarantee, taken away: every field of a run is then held to be known."""
+    monkeypatch.setattr(module, "_is_known", lambda _field: module.F.expr("true"))
+    judged = _judged(spark, _REGULATED, [{"dataset_key": 1, "is_reported": False}])
+
+    assert _tallies(judged) == [("regulated", "declared", 3, 3, 0)]

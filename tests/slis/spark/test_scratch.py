@@ -1,0 +1,57 @@
+"""Temporary files of the pipeline: none outlives its next start."""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from slis.spark.scratch import sweep
+
+
+@pytest.fixture
+def own_tempdir(monkeypatch):
+    """Python's own folder is put back."""
+    monkeypatch.setattr(tempfile, "tempdir", tempfile.tempdir)
+
+
+@pytest.mark.parametrize(
+    "left", ["blockmgr-1/0c/shuffle_0_0_0.data", "spark-2/userFiles/x", "liblz4-java-3.so"]
+)
+@pytest.mark.usefixtures("own_tempdir")
+def test_what_a_killed_pipeline_left_is_deleted_at_the_next_start(tmp_path, left):
+    """Folders and files alike; the folder is made where it was never there."""
+    folder = sweep(tmp_path / "scratch")
+    (folder / left).parent.mkdir(parents=True, exist_ok=True)
+    (folder / left).write_bytes(b"x")
+
+    assert sweep(tmp_path / "scratch") == folder.absolute()
+
+    assert list(folder.iterdir()) == []
+    with tempfile.TemporaryDirectory() as made:
+        assert Path(made).parent == folder
+
+
+_KILLED = """
+import os, signal, sys
+from pathlib import Path
+from slis.spark.scratch import sweep
+from slis.spark.session import open_session
+spark = open_session(scratch=sweep(Path(sys.argv[1])), driver_memory="512m")
+spark.range(1_000).repartition(2).count()
+java = spark.sparkContext._jvm.java.lang.ProcessHandle.current().pid()
+os.kill(java, signal.SIGKILL)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_spark_leaves_nothing_elsewhere_when_it_is_killed(tmp_path):
+    """A real session, killed with -9 after a shuffle; the folder's name has a space."""
+    scratch = tmp_path / "data folder" / "scratch"
+    command = [sys.executable, "-c", _KILLED, str(scratch)]
+    killed = subprocess.run(command, check=False, capture_output=True, timeout=300)
+
+    assert killed.returncode == -9, killed.stderr[-2_000:]
+    left = {path.name.split("-")[0] for path in scratch.iterdir()}
+    assert {"blockmgr", "liblz4", "spark"} <= left
