@@ -13,14 +13,14 @@ from prometheus_client import (
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from collector.retention import Passed
+from collector.retention import SpoolRetention
 from collector.spool_file import Losses
 
 
 class Spool(Protocol):
     """What is read of the spool for its metrics."""
 
-    passed: Passed
+    passed: SpoolRetention
     losses: Losses | None
 
 

@@ -23,7 +23,7 @@ _DELETE_GAPS = """
 _LAST = "SELECT max(seq) FROM (SELECT seq FROM event WHERE seq <= ? ORDER BY seq LIMIT ?)"
 
 
-class Passed:
+class SpoolRetention:
     """How far the readers are, and what goes by that.
 
     Attributes:

@@ -18,7 +18,7 @@ from typing import TypeVar
 from collector.damage import is_damage
 from collector.events import Event
 from collector.high_water import beside
-from collector.retention import Passed
+from collector.retention import SpoolRetention
 from collector.settings import Limits
 from collector.spool_file import last_seq, losses, open_spool
 from collector.writes import Observer, Rejected, Row, Write
@@ -54,7 +54,7 @@ class Spool:
         self._connection = open_spool(path, limits.max_spool_bytes)
         self._high_water = beside(path)
         self.losses = losses(self._connection)
-        self.passed = Passed(self._connection, limits, clock)
+        self.passed = SpoolRetention(self._connection, limits, clock)
         self._pruned_at = 0.0
         self._beat_at = 0.0
         self._thread = threading.Thread(target=self._run, name="spool-writer")

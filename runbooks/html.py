@@ -67,13 +67,13 @@ def _document(title: str, text: str) -> str:
 <body>
 <nav><a href="/">Lineward</a> · <a href="{PATH}/">Runbooks</a></nav>
 <main>
-{rendered(text)}</main>
+{render_page(text)}</main>
 </body>
 </html>
 """
 
 
-def rendered(text: str) -> str:
+def render_page(text: str) -> str:
     """Markdown as HTML; markup inside it is text.
 
     Below a block with `lineward act` and no `--yes` stands that this is a dry run.

@@ -20,28 +20,28 @@ from lineage.catalog.access_versions import StoredAccess
 from lineage.catalog.policy_notes import PolicyNotes
 from lineage.catalog.reader import keep_connections
 from lineage.catalog.trouble import CatalogError
-from lineage.graph.cache.graph_cache import LiveLineage
+from lineage.graph.cache.graph_cache import LineageCache
 from lineage.policy.model import Policy
 from lineage.process.clock import system_clock, to_micros
 from lineage.process.environment import InvalidSettingError
 from lineage.process.listening import InheritedServer, http_server
 from lineage.process.role import begin_role
 from lineage.process.write_deadline import set_write_deadline
-from service.actions.auto_actions import ByPolicy
+from service.actions.auto_actions import AutoActions
 from service.api.access.guard import Guard
 from service.api.app import create_app
 from service.api.intake import Intake
-from service.api.served.counter_buffer import Tallies
-from service.api.served.flush import write_down
+from service.api.served.counter_buffer import CounterBuffer
+from service.api.served.flush import flush_counts
 from service.errors import RejectedInputError
 from service.exporter.metrics import CatalogCollector
 from service.exporter.scraping import Scraping
 from service.incidents import incident_worker
 from service.incidents.impact.clock import ImpactClock
 from service.runtime.binding import require_guarded
-from service.runtime.gc_tuning import settle
+from service.runtime.gc_tuning import freeze_startup
 from service.runtime.leader import Leader, LeaderWorks, replica_name
-from service.runtime.periodic import Bookkeeper, Work
+from service.runtime.periodic import PeriodicWorker, Work
 from service.runtime.policies import PolicyInForce, policy_of
 from service.runtime.retention import Retention
 from service.runtime.settings import Settings, read
@@ -101,14 +101,14 @@ async def _serve(given: Given, asked: socket.socket, scraped: socket.socket) -> 
     with suppress(CatalogError):  # read again by the periodic work; nobody may ask until then
         stored.look()
     policy = PolicyInForce(given.settings.policy, access_before=stored)
-    tallies, guard = Tallies(), Guard(given.settings, policy=policy)
+    tallies, guard = CounterBuffer(), Guard(given.settings, policy=policy)
     app = create_app(
         given.settings,
         tallies=tallies,
         guard=guard,
         routing=given.routing,
         delivery=given.delivery,
-        live=LiveLineage(given.settings.catalog),
+        live=LineageCache(given.settings.catalog),
     )
     leader = Leader(replica_name(given.settings), given.settings.lease_seconds)
     registry = _registry(given.settings, guard.policy, leader)
@@ -118,7 +118,7 @@ async def _serve(given: Given, asked: socket.socket, scraped: socket.socket) -> 
         served(Intake(app), asked.detach(), Interfaces.ASGI),
         served(metrics, scraped.detach(), Interfaces.ASGINL),
     ]
-    settle()
+    freeze_startup()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, _stop, servers)
@@ -148,18 +148,20 @@ def _registry(settings: Settings, policy: PolicyInForce, leader: Leader) -> Coll
 
 
 def _beside(
-    given: Given, tallies: Tallies, guard: Guard, stored: StoredAccess, leader: Leader
-) -> tuple[Bookkeeper, ...]:
+    given: Given, tallies: CounterBuffer, guard: Guard, stored: StoredAccess, leader: Leader
+) -> tuple[PeriodicWorker, ...]:
     """Return what is done beside answering, in the order of its start: see docs/kubernetes.md."""
     catalog = given.settings.catalog
-    counting: list[Work] = [stored.look, partial(write_down, tallies=tallies), guard.count]
+    counting: list[Work] = [stored.look, partial(flush_counts, tallies=tallies), guard.count]
     lease_limit = given.settings.lease_seconds / 2
     return (
         # First and last: until the lease is held, the leader's works wait.
-        Bookkeeper(catalog, [leader], name="lease", is_first=True, statement_seconds=lease_limit),
-        Bookkeeper(catalog, counting),
+        PeriodicWorker(
+            catalog, [leader], name="lease", is_first=True, statement_seconds=lease_limit
+        ),
+        PeriodicWorker(catalog, counting),
         *(
-            Bookkeeper(catalog, LeaderWorks(leader, build), name=name)
+            PeriodicWorker(catalog, LeaderWorks(leader, build), name=name)
             for name, build in _of_leader(given, guard).items()
         ),
     )
@@ -175,13 +177,15 @@ def _of_leader(given: Given, guard: Guard) -> dict[str, Callable[[], Sequence[Wo
         return guard.judge, notes, ImpactClock(system_clock)
 
     def notify() -> Sequence[Work]:
-        return incident_worker.works(settings, routing, delivery, policy=policy, began_at=began_at)
+        return incident_worker.build_tasks(
+            settings, routing, delivery, policy=policy, began_at=began_at
+        )
 
     return {
         "judging": judge,
         "notifier": notify,
         "diagnosis": lambda: incident_worker.diagnosis(settings),
-        "actor": lambda: [ByPolicy(settings, system_clock, policy.current)],
+        "actor": lambda: [AutoActions(settings, system_clock, policy.current)],
         "retention": lambda: [Retention(settings, system_clock)],
     }
 

@@ -10,30 +10,30 @@ from lineage.catalog.upsert import Fold, fold_rows, insert_for, newest
 _name, _value = tables.meta.c.name, tables.meta.c.value
 
 
-def noted(connection: Connection, name: str) -> str | None:
+def read_meta(connection: Connection, name: str) -> str | None:
     """Return what was noted under this name; None: nothing."""
     return connection.scalar(select(_value).where(_name == name))
 
 
-def noted_number(connection: Connection, name: str) -> int | None:
+def read_meta_number(connection: Connection, name: str) -> int | None:
     """Return the number that was noted under this name; None: nothing."""
-    found = noted(connection, name)
+    found = read_meta(connection, name)
     return None if found is None else int(found)
 
 
-def noted_under(connection: Connection, prefix: str) -> list[str]:
+def list_meta(connection: Connection, prefix: str) -> list[str]:
     """Return all notes under names that begin so."""
     return list(connection.scalars(select(_value).where(_name.startswith(prefix))))
 
 
-def note(connection: Connection, values: Mapping[str, str | int], fold: Fold = newest) -> None:
+def put_meta(connection: Connection, values: Mapping[str, str | int], fold: Fold = newest) -> None:
     """Note values under their names; `fold` makes one of what was noted and what is given."""
     rows = [{"name": name, "value": str(value)} for name, value in values.items()]
     fold_rows(connection, tables.meta, rows, {"value": fold})
 
 
-def note_once(connection: Connection, name: str, value: str) -> str:
+def put_meta_once(connection: Connection, name: str, value: str) -> str:
     """Return what was noted first under this name: `value`, if nothing was."""
     insert = insert_for(connection.dialect)(tables.meta).on_conflict_do_nothing()
     connection.execute(insert, {"name": name, "value": value})
-    return noted(connection, name) or value
+    return read_meta(connection, name) or value

@@ -12,7 +12,7 @@ from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 from sqlalchemy import Engine
 
-from lineage.catalog.engine import in_turn
+from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.epochs import StaleEpochError
 from lineage.catalog.partitions import add_partitions
 from lineage.catalog.policy_notes import PolicyNotes
@@ -223,7 +223,7 @@ class Pipeline:
         self._policy_notes(self._engine)
 
     def _add_partitions(self, now: datetime) -> None:
-        if made := add_partitions(self._engine, now, in_turn):
+        if made := add_partitions(self._engine, now, exclusive_transaction):
             log.info("partitions_added", partitions=made)
 
     def _prune(self, now: datetime) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import msgspec
 from sqlalchemy import Connection, bindparam, text
 
-from lineage.catalog.split_batches import pieces
+from lineage.catalog.split_batches import split_batches
 from lineage.catalog.tables.runs import leaf_job
 
 _FAILED = text(
@@ -55,7 +55,7 @@ class Failure(msgspec.Struct, frozen=True):
 def load_failures(connection: Connection, keys: Iterable[int]) -> dict[int, Failure]:
     """Return the failures of these datasets, by canonical key."""
     found: dict[int, Failure] = {}
-    for piece in pieces(keys):
+    for piece in split_batches(keys):
         for row in connection.execute(_FAILED, {"keys": piece}):
             known = found.get(row.dataset_key)
             first_at = row.failed_at if known is None else known.first_at

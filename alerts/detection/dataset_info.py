@@ -6,7 +6,7 @@ import msgspec
 from sqlalchemy import Connection, bindparam, text
 
 from lineage.catalog.ranks import FAILS, TIER
-from lineage.catalog.split_batches import pieces
+from lineage.catalog.split_batches import split_batches
 from lineage.states import FAILING, GOOD, LEARNING, UNKNOWN
 
 _DATASETS = text(
@@ -53,6 +53,6 @@ def load_dataset_info(connection: Connection, keys: Iterable[int]) -> dict[int, 
 
 
 def _load(connection: Connection, keys: Iterable[int]) -> Iterator[DatasetInfo]:
-    for piece in pieces(keys):
+    for piece in split_batches(keys):
         rows = connection.execute(_DATASETS, {"keys": piece})
         yield from (DatasetInfo(**row) for row in rows.mappings())

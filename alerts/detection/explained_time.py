@@ -5,7 +5,7 @@ from typing import Final
 from sqlalchemy import Connection, text
 
 from lineage.catalog import tables
-from lineage.catalog.upsert import added, fold_rows, lock_row
+from lineage.catalog.upsert import add_up, fold_rows, lock_row
 from lineage.states import COVERAGE, FAILING, FRESHNESS, NODE_COMPLETENESS
 
 _CURSOR: Final = "explained"
@@ -46,6 +46,6 @@ def count_explained(connection: Connection) -> None:
     for sli, tier, seconds in connection.execute(text(_BAD), {"after": after or 0, "last": last}):
         amounts[sli, tier] = float(seconds)
     rows = [{"sli": sli, "tier": tier, "value": value} for (sli, tier), value in amounts.items()]
-    fold_rows(connection, tables.sli_explained, rows, {"value": added})
+    fold_rows(connection, tables.sli_explained, rows, {"value": add_up})
     moved = {"name": _CURSOR, "position": last}
     fold_rows(connection, tables.service_cursor, [moved])

@@ -25,7 +25,7 @@ from alerts.notify.settings import RoutingSettings
 from alerts.operator_actions.command_queue import complete, pending, rejections
 from alerts.operator_actions.suppression_windows import load_windows
 from alerts.root_cause.snapshot import MICROS
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.policy.model import Policy
 from lineage.process.clock import Clock, to_micros
 
@@ -148,7 +148,7 @@ class IncidentDetector:
         """Count before the step: an incident that opens now explains nothing of the past."""
         if as_of is None or as_of == self._counted:
             return
-        with writing(engine) as connection:
+        with write_transaction(engine) as connection:
             count_explained(connection)
         self._counted = as_of
 
@@ -164,7 +164,7 @@ class IncidentDetector:
             # Affected datasets are looked up before the catalog is locked.
             step = self._first_slice(connection, step, seen)
             summaries = self._summarize(connection, step, seen)
-        with writing(engine) as connection:
+        with write_transaction(engine) as connection:
             if version(connection, is_held=True) != self._version:
                 self._reload(connection)
                 step = self._first_slice(connection, self._advance(seen.now), seen)

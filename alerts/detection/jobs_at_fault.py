@@ -7,7 +7,7 @@ from sqlalchemy import Connection, bindparam, text
 
 from alerts.root_cause.faults import FaultGroup
 from lineage.catalog.root_jobs import Name, load_roots_of_runs, load_roots_of_writers
-from lineage.catalog.split_batches import pieces
+from lineage.catalog.split_batches import split_batches
 from lineage.names import keys
 
 _OWNERS = text("""
@@ -47,6 +47,6 @@ def _owners(connection: Connection, jobs: set[Name]) -> dict[Name, str]:
     by_key = {keys.key(*job): job for job in jobs if job[1]}
     return {
         by_key[key]: owner
-        for piece in pieces(sorted(by_key))
+        for piece in split_batches(sorted(by_key))
         for key, owner in connection.execute(_OWNERS, {"wanted": piece})
     }

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, Engine
 from alerts.notify import router
 from alerts.notify.settings import RoutingSettings
 from alerts.operator_actions.command_queue import EscalationRequest, complete, pending_escalations
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.policy.model import Policy
 from lineage.process.clock import Clock, to_micros
 
@@ -29,7 +29,7 @@ class NotificationWorker:
             is_due = router.is_due(connection, policy, self._settings, at)
             if not is_due and not pending_escalations(connection):
                 return
-        with writing(engine) as connection:
+        with write_transaction(engine) as connection:
             for request in pending_escalations(connection):
                 self._escalate(connection, request, policy, at)
             router.route_due(connection, policy, self._settings, at)

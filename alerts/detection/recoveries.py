@@ -14,7 +14,7 @@ from alerts.incidents.steps import Event, Step
 from alerts.notify.formatting import format_duration
 from alerts.root_cause.kinds import KIND_BY_ID, STANDING_GAP
 from lineage.catalog.ranks import TIER
-from lineage.catalog.split_batches import pieces
+from lineage.catalog.split_batches import split_batches
 from lineage.process.clock import instant_text
 from lineage.states import GOOD, LEARNING, OPTIONAL
 
@@ -92,7 +92,7 @@ def _explain(event: Event, reasons: Mapping[str, str]) -> Event:
 
 def _load_facts(connection: Connection, recovered: Iterable[Incident]) -> dict[int, Row[Any]]:
     keys = {key for each in recovered for key in _keys_of(each)}
-    found = (connection.execute(_FACTS, {"keys": piece}) for piece in pieces(keys))
+    found = (connection.execute(_FACTS, {"keys": piece}) for piece in split_batches(keys))
     return {row.dataset_key: row for rows in found for row in rows}
 
 

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, bindparam, text
 
 from alerts.root_cause.retries import Attempt
 from lineage.catalog.job_names import OF_JOB
-from lineage.catalog.split_batches import pieces
+from lineage.catalog.split_batches import split_batches
 from lineage.catalog.tables.runs import LEAF_RUN_ID, leaf_job
 
 # A task of Airflow announces its tries; an application that it submitted does not.
@@ -67,7 +67,7 @@ def load_failed(
 ) -> Mapping[str, Sequence[FailedRun]]:
     """Load these runs by their id; a run that was deleted has none."""
     found = defaultdict[str, list[FailedRun]](list)
-    for piece in pieces(run_ids):
+    for piece in split_batches(run_ids):
         for row in connection.execute(_FAILED, {"runs": piece}).mappings():
             found[row["run_id"]].append(FailedRun(**row))
     return found

@@ -16,7 +16,7 @@ from alerts.notify.incident_summary import IncidentSummary, OwnerImpact
 from alerts.notify.message import Impacted, Root
 from alerts.root_cause.kinds import PROVENANCE, STANDING_GAP
 from lineage.catalog import tables
-from lineage.catalog.split_batches import pieces
+from lineage.catalog.split_batches import split_batches
 from lineage.states import OPTIONAL
 
 
@@ -152,6 +152,6 @@ def _first_differences(connection: Connection, incident_ids: list[str]) -> dict[
     columns = select(table.c.incident_id, table.c.diagnosis).where(table.c.diagnosis.is_not(None))
     return {
         row.incident_id: msgspec.json.decode(row.diagnosis, type=_Diagnosis).first
-        for piece in pieces(incident_ids)
+        for piece in split_batches(incident_ids)
         for row in connection.execute(columns.where(table.c.incident_id.in_(piece)))
     }

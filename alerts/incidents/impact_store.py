@@ -10,7 +10,7 @@ from alerts.incidents.affected_datasets import AffectedDatasets
 from alerts.incidents.incident import Incident
 from alerts.incidents.steps import Event, Step
 from lineage.catalog import tables
-from lineage.catalog.split_batches import pieces
+from lineage.catalog.split_batches import split_batches
 from lineage.catalog.upsert import fold_rows
 
 _ROWS_AT_ONCE: Final = 20_000
@@ -61,21 +61,21 @@ def datasets_per_list(lists: int) -> int:
 def delete_impacts(connection: Connection, incident_ids: Iterable[str]) -> None:
     """Empty the lists of these incidents before they are replaced."""
     table = tables.incident_impact
-    for some in pieces(sorted(incident_ids)):
+    for some in split_batches(sorted(incident_ids)):
         connection.execute(delete(table).where(table.c.incident_id.in_(some)))
 
 
 def add_impacts(connection: Connection, affected: Mapping[str, AffectedDatasets]) -> None:
     """Add to the lists of incidents; datasets that were listed before stay."""
     rows = (row for number, each in affected.items() for row in _rows(number, each))
-    for some in pieces(rows, _ROWS_AT_ONCE):
+    for some in split_batches(rows, _ROWS_AT_ONCE):
         fold_rows(connection, tables.incident_impact, some)
 
 
 def incidents_affecting(connection: Connection, keys: Iterable[int]) -> dict[int, set[str]]:
     """Load the incidents that list each of these datasets as affected, by dataset key."""
     found: dict[int, set[str]] = defaultdict(set)
-    for piece in pieces(keys):
+    for piece in split_batches(keys):
         for key, incident in connection.execute(_AFFECTING, {"keys": piece}):
             found[key].add(incident)
     return found

@@ -20,7 +20,7 @@ from alerts.incidents.incident_text import describe_evidence, describe_fault
 from alerts.incidents.member_store import MembershipChange, save_members
 from alerts.incidents.steps import Event, Step
 from lineage.catalog import tables
-from lineage.catalog.split_batches import pieces
+from lineage.catalog.split_batches import split_batches
 from lineage.catalog.upsert import fold_rows
 
 _CURSOR: Final = "incidents"
@@ -165,7 +165,7 @@ def _description(incident: Incident, fault: DetectedFault) -> _Row:
 
 def _deactivate(connection: Connection, gone: list[str]) -> None:
     """Delete incidents that never opened; keep the others for readers."""
-    for some in pieces(gone):
+    for some in split_batches(gone):
         own = _incident.c.incident_id.in_(some)
         connection.execute(delete(_incident).where(own, _incident.c.revision == 0))
         connection.execute(update(_incident).where(own).values(is_remembered=False))

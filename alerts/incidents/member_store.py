@@ -11,7 +11,7 @@ from alerts.incidents.detected_fault import DetectedFault
 from alerts.incidents.incident import Incident
 from alerts.root_cause.faults import Member
 from lineage.catalog import tables
-from lineage.catalog.split_batches import pieces
+from lineage.catalog.split_batches import split_batches
 from lineage.catalog.upsert import fold_rows, least, newest
 from lineage.states import FAILING
 
@@ -89,7 +89,7 @@ def _current_members(
     connection: Connection, incident_ids: Iterable[str]
 ) -> Iterator[tuple[str, int]]:
     columns = select(_member.c.incident_id, _member.c.dataset_key)
-    for some in pieces(incident_ids):
+    for some in split_batches(incident_ids):
         current = columns.where(_member.c.incident_id.in_(some), _member.c.left_at.is_(None))
         yield from ((row.incident_id, row.dataset_key) for row in connection.execute(current))
 

@@ -10,7 +10,7 @@ from alerts.notify.delivery_queries import Metric
 from alerts.notify.message import Message, to_json
 from alerts.root_cause.severity import PAGE
 from lineage.catalog.tables import notification, notification_count
-from lineage.catalog.upsert import added, fold_rows, insert_for
+from lineage.catalog.upsert import add_up, fold_rows, insert_for
 
 _own = notification.c
 # Quotes inside of a JSON string are escaped: no name of an event can hold these characters.
@@ -178,4 +178,4 @@ def add_count(
 ) -> None:
     """Add to a counter; `label` is the kind of the message, or the reason of a failure."""
     row = {"metric": metric, "channel": channel, "label": label, "value": times}
-    fold_rows(connection, notification_count, [row], {"value": added})
+    fold_rows(connection, notification_count, [row], {"value": add_up})

@@ -40,7 +40,7 @@ from alerts.notify.settings import RoutingSettings
 from alerts.notify.state_store import prune
 from alerts.notify.suppression_summary import is_window_due, send_summaries
 from alerts.notify.ticket_caps import TicketCaps
-from lineage.catalog.split_batches import pieces
+from lineage.catalog.split_batches import split_batches
 from lineage.catalog.tables import incident_telling, received_alert
 from lineage.catalog.upsert import fold_rows
 from lineage.policy.model import Policy
@@ -203,7 +203,7 @@ def _load_firing(connection: Connection) -> list[AlertRecord]:
 
 def _load_alerts(connection: Connection, fingerprints: Iterable[str]) -> dict[str, AlertRecord]:
     found: dict[str, AlertRecord] = {}
-    for piece in pieces(sorted(set(fingerprints))):
+    for piece in split_batches(sorted(set(fingerprints))):
         own = select(received_alert).where(received_alert.c.fingerprint.in_(piece))
         own = own.order_by(received_alert.c.fingerprint).with_for_update()
         rows = connection.execute(own).mappings()

@@ -12,7 +12,7 @@ from alerts.notify.channels.name import parse_channel
 from alerts.notify.channels.registry import find_type
 from alerts.notify.outbox import failed_channels, requeue
 from alerts.notify.settings import DeliverySettings
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.tables import notification_secret
 from lineage.catalog.upsert import fold_rows
 
@@ -28,7 +28,7 @@ def requeue_after_rotation(engine: Engine, settings: DeliverySettings, now: int)
         changed = _find_changed(connection, settings)
     if not changed:
         return 0
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         known = _load_fingerprints(connection)
         rows = [{"channel": channel, "mark": mark} for channel, mark in changed.items()]
         fold_rows(connection, notification_secret, rows)

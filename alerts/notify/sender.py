@@ -16,7 +16,7 @@ from alerts.notify.channels.name import parse_channel
 from alerts.notify.claims import Claim, correct_times
 from alerts.notify.fallback import Fallback
 from alerts.notify.settings import DeliverySettings
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.leases import require_lead
 from lineage.lease import LeaseLostError
 from lineage.process.clock import Clock, system_clock, to_micros
@@ -109,7 +109,7 @@ class Sender:
         with self._engine.connect() as connection:
             if not claims.is_any_waiting(connection):
                 return []  # and the catalog is not locked for it
-        with writing(self._engine) as connection:
+        with write_transaction(self._engine) as connection:
             correct_times(connection, now, self._settings)
             self._fallback.hand_over_overdue(connection, now)
             return claims.due_channels(connection, now)
@@ -136,7 +136,7 @@ class Sender:
         # A lease that was given up is free, and its epoch goes on until another process takes it.
         require_lead(self._engine)
         now = to_micros(self._clock())
-        with writing(self._engine) as connection:
+        with write_transaction(self._engine) as connection:
             return claims.claim(connection, channel, now, self._settings.lease_seconds)
 
     def _send(self, claim: Claim) -> Outcome:
@@ -153,7 +153,7 @@ class Sender:
 
     def _record(self, claim: Claim, outcome: Outcome) -> None:
         now = to_micros(self._clock())
-        with writing(self._engine) as connection:
+        with write_transaction(self._engine) as connection:
             self._recorder.record(connection, claim, outcome, now)
         if not isinstance(outcome, Sent):
             _log.warning(

@@ -31,7 +31,7 @@ from alerts.notify.planning import LONGEST_WAIT, RoutingResult
 from alerts.notify.ticket_caps import build_held_notices
 from alerts.root_cause.severity import PAGE
 from alerts.rules.incident_alerts import OUTAGE_ROOTS
-from lineage.catalog.split_batches import pieces
+from lineage.catalog.split_batches import split_batches
 from lineage.catalog.tables import (
     digest,
     incident,
@@ -53,7 +53,7 @@ def load_states(
 ) -> dict[str, NotificationState]:
     """Return the known states by incident id; locked for this transaction."""
     found: dict[str, NotificationState] = {}
-    for piece in pieces(sorted(set(incident_ids))):
+    for piece in split_batches(sorted(set(incident_ids))):
         own = incident_telling.c.incident_id.in_(piece)
         found |= {each.incident_id: each for each in load_states_where(connection, own)}
     return found

@@ -9,7 +9,7 @@ from datetime import datetime
 
 import msgspec
 
-from lineage.names.names import joined
+from lineage.names.names import join_parts
 from lineage.names.rules import SEPARATOR
 from lineage.policy import Policy
 from lineage.policy.model import Match, Suppression
@@ -76,7 +76,7 @@ def _policy_window(one: Suppression, policy: Policy, at: datetime) -> Window | N
 def _first_match(
     tests: list[tuple[Matcher, WindowEnd]], namespace: str, name: str
 ) -> WindowEnd | None:
-    whole, parted = joined(namespace, name), f"{namespace}{SEPARATOR}{name}"
+    whole, parted = join_parts(namespace, name), f"{namespace}{SEPARATOR}{name}"
     for test, found in tests:
         text = parted if test.is_parted else whole
         if text.startswith(test.prefix) and test.regex.fullmatch(text):

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, select, update
 
 from lineage.catalog.reader import Reader
 from lineage.catalog.tables import incident, served_count
-from lineage.catalog.upsert import added, fold_rows
+from lineage.catalog.upsert import add_up, fold_rows
 
 METRIC: Final = "lineage_incident_verdicts"
 Verdict = Literal["judged", "false_alarm"]
@@ -57,4 +57,4 @@ def _add(connection: Connection, incident_id: str, verdict: Verdict) -> None:
         select(incident.c.root_kind).where(incident.c.incident_id == incident_id)
     )
     row = {"metric": METRIC, "label": f"{kind} {verdict}", "value": 1.0}
-    fold_rows(connection, served_count, [row], {"value": added})
+    fold_rows(connection, served_count, [row], {"value": add_up})

@@ -7,7 +7,7 @@ import msgspec
 from sqlalchemy import Connection, Row, bindparam, text
 
 from alerts.root_cause.common_causes import Attribute, FailingJob
-from lineage.catalog.split_batches import pieces
+from lineage.catalog.split_batches import split_batches
 from lineage.catalog.tables.runs import leaf_job
 from lineage.names.keys import key
 
@@ -69,7 +69,7 @@ def load_versions(
 ) -> dict[int, set[Attribute]]:
     """Return all version attributes of good runs of these jobs since then (µs), by job key."""
     found: dict[int, set[Attribute]] = {}
-    for piece in pieces(sorted({job.name for job in jobs})):
+    for piece in split_batches(sorted({job.name for job in jobs})):
         rows = connection.execute(_VERSIONS, {"names": piece, "since": since})
         for row in rows:
             versions = _version_attributes(row)
@@ -83,7 +83,7 @@ def load_failing_jobs(
     """Return the jobs of these failed runs, with the attributes of their last good runs."""
     now: dict[int, dict[str, str]] = {}
     named: dict[int, frozenset[str]] = {}
-    for piece in pieces(sorted(run_ids)):
+    for piece in split_batches(sorted(run_ids)):
         for row in connection.execute(_FAILED, {"run_ids": piece}):
             job = key(row.namespace, row.name)
             now.setdefault(job, {}).update(_attributes(row))

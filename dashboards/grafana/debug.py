@@ -1,7 +1,7 @@
 """The debug dashboard: how events fare on their way, and one dataset with all around it."""
 
 from dashboards.grafana import links
-from dashboards.grafana.debug_flow import evidence, growth, spool, stages, unparsed
+from dashboards.grafana.debug_flow import evidence, growth, spool, stages, unparsed_panel
 from dashboards.grafana.spec import Asked, Board, Column, Panel, Row
 
 _CHOSEN = "dataset_namespace=${dataset_namespace:percentencode}&dataset=${dataset:percentencode}"
@@ -62,7 +62,7 @@ def debug() -> Board:
             Row("Selected dataset", (_graph(), _runs())),
             Row("Spool", spool()),
             Row("Lag by stage", stages()),
-            Row("Events that failed", unparsed()),
+            Row("Events that failed", unparsed_panel()),
             Row("Verification of reported edges", evidence()),
             Row("Growth", growth()),
         ),

@@ -128,7 +128,7 @@ def stages() -> tuple[Panel, ...]:
     )
 
 
-def unparsed() -> tuple[Panel, ...]:
+def unparsed_panel() -> tuple[Panel, ...]:
     """Refused and failed events with their reasons, of late and in all."""
     total = once("lineage_errors_total", "stage", "cause")
     return (

@@ -1,7 +1,7 @@
 """The executive dashboard: can lineage be trusted, and what is being done where it cannot."""
 
 from dashboards.grafana import links
-from dashboards.grafana.executive_course import changed, incidents
+from dashboards.grafana.executive_course import changes_panel, incidents
 from dashboards.grafana.executive_gaps import compliance, provenance
 from dashboards.grafana.executive_today import today
 from dashboards.grafana.executive_trust import budgets, coverage
@@ -24,6 +24,6 @@ def executive(asked: Objectives) -> Board:
             Row("Datasets without lineage", provenance(asked)),
             Row("Regulation and compliance", compliance(asked)),
             Row("Incidents", incidents()),
-            Row("Recent changes", (changed(),)),
+            Row("Recent changes", (changes_panel(),)),
         ),
     )

@@ -68,7 +68,7 @@ def _mean(title: str, phase: str, words: str) -> Panel:
     )
 
 
-def changed() -> Panel:
+def changes_panel() -> Panel:
     """Return panels of changes and their impact."""
     of = changes(DATASET)
     return Panel(

@@ -7,7 +7,7 @@ from dashboards.grafana.spec import Panel
 WIDTH = 24
 
 
-def placed(panels: Iterable[Panel], top: int) -> Iterator[tuple[Panel, int, int]]:
+def place(panels: Iterable[Panel], top: int) -> Iterator[tuple[Panel, int, int]]:
     """Each panel with its x and y; a line is as high as its highest panel."""
     left, height = 0, 0
     for panel in panels:
@@ -19,4 +19,4 @@ def placed(panels: Iterable[Panel], top: int) -> Iterator[tuple[Panel, int, int]
 
 def below(panels: Iterable[Panel], top: int) -> int:
     """Return the first free line."""
-    return max((y + panel.height for panel, _, y in placed(panels, top)), default=top)
+    return max((y + panel.height for panel, _, y in place(panels, top)), default=top)

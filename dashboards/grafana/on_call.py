@@ -1,7 +1,7 @@
 """The on-call dashboard: what is broken, who is hurt, and who was told."""
 
 from dashboards.grafana import links
-from dashboards.grafana.on_call_flow import burning, ingestion, told
+from dashboards.grafana.on_call_flow import burning, ingestion, notifications_panel
 from dashboards.grafana.queries import (
     DATASET,
     OWNER,
@@ -37,7 +37,7 @@ def on_call() -> Board:
             Row("Ingestion", ingestion()),
             Row("Burn rates", burning()),
             Row("Consumers of recent changes", (_changed(),)),
-            Row("Notifications", told()),
+            Row("Notifications", notifications_panel()),
         ),
     )
 

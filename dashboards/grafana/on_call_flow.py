@@ -97,7 +97,7 @@ def _burn(title: str, ratio: str, words: str) -> Panel:
     )
 
 
-def told() -> tuple[Panel, ...]:
+def notifications_panel() -> tuple[Panel, ...]:
     """Messages that were taken, that were not, and that wait."""
     sent = risen("lineage_notifications_total", "1d", "channel", "kind")
     failed = risen("lineage_notification_failed_total", "1h", "channel", "reason")

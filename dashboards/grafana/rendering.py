@@ -5,10 +5,10 @@ from typing import Any, Final
 
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 
-from dashboards.grafana.building import built
+from dashboards.grafana.building import build
 from dashboards.grafana.debug import debug
 from dashboards.grafana.executive import executive
-from dashboards.grafana.layout import below, placed
+from dashboards.grafana.layout import below, place
 from dashboards.grafana.objectives import objectives
 from dashboards.grafana.on_call import on_call
 from dashboards.grafana.sdk import dashboard as sdk
@@ -26,7 +26,7 @@ def boards(policy: Policy) -> tuple[Board, ...]:
     return executive(objectives(policy)), on_call(), debug()
 
 
-def rendered(policy: Policy, url: str = DEFAULT_URL) -> dict[str, str]:
+def render_document(policy: Policy, url: str = DEFAULT_URL) -> dict[str, str]:
     """JSON by uid, as Grafana 11 and newer read it.
 
     Args:
@@ -64,7 +64,7 @@ def _fill(made: sdk.Dashboard, board: Board) -> None:
         heading = sdk.Row(row.title).id(number)
         made.with_row(heading.grid_pos(models.GridPos(h=1, w=24, x=0, y=top)))
         number, top = number + 1, top + 1
-        for panel, x, y in placed(row.panels, top):
-            made.with_panel(built(panel, number, x, y))
+        for panel, x, y in place(row.panels, top):
+            made.with_panel(build(panel, number, x, y))
             number += 1
         top = below(row.panels, top)

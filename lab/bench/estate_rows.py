@@ -8,8 +8,8 @@ from typing import Any
 from sqlalchemy import Engine, Table, insert
 
 from lineage.catalog import tables
-from lineage.catalog.engine import in_turn
-from lineage.catalog.split_batches import pieces
+from lineage.catalog.engine import exclusive_transaction
+from lineage.catalog.split_batches import split_batches
 from lineage.names.keys import key
 from lineage.policy import DEFAULT
 from lineage.process.clock import to_micros
@@ -56,7 +56,7 @@ def judge(engine: Engine, *, datasets: int, now: datetime) -> None:
     _insert(engine, tables.evaluation, iter([{**found, "policy_hash": "bench"}]))
     _insert(engine, tables.dataset_state, _states(keys, now))
     dataset_policies.renew(engine, DEFAULT)
-    with in_turn(engine) as connection:
+    with exclusive_transaction(engine) as connection:
         mark_worst(connection)
 
 
@@ -66,8 +66,8 @@ def name_of(number: int) -> str:
 
 
 def _insert(engine: Engine, table: Table, rows: Iterator[Row]) -> None:
-    for chunk in pieces(rows, _CHUNK):
-        with in_turn(engine) as connection:
+    for chunk in split_batches(rows, _CHUNK):
+        with exclusive_transaction(engine) as connection:
             connection.execute(insert(table), chunk)
 
 
@@ -176,7 +176,7 @@ def land(engine: Engine, *, seq: int, keys: int, events: int, now: datetime) -> 
         }
         for n in range(keys)
     ]
-    with in_turn(engine) as connection:
+    with exclusive_transaction(engine) as connection:
         connection.execute(insert(tables.batch), {**batch, **counts})
         connection.execute(insert(tables.event), rows)
         connection.execute(insert(tables.dataset_read), reads)

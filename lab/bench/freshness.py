@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from lab.bench.evaluate import peak_bytes
 from lab.simulation.eventful import bursty
 from lab.simulation.gaps import CHANGE, FIRST_WATCHED, SILENCE, USUAL, Simulated
-from lab.simulation.judged import NEVER, learned, learning_days
+from lab.simulation.judged import NEVER, learn, learning_days
 from lab.simulation.rivals import DailyScores, of_median
 from lab.simulation.scheduled import daily, hourly, weekday
 from lab.simulation.streams import streaming
@@ -92,10 +92,10 @@ def figures(spark: SparkSession, folder: Path, seed: int, count: int) -> Iterato
     """Figures of each rule, class by class; `count` datasets of each."""
     for place, (simulate, cycle_days) in enumerate(_CLASSES):
         simulated = simulate(np.random.default_rng((seed, place)), count)
-        due = learned(spark, folder, simulated, learning_days(cycle_days))
-        yield judged(LEARNED, simulated, count, due)
+        due = learn(spark, folder, simulated, learning_days(cycle_days))
+        yield judge(LEARNED, simulated, count, due)
         yield _by_day(simulated, count)
-        yield judged(MEDIAN, simulated, count, of_median(simulated))
+        yield judge(MEDIAN, simulated, count, of_median(simulated))
     yield from young_figures(spark, folder, seed, count)
 
 
@@ -105,10 +105,10 @@ def young_figures(
     """Judge datasets that are few weeks old; a day's limits hold for that day."""
     simulated = young(np.random.default_rng((seed, len(_CLASSES))), count)
     days = np.arange(FIRST_DAY, LAST_DAY).tolist()
-    yield judged(LEARNED, simulated, count, learned(spark, folder, simulated, days))
+    yield judge(LEARNED, simulated, count, learn(spark, folder, simulated, days))
 
 
-def judged(rule: str, simulated: Simulated, count: int, due: Micros) -> RuleFigures:
+def judge(rule: str, simulated: Simulated, count: int, due: Micros) -> RuleFigures:
     """Figures of a rule that calls each gap late at an instant."""
     gaps = simulated.gaps
     is_late = simulated.watched() & (gaps.ended_at > due)

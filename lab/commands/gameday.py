@@ -19,7 +19,7 @@ from service.errors import RejectedInputError
 
 if TYPE_CHECKING:
     from lab.gameday.driver.judged import Judgement
-    from lab.gameday.driver.kept import Kept
+    from lab.gameday.driver.kept import SavedRun
 
 app = typer.Typer(add_completion=False)
 app.command("live")(live)
@@ -97,11 +97,11 @@ def _reject_options(context: typer.Context) -> None:
             raise typer.BadParameter(f"{wrong} has its own options, after its name")
 
 
-def _kept(folder: Path) -> "Kept":
+def _kept(folder: Path) -> "SavedRun":
     # At their use, here and below: a command is known before what it needs is imported.
-    from lab.gameday.driver.kept import Kept  # noqa: PLC0415
+    from lab.gameday.driver.kept import SavedRun  # noqa: PLC0415
 
-    return Kept(folder)
+    return SavedRun(folder)
 
 
 def _kinds(names: list[str] | None) -> tuple[Kind, ...]:
@@ -113,13 +113,13 @@ def _kinds(names: list[str] | None) -> tuple[Kind, ...]:
 
 def _replayed(
     folder: Path | None, shape: Shape, faults: int, kinds: tuple[Kind, ...], on_days: _OnDays
-) -> "Kept":
-    from lab.gameday.driver.home import replayed  # noqa: PLC0415
+) -> "SavedRun":
+    from lab.gameday.driver.home import replay_days  # noqa: PLC0415
 
-    return replayed(folder, shape, faults, kinds, on_days=on_days)
+    return replay_days(folder, shape, faults, kinds, on_days=on_days)
 
 
-def _judged(kept: "Kept", began: float, on_days: _OnDays) -> "Judgement":
+def _judged(kept: "SavedRun", began: float, on_days: _OnDays) -> "Judgement":
     from lab.gameday.driver.judged import judge  # noqa: PLC0415
 
     return judge(kept, began=began, on_days=on_days)

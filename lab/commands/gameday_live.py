@@ -110,18 +110,18 @@ def _played(
     from lab.gameday.driver.slack import listening  # noqa: PLC0415
     from lab.gameday.received import Receivers  # noqa: PLC0415
     from lineage import origins  # noqa: PLC0415 - as above
-    from service.ingest.collector_client import Reach, Target  # noqa: PLC0415
-    from service.ingest.event_uploader import Poster  # noqa: PLC0415
+    from service.ingest.collector_client import CollectorClient, Target  # noqa: PLC0415
+    from service.ingest.event_uploader import EventUploader  # noqa: PLC0415
 
     against, service = urls
     target = Target(url=against.rstrip("/"), origin=origins.HTTP, token_file=token_file)
-    reach = Reach(target, give_up_seconds=_GIVE_UP_SECONDS, on_trouble=warn)
+    reach = CollectorClient(target, give_up_seconds=_GIVE_UP_SECONDS, on_trouble=warn)
     if not reach.is_there():
         raise NotRunningError(f"--against {against}: nobody listens there")
     receivers = Receivers(slack_pages=True)
     with listening(receivers, *address) as url:
         warn(f"simulated Slack listens at {url}")
-        return play(wanted, Poster(reach), Asked(service, token_file), receivers, warn)
+        return play(wanted, EventUploader(reach), Asked(service, token_file), receivers, warn)
 
 
 def _failings(played: "Played") -> list[str]:

@@ -14,9 +14,9 @@ from service.errors import NoDataError
 from service.ingest.backfill import Sender
 from service.ingest.event_files import events_in
 from service.ingest.marquez.spooled import last_seq
-from service.queries.catalog_session import question
+from service.queries.catalog_session import open_session
 from service.queries.dataset import why
-from service.queries.dataset_lookup import dataset_named
+from service.queries.dataset_lookup import resolve_dataset
 from service.queries.datasets import Filters, datasets
 from service.queries.objectives import objectives
 from service.queries.shapes import DatasetRow, SliAnswer
@@ -127,7 +127,7 @@ class Home:
     def evaluated(self) -> int:
         """Return the number of the newest event that an evaluation has included."""
         try:
-            with question(self.settings) as asked:
+            with open_session(self.settings) as asked:
                 found = asked.reader.rows("SELECT max(last_seq) FROM evaluation")
         except NoDataError:
             return 0
@@ -136,7 +136,7 @@ class Home:
     def datasets(self) -> Mapping[str, DatasetRow]:
         """Return every dataset by its name within the shop, most severe first; none at first."""
         try:
-            with question(self.settings) as asked:
+            with open_session(self.settings) as asked:
                 rows = datasets(asked.reader, Filters(), asked.evaluated).datasets
         except NoDataError:
             return {}
@@ -144,13 +144,13 @@ class Home:
 
     def slis(self) -> SliAnswer:
         """Return all SLIs, by tier."""
-        with question(self.settings) as asked:
+        with open_session(self.settings) as asked:
             targets = objectives(self.settings)
             return slis(asked.reader, asked.evaluated, targets, now=asked.now)
 
     def evidence(self, dataset: DatasetRow) -> str:
         """Explain in words why it is in its state."""
-        with question(self.settings) as asked:
-            named = dataset_named(asked.reader, dataset.dataset, dataset.dataset_namespace)
+        with open_session(self.settings) as asked:
+            named = resolve_dataset(asked.reader, dataset.dataset, dataset.dataset_namespace)
             states = why(asked.reader, named, asked.evaluated).states
         return next((one.evidence or "" for one in states if one.sli == dataset.sli), "")

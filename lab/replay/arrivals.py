@@ -16,7 +16,7 @@ from lineage.policy import NO_FOLDS
 from lineage.process.clock import to_micros
 from slis.stream.activity import IS_BACKFILL
 from slis.stream.contributions import STARTED_AT
-from slis.stream.spellings import spelled
+from slis.stream.spellings import spell
 
 _INSTANT: Final = pa.timestamp("us", tz="UTC")
 _WRITE: Final = pa.struct(
@@ -153,7 +153,7 @@ class Arrivals:
 
 
 def _key_of(output: _Output) -> int:
-    return spelled(output.namespace, output.name, NO_FOLDS).dataset_key
+    return spell(output.namespace, output.name, NO_FOLDS).dataset_key
 
 
 def stood(engine: Engine, at: int) -> pa.Table:
@@ -163,7 +163,7 @@ def stood(engine: Engine, at: int) -> pa.Table:
     return _table(_stood_row(row, at) for row in rows)
 
 
-def arrived(engine: Engine, slab: Slab, arrivals: Arrivals) -> pa.Table:
+def collect_arrivals(engine: Engine, slab: Slab, arrivals: Arrivals) -> pa.Table:
     """`ACTIVITY` of a slab that was merged.
 
     Args:

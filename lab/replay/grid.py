@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 from lineage.process.clock import from_micros
 from lineage.states import BAD, GOOD, UNKNOWN
 from slis.evaluation.datasets_judged import datasets_judged
-from slis.evaluation.facts_as_of import known
+from slis.evaluation.facts_as_of import facts_as_of
 from slis.evaluation.reasons import reasons
 from slis.evaluation.sli_schemas import INSTANTS
 from slis.evaluation.wording import near_key
@@ -107,7 +107,7 @@ def _judged_with(
 ) -> DataFrame:
     keys = F.broadcast(datasets.select("dataset_key"))
     activity = given.activity.join(keys, "dataset_key", "left_semi")
-    facts = known(activity, datasets, grid)
+    facts = facts_as_of(activity, datasets, grid)
     return datasets_judged(facts, given.into_streams, given.gaps, pauses)
 
 

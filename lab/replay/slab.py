@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from sqlalchemy import Connection, Engine, text
 
 from lab.replay import grid
-from lab.replay.arrivals import MAY_BE_REPORTED, Arrivals, Slab, arrived, stood
+from lab.replay.arrivals import MAY_BE_REPORTED, Arrivals, Slab, collect_arrivals, stood
 from lineage.policy import Policy
 from lineage.policy.tiers import MIN_RUNS
 from lineage.process.clock import from_micros, to_micros
@@ -104,7 +104,7 @@ class Replay:
         copy_gaps(self._place.spool, self._engine, ends_at)
         laps.end("renewed")
         slab = Slab(starts_at, ends_at)
-        fresh = arrived(self._engine, slab, arrivals)
+        fresh = collect_arrivals(self._engine, slab, arrivals)
         known = pa.concat_tables([before, fresh])
         found = _no_changes() if teaches_only else self._changes(known, starts_at, ends_at)
         laps.end("judged")

@@ -36,6 +36,6 @@ def writes(spark: SparkSession, folder: Path, simulated: Simulated) -> DataFrame
     )
 
 
-def planned(frame: DataFrame, plan: str | None) -> DataFrame:
+def plan_writes(frame: DataFrame, plan: str | None) -> DataFrame:
     """Return the writes of datasets with that working time."""
     return frame.withColumn("plan", F.lit(plan).cast("string"))

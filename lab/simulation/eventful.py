@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lab.simulation.gaps import CHANGE, SILENCE, USUAL, Flags, Gaps, Simulated, flattened, silenced
+from lab.simulation.gaps import CHANGE, SILENCE, USUAL, Flags, Gaps, Simulated, flatten, silence
 from lab.simulation.scheduled import ALPHA_PER_WEEK, CHANGE_DAYS, outages
 from lab.simulation.wall_clock import DAY_SECONDS, DAYS, WEEK_SECONDS, Floats, Micros, instants
 
@@ -32,7 +32,7 @@ def bursty(chance: np.random.Generator, count: int) -> Simulated:
     ends = np.cumsum(pauses + within[..., -1], axis=1)
     wall = (ends - within[..., -1])[..., None] + within
     present = is_written & (wall < DAYS * DAY_SECONDS)
-    row = flattened(present)
+    row = flatten(present)
     at, after = instants(wall[present]), (wall > changed[:, None, None])[present]
     now = mean[row] * np.where(after, factor[row], 1.0)
     is_slow = after & (factor[row] > 1)
@@ -84,7 +84,7 @@ def _judged(  # noqa: PLR0913, PLR0917 - one simulation's arrays
     mean: Floats,
 ) -> Simulated:
     begin, end = outages(chance, mean.size, np.clip(mean, 12 * _HOUR, None))
-    kept, follows = silenced(row, at, begin, end)
+    kept, follows = silence(row, at, begin, end)
     rows, times, limits, slow = row[kept], at[kept], limit[kept], is_slow[kept]
     is_pause = np.append(np.diff(times) > 0.5 * _HOUR * 1e6, True)
     kind = np.where(follows, SILENCE, np.where(_first_pauses(rows, slow, is_pause), CHANGE, USUAL))

@@ -51,7 +51,7 @@ class Simulated(msgspec.Struct, frozen=True):
         return (self.gaps.started_at >= first) & (self.gaps.started_at < last)
 
 
-def silenced(dataset: Micros, at: Micros, begin: Floats, end: Floats) -> tuple[Flags, Flags]:
+def silence(dataset: Micros, at: Micros, begin: Floats, end: Floats) -> tuple[Flags, Flags]:
     """Return which writes survive the outages, and for each survivor whether one follows it.
 
     Args:
@@ -68,6 +68,6 @@ def silenced(dataset: Micros, at: Micros, begin: Floats, end: Floats) -> tuple[F
     return ~lost, follows
 
 
-def flattened(present: Flags) -> Micros:
+def flatten(present: Flags) -> Micros:
     """Return the row of each value that exists."""
     return np.nonzero(present)[0].astype(np.int64)

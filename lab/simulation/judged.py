@@ -33,9 +33,7 @@ TIMES = {
 }
 
 
-def learned(
-    spark: SparkSession, folder: Path, simulated: Simulated, days: Sequence[float]
-) -> Micros:
+def learn(spark: SparkSession, folder: Path, simulated: Simulated, days: Sequence[float]) -> Micros:
     """Judge by the product's learned limits, and a stream by the product's own rule for streams.
 
     Limits are learned by one job, as of the beginnings of days: in production they are learned
@@ -46,7 +44,7 @@ def learned(
     if simulated.is_streaming:
         return simulated.gaps.started_at + round(STREAMING_LIMIT_SECONDS * 1e6)
     instants = [day_of(day) for day in days]
-    rows = limited(spark, folder, simulated, instants)
+    rows = limit_gaps(spark, folder, simulated, instants)
     due = np.full(simulated.gaps.dataset.size, NEVER)
     micros = np.array([to_micros(instant) for instant in instants])
     for row, places in by_profile(simulated, rows, micros):
@@ -62,7 +60,7 @@ def learning_days(cycle_days: float) -> list[float]:
     return sorted({*np.arange(FIRST_WATCHED, DAYS, _STEP_DAYS).tolist(), *cycles, *daily})
 
 
-def limited(
+def limit_gaps(
     spark: SparkSession, folder: Path, simulated: Simulated, instants: list[datetime]
 ) -> pd.DataFrame:
     """Profiles with limits, of those that have learned enough for one."""
@@ -70,7 +68,7 @@ def limited(
     plan = _CALENDAR if simulated.has_calendar else None
     ours = spark.createDataFrame([], GAPS)
     found = cadence.profiles(
-        catalogued.planned(writes, plan), ours, instants=instants, times=TIMES
+        catalogued.plan_writes(writes, plan), ours, instants=instants, times=TIMES
     ).persist()
     try:
         tails = cadence_limits.pools(found)

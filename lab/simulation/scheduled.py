@@ -11,8 +11,8 @@ from lab.simulation.gaps import (
     Flags,
     Gaps,
     Simulated,
-    flattened,
-    silenced,
+    flatten,
+    silence,
 )
 from lab.simulation.wall_clock import (
     DAY_SECONDS,
@@ -70,20 +70,20 @@ class Slots(msgspec.Struct, frozen=True):
 def daily(chance: np.random.Generator, count: int) -> Simulated:
     """Simulate daily jobs, each at a time of its own, that take minutes to hours."""
     plan = Plan("daily", DAY_SECONDS, delays_of(chance, count, 40 * MINUTE, DAY_SECONDS))
-    return scheduled(chance, plan)
+    return simulate_schedules(chance, plan)
 
 
 def weekday(chance: np.random.Generator, count: int) -> Simulated:
     """Monday to Friday, holidays excepted."""
     delays = delays_of(chance, count, 40 * MINUTE, DAY_SECONDS)
     plan = Plan("weekday", DAY_SECONDS, delays, is_weekday=True)
-    return scheduled(chance, plan)
+    return simulate_schedules(chance, plan)
 
 
 def hourly(chance: np.random.Generator, count: int) -> Simulated:
     """Simulate hourly jobs."""
     plan = Plan("hourly", 3_600.0, delays_of(chance, count, 3 * MINUTE, 3_600.0))
-    return scheduled(chance, plan)
+    return simulate_schedules(chance, plan)
 
 
 def delays_of(chance: np.random.Generator, count: int, usual: float, cycle: float) -> Delays:
@@ -106,7 +106,7 @@ def delays_of(chance: np.random.Generator, count: int, usual: float, cycle: floa
     )
 
 
-def scheduled(chance: np.random.Generator, plan: Plan) -> Simulated:
+def simulate_schedules(chance: np.random.Generator, plan: Plan) -> Simulated:
     """Slots half a cycle apart: each dataset uses every second, and some, later, each or a fourth.
 
     One in ten changes: its cadence is then twice or half as long.
@@ -131,7 +131,7 @@ def scheduled(chance: np.random.Generator, plan: Plan) -> Simulated:
     planned = _instants(wall[present], plan)
     delays = plan.delays.drawn(chance, slots)[present]
     at = planned + (delays * 1e6).astype(np.int64)
-    return _judged(chance, plan, Slots(flattened(present), planned, at, every[present]))
+    return _judged(chance, plan, Slots(flatten(present), planned, at, every[present]))
 
 
 def _instants(wall: Floats, plan: Plan) -> Micros:
@@ -146,7 +146,7 @@ def _judged(chance: np.random.Generator, plan: Plan, slots: Slots) -> Simulated:
     begin, end = outages(chance, plan.delays.usual.size, plan.cycle_seconds, plan.outages)
     due = np.append(slots.planned[1:], 0)
     oracle = due + (np.append(_tails(plan, slots)[1:], 0) * 1e6).astype(np.int64)
-    kept, follows = silenced(slots.dataset, slots.written_at, begin, end)
+    kept, follows = silence(slots.dataset, slots.written_at, begin, end)
     rows, times = slots.dataset[kept], slots.written_at[kept]
     is_unsure = _is_unsure(rows, slots.every[kept] == _SLOWER, follows)
     kind = np.where(follows, SILENCE, np.where(is_unsure, CHANGE, USUAL))

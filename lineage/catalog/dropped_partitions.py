@@ -12,7 +12,7 @@ from typing import Any, Final
 import structlog
 from sqlalchemy import Connection, Engine, text
 
-from lineage.catalog.engine import writing as writing_beside
+from lineage.catalog.engine import write_transaction as writing_beside
 from lineage.catalog.partitions import (
     Partition,
     Writing,

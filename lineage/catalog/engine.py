@@ -128,7 +128,7 @@ def _set_pragmas(connection: sqlite3.Connection) -> None:
 
 
 @contextmanager
-def writing(engine: Engine) -> Iterator[Connection]:
+def write_transaction(engine: Engine) -> Iterator[Connection]:
     """Run one write transaction: all of it, or nothing.
 
     SQLite takes its one write lock at the start (BEGIN IMMEDIATE): a lock taken at the first write,
@@ -156,12 +156,12 @@ def limit_pause(connection: Connection, seconds: int) -> None:
 
 
 @contextmanager
-def in_turn(engine: Engine) -> Iterator[Connection]:
+def exclusive_transaction(engine: Engine) -> Iterator[Connection]:
     """Run a write transaction of the pipeline; only one runs at a time, as in SQLite.
 
     Its tasks write the same rows, each in an order of its own: two at once would deadlock.
     """
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         if engine.dialect.name == "sqlite":
             yield connection
             return
@@ -212,7 +212,7 @@ def _migrate(
 
 @contextmanager
 def _migrating(engine: Engine) -> Iterator[Connection]:
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         if engine.dialect.name == "postgresql":
             # An index over a year of rows takes as long as it takes.
             _limit(connection, seconds=None)

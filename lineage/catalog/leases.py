@@ -12,7 +12,7 @@ import msgspec
 from sqlalchemy import BigInteger, Connection, Engine, literal_column, select, update
 
 from lineage import lease as rules
-from lineage.catalog.engine import FENCE, limit_pause, writing
+from lineage.catalog.engine import FENCE, limit_pause, write_transaction
 from lineage.catalog.reader import CLOCKS
 from lineage.catalog.tables import lease
 from lineage.catalog.upsert import lock_row
@@ -98,7 +98,7 @@ def _change(
     engine: Engine, name: str, decide: Callable[[LeaseRow, int], LeaseRow | None]
 ) -> LeaseRow | None:
     nobody = {"name": name, **msgspec.structs.asdict(rules.NEVER_HELD)}
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         if connection.dialect.name == "postgresql":
             limit_pause(connection, PAUSED_SECONDS)
         lock_row(connection, lease, nobody)

@@ -6,7 +6,7 @@ import msgspec
 from sqlalchemy import Engine, select
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.meta_keys import POLICY_IN_FORCE
 from lineage.catalog.upsert import fold_rows
 from lineage.policy.file import Standing
@@ -30,6 +30,6 @@ class PolicyNotes:
         with engine.connect() as connection:
             is_known = connection.scalar(select(meta.c.value).where(meta.c.name == self._name))
         if is_known != value:
-            with writing(engine) as connection:
+            with write_transaction(engine) as connection:
                 fold_rows(connection, meta, [{"name": self._name, "value": value}])
         self._noted = standing

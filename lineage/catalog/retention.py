@@ -266,7 +266,7 @@ RANGES: Final[dict[str, Ranges]] = {
 
 # What bounds the tables that no rule is for.
 BOUNDS: Final[dict[str, str]] = {
-    "access_audit": "service.api.access.access_auditor: LINEWARD_ACCESS_AUDIT_DAYS, and 100,000 denials",
+    "access_audit": "access_auditor.py: LINEWARD_ACCESS_AUDIT_DAYS, and 100,000 denials",
     "accuracy_stratum": "replaced by each evaluation of edges",
     "dataset_policy": "replaced by each evaluation: one row a dataset that is not retired",
     "dataset_state": "replaced by each evaluation: one row an SLI of such a dataset",

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from sqlalchemy import BindParameter, Connection, TextClause, bindparam, text
 
-from lineage.catalog.split_batches import pieces
+from lineage.catalog.split_batches import split_batches
 from lineage.catalog.tables.runs import leaf_job
 
 # Only a root job whose namespace is known to write the dataset is believed, the first known first:
@@ -50,7 +50,7 @@ def _load(
     connection: Connection, query: TextClause, wanted: Iterable[int] | Iterable[str]
 ) -> dict[Name, Name]:
     found: dict[Name, tuple[int, str, str]] = {}
-    for piece in pieces(sorted(wanted)):
+    for piece in split_batches(sorted(wanted)):
         for namespace, name, *columns in connection.execute(query, {"wanted": piece}):
             root = columns[0], columns[1], columns[2]
             found[namespace, name] = min(found.get((namespace, name), root), root)

@@ -9,7 +9,7 @@ MOST = 500  # SQLite takes 32,766 parameters, of several sets of keys and all ot
 Key = TypeVar("Key")
 
 
-def pieces(keys: Iterable[Key], most: int = MOST) -> Iterator[list[Key]]:
+def split_batches(keys: Iterable[Key], most: int = MOST) -> Iterator[list[Key]]:
     """Yield all items in order, in batches of limited size; yield nothing for no items."""
     left = iter(keys)
     while piece := list(islice(left, most)):

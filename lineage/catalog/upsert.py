@@ -82,7 +82,7 @@ def newest(_kept: Any, given: Any) -> ColumnElement[Any]:  # noqa: ANN401
     return given  # type: ignore[no-any-return]
 
 
-def added(kept: Any, given: Any) -> ColumnElement[Any]:  # noqa: ANN401
+def add_up(kept: Any, given: Any) -> ColumnElement[Any]:  # noqa: ANN401
     """Add up both values: for rows that the caller knows to be new."""
     return kept + given  # type: ignore[no-any-return]
 
@@ -171,7 +171,7 @@ def upsert(  # noqa: PLR0913 - the last two by name
     Returns:
         Number of rows inserted or folded.
     """
-    return rows_of(connection, prepared(connection.dialect, table, query, folds, keeps), given)
+    return rows_of(connection, prepare(connection.dialect, table, query, folds, keeps), given)
 
 
 def rows_of(connection: Connection, statement: TextClause, given: Mapping[str, Any] | None) -> int:
@@ -180,7 +180,7 @@ def rows_of(connection: Connection, statement: TextClause, given: Mapping[str, A
     return connection.execute(statement, given or {}, execution_options=options).rowcount
 
 
-def prepared(
+def prepare(
     dialect: Dialect, table: Table, query: str, folds: Mapping[str, Fold], keeps: str = ""
 ) -> TextClause:
     """Return the statement of `upsert`, to be run for many sets of the query's parameters.

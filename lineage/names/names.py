@@ -39,7 +39,7 @@ class Folded(msgspec.Struct, frozen=True):
     rules: tuple[str, ...] = ()
 
 
-def combined(namespace: str, name: str) -> str:
+def combine(namespace: str, name: str) -> str:
     """Return the string that the rules are written for; escape separators inside a name.
 
     It is replaced.
@@ -48,7 +48,7 @@ def combined(namespace: str, name: str) -> str:
     return "".join(part + SEPARATOR for part in parts)
 
 
-def joined(namespace: str, name: str) -> str:
+def join_parts(namespace: str, name: str) -> str:
     """Combine both as people write it: `s3://bucket/lake/orders`, `file/lake/orders`, `shop/t`."""
     return f"{namespace}{'' if name.startswith('/') else '/'}{name}"
 
@@ -80,7 +80,7 @@ def is_of_session(namespace: str, name: str) -> bool:
 def fold(namespace: str, name: str) -> Folded:
     """Return the canonical name of a dataset; folding it again changes nothing."""
     cleared = clear(namespace), clear_name(name)
-    spelling = combined(*cleared)
+    spelling = combine(*cleared)
     group = _group_of(spelling)
     applied: list[str] = [] if cleared == (namespace, name) else [CREDENTIALS]
     for rule_id, pattern, replacement in _compiled(group) if group else ():
@@ -95,7 +95,7 @@ def partition_of(namespace: str, name: str) -> str | None:
 
     A BigQuery decorator is returned as `202611`, `20261121` or `2026112104`.
     """
-    spelling = combined(clear(namespace), clear_name(name))
+    spelling = combine(clear(namespace), clear_name(name))
     for pattern in (PARTITION, BIGQUERY_PARTITION):
         if found := re.match(pattern, spelling, re.ASCII):
             return found[1]

@@ -60,7 +60,7 @@ def is_variable(pattern: str) -> bool:
     return _WORD.search(pattern) is not None
 
 
-def tightened(pattern: str, names: Iterable[str]) -> str:
+def tighten(pattern: str, names: Iterable[str]) -> str:
     """Write out each part of the pattern that is the same in all these names.
 
     `{n}` of `orders2_{date}` is no number that changes where every name has the 2.

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from lineage.names.names import joined
+from lineage.names.names import join_parts
 from lineage.policy.folds import Fold, Name, ReadyFold, pattern_parts, problems_of, ready
 from lineage.policy.model import Policy
 from lineage.policy.patterns import dataset_of
@@ -92,7 +92,7 @@ def _folded_twice(policy: Policy) -> Iterator[tuple[str, str]]:
         if dataset is None:
             continue
         if dataset in others:
-            yield path, f"is {joined(*others[dataset])!r} by aliases: name that dataset"
+            yield path, f"is {join_parts(*others[dataset])!r} by aliases: name that dataset"
         elif again := ready_folds.fold_of(*dataset):
-            to = joined(*again.dataset)
+            to = join_parts(*again.dataset)
             yield path, f"is folded to {to!r} by folds[{again.position}]: name that dataset"

@@ -1,6 +1,6 @@
 """Fold of the policy: the names that have a pattern are one dataset.
 
-What changes in the names is a word of `lineage.names.patterns`, as `{date}` or `{n}`, or a wildcard.
+The part that changes is a word of `lineage.names.patterns`, as `{date}` or `{n}`, or a wildcard.
 """
 
 import re

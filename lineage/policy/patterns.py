@@ -4,7 +4,7 @@ import re
 
 import msgspec
 
-from lineage.names.names import fold, joined, split_joined
+from lineage.names.names import fold, join_parts, split_joined
 from lineage.names.rules import SEPARATOR
 
 _SCHEMES = (("^s3[an]://", "s3://"), ("^(abfs|wasb)://", r"\1s://"), ("^gcs://", "gs://"))
@@ -66,7 +66,7 @@ def _usual(glob: str) -> str:
     if _WILD.search(glob):
         return with_usual_scheme(glob)
     folded = fold(*split_joined(glob))
-    return joined(folded.namespace, folded.name)
+    return join_parts(folded.namespace, folded.name)
 
 
 def _parted(parts: PatternParts) -> str:

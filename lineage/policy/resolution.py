@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import msgspec
 
-from lineage.names.names import joined
+from lineage.names.names import join_parts
 from lineage.names.rules import SEPARATOR
 from lineage.policy.durations import seconds_of
 from lineage.policy.folding import folding
@@ -128,7 +128,7 @@ def suppressions_of(policy: Policy, namespace: str, name: str) -> list[Suppressi
 
 
 def _matching(rules: _Ready[R], namespace: str, name: str) -> Iterator[R]:
-    whole, parted = joined(namespace, name), f"{namespace}{SEPARATOR}{name}"
+    whole, parted = join_parts(namespace, name), f"{namespace}{SEPARATOR}{name}"
     for is_parted, prefix, fullmatch, rule in rules:
         text = parted if is_parted else whole
         if text.startswith(prefix) and fullmatch(text):

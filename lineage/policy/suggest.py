@@ -8,7 +8,7 @@ import yaml
 from sqlalchemy import Connection, Engine, select
 
 from lineage.catalog import tables
-from lineage.names.names import joined, split_joined
+from lineage.names.names import join_parts, split_joined
 from lineage.policy.holiday_fits import Fit, fit
 from lineage.policy.prefixes import Group, Seen, group_by_prefix
 
@@ -162,7 +162,7 @@ def _match(one: Seen) -> str:
 
 def _match_both(namespace: str, name: str) -> str:
     """Join both where that is unambiguous, else keep namespace and name apart."""
-    text = joined(namespace, name)
+    text = join_parts(namespace, name)
     if split_joined(text) == (namespace, name):
         return _quoted(text)
     return f"{{namespace: {_quoted(namespace)}, name: {_quoted(name)}}}"

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from runbooks.actions.means import Means
+from runbooks.actions.means import ActionContext
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -43,5 +43,5 @@ class Action(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     says: str
     arguments: type[msgspec.Struct]
-    plan: Callable[[Any, Means], Plan]
-    perform: Callable[[Any, Means], Done]
+    plan: Callable[[Any, ActionContext], Plan]
+    perform: Callable[[Any, ActionContext], Done]

@@ -4,7 +4,7 @@ from sqlalchemy import Engine
 
 from alerts.operator_actions.audit import Entry, Via
 from alerts.operator_actions.audit import record as add
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 
 __all__ = ["Entry", "Via", "record"]
 
@@ -17,5 +17,5 @@ def record(engine: Engine, entry: Entry) -> None:
     Raises:
         sqlalchemy.exc.SQLAlchemyError: it is not.
     """
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         add(connection, entry)

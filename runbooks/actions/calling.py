@@ -9,7 +9,7 @@ from lineage.catalog.leases import require_lead
 from runbooks.actions import audit
 from runbooks.actions.action import Action, Done, Plan
 from runbooks.actions.errors import ActionError, ForbiddenActionError, InvalidActionError
-from runbooks.actions.means import Means
+from runbooks.actions.means import ActionContext
 from runbooks.actions.registry import ACTIONS
 
 DRY_RUN, DONE, IN_PART = "dry run", "done", "done in part"
@@ -39,7 +39,7 @@ class Answer(msgspec.Struct, frozen=True):
     done: Done | None = None
 
 
-def call(asked: Call, means: Means) -> Answer:
+def call(asked: Call, means: ActionContext) -> Answer:
     """Plan it, and unless it is dry, do it.
 
     Raises:
@@ -63,7 +63,7 @@ def call(asked: Call, means: Means) -> Answer:
     return Answer(asked.name, dry_run=False, plan=plan, done=_done(asked, means, action, arguments))
 
 
-def _done(asked: Call, means: Means, action: Action, arguments: msgspec.Struct) -> Done:
+def _done(asked: Call, means: ActionContext, action: Action, arguments: msgspec.Struct) -> Done:
     try:
         done = action.perform(arguments, means)
     except ActionError as error:
@@ -97,7 +97,7 @@ def _require_allowed(asked: Call) -> None:
         raise ForbiddenActionError(message)
 
 
-def _entry(asked: Call, means: Means, answer: str | None) -> audit.Entry:
+def _entry(asked: Call, means: ActionContext, answer: str | None) -> audit.Entry:
     words = msgspec.json.encode(asked.arguments).decode()
     return audit.Entry(
         at=means.now,

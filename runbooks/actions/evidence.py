@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Row, bindparam, select, text
 from lineage.catalog.tables import run
 from runbooks.actions.errors import InvalidActionError
 from runbooks.actions.lake_events import at, events_of_run
-from runbooks.actions.means import Means, Statement
+from runbooks.actions.means import ActionContext, Statement
 
 EVENT_LOG: Final = "event_log"
 SQL: Final = "sql"
@@ -63,7 +63,7 @@ class Inferred(msgspec.Struct, frozen=True):
     unread: tuple[str, ...]
 
 
-def infer(run_id: str, means: Means) -> Inferred:
+def infer(run_id: str, means: ActionContext) -> Inferred:
     """Return the evidence of a run, or of all runs that a root run began.
 
     Raises:
@@ -117,7 +117,7 @@ def _of_event_log(connection: Connection, keys: list[int]) -> list[Edge]:
     ]
 
 
-def _texts(run_id: str, means: Means) -> list[Statement]:
+def _texts(run_id: str, means: ActionContext) -> list[Statement]:
     """Return the statements in the events' `sql` facets, each distinct text once."""
     found: dict[tuple[str, str], None] = {}
     for event in events_of_run(means, run_id):

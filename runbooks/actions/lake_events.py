@@ -16,7 +16,7 @@ from lineage.lake.manifest import FIRST_DAY, LAST_DAY, Folder, list_folders, que
 from lineage.lake.reading import CHANGED, LakeChangedError, is_absent, read_again, read_events
 from lineage.process.clock import from_micros
 from runbooks.actions.errors import FailedActionError
-from runbooks.actions.means import Means
+from runbooks.actions.means import ActionContext
 
 _COLUMNS = ["seq", "origin", "body"]
 _DAY = timedelta(days=1)
@@ -52,7 +52,7 @@ class _Wanted(msgspec.Struct, frozen=True):
     last_day: str = LAST_DAY
 
 
-def count_of_span(means: Means, span: Span) -> dict[str, int]:
+def count_of_span(means: ActionContext, span: Span) -> dict[str, int]:
     """Return how many events of each origin the lake has of it; no body is read.
 
     Raises:
@@ -74,7 +74,7 @@ def count_of_span(means: Means, span: Span) -> dict[str, int]:
     return {str(row["values"]): int(row["counts"]) for row in counts}
 
 
-def events_of_span(means: Means, span: Span) -> Iterator[Event]:
+def events_of_span(means: ActionContext, span: Span) -> Iterator[Event]:
     """Return its events, batch by batch.
 
     Raises:
@@ -83,7 +83,7 @@ def events_of_span(means: Means, span: Span) -> Iterator[Event]:
     yield from _events(means, _of_span(span))
 
 
-def events_of_run(means: Means, run_id: str) -> Iterator[Event]:
+def events_of_run(means: ActionContext, run_id: str) -> Iterator[Event]:
     """Return events of a run, and of the runs of which it is the parent or the root.
 
     Raises:
@@ -98,7 +98,7 @@ def events_of_run(means: Means, run_id: str) -> Iterator[Event]:
     yield from (event for event in _events(means, wanted) if _is_of(event.body, run_id))
 
 
-def body_of(means: Means, seq: int, day: date) -> bytes | None:
+def body_of(means: ActionContext, seq: int, day: date) -> bytes | None:
     """Return the body of one event, by its number in the spool; None where the lake has it no more.
 
     Args:
@@ -115,7 +115,7 @@ def body_of(means: Means, seq: int, day: date) -> bytes | None:
     return next((event.body for event in _events(means, wanted)), None)
 
 
-def _events(means: Means, wanted: _Wanted) -> Iterator[Event]:
+def _events(means: ActionContext, wanted: _Wanted) -> Iterator[Event]:
     """Yield events, each once: by the manifest of now, where a folder vanished meanwhile."""
     done_to, tries = 0, 0
     seen: set[int] = set()  # of the batch that is being read
@@ -138,7 +138,9 @@ def _events(means: Means, wanted: _Wanted) -> Iterator[Event]:
             return
 
 
-def _batches(means: Means, wanted: _Wanted, behind: int) -> Iterator[tuple[int, list[Folder]]]:
+def _batches(
+    means: ActionContext, wanted: _Wanted, behind: int
+) -> Iterator[tuple[int, list[Folder]]]:
     """Yield the folders of each batch with events behind this one, and the last it may hold."""
     for _, group in groupby(_list(means, wanted), key=lambda folder: folder.batch):
         folders = list(group)
@@ -146,13 +148,13 @@ def _batches(means: Means, wanted: _Wanted, behind: int) -> Iterator[tuple[int, 
             yield folders[0].last_seq, folders
 
 
-def _of_folders(means: Means, folders: list[Folder], wanted: _Wanted) -> Iterator[Event]:
+def _of_folders(means: ActionContext, folders: list[Folder], wanted: _Wanted) -> Iterator[Event]:
     source = read_events(means.lake, folders)
     for batch in source.to_batches(columns=_COLUMNS, filter=wanted.where):
         yield from (Event(row["seq"], row["origin"], row["body"]) for row in batch.to_pylist())
 
 
-def _list(means: Means, wanted: _Wanted) -> list[Folder]:
+def _list(means: ActionContext, wanted: _Wanted) -> list[Folder]:
     with means.engine.connect() as connection:
         return list_folders(query(connection), wanted.first_day, wanted.last_day)
 

@@ -92,7 +92,7 @@ class Sql(Protocol):
         ...
 
 
-class Means(msgspec.Struct, frozen=True, kw_only=True):
+class ActionContext(msgspec.Struct, frozen=True, kw_only=True):
     """Dependencies of all actions.
 
     Attributes:

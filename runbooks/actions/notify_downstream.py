@@ -13,13 +13,13 @@ from sqlalchemy import select
 from alerts.notify.channels.name import ChannelName
 from alerts.notify.message import MAX_LISTED, Impacted, Links, Message, Root
 from alerts.notify.outbox import enqueue
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.tables import dataset, incident, incident_member
 from lineage.names.keys import key
 from lineage.states import TIERS
 from runbooks.actions.action import Done, Plan
 from runbooks.actions.errors import InvalidActionError, RefusedActionError
-from runbooks.actions.means import Affected, Downstream, Means
+from runbooks.actions.means import ActionContext, Affected, Downstream
 
 _MOST_ROOTS = 20
 _NOBODY = "nobody"
@@ -45,7 +45,7 @@ class Subject(msgspec.Struct, frozen=True):
     roots: tuple[Downstream, ...]
 
 
-def plan(asked: NotifyDownstream, means: Means) -> Plan:
+def plan(asked: NotifyDownstream, means: ActionContext) -> Plan:
     """Plan which owners to notify, where, and about how many datasets.
 
     Raises:
@@ -70,7 +70,7 @@ def plan(asked: NotifyDownstream, means: Means) -> Plan:
     return Plan(does=tuple(does), figures=figures, cautions=tuple(cautions))
 
 
-def perform(asked: NotifyDownstream, means: Means) -> Done:
+def perform(asked: NotifyDownstream, means: ActionContext) -> Done:
     """Put the notices into the outbox, all or none.
 
     Raises:
@@ -79,7 +79,7 @@ def perform(asked: NotifyDownstream, means: Means) -> Done:
     subject = _subject(asked, means)
     by_owner = _by_owner(subject.roots)
     channels = _channels(means, by_owner)
-    with writing(means.engine) as connection:
+    with write_transaction(means.engine) as connection:
         notified = [
             owner
             for owner, channel in sorted(channels.items())
@@ -90,7 +90,7 @@ def perform(asked: NotifyDownstream, means: Means) -> Done:
     return Done(did=(f"notified {', '.join(notified)}",), figures={"notices": len(notified)})
 
 
-def _subject(asked: NotifyDownstream, means: Means) -> Subject:
+def _subject(asked: NotifyDownstream, means: ActionContext) -> Subject:
     if (asked.dataset is None) == (asked.incident is None):
         raise InvalidActionError("notify-downstream: expected either `dataset` or `incident`")
     if asked.incident is not None:
@@ -101,7 +101,7 @@ def _subject(asked: NotifyDownstream, means: Means) -> Subject:
     return Subject(f"notice/{named}/{means.now}", root, found.name, means.now, named, (found,))
 
 
-def _of_incident(incident_id: str, means: Means) -> Subject:
+def _of_incident(incident_id: str, means: ActionContext) -> Subject:
     members = (
         select(dataset.c.namespace, dataset.c.name)
         .join(incident_member, incident_member.c.dataset_key == dataset.c.dataset_key)
@@ -138,7 +138,7 @@ def _gravity(one: Affected) -> tuple[int, str, str]:
     return [*TIERS, one.tier].index(one.tier), one.namespace, one.name
 
 
-def _channels(means: Means, by_owner: dict[str, list[Affected]]) -> dict[str, ChannelName]:
+def _channels(means: ActionContext, by_owner: dict[str, list[Affected]]) -> dict[str, ChannelName]:
     return {
         owner.name: ChannelName("slack", owner.slack)
         for owner in means.policy.owners
@@ -147,7 +147,11 @@ def _channels(means: Means, by_owner: dict[str, list[Affected]]) -> dict[str, Ch
 
 
 def _notice(
-    asked: NotifyDownstream, means: Means, subject: Subject, owner: str, theirs: list[Affected]
+    asked: NotifyDownstream,
+    means: ActionContext,
+    subject: Subject,
+    owner: str,
+    theirs: list[Affected],
 ) -> Message:
     tiers = {tier: sum(one.tier == tier for one in theirs) for tier in TIERS}
     listed = [Impacted(one.namespace, one.name, one.tier, one.state) for one in theirs]

@@ -14,16 +14,16 @@ from alerts.operator_actions.suppression_windows import (
     WindowRequest,
     create_window,
 )
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.tables import dataset
-from lineage.names.names import joined
+from lineage.names.names import join_parts
 from lineage.names.rules import SEPARATOR
 from lineage.policy.patterns import matcher
 from lineage.process.clock import instant_text, to_micros
 from runbooks.actions.action import Done, Plan
 from runbooks.actions.errors import InvalidActionError
 from runbooks.actions.instants import Instant, in_utc
-from runbooks.actions.means import Means
+from runbooks.actions.means import ActionContext
 
 _DAY_MICROS: Final = 86_400_000_000
 _Text = Annotated[str, Meta(min_length=1, max_length=500)]
@@ -47,7 +47,7 @@ class OpenSuppression(
     name: Annotated[str, Meta(max_length=500)] = ""
 
 
-def plan(asked: OpenSuppression, means: Means) -> Plan:
+def plan(asked: OpenSuppression, means: ActionContext) -> Plan:
     """Plan the window, and count the datasets that match now.
 
     Raises:
@@ -66,7 +66,7 @@ def plan(asked: OpenSuppression, means: Means) -> Plan:
     )
 
 
-def perform(asked: OpenSuppression, means: Means) -> Done:
+def perform(asked: OpenSuppression, means: ActionContext) -> Done:
     """Write it down; the next turn of the incidents goes by it.
 
     Raises:
@@ -83,7 +83,7 @@ def perform(asked: OpenSuppression, means: Means) -> Done:
         name=asked.name,
     )
     try:
-        with writing(means.engine) as connection:
+        with write_transaction(means.engine) as connection:
             number = create_window(connection, wanted, means.now)
     except WindowError as error:
         raise InvalidActionError(str(error)) from error
@@ -115,10 +115,10 @@ def _require_texts(asked: OpenSuppression) -> None:
         raise InvalidActionError(f"pattern: holds U+{ord(odd):04X}, which no name does")
 
 
-def _matching(pattern: str, means: Means) -> int:
+def _matching(pattern: str, means: ActionContext) -> int:
     """Datasets that are there now and that it hides."""
     test = matcher(pattern.strip())
     with means.engine.connect() as connection:
         named = select(dataset.c.namespace, dataset.c.name).where(dataset.c.retired_at.is_(None))
-        texts = (joined(*row).replace(SEPARATOR, "") for row in connection.execute(named))
+        texts = (join_parts(*row).replace(SEPARATOR, "") for row in connection.execute(named))
         return sum(test.regex.fullmatch(text) is not None for text in texts)

@@ -19,7 +19,7 @@ from lineage.process.clock import from_micros
 from runbooks.actions.action import Done, Plan
 from runbooks.actions.errors import FailedActionError, RefusedActionError
 from runbooks.actions.evidence import EVENT_LOG, SQL, Inferred, Name, infer
-from runbooks.actions.means import Means
+from runbooks.actions.means import ActionContext
 
 FACET: Final = "lineward_inferred"
 PRODUCER: Final = "https://github.com/lineward"
@@ -40,7 +40,7 @@ class InferredJobFacet(JobFacet):
     oracles: list[str] = attr.field(factory=list)
 
 
-def plan(asked: Reinfer, means: Means) -> Plan:
+def plan(asked: Reinfer, means: ActionContext) -> Plan:
     """Plan the edges to declare.
 
     Raises:
@@ -69,7 +69,7 @@ def plan(asked: Reinfer, means: Means) -> Plan:
     )
 
 
-def perform(asked: Reinfer, means: Means) -> Done:
+def perform(asked: Reinfer, means: ActionContext) -> Done:
     """Post one event an output; the same again is the same to the byte, and nothing new.
 
     Raises:
@@ -108,7 +108,7 @@ def _event(found: Inferred, output: Name, inputs: list[Name], oracles: list[str]
     return Serde.to_json(event).encode()
 
 
-def _found(asked: Reinfer, means: Means) -> Inferred:
+def _found(asked: Reinfer, means: ActionContext) -> Inferred:
     found = infer(asked.run, means)
     if not found.edges:
         message = (

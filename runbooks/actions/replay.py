@@ -19,7 +19,7 @@ from runbooks.actions.lake_events import (
     events_of_run,
     events_of_span,
 )
-from runbooks.actions.means import Means
+from runbooks.actions.means import ActionContext
 
 MOST_EVENTS: Final = 1_000_000  # of one replay: about 5 GiB to the spool
 _BATCH = 500
@@ -40,7 +40,7 @@ class Replay(
     run: Annotated[str, Meta(min_length=8, max_length=200)] | None = None
 
 
-def plan(asked: Replay, means: Means) -> Plan:
+def plan(asked: Replay, means: ActionContext) -> Plan:
     """Plan the events to post, counted by origin.
 
     Raises:
@@ -68,7 +68,7 @@ def plan(asked: Replay, means: Means) -> Plan:
     )
 
 
-def perform(asked: Replay, means: Means) -> Done:
+def perform(asked: Replay, means: ActionContext) -> Done:
     """Post them; a second time is nothing new.
 
     Raises:
@@ -105,7 +105,7 @@ def _counted(events: Iterable[Event]) -> dict[str, int]:
     return counts
 
 
-def _span(asked: Replay, means: Means) -> Span | None:
+def _span(asked: Replay, means: ActionContext) -> Span | None:
     """None where a run is asked for."""
     if (asked.run is None) == (asked.from_ is None):
         raise InvalidActionError("replay: expected either `from`, with or without `to`, or `run`")

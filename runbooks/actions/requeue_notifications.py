@@ -6,10 +6,10 @@ import msgspec
 from msgspec import Meta
 
 from alerts.notify.outbox import count_failed, failed_channels, requeue
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from runbooks.actions.action import Done, Plan
 from runbooks.actions.errors import RefusedActionError
-from runbooks.actions.means import Means
+from runbooks.actions.means import ActionContext
 
 
 class RequeueNotifications(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -18,7 +18,7 @@ class RequeueNotifications(msgspec.Struct, frozen=True, forbid_unknown_fields=Tr
     channel: Annotated[str, Meta(min_length=3, max_length=500)]
 
 
-def plan(asked: RequeueNotifications, means: Means) -> Plan:
+def plan(asked: RequeueNotifications, means: ActionContext) -> Plan:
     """Count the notifications that would be sent again.
 
     Raises:
@@ -41,14 +41,14 @@ def plan(asked: RequeueNotifications, means: Means) -> Plan:
     )
 
 
-def perform(asked: RequeueNotifications, means: Means) -> Done:
+def perform(asked: RequeueNotifications, means: ActionContext) -> Done:
     """Make them due now.
 
     Raises:
         RefusedActionError: as `plan`.
     """
     plan(asked, means)
-    with writing(means.engine) as connection:
+    with write_transaction(means.engine) as connection:
         count = requeue(connection, asked.channel, means.now)
     return Done(
         did=(f"{count:,} notifications of {asked.channel} are due now",),

@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from runbooks.actions.action import Done, Plan
 from runbooks.actions.errors import InvalidActionError, RefusedActionError
-from runbooks.actions.means import Means
+from runbooks.actions.means import ActionContext
 
 _MOST_SHOWN: Final = 5
 _HEAD_ONLY: Final = "too_large"
@@ -40,7 +40,7 @@ class Kept(msgspec.Struct, frozen=True):
     is_whole: bool
 
 
-def plan(asked: RequeueRejected, means: Means) -> Plan:
+def plan(asked: RequeueRejected, means: ActionContext) -> Plan:
     """Plan the events to post, by reason, with an example of each.
 
     Raises:
@@ -64,7 +64,7 @@ def plan(asked: RequeueRejected, means: Means) -> Plan:
     )
 
 
-def perform(asked: RequeueRejected, means: Means) -> Done:
+def perform(asked: RequeueRejected, means: ActionContext) -> Done:
     """Post one after the other, in the order in which they came.
 
     Raises:
@@ -84,7 +84,7 @@ def perform(asked: RequeueRejected, means: Means) -> Done:
     return Done(did=tuple(did), figures={"taken": taken, "refused": len(again)}, is_whole=not again)
 
 
-def _kept(asked: RequeueRejected, means: Means) -> list[Kept]:
+def _kept(asked: RequeueRejected, means: ActionContext) -> list[Kept]:
     found = list(_rows(means))
     if unknown := sorted(set(asked.numbers) - {one.number for one in found}):
         raise InvalidActionError(f"#{unknown[0]}: not rejected, or no longer stored")
@@ -100,7 +100,7 @@ def _kept(asked: RequeueRejected, means: Means) -> list[Kept]:
     return wanted
 
 
-def _rows(means: Means) -> Iterator[Kept]:
+def _rows(means: ActionContext) -> Iterator[Kept]:
     with closing(_spool(means)) as spool:
         for number, reason, detail, origin, size, whole in spool.execute(_ROWS).fetchall():
             # Of what one of our own readers found too large it sent the head, and no more.
@@ -108,13 +108,13 @@ def _rows(means: Means) -> Iterator[Kept]:
             yield Kept(number, reason, detail, origin, is_whole)
 
 
-def _body(means: Means, number: int) -> bytes | None:
+def _body(means: ActionContext, number: int) -> bytes | None:
     with closing(_spool(means)) as spool:
         row = spool.execute(_BODY, (number,)).fetchone()
     return None if row is None else bytes(row[0])
 
 
-def _spool(means: Means) -> sqlite3.Connection:
+def _spool(means: ActionContext) -> sqlite3.Connection:
     """Open the spool read-only: only the collector writes it."""
     if not means.spool.is_file():
         raise RefusedActionError(f"no spool at {means.spool}: run this where the collector runs")

@@ -7,14 +7,14 @@ import msgspec
 from msgspec import Meta
 from sqlalchemy import select
 
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.tables import event_requeue, event_set_aside
 from lineage.catalog.upsert import fold_rows
 from lineage.process.clock import from_micros, instant_text
 from runbooks.actions.action import Done, Plan
 from runbooks.actions.errors import InvalidActionError, RefusedActionError
 from runbooks.actions.lake_events import body_of
-from runbooks.actions.means import Means
+from runbooks.actions.means import ActionContext
 
 _MOST_SHOWN: Final = 5
 
@@ -35,7 +35,7 @@ class Kept(msgspec.Struct, frozen=True):
     failed_at: int
 
 
-def plan(asked: RequeueSetAside, means: Means) -> Plan:
+def plan(asked: RequeueSetAside, means: ActionContext) -> Plan:
     """Say which events would be posted, by the error that they failed by.
 
     Raises:
@@ -57,7 +57,7 @@ def plan(asked: RequeueSetAside, means: Means) -> Plan:
     )
 
 
-def perform(asked: RequeueSetAside, means: Means) -> Done:
+def perform(asked: RequeueSetAside, means: ActionContext) -> Done:
     """Post the events, in the order in which they came.
 
     Raises:
@@ -76,7 +76,7 @@ def perform(asked: RequeueSetAside, means: Means) -> Done:
     return Done(did=did, figures=figures, is_whole=not failed)
 
 
-def _posted(one: Kept, means: Means) -> str | None:
+def _posted(one: Kept, means: ActionContext) -> str | None:
     """Return why the event was not accepted; None: it was."""
     body = body_of(means, one.number, from_micros(one.received_at).date())
     if body is None:
@@ -90,13 +90,13 @@ def _as_another(body: bytes) -> bytes:
     return body.replace(b"{", b"{ ", 1)
 
 
-def _note(number: int, means: Means) -> None:
-    with writing(means.engine) as connection:
+def _note(number: int, means: ActionContext) -> None:
+    with write_transaction(means.engine) as connection:
         row = {"spool_seq": number, "requested_at": means.now}
         fold_rows(connection, event_requeue, [row])
 
 
-def _kept(asked: RequeueSetAside, means: Means) -> list[Kept]:
+def _kept(asked: RequeueSetAside, means: ActionContext) -> list[Kept]:
     found = _waiting(means)
     if unknown := sorted(set(asked.numbers) - {one.number for one in found}):
         raise InvalidActionError(f"#{unknown[0]}: not set aside, or posted again already")
@@ -106,7 +106,7 @@ def _kept(asked: RequeueSetAside, means: Means) -> list[Kept]:
     return wanted
 
 
-def _waiting(means: Means) -> list[Kept]:
+def _waiting(means: ActionContext) -> list[Kept]:
     names = ("spool_seq", "origin", "error", "received_at", "failed_at")
     is_posted = select(event_requeue.c.spool_seq)
     waiting = (

@@ -11,7 +11,7 @@ from msgspec import Meta
 from runbooks.actions.action import Done, Plan
 from runbooks.actions.errors import InvalidActionError, RefusedActionError
 from runbooks.actions.kubernetes import Kubernetes
-from runbooks.actions.means import Means
+from runbooks.actions.means import ActionContext
 from runbooks.actions.workloads import COMPONENT, Workload, find_workloads, restart
 
 _COSTS = {
@@ -27,7 +27,7 @@ class RestartRole(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     role: Annotated[str, Meta(pattern=r"^[a-z]{1,30}$")]
 
 
-def plan(asked: RestartRole, means: Means) -> Plan:
+def plan(asked: RestartRole, means: ActionContext) -> Plan:
     """Return what would be restarted, and what that costs.
 
     Raises:
@@ -47,7 +47,7 @@ def plan(asked: RestartRole, means: Means) -> Plan:
     return Plan(does=(stopped,), cautions=cautions)
 
 
-def perform(asked: RestartRole, means: Means) -> Done:
+def perform(asked: RestartRole, means: ActionContext) -> Done:
     """Ask for it; a supervisor sees that within a second."""
     if workloads := _workloads(asked, means):
         for one in workloads:
@@ -57,7 +57,7 @@ def perform(asked: RestartRole, means: Means) -> Done:
     return Done(did=(f"asked for a restart of {asked.role}: `lineward status` counts it",))
 
 
-def _workloads(asked: RestartRole, means: Means) -> list[Workload]:
+def _workloads(asked: RestartRole, means: ActionContext) -> list[Workload]:
     """Return the objects that run a role in Kubernetes; none where a supervisor here runs it."""
     roles = means.supervised.roles()
     if not roles:
@@ -68,7 +68,7 @@ def _workloads(asked: RestartRole, means: Means) -> list[Workload]:
     return []
 
 
-def _cluster(means: Means, role: str) -> Kubernetes:
+def _cluster(means: ActionContext, role: str) -> Kubernetes:
     if means.kubernetes is None:
         message = (
             f"no `lineward up` runs on {means.data_dir} of this machine, and no Kubernetes is"

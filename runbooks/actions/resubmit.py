@@ -14,7 +14,7 @@ from lineage.process.clock import from_micros
 from runbooks.actions.action import Done, Plan
 from runbooks.actions.errors import RefusedActionError
 from runbooks.actions.kubernetes import GROUP_VERSION, Kubernetes
-from runbooks.actions.means import Means
+from runbooks.actions.means import ActionContext
 from runbooks.actions.workloads import COMPONENT, INSTANCE
 
 RERUN_OF: Final = "lineward/rerun-of"  # label: hash of namespace and name; annotation: the name
@@ -32,7 +32,7 @@ class Resubmit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: Annotated[str, Meta(pattern=_DNS)]
 
 
-def plan(asked: Resubmit, means: Means) -> Plan:
+def plan(asked: Resubmit, means: ActionContext) -> Plan:
     """Plan the copy; the API server validates it by a dry run.
 
     Raises:
@@ -42,7 +42,7 @@ def plan(asked: Resubmit, means: Means) -> Plan:
     """
     kubernetes = _kubernetes(means)
     found = _ended(asked, kubernetes)
-    copy = copied(found, _mark(asked), _suffix(means))
+    copy = copy_application(found, _mark(asked), _suffix(means))
     kubernetes.create(asked.namespace, copy, is_dry=True)
     cautions = ["whatever it writes is written again: see that the job bears that"]
     if (found.get("spec") or {}) != copy["spec"]:
@@ -52,21 +52,21 @@ def plan(asked: Resubmit, means: Means) -> Plan:
     return Plan(does=(does,), figures={"applications": 1}, cautions=tuple(cautions))
 
 
-def perform(asked: Resubmit, means: Means) -> Done:
+def perform(asked: Resubmit, means: ActionContext) -> Done:
     """Create it.
 
     Raises:
         as `plan`.
     """
     kubernetes = _kubernetes(means)
-    copy = copied(_ended(asked, kubernetes), _mark(asked), _suffix(means))
+    copy = copy_application(_ended(asked, kubernetes), _mark(asked), _suffix(means))
     made = kubernetes.create(asked.namespace, copy, is_dry=False)
     name = made.get("metadata", {}).get("name", copy["metadata"]["name"])
     did = f"created SparkApplication {asked.namespace}/{name}: kubectl get sparkapplication {name}"
     return Done(did=(f"{did} -n {asked.namespace}",), figures={"applications": 1})
 
 
-def _kubernetes(means: Means) -> Kubernetes:
+def _kubernetes(means: ActionContext) -> Kubernetes:
     if means.kubernetes is None:
         message = (
             "no Kubernetes is configured: set LINEWARD_KUBERNETES_URL, …_TOKEN_FILE, …_CA_FILE"
@@ -85,11 +85,11 @@ def _ended(asked: Resubmit, kubernetes: Kubernetes) -> dict[str, Any]:
     return found
 
 
-def _suffix(means: Means) -> str:
+def _suffix(means: ActionContext) -> str:
     return f"{from_micros(means.now):%Y%m%d%H%M%S}"
 
 
-def copied(found: dict[str, Any], mark: str, suffix: str) -> dict[str, Any]:
+def copy_application(found: dict[str, Any], mark: str, suffix: str) -> dict[str, Any]:
     """Return a new application with the same spec.
 
     Without what is of the old one alone: status, ids, owner, and the name of its driver's pod. A

@@ -8,7 +8,7 @@ import msgspec
 from sqlalchemy import Connection, func, select
 
 from lineage.catalog.tables import audit
-from lineage.names.names import joined
+from lineage.names.names import join_parts
 from lineage.names.rules import SEPARATOR
 from lineage.policy.actions import ActionRule
 from lineage.policy.model import Policy
@@ -103,7 +103,7 @@ def _matches(rule: ActionRule, occasion: Occasion) -> bool:
         return False
     test = matcher(rule.match)
     parts = f"{occasion.namespace}{SEPARATOR}{occasion.name}"
-    text = parts if test.is_parted else joined(occasion.namespace, occasion.name)
+    text = parts if test.is_parted else join_parts(occasion.namespace, occasion.name)
     return test.regex.fullmatch(text) is not None
 
 

@@ -19,11 +19,11 @@ from runbooks.actions.errors import (
 )
 from runbooks.actions.kubernetes import Kubernetes
 from runbooks.actions.kubernetes_settings import read as read_kubernetes
-from runbooks.actions.means import Means
-from service.actions.collector_adapter import PostedTo
-from service.actions.lineage_adapter import GraphOf
+from runbooks.actions.means import ActionContext
+from service.actions.collector_adapter import CollectorAdapter
+from service.actions.lineage_adapter import LineageAdapter
 from service.actions.sql_adapter import Parser
-from service.actions.supervisor_adapter import SupervisedOn
+from service.actions.supervisor_adapter import SupervisorAdapter
 from service.errors import (
     ActionFailedError,
     ActionForbiddenError,
@@ -44,7 +44,7 @@ _ERRORS: Final[tuple[tuple[type[ActionError], type[ServiceError]], ...]] = (
 )
 
 
-class Asker(msgspec.Struct, frozen=True, kw_only=True):
+class Requester(msgspec.Struct, frozen=True, kw_only=True):
     """Who asks, by which way, and whether they may have things done."""
 
     who: str
@@ -52,11 +52,11 @@ class Asker(msgspec.Struct, frozen=True, kw_only=True):
     is_allowed: bool = True
 
 
-def act(  # noqa: PLR0913 - what, by whom, where, when
+def run(  # noqa: PLR0913 - what, by whom, where, when
     settings: Settings,
     name: str,
     arguments: Mapping[str, Any],
-    asker: Asker,
+    asker: Requester,
     *,
     is_dry: bool,
     clock: Clock = system_clock,
@@ -85,11 +85,11 @@ def act(  # noqa: PLR0913 - what, by whom, where, when
 
 
 def _means(
-    settings: Settings, policy: Policy, asker: Asker, now: int, fence: Fence | None
-) -> Means:
+    settings: Settings, policy: Policy, asker: Requester, now: int, fence: Fence | None
+) -> ActionContext:
     kubernetes = read_kubernetes()
     engine = open_catalog(settings.catalog)
-    return Means(
+    return ActionContext(
         engine=engine if fence is None else leading(engine, fence),
         data_dir=settings.data_dir,
         lake=settings.lake,
@@ -97,9 +97,9 @@ def _means(
         who=asker.who,
         via=asker.via,
         policy=policy,
-        collector=PostedTo(settings),
-        graph=GraphOf(settings),
-        supervised=SupervisedOn(settings),
+        collector=CollectorAdapter(settings),
+        graph=LineageAdapter(settings),
+        supervised=SupervisorAdapter(settings),
         sql=Parser(),
         kubernetes=None if kubernetes.url is None else Kubernetes(kubernetes),
     )

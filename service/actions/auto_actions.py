@@ -16,7 +16,7 @@ from lineage.periods import Monotonic, Period
 from lineage.policy.model import Policy
 from lineage.process.clock import Clock, to_micros
 from runbooks.actions.triggers import Due, Occasion, due, past
-from service.actions.action_runner import Asker, act
+from service.actions.action_runner import Requester, run
 from service.errors import ServiceError
 from service.runtime.settings import Settings
 
@@ -26,7 +26,7 @@ _MOST_INCIDENTS = 100
 _log = structlog.get_logger(__name__)
 
 
-class ByPolicy:
+class AutoActions:
     """Looks every ten seconds at the incidents that opened within the hour."""
 
     def __init__(
@@ -56,7 +56,7 @@ class ByPolicy:
 
     def _look(self, engine: Engine, policy: Policy, now: int) -> None:
         with engine.connect() as connection:
-            found = occasions(connection, now)
+            found = incident_triggers(connection, now)
         for occasion in found:
             with engine.connect() as connection:
                 asked = due(policy, occasion, past(connection, occasion.incident, now))
@@ -64,9 +64,9 @@ class ByPolicy:
                 self._act(one, policy, fence_of(engine))
 
     def _act(self, due: Due, policy: Policy, fence: Fence | None) -> None:
-        asker = Asker(who=due.who, via="policy")
+        asker = Requester(who=due.who, via="policy")
         try:
-            act(
+            run(
                 *(self._settings, due.do, due.arguments, asker),
                 is_dry=due.is_dry,
                 clock=self._clock,
@@ -79,7 +79,7 @@ class ByPolicy:
             _log.warning("policy_action_refused", action=due.do, who=due.who, reason=text)
 
 
-def occasions(connection: Connection, now: int) -> list[Occasion]:
+def incident_triggers(connection: Connection, now: int) -> list[Occasion]:
     """Incidents that are open and nobody has taken, the eldest first."""
     run = (
         select(func.max(incident_member.c.run_id))

@@ -6,9 +6,9 @@ from typing import NamedTuple, TypeVar
 
 from runbooks.actions.errors import FailedActionError
 from service.errors import RejectedInputError
-from service.ingest.batching import lots
-from service.ingest.collector_client import Reach, Target, UnansweredError, detail_of
-from service.ingest.event_uploader import Poster
+from service.ingest.batching import batch_events
+from service.ingest.collector_client import CollectorClient, Target, UnansweredError, detail_of
+from service.ingest.event_uploader import EventUploader
 from service.runtime.settings import Settings
 
 _GIVE_UP_SECONDS = 30.0
@@ -19,7 +19,7 @@ class _Body(NamedTuple):
     body: bytes
 
 
-class PostedTo:
+class CollectorAdapter:
     """The collector of these settings."""
 
     def __init__(self, settings: Settings, *, give_up_seconds: float = _GIVE_UP_SECONDS) -> None:
@@ -28,9 +28,9 @@ class PostedTo:
 
     def post(self, bodies: Sequence[bytes], origin: str) -> list[str]:
         """Events, marked with an origin; why some were refused."""
-        poster = Poster(self._reach(origin))
+        poster = EventUploader(self._reach(origin))
         rejected: list[str] = []
-        for lot in lots(_Body(body) for body in bodies):
+        for lot in batch_events(_Body(body) for body in bodies):
             found = self._answered(partial(poster.post, [one.body for one in lot]))
             rejected += [one.reason for one in found]
         return rejected
@@ -41,7 +41,7 @@ class PostedTo:
         answer = self._answered(lambda: reach.answered("/api/v1/lineage", body, more))
         return None if answer.is_success else detail_of(answer)
 
-    def _reach(self, origin: str) -> Reach:
+    def _reach(self, origin: str) -> CollectorClient:
         settings = self._settings
         target = Target(
             url=settings.collector,
@@ -49,7 +49,7 @@ class PostedTo:
             token_file=settings.collector_token_file,
             secret_file=settings.reader_secret,
         )
-        return Reach(target, give_up_seconds=self._give_up_seconds)
+        return CollectorClient(target, give_up_seconds=self._give_up_seconds)
 
     def _answered(self, ask: Callable[[], _Found]) -> _Found:
         try:

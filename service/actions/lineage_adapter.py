@@ -3,13 +3,13 @@
 from runbooks.actions.errors import InvalidActionError
 from runbooks.actions.means import Affected, Downstream
 from service.errors import UnknownDatasetError
-from service.queries.catalog_session import question
-from service.queries.dataset_lookup import dataset_named
+from service.queries.catalog_session import open_session
+from service.queries.dataset_lookup import resolve_dataset
 from service.queries.impact import impact
 from service.runtime.settings import Settings
 
 
-class GraphOf:
+class LineageAdapter:
     """Of the catalog of these settings."""
 
     def __init__(self, settings: Settings) -> None:
@@ -17,9 +17,9 @@ class GraphOf:
 
     def downstream(self, dataset: str, namespace: str | None) -> Downstream:
         """All that is made of a dataset."""
-        with question(self._settings) as asked:
+        with open_session(self._settings) as asked:
             try:
-                named = dataset_named(asked.reader, dataset, namespace)
+                named = resolve_dataset(asked.reader, dataset, namespace)
             except UnknownDatasetError as error:
                 raise InvalidActionError(str(error)) from error
             found = impact(asked, named)

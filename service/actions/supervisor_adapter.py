@@ -5,7 +5,7 @@ from service.runtime.restarts import ask
 from service.runtime.settings import Settings
 
 
-class SupervisedOn:
+class SupervisorAdapter:
     """Those that run on the data folder of these settings, on this machine."""
 
     def __init__(self, settings: Settings) -> None:

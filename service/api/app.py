@@ -9,7 +9,7 @@ from litestar.middleware import DefineMiddleware
 from litestar.openapi.config import OpenAPIConfig
 
 from alerts.notify.settings import DeliverySettings, RoutingSettings
-from lineage.graph.cache.graph_cache import LiveLineage
+from lineage.graph.cache.graph_cache import LineageCache
 from lineage.process.clock import Clock, system_clock
 from service.api.access.guard import Guard
 from service.api.etags import ETags
@@ -49,11 +49,11 @@ from service.api.routes import (
 )
 from service.api.routes.marquez import MARQUEZ_ROUTES
 from service.api.routes.marquez.segments import NameSegments
-from service.api.served.counter_buffer import Tallies
+from service.api.served.counter_buffer import CounterBuffer
 from service.api.served.queries import QueryTimer
 from service.incidents.pagerduty_events import PagerDutyInbox
 from service.incidents.slack_buttons import SlackInbox
-from service.ingest.input_checks import require_sound
+from service.ingest.input_checks import reject_nul
 from service.release import release
 from service.runtime.settings import Settings
 
@@ -127,7 +127,7 @@ def _checks(settings: Settings, routing: RoutingSettings) -> Callable[[_AnyReque
 
     def check(request: _AnyRequest) -> None:
         of_host(request)
-        require_sound(request)
+        reject_nul(request)
 
     return check
 
@@ -135,11 +135,11 @@ def _checks(settings: Settings, routing: RoutingSettings) -> Callable[[_AnyReque
 def create_app(  # noqa: PLR0913, PLR0917 - what the process was started with
     settings: Settings,
     clock: Clock = system_clock,
-    tallies: Tallies | None = None,
+    tallies: CounterBuffer | None = None,
     guard: Guard | None = None,
     routing: RoutingSettings | None = None,
     delivery: DeliverySettings | None = None,
-    live: LiveLineage | None = None,
+    live: LineageCache | None = None,
 ) -> Litestar:
     """Build the application over the catalog of these settings.
 
@@ -147,7 +147,7 @@ def create_app(  # noqa: PLR0913, PLR0917 - what the process was started with
     are for, and how they are told, is `routing`'s; Slack's buttons are believed by the secret that
     `delivery` names; graphs are drawn from `live` while it has one.
     """
-    served = Tallies() if tallies is None else tallies
+    served = CounterBuffer() if tallies is None else tallies
     guarding = Guard(settings, clock) if guard is None else guard
     router = SlackInbox(
         settings, guarding.policy, delivery.slack_signing_secret_file if delivery else None

@@ -17,7 +17,7 @@ _METHODS = ("get", "post", "delete")
 _Operation = tuple[str, str]  # path, method
 
 
-def described(app: Litestar, schema: dict[str, Any]) -> dict[str, Any]:
+def describe(app: Litestar, schema: dict[str, Any]) -> dict[str, Any]:
     """With bodies, and the shape of refusals in place of the framework's, which never leaves us."""
     sent = dict(_sent(app))
     shapes = [Problem, *sent.values()]
@@ -64,7 +64,7 @@ class Json(JsonRenderPlugin):
 
     def render(self, request: Request[Any, Any, Any], openapi_schema: dict[str, Any]) -> bytes:
         """Return the bytes of the description."""
-        return super().render(request, described(request.app, openapi_schema))
+        return super().render(request, describe(request.app, openapi_schema))
 
 
 class Yaml(YamlRenderPlugin):
@@ -72,4 +72,4 @@ class Yaml(YamlRenderPlugin):
 
     def render(self, request: Request[Any, Any, Any], openapi_schema: dict[str, Any]) -> bytes:
         """Return the bytes of the description."""
-        return super().render(request, described(request.app, openapi_schema))
+        return super().render(request, describe(request.app, openapi_schema))

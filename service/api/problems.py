@@ -12,7 +12,7 @@ from litestar.types import ExceptionHandlersMap, Scope
 
 from lineage.catalog.trouble import CatalogError
 from service.errors import RejectedInputError, ServiceError, UnknownDatasetError, UnknownNodeError
-from service.explorer.drawing import PAGE_HEADERS, drawn
+from service.explorer.drawing import PAGE_HEADERS, render_page
 from service.queries.catalog_session import unreachable
 
 _log = structlog.get_logger()
@@ -52,7 +52,7 @@ def shown_as(scope: Scope, problem: Problem) -> tuple[bytes, dict[str, str]]:
     """Return the body of an error response, and its headers."""
     if not is_page(scope):
         return msgspec.json.encode(problem), {"Content-Type": PROBLEM_MEDIA_TYPE, **SAFE_HEADERS}
-    page = drawn(
+    page = render_page(
         "problem",
         scope["litestar_app"].state["clock"](),
         problem=problem,

@@ -10,7 +10,7 @@ from service.queries.timestamps import instant_of
 MORNING_HOUR = 8
 
 
-def end_of(
+def parse_end(
     until: str | None, length: str | None, *, begin: datetime, place: str = ""
 ) -> int | None:
     """Parse an end, given as a timestamp or as a duration after `begin`; µs.

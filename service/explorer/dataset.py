@@ -2,9 +2,9 @@
 
 import msgspec
 
-from service.explorer.graph import HOPS, Picture, among, drawn, origins_among, picture
+from service.explorer.graph import HOPS, Picture, among, draw, origins_among, picture
 from service.queries import dataset as one
-from service.queries.catalog_session import Question
+from service.queries.catalog_session import CatalogSession
 from service.queries.column_shapes import DatasetColumns
 from service.queries.columns import dataset_columns
 from service.queries.dataset_history import dataset_history
@@ -17,7 +17,7 @@ from service.queries.incident_shapes import IncidentRow
 from service.queries.incidents import incidents
 from service.queries.lineage import lineage
 from service.queries.older import older_runs, where_older_runs_are
-from service.queries.schema_changes import told
+from service.queries.schema_changes import describe_changes
 from service.queries.shapes import DatasetDetail
 
 MOST_AFFECTED = 100
@@ -57,12 +57,12 @@ class DatasetView(msgspec.Struct, frozen=True):
     older: str
 
 
-def dataset_view(asked: Question, named: Dataset) -> DatasetView:
+def dataset_view(asked: CatalogSession, named: Dataset) -> DatasetView:
     """Load the page from one snapshot of the catalog."""
     reader, evaluated, visibility = asked.reader, asked.evaluated, asked.visibility
     known = one.dataset(reader, named, evaluated, visibility)
     trees = lineage(asked, named, depth=HOPS)
-    shown = drawn(trees)
+    shown = draw(trees)
     history = (
         dataset_history(reader, named, limit=_MOST_OF_HISTORY) if visibility.is_whole else None
     )
@@ -88,7 +88,7 @@ def _schemas(history: History) -> list[SchemaRow]:
             span.first_seen_at,
             span.last_seen_at,
             len(span.fields),
-            told(span.change) if span.change else ["first schema seen"],
+            describe_changes(span.change) if span.change else ["first schema seen"],
         )
         for span in reversed(history.schemas)
     ]

@@ -48,7 +48,7 @@ def _environment() -> Environment:
 _templates = _environment()
 
 
-def drawn(
+def render_page(
     template: str,
     now: datetime,
     who: str | None = None,

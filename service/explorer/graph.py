@@ -8,7 +8,7 @@ import msgspec
 
 from lineage.catalog.reader import Reader
 from lineage.names.keys import key
-from service.explorer.layers import layered
+from service.explorer.layers import assign_layers
 from service.queries.edge_origins import ORIGIN_WORDS, edge_origins
 from service.queries.shapes import Lineage, Node
 from service.queries.walk import Name, edges_between
@@ -99,12 +99,12 @@ def picture(
         origins: origins of edges, from `origins_among`.
     """
     found = _read_trees(lineage)
-    boxes = drawn(lineage)
+    boxes = draw(lineage)
     for up, down, job in edges:
         jobs = found.edges.setdefault((up, down), [])
         if job and job not in jobs:  # declared edges have no job
             jobs.append(job)
-    placed = _placed(layered(boxes, found.edges))
+    placed = _placed(assign_layers(boxes, found.edges))
     every = len(found.states)
     cuts = [f"{len(boxes)} of {every:,} datasets shown"] if len(boxes) < every else []
     cuts += [lineage.partial_reason] if lineage.partial_reason else []
@@ -137,7 +137,7 @@ def _nodes(above: Name, nodes: Iterable[Node]) -> Iterator[tuple[Name, Node]]:
         yield from _nodes(_name(node), node.children)
 
 
-def drawn(lineage: Lineage) -> list[Name]:
+def draw(lineage: Lineage) -> list[Name]:
     """Return the datasets to draw: the most severe of each hop that connect to those before."""
     taken = {(lineage.dataset_namespace, lineage.dataset): None}
     for level in (lineage.upstream, lineage.downstream):

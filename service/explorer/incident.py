@@ -5,9 +5,9 @@ import msgspec
 from lineage.names import keys
 from runbooks.library import PATH, page_names
 from service.incidents.diagnosis.ranking import Diagnosis
-from service.queries.catalog_session import Question
+from service.queries.catalog_session import CatalogSession
 from service.queries.datasets import states_of
-from service.queries.incident_notifications import Told, diagnosis, told
+from service.queries.incident_notifications import Told, diagnosis, list_sent
 from service.queries.incident_shapes import IncidentDetail, IncidentImpacted, IncidentRow
 from service.queries.incidents import incident
 
@@ -58,7 +58,7 @@ class IncidentView(msgspec.Struct, frozen=True):
 
 
 def incident_view(
-    asked: Question, incident_id: str, *, did: str | None = None, waits: str | None = None
+    asked: CatalogSession, incident_id: str, *, did: str | None = None, waits: str | None = None
 ) -> IncidentView:
     """Load the page from one snapshot; `did` and `waits` name the action just requested."""
     detail = incident(asked.reader, incident_id, asked.visibility)
@@ -66,7 +66,7 @@ def incident_view(
     return IncidentView(
         detail=detail,
         diagnosis=diagnosis(asked.reader, incident_id, asked.visibility),
-        notifications=told(asked.reader, incident_id, asked.visibility),
+        notifications=list_sent(asked.reader, incident_id, asked.visibility),
         affected=_affected(asked, detail.impacted[:MOST_AFFECTED]),
         is_affected_cut=detail.is_impacted_partial or len(detail.impacted) > MOST_AFFECTED,
         runbook=f"{PATH}/{kind}" if kind in page_names() else None,
@@ -80,7 +80,7 @@ def actions_of(row: IncidentRow) -> list[Button]:
     return [Button(action, _LABELS[action]) for action in _BY_STATE.get(row.state, ())]
 
 
-def _affected(asked: Question, impacted: list[IncidentImpacted]) -> list[AffectedDataset]:
+def _affected(asked: CatalogSession, impacted: list[IncidentImpacted]) -> list[AffectedDataset]:
     of = [keys.key(row.dataset_namespace, row.dataset) for row in impacted]
     states = states_of(asked.reader, of, asked.evaluated)
     return [AffectedDataset(row, state) for row, state in zip(impacted, states, strict=True)]

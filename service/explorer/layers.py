@@ -12,7 +12,7 @@ _SWEEPS = 4
 Edges = Iterable[tuple[_Node, _Node]]
 
 
-def layered(nodes: Sequence[_Node], edges: Edges[_Node]) -> list[list[_Node]]:
+def assign_layers(nodes: Sequence[_Node], edges: Edges[_Node]) -> list[list[_Node]]:
     """Return the nodes of each layer from the left, in their order from above.
 
     Args:

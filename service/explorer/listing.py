@@ -4,7 +4,7 @@ import msgspec
 
 from lineage.states import TIERS
 from service.explorer.addresses import datasets_at
-from service.queries.catalog_session import Question
+from service.queries.catalog_session import CatalogSession
 from service.queries.datasets import Filters, Part, datasets
 from service.queries.failing import SHOWN
 from service.queries.shapes import DatasetPage
@@ -33,7 +33,7 @@ class Listing(msgspec.Struct, frozen=True):
     stale: bool
 
 
-def listing(asked: Question, filters: Filters, offset: int) -> Listing:
+def listing(asked: CatalogSession, filters: Filters, offset: int) -> Listing:
     """Load one page of the list, most severe first."""
     part = Part(limit=PER_PAGE, offset=offset)
     page = datasets(asked.reader, filters, asked.evaluated, part, asked.visibility)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from lineage.states import ALL_TIERS, REGULATED, TIERS
 from service.explorer.addresses import set_aside_at
 from service.queries.budgets import BudgetLeft, budgets_left
-from service.queries.catalog_session import Question
+from service.queries.catalog_session import CatalogSession
 from service.queries.datasets import counts_by_state
 from service.queries.incident_shapes import IncidentPage, IncidentRow
 from service.queries.incidents import MOST_LISTED, incidents
@@ -69,7 +69,7 @@ class Overview(msgspec.Struct, frozen=True):
     links: dict[str, str]  # address by reason, where a page has details
 
 
-def overview(asked: Question, objectives: Objectives, status: Status) -> Overview:
+def overview(asked: CatalogSession, objectives: Objectives, status: Status) -> Overview:
     """Load the page from one snapshot of the catalog."""
     answer = slis(asked.reader, asked.evaluated, objectives, now=asked.now)
     left = budgets_left(asked.reader, objectives, asked.now)

@@ -13,7 +13,7 @@ _SHARE = 20  # they may take a twentieth of the time
 _log = structlog.get_logger()
 
 
-class Seldom:
+class CachedMetrics:
     """Keeps figures for `LEAST_SECONDS`, or for 20 times as long as it took to make them.
 
     Safe for several scrapes at once: a thread makes them, and scrapes see the ones before as long

@@ -164,7 +164,7 @@ def now_counts(reader: Reader) -> list[tuple[Any, ...]]:
     return reader.rows(_NOW, _MOST)
 
 
-def corrected(reader: Reader, now: datetime, days: int) -> list[tuple[Any, ...]]:
+def corrected_hours(reader: Reader, now: datetime, days: int) -> list[tuple[Any, ...]]:
     """(sli, tier, good, total) of the corrected history of that many days."""
     since = to_micros(now - timedelta(days=days))
     return reader.rows(_HOURS, {"since": since, **_MOST})

@@ -40,7 +40,7 @@ from service.exporter.incidents import incident_families
 from service.exporter.kubernetes import kubernetes_families
 from service.exporter.limit_failures import limit_failures
 from service.exporter.marquez import families
-from service.exporter.metric_cache import Seldom
+from service.exporter.metric_cache import CachedMetrics
 from service.exporter.name_growth import name_growth
 from service.exporter.notifications import delivery_families
 from service.exporter.personal_data import pii_figures
@@ -110,7 +110,7 @@ class CatalogCollector(Collector):
         self._lock = threading.Lock()
         self._kept: tuple[int, metric_rows.Standing] | None = None
         self._policy = policy or PolicyInForce(settings.policy)
-        self._seldom = Seldom(self._of_days)
+        self._seldom = CachedMetrics(self._of_days)
 
     def describe(self) -> list[Metric]:
         """Nothing: a registry would otherwise scrape the catalog to learn the names."""
@@ -289,7 +289,7 @@ def _corrected(reader: Reader, now: datetime) -> Iterator[Metric]:
         labels=("sli", "tier", "window"),
     )
     for window, days in metric_rows.WINDOWS_DAYS.items():
-        for sli, tier, good, total in metric_rows.corrected(reader, now, days):
+        for sli, tier, good, total in metric_rows.corrected_hours(reader, now, days):
             if total:
                 family.add_metric((sli_name(sli), tier, window), good / total)
     yield family

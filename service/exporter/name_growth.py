@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from prometheus_client.core import GaugeMetricFamily, Metric
 
 from lineage.catalog.reader import Reader
-from lineage.names.names import joined
+from lineage.names.names import join_parts
 
 _MOST_CHARACTERS = 200  # of a pattern, which comes from outside
 # The evaluation keeps the fastest growing alone.
@@ -22,7 +22,7 @@ def name_growth(reader: Reader) -> Iterator[Metric]:
     counts: Counter[str] = Counter()
     for namespace, name, new, _ in rows:
         # Two patterns that are alike up to there are one series.
-        counts[joined(namespace, name)[:_MOST_CHARACTERS]] += new
+        counts[join_parts(namespace, name)[:_MOST_CHARACTERS]] += new
     family = GaugeMetricFamily(
         "lineage_new_datasets_per_hour",
         "Datasets first seen in the last hour, by name pattern.",

@@ -17,7 +17,7 @@ from alerts.operator_actions.command_requests import (
     record_rejection,
     submit,
 )
-from lineage.catalog.engine import open_catalog, writing
+from lineage.catalog.engine import open_catalog, write_transaction
 from lineage.catalog.reader import open_reader
 from lineage.process.clock import to_micros
 from service import errors
@@ -44,7 +44,7 @@ def acting(settings: Settings) -> Iterator[Connection]:
     """One write transaction of a catalog that is there."""
     engine = open_catalog(settings.catalog, seconds=_STATEMENT_SECONDS, most=1)
     try:
-        with writing(engine) as connection:
+        with write_transaction(engine) as connection:
             yield connection
     finally:
         engine.dispose()

@@ -12,7 +12,7 @@ from alerts.notify.sender import Sender
 from alerts.notify.settings import DeliverySettings, RoutingSettings
 from lineage.process.clock import Clock, system_clock, to_micros
 from service.incidents.diagnosis.diagnose import Diagnostician
-from service.incidents.notification_policy import NotifierPolicy
+from service.incidents.notification_policy import NotificationPolicy
 from service.runtime.periodic import Work
 from service.runtime.policies import PolicyInForce
 from service.runtime.role_troubles import RoleTroubles
@@ -21,7 +21,7 @@ from service.runtime.settings import Settings
 _DRAIN_SECONDS: Final = 5.0  # `lineward up` kills a service that has not ended after 10 s
 
 
-def works(  # noqa: PLR0913 - what the process was started with
+def build_tasks(  # noqa: PLR0913 - what the process was started with
     settings: Settings,
     routing: RoutingSettings,
     delivery: DeliverySettings,
@@ -34,7 +34,7 @@ def works(  # noqa: PLR0913 - what the process was started with
 
     `began_at`: when this process began, µs; None: with the first turn.
     """
-    by_policy = NotifierPolicy(policy or PolicyInForce(settings.policy))
+    by_policy = NotificationPolicy(policy or PolicyInForce(settings.policy))
     given = (clock, by_policy.current, routing)
     return [
         by_policy,

@@ -8,7 +8,7 @@ import msgspec
 import structlog
 from sqlalchemy import Connection, Engine, select
 
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.meta_keys import LAST_POLICY
 from lineage.catalog.tables import meta
 from lineage.catalog.upsert import fold_rows
@@ -20,7 +20,7 @@ from service.runtime.policies import PolicyInForce
 _log = structlog.get_logger(__name__)
 
 
-class NotifierPolicy:
+class NotificationPolicy:
     """Call it once a second, before what asks for `current`."""
 
     def __init__(self, in_force: PolicyInForce) -> None:
@@ -90,5 +90,5 @@ def _save(engine: Engine, text: str) -> None:
     with engine.connect() as connection:
         if _stored(connection) == text:
             return
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         fold_rows(connection, meta, [{"name": LAST_POLICY, "value": text}])

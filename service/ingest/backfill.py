@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator
 from lineage import origins
 from service.errors import NotRunningError
 from service.ingest.backfill_report import Report
-from service.ingest.batching import lots
-from service.ingest.collector_client import Reach, Target, UnansweredError, read_token
-from service.ingest.event_files import Recorded
-from service.ingest.event_uploader import Poster
+from service.ingest.batching import batch_events
+from service.ingest.collector_client import CollectorClient, Target, UnansweredError, read_token
+from service.ingest.event_files import RecordedEvent
+from service.ingest.event_uploader import EventUploader
 from service.runtime.settings import Settings
 
 __all__ = ["Report", "Sender"]
@@ -33,8 +33,8 @@ class Sender:
             token_file=settings.collector_token_file,
             secret_file=settings.reader_secret,
         )
-        self._reach = Reach(self._target, give_up_seconds=retry_seconds)
-        self._poster = Poster(self._reach)
+        self._reach = CollectorClient(self._target, give_up_seconds=retry_seconds)
+        self._poster = EventUploader(self._reach)
         self.report = Report()
 
     def require_collector(self) -> None:
@@ -49,14 +49,14 @@ class Sender:
         if not self._reach.is_there():
             raise self._not_running("")
 
-    def send(self, events: Iterable[Recorded]) -> Iterator[int]:
+    def send(self, events: Iterable[RecordedEvent]) -> Iterator[int]:
         """Send them all, in their order; yields how many each batch held.
 
         Raises:
             NotRunningError: the collector went away and did not come back in time.
             RejectedInputError: it asks for a token, or for another one.
         """
-        for lot in lots(events):
+        for lot in batch_events(events):
             for event in lot:
                 if event.problem is not None:
                     self._reject(event, event.problem)
@@ -64,7 +64,7 @@ class Sender:
                 self._post(sound)
             yield len(lot)
 
-    def _post(self, batch: list[Recorded]) -> None:
+    def _post(self, batch: list[RecordedEvent]) -> None:
         try:
             rejected = self._poster.post(
                 [event.body for event in batch],
@@ -76,7 +76,7 @@ class Sender:
             self._reject(batch[one.index], one.reason)
         self.report.taken += len(batch) - len(rejected)
 
-    def _reject(self, event: Recorded, reason: str) -> None:
+    def _reject(self, event: RecordedEvent, reason: str) -> None:
         self.report.refuse(str(event.file), event.position, reason)
 
     def _not_running(self, how: str) -> NotRunningError:

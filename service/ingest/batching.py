@@ -30,7 +30,7 @@ def is_json(body: bytes) -> bool:
     return True
 
 
-def lots(events: Iterable[_Held]) -> Iterator[list[_Held]]:
+def batch_events(events: Iterable[_Held]) -> Iterator[list[_Held]]:
     """Split events into batches that one request may hold; a larger event goes alone."""
     lot: list[_Held] = []
     lot_bytes = 0

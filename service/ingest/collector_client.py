@@ -52,7 +52,7 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     secret_file: Path | None = None
 
 
-class Reach:
+class CollectorClient:
     """One collector, and the patience with which it is asked; one caller at a time."""
 
     def __init__(

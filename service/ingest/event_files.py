@@ -15,7 +15,7 @@ _raw = msgspec.json.Decoder(msgspec.Raw)
 _raw_list = msgspec.json.Decoder(list[msgspec.Raw])
 
 
-class Recorded(msgspec.Struct, frozen=True):
+class RecordedEvent(msgspec.Struct, frozen=True):
     """One event as it stands in a file, to the byte: sent again, it is the same event.
 
     Attributes:
@@ -51,7 +51,7 @@ def _is_recording(path: Path) -> bool:
     return path.is_file() and name.endswith(_SUFFIXES)
 
 
-def events_in(file: Path) -> Iterator[Recorded]:
+def events_in(file: Path) -> Iterator[RecordedEvent]:
     """Its events in their order.
 
     Raises:
@@ -85,22 +85,22 @@ def _is_document(file: Path) -> bool:
     return _problem(first) is not None or first.startswith(b"[")
 
 
-def _document(file: Path) -> Iterator[Recorded]:
+def _document(file: Path) -> Iterator[RecordedEvent]:
     with _opened(file) as stream:
         content = stream.read().strip()
     problem = _problem(content)
     if problem or not content.startswith(b"["):
-        yield Recorded(file, 1, content, problem)
+        yield RecordedEvent(file, 1, content, problem)
         return
     for position, event in enumerate(_raw_list.decode(content), start=1):
-        yield Recorded(file, position, bytes(event))
+        yield RecordedEvent(file, position, bytes(event))
 
 
-def _lines(file: Path) -> Iterator[Recorded]:
+def _lines(file: Path) -> Iterator[RecordedEvent]:
     with _opened(file) as stream:
         for position, line in enumerate(stream, start=1):
             if body := line.strip():
-                yield Recorded(file, position, body, _problem(body))
+                yield RecordedEvent(file, position, body, _problem(body))
 
 
 def _problem(body: bytes) -> str | None:

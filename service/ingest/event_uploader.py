@@ -11,7 +11,7 @@ import httpx
 import msgspec
 
 from service.ingest.batching import is_json
-from service.ingest.collector_client import Reach, detail_of
+from service.ingest.collector_client import CollectorClient, detail_of
 
 _MAX_EVENT_BYTES = 10_485_760  # the collector's own bound, unless it is told otherwise
 _KEPT_BYTES = 65_536  # of a refused event: what the collector keeps of any
@@ -30,10 +30,10 @@ class Refused(msgspec.Struct, frozen=True):
     is_kept: bool = True
 
 
-class Poster:
+class EventUploader:
     """Posts to one collector; one caller at a time."""
 
-    def __init__(self, reach: Reach) -> None:
+    def __init__(self, reach: CollectorClient) -> None:
         self._reach = reach
 
     def post(self, bodies: Sequence[bytes], where: Sequence[str] = ()) -> list[Refused]:

@@ -13,7 +13,7 @@ _ESCAPED = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 _DETAIL = "contains a NUL character, which names and texts must not"
 
 
-def require_sound(request: Request[Any, Any, Any]) -> None:
+def reject_nul(request: Request[Any, Any, Any]) -> None:
     """Of a request's path and query.
 
     Raises:
@@ -23,7 +23,7 @@ def require_sound(request: Request[Any, Any, Any]) -> None:
         raise InvalidQuestionError(_DETAIL)
 
 
-def require_sound_json(body: bytes) -> None:
+def reject_nul_in_json(body: bytes) -> None:
     """Of a body.
 
     Raises:

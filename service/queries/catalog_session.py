@@ -18,7 +18,7 @@ from lineage.catalog.revision import require_revision
 from lineage.catalog.trouble import CatalogError
 from lineage.graph.walks import Walk
 from lineage.process.clock import Clock, system_clock
-from service.api.access.visibility import EVERYTHING, Sight
+from service.api.access.visibility import EVERYTHING, Visibility
 from service.errors import NoDataError, UnreachableError
 from service.queries.timestamps import Evaluated, last_evaluation
 from service.queries.visible import hidden_keys
@@ -55,7 +55,7 @@ class Live(Protocol):
         ...
 
 
-class Question(msgspec.Struct, frozen=True):
+class CatalogSession(msgspec.Struct, frozen=True):
     """What an answer is made from: all reads are of one moment of the catalog.
 
     Attributes:
@@ -65,19 +65,19 @@ class Question(msgspec.Struct, frozen=True):
     reader: Reader
     evaluated: Evaluated
     now: datetime
-    visibility: Sight = EVERYTHING
+    visibility: Visibility = EVERYTHING
     live: Live | None = None
 
 
 @contextmanager
-def question(
+def open_session(
     settings: Settings,
     clock: Clock = system_clock,
-    visibility: Sight = EVERYTHING,
+    visibility: Visibility = EVERYTHING,
     live: Live | None = None,
     *,
     seconds: float = STATEMENT_SECONDS,
-) -> Iterator[Question]:
+) -> Iterator[CatalogSession]:
     """Open a session of the catalog with this visibility.
 
     A statement may take `seconds` of a PostgreSQL.
@@ -93,7 +93,7 @@ def question(
             stale = settings.stale_evaluation_seconds
             evaluated = last_evaluation(reader, now=now, stale_seconds=stale)
             shown = visibility.without(hidden_keys(reader, visibility))
-            yield Question(reader, evaluated, now, shown, live)
+            yield CatalogSession(reader, evaluated, now, shown, live)
     except NoCatalogError as error:
         raise NoDataError(advice(settings)) from error
     except CatalogError as error:

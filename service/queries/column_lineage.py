@@ -1,6 +1,6 @@
 """Lineage of a column, upstream and downstream, as two trees."""
 
-from service.queries.catalog_session import Question
+from service.queries.catalog_session import CatalogSession
 from service.queries.column_shapes import ColumnLineage, ColumnNode
 from service.queries.column_walk import ColumnWalk
 from service.queries.columns import column_type, transformations_of
@@ -12,7 +12,7 @@ from service.queries.walk import DIRECTIONS
 
 
 def column_lineage(
-    asked: Question, dataset: Dataset, column: str, *, depth: int, direction: str = "both"
+    asked: CatalogSession, dataset: Dataset, column: str, *, depth: int, direction: str = "both"
 ) -> ColumnLineage:
     """Return both trees, or the one asked for, to `depth` steps away.
 
@@ -54,7 +54,7 @@ def _hidden(found: ColumnWalk | None) -> int:
     return 0 if found is None else len(found.hidden.get(0, ()))
 
 
-def _tree(asked: Question, found: ColumnWalk) -> list[ColumnNode]:
+def _tree(asked: CatalogSession, found: ColumnWalk) -> list[ColumnNode]:
     """Return the tree below the column that the walk starts from."""
     names = found.names()
 

@@ -5,7 +5,7 @@ from typing import Any, Final, NamedTuple
 
 from lineage.catalog.reader import Reader, Row
 from lineage.graph.walks import NOBODY, Walk, too_deep
-from service.api.access.visibility import Sight
+from service.api.access.visibility import Visibility
 from service.queries.walk import Name, all_named, names_of
 
 Column = tuple[int, str]  # canonical key of its dataset, and its name
@@ -43,7 +43,7 @@ class ColumnWalk:
         hidden: next to each position, the columns that the token may not see.
     """
 
-    def __init__(self, reader: Reader, way: str, visibility: Sight) -> None:
+    def __init__(self, reader: Reader, way: str, visibility: Visibility) -> None:
         """`way`: upstream or downstream."""
         self._reader = reader
         self._way = way

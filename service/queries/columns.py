@@ -7,14 +7,14 @@ from typing import Final
 import msgspec
 
 from lineage.catalog.reader import Reader, Row, rows_for
-from service.api.access.visibility import EVERYTHING, Sight
+from service.api.access.visibility import EVERYTHING, Visibility
 from service.errors import (
     AmbiguousDatasetError,
     UnknownColumnError,
     UnknownDatasetError,
 )
 from service.queries.column_shapes import ColumnEnd, ColumnRow, DatasetColumns, Transformation
-from service.queries.dataset_lookup import Dataset, dataset_named
+from service.queries.dataset_lookup import Dataset, resolve_dataset
 from service.queries.descriptions import (
     MOST_FIELD_TAGS,
     NOTHING,
@@ -62,7 +62,7 @@ _Found = tuple[dict[str, list[ColumnEnd]], dict[str, int], bool]
 
 
 def dataset_columns(
-    reader: Reader, named: Dataset, visibility: Sight = EVERYTHING, *, limit: int = MOST_LISTED
+    reader: Reader, named: Dataset, visibility: Visibility = EVERYTHING, *, limit: int = MOST_LISTED
 ) -> DatasetColumns:
     """Return at most `limit` columns with the columns that feed them and that they feed."""
     key, namespace, name = named
@@ -113,7 +113,7 @@ def column_type(reader: Reader, named: Dataset, column: str) -> str | None:
 
 
 def dataset_or_column_named(
-    reader: Reader, wanted: str, namespace: str | None = None, visibility: Sight = EVERYTHING
+    reader: Reader, wanted: str, namespace: str | None = None, visibility: Visibility = EVERYTHING
 ) -> tuple[Dataset, str | None]:
     """Return the dataset that is meant, and its column where the name ends with one.
 
@@ -126,7 +126,7 @@ def dataset_or_column_named(
     unknown: list[UnknownDatasetError] = []
     for name, column in _splits(wanted):
         try:
-            named = dataset_named(reader, name, namespace, visibility)
+            named = resolve_dataset(reader, name, namespace, visibility)
             if column is not None:
                 column_type(reader, named, column)
         except AmbiguousDatasetError:
@@ -145,7 +145,7 @@ def _splits(wanted: str) -> list[tuple[str, str | None]]:
     return [(wanted, None), *cuts]
 
 
-def transformations_of(stored: str | None, visibility: Sight) -> list[Transformation]:
+def transformations_of(stored: str | None, visibility: Visibility) -> list[Transformation]:
     """Return the transformations of an edge as the catalog stores them.
 
     A description, or a type that is no word of OpenLineage's, may name any dataset: only a token
@@ -169,7 +169,7 @@ def describe(given: Transformation) -> str:
 
 
 def _ends(
-    reader: Reader, key: int, names: Sequence[str], ends: tuple[str, str], visibility: Sight
+    reader: Reader, key: int, names: Sequence[str], ends: tuple[str, str], visibility: Visibility
 ) -> _Found:
     """Return the other ends by column, how many are hidden, and whether more exist."""
     sql = _ENDS.replace("{here}", ends[0]).replace("{other}", ends[1])
@@ -186,7 +186,7 @@ def _ends(
     return found, hidden, len(rows) > _MOST_ENDS
 
 
-def _end(row: Row, name: Name | None, visibility: Sight) -> ColumnEnd:
+def _end(row: Row, name: Name | None, visibility: Visibility) -> ColumnEnd:
     _, key, field, transformations, first_seen_at, last_seen_at = row
     ((namespace, dataset),) = all_named([key], [name])
     how = transformations_of(transformations, visibility)

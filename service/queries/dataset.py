@@ -5,7 +5,7 @@ from datetime import datetime
 from lineage.catalog.reader import Reader, Row
 from lineage.process.clock import instant_text, to_micros
 from lineage.states import BAD, COVERAGE, FACTS, FAILED_RUN, FAILING, FRESHNESS, SUBMITTED
-from service.api.access.visibility import EVERYTHING, Sight
+from service.api.access.visibility import EVERYTHING, Visibility
 from service.queries.dataset_lookup import Dataset
 from service.queries.datasets import states_of
 from service.queries.descriptions import (
@@ -18,7 +18,7 @@ from service.queries.runs import last_run
 from service.queries.shapes import Alias, DatasetDetail, SliState, Why
 from service.queries.slis import sli_name
 from service.queries.timestamps import Evaluated, iso, iso_of
-from service.queries.visible import seen
+from service.queries.visible import sql_filter
 
 _KNOWN = """
 SELECT p.tier, p.tier_origin, p.tier_reason, p.owner, p.owner_origin, p.is_source,
@@ -57,7 +57,7 @@ _TELLS_OF_ITSELF = (
 
 
 def dataset(
-    reader: Reader, named: Dataset, evaluated: Evaluated, visibility: Sight = EVERYTHING
+    reader: Reader, named: Dataset, evaluated: Evaluated, visibility: Visibility = EVERYTHING
 ) -> DatasetDetail:
     """All that is known of this dataset, and may be seen."""
     key, namespace, name = named
@@ -94,15 +94,15 @@ def dataset(
     )
 
 
-def _aliases(reader: Reader, key: int, visibility: Sight) -> list[Alias]:
+def _aliases(reader: Reader, key: int, visibility: Visibility) -> list[Alias]:
     """One more than are listed, where there are more."""
-    condition, names = seen(reader, visibility, table="dataset_alias")
+    condition, names = sql_filter(reader, visibility, table="dataset_alias")
     values = {"key": key, "most": _MOST_ALIASES + 1, **names}
     return [Alias(*row) for row in reader.rows(_ALIASES.format(seen=condition), values)]
 
 
 def why(
-    reader: Reader, named: Dataset, evaluated: Evaluated, visibility: Sight = EVERYTHING
+    reader: Reader, named: Dataset, evaluated: Evaluated, visibility: Visibility = EVERYTHING
 ) -> Why:
     """Return the states of a dataset as sentences with evidence, most severe first."""
     known = dataset(reader, named, evaluated, visibility)
@@ -119,7 +119,7 @@ def verdicts(known: DatasetDetail) -> list[str]:
     return texts
 
 
-def _state(row: Row, visibility: Sight) -> SliState:
+def _state(row: Row, visibility: Visibility) -> SliState:
     sli, state, reason, evidence, since, age, limit, origin = row
     is_own = sli in _OF_ITSELF and reason in _TELLS_OF_ITSELF
     if evidence and not (visibility.is_whole or (is_own and not _has_message(evidence))):

@@ -6,8 +6,8 @@ from typing import Final
 
 from lineage.catalog.reader import Reader, Row, rows_for
 from lineage.names.keys import key
-from lineage.names.names import FOLD, fold, joined
-from service.api.access.visibility import EVERYTHING, Sight
+from lineage.names.names import FOLD, fold, join_parts
+from service.api.access.visibility import EVERYTHING, Visibility
 from service.errors import (
     AmbiguousDatasetError,
     ForbiddenNamespaceError,
@@ -62,8 +62,8 @@ UNCHOSEN: Final = "no dataset is selected"
 Dataset = tuple[int, str, str]  # canonical key, namespace, name
 
 
-def dataset_named(
-    reader: Reader, wanted: str, namespace: str | None = None, visibility: Sight = EVERYTHING
+def resolve_dataset(
+    reader: Reader, wanted: str, namespace: str | None = None, visibility: Visibility = EVERYTHING
 ) -> Dataset:
     """Return the canonical dataset of a name.
 
@@ -87,7 +87,7 @@ def dataset_named(
     raise UnknownDatasetError(wanted, _candidates(reader, wanted, visibility))
 
 
-def _called(reader: Reader, wanted: str, visibility: Sight) -> list[Dataset]:
+def _called(reader: Reader, wanted: str, visibility: Visibility) -> list[Dataset]:
     """Return the datasets of this name; else of this alias; else whose name ends with it."""
     for sql in (_BY_NAME, _BY_ALIAS, _BY_LAST_PART):
         rows = reader.rows(sql, {"wanted": wanted, "suffix": literal(wanted)})
@@ -97,7 +97,7 @@ def _called(reader: Reader, wanted: str, visibility: Sight) -> list[Dataset]:
     return []
 
 
-def _is_seen(row: Row, visibility: Sight) -> bool:
+def _is_seen(row: Row, visibility: Visibility) -> bool:
     """Whether the dataset may be seen, and the alias that led to it, where one did."""
     key, namespace, _, *alias = row
     return visibility.sees(namespace, key) and (
@@ -105,7 +105,7 @@ def _is_seen(row: Row, visibility: Sight) -> bool:
     )
 
 
-def _by_both(reader: Reader, namespace: str, name: str, visibility: Sight) -> Dataset:
+def _by_both(reader: Reader, namespace: str, name: str, visibility: Visibility) -> Dataset:
     folded = fold(namespace, name)
     if not visibility.sees(folded.namespace):
         message = f"the token may not see the namespace {namespace[:80]!r}"
@@ -114,12 +114,14 @@ def _by_both(reader: Reader, namespace: str, name: str, visibility: Sight) -> Da
     rows = reader.rows(f"{_CANONICAL} WHERE d.dataset_key = :key", wanted)
     rows = rows or reader.rows(_BY_FOLD, wanted)
     if not rows or not visibility.sees(rows[0][1], rows[0][0]):
-        raise UnknownDatasetError(joined(namespace, name), _candidates(reader, name, visibility))
+        raise UnknownDatasetError(
+            join_parts(namespace, name), _candidates(reader, name, visibility)
+        )
     return rows[0][0], rows[0][1], rows[0][2]
 
 
-def dataset_among(
-    reader: Reader, spellings: Iterable[tuple[str, str]], visibility: Sight
+def find_among(
+    reader: Reader, spellings: Iterable[tuple[str, str]], visibility: Visibility
 ) -> Dataset | None:
     """Return the first existing and visible dataset of these namespaces and names."""
     folds = (fold(*spelling) for spelling in spellings)
@@ -131,10 +133,10 @@ def dataset_among(
 
 
 def _shown(found: list[Dataset]) -> list[str]:
-    return sorted(joined(namespace, name) for _, namespace, name in found)[:_MOST_CANDIDATES]
+    return sorted(join_parts(namespace, name) for _, namespace, name in found)[:_MOST_CANDIDATES]
 
 
-def _without_catalog(reader: Reader, wanted: str, visibility: Sight) -> list[Dataset]:
+def _without_catalog(reader: Reader, wanted: str, visibility: Visibility) -> list[Dataset]:
     """Return the datasets that a name with a catalog before it may mean, as `lake.silver.orders`.
 
     They are called `silver.orders`, or lie in a folder `lake/silver/orders` or `silver/orders`.
@@ -147,7 +149,7 @@ def _without_catalog(reader: Reader, wanted: str, visibility: Sight) -> list[Dat
     return next((found for name in names if (found := _called(reader, name, visibility))), [])
 
 
-def _candidates(reader: Reader, wanted: str, visibility: Sight) -> list[str]:
+def _candidates(reader: Reader, wanted: str, visibility: Visibility) -> list[str]:
     if found := _without_catalog(reader, wanted, visibility):
         return _shown(found)
     last_part = wanted.rstrip("/").rpartition("/")[2]
@@ -156,10 +158,10 @@ def _candidates(reader: Reader, wanted: str, visibility: Sight) -> list[str]:
     like = {"like": f"%{literal(last_part)}%", "most": most}
     rows = reader.rows(_LIKE_IT.format(alike=reader.alike("name", ":like")), like)
     seen = [row for row in rows if visibility.sees(row[0], row[2])][:_MOST_CANDIDATES]
-    return [joined(*row[:2]) for row in seen or _spelt_alike(reader, last_part, visibility)]
+    return [join_parts(*row[:2]) for row in seen or _spelt_alike(reader, last_part, visibility)]
 
 
-def _spelt_alike(reader: Reader, last_part: str, visibility: Sight) -> list[Row]:
+def _spelt_alike(reader: Reader, last_part: str, visibility: Visibility) -> list[Row]:
     rows = reader.rows(
         "SELECT namespace, name, canonical_key FROM dataset ORDER BY last_seen_at DESC LIMIT :most",
         {"most": _MOST_COMPARED},

@@ -8,13 +8,13 @@ import msgspec
 from lineage.catalog.ranks import FAILS, LISTED, TIER, WORST_FIRST
 from lineage.catalog.reader import Reader, Row, columns_for
 from lineage.states import FAILING, GOOD, TIER_RANKS, TIERS, UNKNOWN
-from service.api.access.visibility import EVERYTHING, Sight
+from service.api.access.visibility import EVERYTHING, Visibility
 from service.errors import InvalidQuestionError
 from service.queries.cursors import Text, Whole, cursor_of, key_of
 from service.queries.failing import KEYS, REPLACED, SHOWN, mark_failing
 from service.queries.shapes import DatasetPage, DatasetRow
 from service.queries.timestamps import Evaluated, iso
-from service.queries.visible import seen
+from service.queries.visible import sql_filter
 
 NOT_EVALUATED = "not_evaluated"
 PIPELINE_LAG = "pipeline_lag"
@@ -74,7 +74,7 @@ def datasets(
     filters: Filters,
     evaluated: Evaluated,
     part: Part = _WHOLE,
-    visibility: Sight = EVERYTHING,
+    visibility: Visibility = EVERYTHING,
 ) -> DatasetPage:
     """List datasets that are not retired, most severe first.
 
@@ -106,7 +106,7 @@ def datasets(
 
 
 def counts_by_state(
-    reader: Reader, evaluated: Evaluated, visibility: Sight = EVERYTHING
+    reader: Reader, evaluated: Evaluated, visibility: Visibility = EVERYTHING
 ) -> dict[str, int]:
     """How many datasets are in each state; what was good in a stale evaluation is unknown."""
     counts = dict.fromkeys(SHOWN, 0)
@@ -146,7 +146,7 @@ def _require_one_of(name: str, known: Sequence[str], given: str | None) -> None:
 
 
 def _where(
-    reader: Reader, filters: Filters, visibility: Sight, evaluated: Evaluated
+    reader: Reader, filters: Filters, visibility: Visibility, evaluated: Evaluated
 ) -> tuple[str, dict[str, Any]]:
     """Conditions of what is asked for and may be seen, and their values."""
     tier = None if filters.tier is None else TIER_RANKS[filters.tier]
@@ -154,7 +154,7 @@ def _where(
     asked = {"tier": tier, "owner": filters.owner, "contains": contains}
     given = {name: value for name, value in asked.items() if value is not None}
     listed = LISTED if visibility.is_whole else _BY_NAMESPACE
-    may_see, names = seen(reader, visibility)
+    may_see, names = sql_filter(reader, visibility)
     alike = reader.alike("d.name", ":contains")
     of_given = "".join(_CONDITIONS[name] for name in given).format(contains=alike)
     conditions = of_given + _of_state(filters.state, evaluated)

@@ -9,7 +9,7 @@ import msgspec
 
 from lineage.catalog.reader import Reader, rows_for
 from lineage.names.keys import key
-from service.api.access.visibility import Sight
+from service.api.access.visibility import Visibility
 from service.queries.run_shapes import Tag
 
 MOST_TAGS: Final = 100  # of one dataset
@@ -42,7 +42,7 @@ NOTHING: Final = Described()
 
 
 def describe_datasets(
-    reader: Reader, keys: Iterable[int], visibility: Sight
+    reader: Reader, keys: Iterable[int], visibility: Visibility
 ) -> dict[int, Described]:
     """Return descriptions of datasets and of their columns, by key.
 
@@ -60,7 +60,7 @@ def describe_datasets(
 
 
 def describe_jobs(
-    reader: Reader, jobs: Iterable[JobName], visibility: Sight
+    reader: Reader, jobs: Iterable[JobName], visibility: Visibility
 ) -> dict[JobName, Described]:
     """Return tags of jobs by their names, and descriptions for a token that sees all datasets."""
     by_key = {key(*job): job for job in jobs}
@@ -79,14 +79,14 @@ def describe_jobs(
 _SOURCE = re.compile(r"[A-Z_]{1,40}")  # as DBT or USER
 
 
-def tags_of_dataset(reader: Reader, dataset: int, visibility: Sight) -> list[Tag]:
+def tags_of_dataset(reader: Reader, dataset: int, visibility: Visibility) -> list[Tag]:
     """Return the tags of a dataset: one more than `MOST_TAGS` where it has more."""
     rows = reader.rows(_TAGS, {"key": dataset, "most": MOST_TAGS + 1})
     return [_tag(visibility, *row) for row in rows]
 
 
 def tags_of_fields(
-    reader: Reader, keys: Iterable[int], visibility: Sight
+    reader: Reader, keys: Iterable[int], visibility: Visibility
 ) -> dict[tuple[int, str], list[Tag]]:
     """Return the tags of columns of these datasets, by dataset and column; at most 10,000."""
     found: defaultdict[tuple[int, str], list[Tag]] = defaultdict(list)
@@ -101,7 +101,7 @@ def tags_of_text(text: str | None) -> list[Tag]:
     return msgspec.json.decode(text, type=list[Tag]) if text else []
 
 
-def _tag(visibility: Sight, name: str, value: str, source: str | None) -> Tag:
+def _tag(visibility: Visibility, name: str, value: str, source: str | None) -> Tag:
     """Return a tag; its value and its source are texts that may name any dataset."""
     is_shown = visibility.is_whole or source is None or _SOURCE.fullmatch(source) is not None
     return Tag(name, value if visibility.is_whole else None, source if is_shown else None)

@@ -6,7 +6,7 @@ from lineage.catalog.reader import Reader, Row, rows_for
 from lineage.catalog.tables.runs import LEAF_RUN_ID
 from service.errors import InvalidQuestionError, UnknownRunError
 from service.queries.diff_shapes import Change, DatasetDiff, RunDiff
-from service.queries.run_snapshot import MOST_RUNS, Side, Touch, side
+from service.queries.run_snapshot import MOST_RUNS, RunSnapshot, Touch, load_run
 from service.queries.schema_changes import SchemaChange, fields_of, schema_change
 
 _MOST_RUNS = 10_000
@@ -37,7 +37,7 @@ def diff(reader: Reader, first: str, second: str) -> RunDiff:
     Raises:
         UnknownRunError: one of them was never seen.
     """
-    one, other = side(reader, first), side(reader, second)
+    one, other = load_run(reader, first), load_run(reader, second)
     schemas = _schemas(reader, one, other)
     changes = [
         *_changes(one.attributes, other.attributes),
@@ -97,7 +97,7 @@ def _runs_of(reader: Reader, shown: str, namespace: str | None) -> list[Row]:
     return found
 
 
-def _schemas(reader: Reader, *sides: Side) -> Schemas:
+def _schemas(reader: Reader, *sides: RunSnapshot) -> Schemas:
     keys = sorted({key for one in sides for key, schema in one.schemas.values() if schema})
     return {(row[0], row[1]): row[2] for row in rows_for(reader, _SCHEMAS, keys)}
 
@@ -107,7 +107,9 @@ def _changes(first: Mapping[str, str | None], second: Mapping[str, str | None]) 
     return [Change(*pair) for pair in pairs if pair[1] != pair[2]]
 
 
-def _dataset(touch: Touch, one: Side, other: Side, schemas: Schemas) -> DatasetDiff | None:
+def _dataset(
+    touch: Touch, one: RunSnapshot, other: RunSnapshot, schemas: Schemas
+) -> DatasetDiff | None:
     if touch not in one.figures or touch not in other.figures:
         only_in = "first" if touch in one.figures else "second"
         return DatasetDiff(*touch, only_in=only_in, changes=[], schema=None)

@@ -3,11 +3,11 @@
 import msgspec
 
 from lineage.catalog.reader import Reader
-from service.api.access.visibility import EVERYTHING, Sight
+from service.api.access.visibility import EVERYTHING, Visibility
 from service.queries.dataset_lookup import Dataset
 from service.queries.run_shapes import Instant
 from service.queries.timestamps import iso_of
-from service.queries.visible import seen
+from service.queries.visible import sql_filter
 
 _MOST = 200
 # Of each edge and oracle the newest; one that is not good before those that are.
@@ -22,7 +22,7 @@ SELECT c.written_at, d.namespace, d.name, c.outcome, c.oracle, c.producer, c.ada
   c.root_run_id {_NEWEST} AND {{seen}}
 ORDER BY CASE c.outcome WHEN 'good' THEN 1 ELSE 0 END, d.namespace, d.name, c.oracle LIMIT :most
 """
-_HIDDEN = f"SELECT COUNT(*) {_NEWEST} AND NOT ({{seen}})"
+_HIDDEN = f"SELECT COUNT(*) {_NEWEST} AND NOT ({{sql_filter}})"
 
 
 class EdgeCheck(msgspec.Struct, frozen=True):
@@ -46,9 +46,9 @@ class EdgeChecks(msgspec.Struct, frozen=True):
     partial_reason: str | None
 
 
-def edge_checks(reader: Reader, named: Dataset, visibility: Sight = EVERYTHING) -> EdgeChecks:
+def edge_checks(reader: Reader, named: Dataset, visibility: Visibility = EVERYTHING) -> EdgeChecks:
     """List the visible checks of edges, failed ones first."""
-    condition, names = seen(reader, visibility)
+    condition, names = sql_filter(reader, visibility)
     of = {"key": named[0], **names}
     rows = reader.rows(_CHECKS.format(seen=condition), {**of, "most": _MOST + 1})
     hidden = reader.rows(_HIDDEN.format(seen=condition), of)[0][0]

@@ -7,11 +7,11 @@ import msgspec
 from lineage.catalog.reader import Reader, Row, rows_for
 from lineage.catalog.tables.runs import leaf_job
 from lineage.states import run_state
-from service.api.access.visibility import EVERYTHING, Sight
+from service.api.access.visibility import EVERYTHING, Visibility
 from service.queries.lineage_at_shapes import EdgeRun, Touched
 from service.queries.runs import settings_of
 from service.queries.timestamps import iso, iso_of
-from service.queries.visible import seen
+from service.queries.visible import sql_filter
 
 Edge = tuple[int, int]  # upstream key, downstream key
 _Write = tuple[int, str, str, str]  # when, root run, namespace and name of the job
@@ -66,7 +66,7 @@ class EdgeRuns(msgspec.Struct, frozen=True):
 
 
 def edge_runs(
-    reader: Reader, edges: Iterable[Edge], at: int, visibility: Sight = EVERYTHING
+    reader: Reader, edges: Iterable[Edge], at: int, visibility: Visibility = EVERYTHING
 ) -> EdgeRuns:
     """Return the newest run of each edge at the time `at`.
 
@@ -97,7 +97,7 @@ def _newest(reader: Reader, rows: list[Row], at: int) -> dict[Edge, _Write]:
 
 
 def _reported(
-    reader: Reader, newest: dict[Edge, _Write], at: int, visibility: Sight
+    reader: Reader, newest: dict[Edge, _Write], at: int, visibility: Visibility
 ) -> dict[Edge, EdgeRun]:
     roots = sorted({write[1] for write in newest.values()})
     fields = {row[:3]: row for row in rows_for(reader, _JOBS_OF_ROOTS, roots)}
@@ -122,11 +122,11 @@ def _cut(run: EdgeRun, *, is_named: bool) -> EdgeRun:
     return msgspec.structs.replace(run, job_name=name, spark_conf={}, parameters={})
 
 
-def _hidden_roots(reader: Reader, roots: list[str], visibility: Sight) -> set[str]:
+def _hidden_roots(reader: Reader, roots: list[str], visibility: Visibility) -> set[str]:
     """Those of these root runs that touched what may not be seen."""
     if visibility.is_whole:
         return set()
-    condition, names = seen(reader, visibility)
+    condition, names = sql_filter(reader, visibility)
     return {row[0] for row in rows_for(reader, _HIDDEN.format(seen=condition), roots, names)}
 
 

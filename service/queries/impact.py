@@ -4,11 +4,18 @@ import msgspec
 
 from lineage.graph.walks import Walk
 from lineage.states import TIER_RANKS
-from service.queries.catalog_session import Question
+from service.queries.catalog_session import CatalogSession
 from service.queries.dataset_lookup import Dataset
 from service.queries.run_shapes import Instant
 from service.queries.timestamps import iso, seconds_between
-from service.queries.walk import MOST_DEPTH, all_named, coloured, named, responsible, walked
+from service.queries.walk import (
+    MOST_DEPTH,
+    all_named,
+    name_nodes,
+    states_of_nodes,
+    tier_and_owner_of,
+    walk_lineage,
+)
 
 _PAGE = """
 SELECT i.incident_id, i.fault_at, i.accepted_at
@@ -50,15 +57,15 @@ class Impact(msgspec.Struct, frozen=True):
     partial_reason: str | None
 
 
-def impact(asked: Question, dataset: Dataset, *, depth: int = MOST_DEPTH) -> Impact:
+def impact(asked: CatalogSession, dataset: Dataset, *, depth: int = MOST_DEPTH) -> Impact:
     """All that is made of this dataset now, to the end; partial past what a walk may hold."""
     key, namespace, name = dataset
-    walk = walked(asked, "downstream", [key], depth)
+    walk = walk_lineage(asked, "downstream", [key], depth)
     page = next(iter(asked.reader.rows(_PAGE, {"key": key})), (None, None, None))
     return Impact(
         dataset_namespace=namespace,
         dataset=name,
-        state=coloured(asked, [key])[0],
+        state=states_of_nodes(asked, [key])[0],
         affected=_affected(asked, walk),
         hidden=len(set().union(*walk.hidden.values())),
         incident_id=page[0],
@@ -70,11 +77,11 @@ def impact(asked: Question, dataset: Dataset, *, depth: int = MOST_DEPTH) -> Imp
     )
 
 
-def _affected(asked: Question, walk: Walk) -> list[AffectedRow]:
+def _affected(asked: CatalogSession, walk: Walk) -> list[AffectedRow]:
     """Sort affected datasets that still exist by tier, then by distance."""
     keys = walk.keys[1:]
-    names, states = all_named(keys, named(asked, keys)), coloured(asked, keys)
-    rows = zip(responsible(asked, keys), walk.depths()[1:], names, states, strict=True)
+    names, states = all_named(keys, name_nodes(asked, keys)), states_of_nodes(asked, keys)
+    rows = zip(tier_and_owner_of(asked, keys), walk.depths()[1:], names, states, strict=True)
     # Sorted as they are, of which no two have one name: a key of each took twice as long.
     found = sorted(
         (TIER_RANKS[policy[0]], depth, *name, *policy, state)

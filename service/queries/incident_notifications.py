@@ -3,7 +3,7 @@
 import msgspec
 
 from lineage.catalog.reader import Reader, Row, rows_for
-from service.api.access.visibility import EVERYTHING, Sight
+from service.api.access.visibility import EVERYTHING, Visibility
 from service.incidents.diagnosis.ranking import Diagnosis
 from service.queries.incidents import is_root_seen
 from service.queries.run_shapes import Instant
@@ -51,7 +51,7 @@ class Told(msgspec.Struct, frozen=True):
     partial_reason: str | None
 
 
-def told(reader: Reader, incident_id: str, visibility: Sight = EVERYTHING) -> Told:
+def list_sent(reader: Reader, incident_id: str, visibility: Visibility = EVERYTHING) -> Told:
     """List the notifications of an incident, including those of incidents merged into it.
 
     Channels and addressees tell whose its root is.
@@ -72,7 +72,9 @@ def _sent(row: Row) -> Sent:
     return Sent(channel, kind, state, attempts, *instants, reason, fallback_for)
 
 
-def diagnosis(reader: Reader, incident_id: str, visibility: Sight = EVERYTHING) -> Diagnosis | None:
+def diagnosis(
+    reader: Reader, incident_id: str, visibility: Visibility = EVERYTHING
+) -> Diagnosis | None:
     """Its last good run beside the first that failed; null: none were compared, or not for all."""
     rows = reader.rows(_DIAGNOSIS, {"id": incident_id})
     if not visibility.is_whole or not rows or rows[0][0] is None:

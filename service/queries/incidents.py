@@ -8,7 +8,7 @@ from alerts.incidents.times import FaultTimes, LifeTimes, list_times, name_begin
 from lineage.catalog.ranks import NO_TIER, TIER, rank_of
 from lineage.catalog.reader import Reader, Row, rows_for
 from lineage.states import FAILING, TIERS
-from service.api.access.visibility import EVERYTHING, Sight
+from service.api.access.visibility import EVERYTHING, Visibility
 from service.errors import UnknownIncidentError
 from service.queries.cursors import Text, Whole, cursor_of, key_of
 from service.queries.incident_shapes import (
@@ -21,7 +21,7 @@ from service.queries.incident_shapes import (
     IncidentTime,
 )
 from service.queries.timestamps import iso, iso_of
-from service.queries.visible import UNSEEN, seen
+from service.queries.visible import UNSEEN, sql_filter
 
 MOST_LISTED = 1_000
 MOST_MEMBERS = 10_000
@@ -121,7 +121,7 @@ class _Life(msgspec.Struct, frozen=True):
 
 def incidents(  # noqa: PLR0913 - each narrows what is listed
     reader: Reader,
-    visibility: Sight = EVERYTHING,
+    visibility: Visibility = EVERYTHING,
     *,
     is_over_too: bool = False,
     limit: int = 100,
@@ -143,7 +143,7 @@ def incidents(  # noqa: PLR0913 - each narrows what is listed
     """
     question = "incidents", is_over_too, dataset
     behind = key_of(cursor, question, _SortKey)
-    condition, names = seen(reader, visibility)
+    condition, names = sql_filter(reader, visibility)
     of_seen = condition if visibility.is_whole else _OF_SEEN.format(seen=condition)
     of = "" if dataset is None else _OF_DATASET
     values = {"every": int(is_over_too), "dataset": dataset, **names}
@@ -159,7 +159,7 @@ def incidents(  # noqa: PLR0913 - each narrows what is listed
 
 
 def _page(
-    reader: Reader, rows: Sequence[Row], visibility: Sight, asked: tuple[int, int, object]
+    reader: Reader, rows: Sequence[Row], visibility: Visibility, asked: tuple[int, int, object]
 ) -> IncidentPage:
     limit, total, question = asked
     roots = _seen(reader, rows[:limit], visibility)
@@ -174,13 +174,13 @@ def _page(
     )
 
 
-def incident(reader: Reader, number: str, visibility: Sight = EVERYTHING) -> IncidentDetail:
+def incident(reader: Reader, number: str, visibility: Visibility = EVERYTHING) -> IncidentDetail:
     """One, with all that is known of it.
 
     Raises:
         UnknownIncidentError: there is none of this id, or nothing of it may be seen.
     """
-    condition, names = seen(reader, visibility)
+    condition, names = sql_filter(reader, visibility)
     asked = {"id": number, **names}
     rows = reader.rows(_ONE.format(of_members=_of_members(condition, visibility)), asked)
     roots = _seen(reader, rows, visibility)
@@ -232,17 +232,17 @@ def _read_life(text: str) -> _Life:
         return _Life()
 
 
-def is_root_seen(reader: Reader, number: str, visibility: Sight) -> bool:
+def is_root_seen(reader: Reader, number: str, visibility: Visibility) -> bool:
     """Return whether the owner and the notified owners may be shown."""
     return _seen(reader, [(number,)], visibility).get(number, False)
 
 
-def _of_members(condition: str, visibility: Sight) -> str:
+def _of_members(condition: str, visibility: Visibility) -> str:
     """Of whoever may see all the members are counted as they are, without a look at each."""
     return "" if visibility.is_whole else _OF_MEMBERS.format(seen=condition)
 
 
-def _hides(reader: Reader, number: str, visibility: Sight) -> bool:
+def _hides(reader: Reader, number: str, visibility: Visibility) -> bool:
     """Whether it has datasets that may not be seen."""
     if visibility.is_whole:
         return False
@@ -251,7 +251,7 @@ def _hides(reader: Reader, number: str, visibility: Sight) -> bool:
     return not all(visibility.sees(*row) for row in touched)
 
 
-def _seen(reader: Reader, rows: Sequence[Row], visibility: Sight) -> dict[str, bool]:
+def _seen(reader: Reader, rows: Sequence[Row], visibility: Visibility) -> dict[str, bool]:
     """Incidents of which something may be seen; whether their root is."""
     if visibility.is_whole:
         return dict.fromkeys((row[0] for row in rows), True)
@@ -296,7 +296,7 @@ def _row(row: Row, *, is_root_seen: bool) -> IncidentRow:
     )
 
 
-def _member(row: Row, visibility: Sight) -> IncidentMember:
+def _member(row: Row, visibility: Visibility) -> IncidentMember:
     is_cause_seen = row[7] is not None and visibility.sees(row[7], row[12])
     return IncidentMember(
         dataset_namespace=row[0],

@@ -1,29 +1,31 @@
 """What a dataset is made of, and what is made of it, as two trees."""
 
 from lineage.graph.walks import Walk
-from service.queries.catalog_session import Question
+from service.queries.catalog_session import CatalogSession
 from service.queries.dataset_lookup import Dataset
 from service.queries.edge_origins import edge_origins
 from service.queries.runs import last_run
 from service.queries.shapes import Lineage, Node
 from service.queries.trees import branches
-from service.queries.walk import DIRECTIONS, all_named, coloured, named, walked
+from service.queries.walk import DIRECTIONS, all_named, name_nodes, states_of_nodes, walk_lineage
 
 
-def lineage(asked: Question, dataset: Dataset, *, depth: int, direction: str = "both") -> Lineage:
+def lineage(
+    asked: CatalogSession, dataset: Dataset, *, depth: int, direction: str = "both"
+) -> Lineage:
     """Both trees, or the one asked for, to `depth` steps away.
 
     Partial when there is more beyond the depth, or more than `MOST_NODES` datasets. What may not be
     seen is counted beside each dataset, and nothing beyond it is followed.
     """
     key, namespace, name = dataset
-    walks = {way: walked(asked, way, [key], depth) for way in DIRECTIONS[direction]}
+    walks = {way: walk_lineage(asked, way, [key], depth) for way in DIRECTIONS[direction]}
     trees = {way: _tree(asked, found, way) for way, found in walks.items()}
     cuts = [f"{way}: {found.cut}" for way, found in walks.items() if found.cut]
     return Lineage(
         dataset_namespace=namespace,
         dataset=name,
-        state=coloured(asked, [key])[0],
+        state=states_of_nodes(asked, [key])[0],
         upstream=trees.get("upstream", []),
         downstream=trees.get("downstream", []),
         last_run=last_run(asked.reader, key, asked.visibility),
@@ -39,10 +41,10 @@ def _hidden(found: Walk | None) -> int:
     return 0 if found is None else found.hidden_next_to(0)
 
 
-def _tree(asked: Question, found: Walk, way: str) -> list[Node]:
+def _tree(asked: CatalogSession, found: Walk, way: str) -> list[Node]:
     """Return the tree of a walk, from its start."""
-    states = coloured(asked, found.keys)
-    names = all_named(found.keys, named(asked, found.keys))
+    states = states_of_nodes(asked, found.keys)
+    names = all_named(found.keys, name_nodes(asked, found.keys))
     hidden = {at: len(others) for at, others in found.hidden.items()}
 
     origins = edge_origins(asked.reader, found.keys)

@@ -4,7 +4,7 @@ from lineage.catalog.meta_keys import HISTORY, INSTALLED
 from lineage.catalog.reader import Reader
 from lineage.graph.walks import Walk
 from lineage.process.clock import from_micros
-from service.api.access.visibility import EVERYTHING, Sight
+from service.api.access.visibility import EVERYTHING, Visibility
 from service.queries.dataset_lookup import Dataset
 from service.queries.edge_runs import Edge, EdgeRuns, edge_runs
 from service.queries.lineage_at_shapes import EdgeRun, PastLineage, PastNode
@@ -23,7 +23,7 @@ def past_lineage(  # noqa: PLR0913 - the last three by name
     *,
     depth: int,
     direction: str = "both",
-    visibility: Sight = EVERYTHING,
+    visibility: Visibility = EVERYTHING,
 ) -> PastLineage:
     """Both trees, or the one asked for, as they were at `at` (µs).
 

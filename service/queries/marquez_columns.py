@@ -7,9 +7,9 @@ from urllib.parse import unquote
 import msgspec
 
 from lineage.catalog.reader import Reader, rows_for
-from service.api.access.visibility import Sight
+from service.api.access.visibility import Visibility
 from service.errors import InvalidQuestionError, UnknownNodeError
-from service.queries.catalog_session import Question
+from service.queries.catalog_session import CatalogSession
 from service.queries.column_lineage import cuts_of
 from service.queries.column_walk import Column, ColumnWalk, Edge, edges_of
 from service.queries.columns import transformations_of, types_of
@@ -80,7 +80,7 @@ class _Graph(msgspec.Struct):
 
 
 def marquez_column_lineage(
-    asked: Question, node_id: str, depth: int, *, with_downstream: bool
+    asked: CatalogSession, node_id: str, depth: int, *, with_downstream: bool
 ) -> MarquezColumnLineage:
     """Return what lies upstream of a column, or of all columns of a dataset, and downstream.
 
@@ -99,7 +99,7 @@ def marquez_column_lineage(
     return MarquezColumnLineage(_nodes(asked, graph), bool(cuts), "; ".join(cuts) or None)
 
 
-def _columns_of(reader: Reader, node_id: str, visibility: Sight) -> list[Column]:
+def _columns_of(reader: Reader, node_id: str, visibility: Visibility) -> list[Column]:
     kind, _, rest = node_id.partition(":")
     if kind == "dataset":
         named = node_named(reader, node_id, visibility)
@@ -112,7 +112,7 @@ def _columns_of(reader: Reader, node_id: str, visibility: Sight) -> list[Column]
     return [_column(reader, rest, visibility)]
 
 
-def _column(reader: Reader, rest: str, visibility: Sight) -> Column:
+def _column(reader: Reader, rest: str, visibility: Visibility) -> Column:
     """Find the colon that the column's name begins behind, the last one first."""
     colons = [at for at, letter in enumerate(rest) if letter == ":"]
     for at in reversed(colons[-_MOST_COLONS:]):
@@ -143,7 +143,7 @@ def _joined(reader: Reader, walks: dict[str, ColumnWalk]) -> tuple[_Graph, bool]
     return _Graph(names, between), is_cut
 
 
-def _nodes(asked: Question, graph: _Graph) -> list[FieldNode]:
+def _nodes(asked: CatalogSession, graph: _Graph) -> list[FieldNode]:
     """Return the columns that have edges, as Marquez leaves out all others."""
     sources: dict[Column, list[Column]] = {}
     uses: dict[Column, list[Column]] = {}
@@ -177,7 +177,7 @@ def _types(reader: Reader, keys: set[int]) -> dict[Column, str | None]:
 
 
 def _data(
-    asked: Question, graph: _Graph, column: Column, sources: list[Column], kind: str
+    asked: CatalogSession, graph: _Graph, column: Column, sources: list[Column], kind: str
 ) -> FieldNodeData:
     namespace, name = graph.names[column]
     inputs = sorted(
@@ -196,7 +196,7 @@ def _data(
     )
 
 
-def _input(asked: Question, graph: _Graph, source: Column, column: Column) -> InputField:
+def _input(asked: CatalogSession, graph: _Graph, source: Column, column: Column) -> InputField:
     """Join the types and descriptions: Marquez has one of each."""
     namespace, name = graph.names[source]
     stored = graph.edges[source, column].transformations

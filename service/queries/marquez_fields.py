@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lineage.catalog.reader import Reader, rows_for
-from service.api.access.visibility import Sight
+from service.api.access.visibility import Visibility
 from service.queries.descriptions import NOTHING, describe_datasets, tags_of_fields
 from service.queries.marquez_shapes import FieldData, NodeName
 from service.queries.schema_changes import fields_of
@@ -17,7 +17,7 @@ _TAGS = "SELECT DISTINCT dataset_key, tag FROM tag WHERE dataset_key IN (:keys) 
 class Sayings:
     """Descriptions, tags and columns of some datasets."""
 
-    def __init__(self, reader: Reader, keys: Sequence[int], visibility: Sight) -> None:
+    def __init__(self, reader: Reader, keys: Sequence[int], visibility: Visibility) -> None:
         """Read it for the datasets with these keys."""
         self._described = describe_datasets(reader, keys, visibility)
         self._field_tags = tags_of_fields(reader, keys, visibility)

@@ -6,13 +6,13 @@ first: 0 is a job with its datasets.
 """
 
 from lineage.catalog.reader import Reader, rows_for
-from service.api.access.visibility import Sight
-from service.queries.catalog_session import Question
+from service.api.access.visibility import Visibility
+from service.queries.catalog_session import CatalogSession
 from service.queries.dataset_lookup import Dataset
 from service.queries.marquez_nodes import Flows, dataset_nodes, job_nodes
 from service.queries.marquez_shapes import MarquezLineage
 from service.queries.node_ids import MOST_RUNS, Job, unknown
-from service.queries.walk import NEXT, cuts_of, edges_between, named, walked
+from service.queries.walk import NEXT, cuts_of, edges_between, name_nodes, walk_lineage
 
 # Jobs that read nothing that is known.
 _SOURCES = """
@@ -27,7 +27,7 @@ WHERE io.run_key IN (:keys)
 """
 
 
-def marquez_lineage(asked: Question, node: Dataset | Job, depth: int) -> MarquezLineage:
+def marquez_lineage(asked: CatalogSession, node: Dataset | Job, depth: int) -> MarquezLineage:
     """Return the visible graph around a node, limited in depth and size.
 
     Raises:
@@ -38,9 +38,9 @@ def marquez_lineage(asked: Question, node: Dataset | Job, depth: int) -> Marquez
         starts = _of_job(reader, node, flows, asked.visibility)
     else:
         starts, depth = {way: {node[0]} for way in NEXT}, depth + 1
-    walks = {way: walked(asked, way, sorted(starts[way]), depth) for way in NEXT}
+    walks = {way: walk_lineage(asked, way, sorted(starts[way]), depth) for way in NEXT}
     found = [*set().union(*(walk.keys for walk in walks.values()))]
-    keys = {key for key, name in zip(found, named(asked, found), strict=True) if name}
+    keys = {key for key, name in zip(found, name_nodes(asked, found), strict=True) if name}
     _take(reader, keys, flows, asked.visibility)
     cuts = cuts_of(walks)
     if isinstance(node, Job) and node.is_cut:
@@ -52,7 +52,7 @@ def marquez_lineage(asked: Question, node: Dataset | Job, depth: int) -> Marquez
     return MarquezLineage(graph, bool(cuts), "; ".join(cuts) or None)
 
 
-def _of_job(reader: Reader, job: Job, flows: Flows, visibility: Sight) -> dict[str, set[int]]:
+def _of_job(reader: Reader, job: Job, flows: Flows, visibility: Visibility) -> dict[str, set[int]]:
     """Return the inputs and outputs of the job, to walk up and down from."""
     rows = rows_for(reader, _TOUCHED, job.runs)
     seen = [
@@ -67,7 +67,7 @@ def _of_job(reader: Reader, job: Job, flows: Flows, visibility: Sight) -> dict[s
     return {"upstream": set(flow.inputs), "downstream": set(flow.outputs)}
 
 
-def _take(reader: Reader, known: set[int], flows: Flows, visibility: Sight) -> None:
+def _take(reader: Reader, known: set[int], flows: Flows, visibility: Visibility) -> None:
     """All that runs between these datasets, also between those of one side and the other."""
     for up, down, namespace, name, event_name, *seen in edges_between(reader, known):
         if not name:

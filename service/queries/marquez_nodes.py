@@ -7,7 +7,7 @@ import msgspec
 
 from lineage.catalog.reader import Reader, Row, rows_for
 from lineage.catalog.tables.runs import LEAF_RUN_ID, failed_at
-from service.api.access.visibility import Sight
+from service.api.access.visibility import Visibility
 from service.queries.descriptions import NOTHING, describe_jobs
 from service.queries.marquez_fields import Sayings
 from service.queries.marquez_shapes import (
@@ -127,7 +127,7 @@ class Flows(msgspec.Struct):
 
 
 def dataset_nodes(
-    reader: Reader, keys: Iterable[int], flows: Flows, visibility: Sight
+    reader: Reader, keys: Iterable[int], flows: Flows, visibility: Visibility
 ) -> dict[int, GraphNode]:
     """By key; an edge that no job is known to make leads from dataset to dataset."""
     wanted = list(keys)
@@ -151,7 +151,11 @@ def dataset_nodes(
 
 
 def job_nodes(
-    reader: Reader, datasets: dict[int, GraphNode], flows: Flows, runs: list[int], visibility: Sight
+    reader: Reader,
+    datasets: dict[int, GraphNode],
+    flows: Flows,
+    runs: list[int],
+    visibility: Visibility,
 ) -> list[GraphNode]:
     """Each with its newest run; `runs`: those of a job that no dataset here tells of."""
     newest = _newest(reader, list(datasets), runs)

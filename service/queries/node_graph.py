@@ -13,11 +13,11 @@ from lineage.catalog.ranks import TIER
 from lineage.catalog.reader import Reader, rows_for
 from lineage.graph.walks import Walk
 from lineage.states import BAD, FAILING, GOOD, LEARNING, UNKNOWN
-from service.queries.catalog_session import Question
+from service.queries.catalog_session import CatalogSession
 from service.queries.dataset_lookup import UNCHOSEN, Dataset
 from service.queries.datasets import states_of
 from service.queries.timestamps import Evaluated
-from service.queries.walk import NEXT, cuts_of, edges_between, named, walked
+from service.queries.walk import NEXT, cuts_of, edges_between, name_nodes, walk_lineage
 
 MOST_DRAWN = 200  # more is no picture
 _NODES = f"""
@@ -93,11 +93,11 @@ class Neighbourhood(msgspec.Struct, frozen=True):
 
 
 def neighbourhood(
-    asked: Question, centre: Dataset, depth: int, *, limit: int = MOST_DRAWN
+    asked: CatalogSession, centre: Dataset, depth: int, *, limit: int = MOST_DRAWN
 ) -> Neighbourhood:
     """To `depth` steps both ways, the nearest `limit`; what may not be seen is not there."""
     most = min(limit, MOST_DRAWN)
-    walks = {way: walked(asked, way, [centre[0]], depth) for way in NEXT}
+    walks = {way: walk_lineage(asked, way, [centre[0]], depth) for way in NEXT}
     keys = _nearest(asked, walks.values())
     edges: _Edges = {}
     for up, down, _, job, *_ in edges_between(asked.reader, keys[:most]):
@@ -109,11 +109,11 @@ def neighbourhood(
     return Neighbourhood(keys[:most], edges, "; ".join(cuts) or None)
 
 
-def _nearest(asked: Question, walks: Iterable[Walk]) -> list[int]:
+def _nearest(asked: CatalogSession, walks: Iterable[Walk]) -> list[int]:
     """Datasets that the catalog has: an edge may name one whose row is gone."""
     found = sorted(pair for walk in walks for pair in zip(walk.depths(), walk.keys, strict=True))
     keys = list(dict.fromkeys(key for _, key in found))
-    return [key for key, name in zip(keys, named(asked, keys), strict=True) if name]
+    return [key for key, name in zip(keys, name_nodes(asked, keys), strict=True) if name]
 
 
 def graph_nodes(

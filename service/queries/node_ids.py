@@ -12,9 +12,9 @@ from urllib.parse import unquote
 import msgspec
 
 from lineage.catalog.reader import Reader
-from service.api.access.visibility import Sight
+from service.api.access.visibility import Visibility
 from service.errors import InvalidQuestionError, UnknownNodeError
-from service.queries.dataset_lookup import Dataset, dataset_among
+from service.queries.dataset_lookup import Dataset, find_among
 
 _MOST_COLONS = 32
 _KINDS = re.compile(r"(dataset|job):(?=.*:)", re.DOTALL)
@@ -57,7 +57,7 @@ class Job(msgspec.Struct, frozen=True):
     is_cut: bool
 
 
-def node_named(reader: Reader, node_id: str, visibility: Sight) -> Dataset | Job:
+def node_named(reader: Reader, node_id: str, visibility: Visibility) -> Dataset | Job:
     """Parse a node id.
 
     Raises:
@@ -73,7 +73,7 @@ def node_named(reader: Reader, node_id: str, visibility: Sight) -> Dataset | Job
     for text in dict.fromkeys((rest, unquote(rest))):
         pairs = list(_pairs(text))
         if kind[1] == "dataset":
-            found: Dataset | Job | None = dataset_among(reader, pairs, visibility)
+            found: Dataset | Job | None = find_among(reader, pairs, visibility)
         else:
             found = _job(reader, pairs, rest, visibility)
         if found is not None:
@@ -91,7 +91,9 @@ def node_id_of(kind: Literal["dataset", "job"], namespace: str, name: str) -> st
     return f"{kind}:{namespace}:{name}"
 
 
-def _job(reader: Reader, pairs: list[tuple[str, str]], asked: str, visibility: Sight) -> Job | None:
+def _job(
+    reader: Reader, pairs: list[tuple[str, str]], asked: str, visibility: Visibility
+) -> Job | None:
     for namespace, name in pairs:
         wanted = {"namespace": namespace, "name": name, "most": MOST_RUNS + 1}
         part = wanted | {"whole": name.partition(".")[0]}

@@ -47,7 +47,7 @@ _WHICH = (
 Touch = tuple[str, str, str]  # namespace, name, direction
 
 
-class Side(msgspec.Struct, frozen=True):
+class RunSnapshot(msgspec.Struct, frozen=True):
     """A run with what it said: attributes and settings by name, figures by what it touched.
 
     `schemas` holds (dataset key, schema key), the schema null where the run named none.
@@ -61,7 +61,7 @@ class Side(msgspec.Struct, frozen=True):
     partial: bool
 
 
-def side(reader: Reader, run_id: str) -> Side:
+def load_run(reader: Reader, run_id: str) -> RunSnapshot:
     """Return the root run of this id, or the run of a leaf job, with all that belongs to it.
 
     Raises:
@@ -79,7 +79,7 @@ def side(reader: Reader, run_id: str) -> Side:
     attributes = {name: _all(reported[name]) for name in ATTRIBUTES}
     attributes["nominal_start_at"] = iso(max(reported["nominal_start_at"], default=None))
     figures, schemas = _touched(reader, reported["run_key"])
-    return Side(
+    return RunSnapshot(
         run=_compared(run_id, reported, len(kept)),
         attributes=attributes,
         settings=_settings("spark_conf", reported) | _settings("parameters", reported),

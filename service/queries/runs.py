@@ -7,7 +7,7 @@ import msgspec
 from lineage.catalog.reader import Reader, Row, rows_for
 from lineage.catalog.tables.runs import error_of, failed_at, leaf_job
 from lineage.states import run_state
-from service.api.access.visibility import EVERYTHING, Sight
+from service.api.access.visibility import EVERYTHING, Visibility
 from service.errors import UnknownRunError
 from service.queries.cursors import Whole, cursor_of, key_of
 from service.queries.dataset_lookup import UNCHOSEN, Dataset
@@ -22,7 +22,7 @@ from service.queries.run_shapes import (
     RunSummary,
 )
 from service.queries.timestamps import iso, iso_of, seconds_between
-from service.queries.visible import seen
+from service.queries.visible import sql_filter
 
 NO_RUNS: Final = RecentRuns(None, None, [], partial=True, partial_reason=UNCHOSEN, next_cursor=None)
 _MOST_IO = 1_000  # datasets listed of the runs of one id
@@ -110,7 +110,7 @@ ORDER BY newest.seen_at DESC, r.run_key
 _BEHIND = "HAVING (-MAX(io.last_event_at), io.run_key) > (-CAST(:seen_at AS BIGINT), :run_key)"
 
 
-def run(reader: Reader, run_id: str, visibility: Sight = EVERYTHING) -> RunAnswer:
+def run(reader: Reader, run_id: str, visibility: Visibility = EVERYTHING) -> RunAnswer:
     """Every run of this id: two jobs that share one are two runs.
 
     A root that reported nothing itself is answered by its runs: pages link to it.
@@ -123,14 +123,14 @@ def run(reader: Reader, run_id: str, visibility: Sight = EVERYTHING) -> RunAnswe
         UnknownRunError: none was ever seen.
     """
     rows = rows_of(reader, run_id)
-    shown, reason = details_of(reader, rows, visibility, seen(reader, visibility))
+    shown, reason = details_of(reader, rows, visibility, sql_filter(reader, visibility))
     if not shown:
         raise UnknownRunError(f"{unknown_run(run_id)}{older_runs_advice(reader, run_id)}")
     return RunAnswer(shown, reason is not None, reason)
 
 
 def details_of(
-    reader: Reader, rows: list[Row], visibility: Sight, is_seen: tuple[str, dict[str, str]]
+    reader: Reader, rows: list[Row], visibility: Visibility, is_seen: tuple[str, dict[str, str]]
 ) -> tuple[list[RunDetail], str | None]:
     """Return runs with what they read and wrote, and the reason if some of it is left out.
 
@@ -173,13 +173,13 @@ def rows_by_key(reader: Reader, keys: list[int]) -> list[Row]:
 def hidden_of(
     reader: Reader,
     keys: list[int],
-    visibility: Sight,
+    visibility: Visibility,
     is_seen: tuple[str, dict[str, str]] | None = None,
 ) -> dict[int, int]:
     """Return how many datasets each of these runs touched that may not be seen; 0 is left out."""
     if visibility.is_whole:
         return {}
-    condition, names = is_seen or seen(reader, visibility)
+    condition, names = is_seen or sql_filter(reader, visibility)
     return dict(rows_for(reader, _HIDDEN.format(seen=condition), keys, names))
 
 
@@ -188,7 +188,9 @@ def unknown_run(run_id: str) -> str:
     return f"no event of a run {run_id[:80]!r} has been seen"
 
 
-def last_run(reader: Reader, dataset_key: int, visibility: Sight = EVERYTHING) -> RunSummary | None:
+def last_run(
+    reader: Reader, dataset_key: int, visibility: Visibility = EVERYTHING
+) -> RunSummary | None:
     """Return the newest run with this dataset as an output, successful or not."""
     rows = reader.rows(_LAST, {"key": dataset_key})
     if not rows:
@@ -202,7 +204,7 @@ def last_run(reader: Reader, dataset_key: int, visibility: Sight = EVERYTHING) -
 def recent_runs(
     reader: Reader,
     named: Dataset,
-    visibility: Sight = EVERYTHING,
+    visibility: Visibility = EVERYTHING,
     *,
     limit: int = 50,
     cursor: str | None = None,
@@ -232,7 +234,7 @@ def recent_runs(
     )
 
 
-def _recent(row: Row, visibility: Sight, *, is_cut: bool) -> RecentRun:
+def _recent(row: Row, visibility: Visibility, *, is_cut: bool) -> RecentRun:
     directions, landed_at, inputs, outputs, evidence, producer, adapter_version = row[9:-2]
     return RecentRun(
         **_summary(row, visibility, is_cut=is_cut),
@@ -248,7 +250,7 @@ def _recent(row: Row, visibility: Sight, *, is_cut: bool) -> RecentRun:
     )
 
 
-def _summary(row: Row, visibility: Sight, *, is_cut: bool) -> dict[str, Any]:
+def _summary(row: Row, visibility: Visibility, *, is_cut: bool) -> dict[str, Any]:
     """Fields of a summary; `is_cut`: the run touched what may not be seen."""
     run_id, job_namespace, job_name, _, started, completed, failed, _, root = row[:9]
     finished = completed if failed is None else max(failed, completed or failed)
@@ -263,7 +265,7 @@ def _summary(row: Row, visibility: Sight, *, is_cut: bool) -> dict[str, Any]:
     }
 
 
-def _detail(row: Row, datasets: list[RunIo], hidden: int, visibility: Sight) -> RunDetail:
+def _detail(row: Row, datasets: list[RunIo], hidden: int, visibility: Visibility) -> RunDetail:
     *texts, nominal_start_at, spark_conf, parameters, tags, retries_left = row[10:]
     fields = {
         **_summary(row, visibility, is_cut=bool(hidden)),

@@ -51,7 +51,7 @@ def schema_change(before: list[Field], after: list[Field]) -> SchemaChange:
     )
 
 
-def told(change: SchemaChange) -> list[str]:
+def describe_changes(change: SchemaChange) -> list[str]:
     """Describe a change: `added email (string)`, `removed at`, `id was int and is bigint`."""
     return [
         *(f"added {field.name}{_typed(field)}" for field in change.added),

@@ -9,10 +9,10 @@ from lineage.catalog.ranks import TIER
 from lineage.catalog.reader import Reader, Row, rows_for
 from lineage.process.clock import to_micros
 from lineage.states import BAD
-from service.api.access.visibility import EVERYTHING, Sight
+from service.api.access.visibility import EVERYTHING, Visibility
 from service.queries.run_shapes import Instant
 from service.queries.timestamps import iso
-from service.queries.visible import seen
+from service.queries.visible import sql_filter
 
 MOST_LISTED: Final = 1_000
 MOST_HOURS: Final = 720
@@ -78,14 +78,14 @@ class UnsourcedReads(msgspec.Struct, frozen=True):
 def unsourced_reads(
     reader: Reader,
     now: datetime,
-    visibility: Sight = EVERYTHING,
+    visibility: Visibility = EVERYTHING,
     *,
     hours: int = 24,
     limit: int = 100,
 ) -> UnsourcedReads:
     """Return at most `limit` datasets that were read without a source in the last `hours`."""
     window = {"since": to_micros(now - timedelta(hours=hours)), "looked_at": _MOST_READS}
-    condition, names = seen(reader, visibility)
+    condition, names = sql_filter(reader, visibility)
     values = {**window, **names, "most": limit + 1}
     rows = reader.rows(_RANKED.format(seen=condition), values)
     jobs = (

@@ -6,8 +6,8 @@ from typing import TypeVar
 from lineage.catalog.ranks import TIER
 from lineage.catalog.reader import Reader, Row, Values, rows_for
 from lineage.graph.walks import NOBODY, Responsible, Walk, too_deep, too_many
-from service.api.access.visibility import Sight
-from service.queries.catalog_session import Question
+from service.api.access.visibility import Visibility
+from service.queries.catalog_session import CatalogSession
 from service.queries.datasets import states_of, states_of_now
 from service.queries.failing import mark_failing
 from service.queries.visible import UNSEEN
@@ -39,7 +39,7 @@ DIRECTIONS: dict[str, tuple[str, ...]] = {"upstream": ("upstream",), "downstream
 DIRECTIONS["both"] = ("upstream", "downstream")
 
 
-def walked(asked: Question, way: str, starts: Iterable[int], depth: int) -> Walk:
+def walk_lineage(asked: CatalogSession, way: str, starts: Iterable[int], depth: int) -> Walk:
     """All that is reached from here now, `upstream` or `downstream`, to `depth` steps away."""
     if asked.live is None:
         return CatalogWalk(asked.reader, NEXT[way], asked.visibility).walked(starts, depth)
@@ -47,13 +47,13 @@ def walked(asked: Question, way: str, starts: Iterable[int], depth: int) -> Walk
     return asked.live.walked(way, starts, depth, MOST_NODES, sees, asked.visibility.hidden)
 
 
-def named(asked: Question, keys: Sequence[int]) -> list[Name | None]:
+def name_nodes(asked: CatalogSession, keys: Sequence[int]) -> list[Name | None]:
     """Namespace and name of each of these datasets; none of what the catalog does not have."""
     held = None if asked.live is None else asked.live.named(keys)
     return _reported(keys, held, lambda unknown: names_of(asked.reader, unknown))
 
 
-def responsible(asked: Question, keys: Sequence[int]) -> list[Responsible | None]:
+def tier_and_owner_of(asked: CatalogSession, keys: Sequence[int]) -> list[Responsible | None]:
     """Tier and owner of each of these datasets; none of what is retired, or not in the catalog."""
     held = None if asked.live is None else asked.live.policies_of(keys)
 
@@ -77,7 +77,7 @@ def _reported(
     return [each or found.get(key) for key, each in zip(keys, known, strict=True)]
 
 
-def coloured(asked: Question, keys: Sequence[int]) -> list[str]:
+def states_of_nodes(asked: CatalogSession, keys: Sequence[int]) -> list[str]:
     """Return the current most severe state of each dataset."""
     evaluated = asked.evaluated
     judged = evaluated.as_of, evaluated.edges_at
@@ -119,7 +119,7 @@ class CatalogWalk:
     """A walk that asks the catalog for each level."""
 
     def __init__(
-        self, reader: Reader, sql: str, visibility: Sight, values: Values | None = None
+        self, reader: Reader, sql: str, visibility: Visibility, values: Values | None = None
     ) -> None:
         """Walk from `:keys`; `sql` returns (here, other, job name) for them and `values`."""
         self._reader = reader

@@ -14,7 +14,7 @@ UP_LOCK: Final = Path("run") / "up.lock"
 
 
 @contextmanager
-def holding(lock: Path, taken: str = "") -> Iterator[None]:
+def hold(lock: Path, taken: str = "") -> Iterator[None]:
     """Hold a folder for as long as this lasts: the data folder, unless `taken` names another.
 
     Raises:

@@ -8,7 +8,7 @@ _M_MMAP_THRESHOLD: Final = -3  # malloc.h
 _LARGE_BYTES: Final = 1 << 20
 
 
-def settle() -> None:
+def freeze_startup() -> None:
     """Once all that stays is there, and before the first answer."""
     # What is there by now stays: a collection that goes through it in the middle of a large answer
     # would double the time of that answer.

@@ -27,7 +27,7 @@ log = structlog.get_logger(__name__)
 Work = Callable[[Engine], None]
 
 
-class Bookkeeper:
+class PeriodicWorker:
     """Runs each work once a second against one catalog; and once more when it is stopped."""
 
     def __init__(  # noqa: PLR0913 - each has a default

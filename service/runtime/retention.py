@@ -7,7 +7,7 @@ import structlog
 from sqlalchemy import Engine
 
 from lineage.catalog.deleting import delete_old, retention_time
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.periods import Monotonic, Period
 from lineage.process.clock import Clock
 from service.runtime.settings import Settings
@@ -37,5 +37,5 @@ class Retention:
             at = retention_time(connection, self._clock())
         settings = self._settings
         days = {"history_days": settings.history_days, "access_days": settings.access_audit_days}
-        rows = delete_old(engine, "service", at, days, writing)
+        rows = delete_old(engine, "service", at, days, write_transaction)
         _log.info("retention", rows=rows)

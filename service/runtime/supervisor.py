@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from service.runtime.child import Child, RoleCommand
-from service.runtime.data_dir_lock import UP_LOCK, holding
+from service.runtime.data_dir_lock import UP_LOCK, hold
 from service.runtime.restarts import take
 from service.runtime.status_file import StatusFile
 from service.runtime.supervised_role import Watched
@@ -51,7 +51,7 @@ class Supervisor:
         Raises:
             OccupiedError: the data folder belongs to another supervisor.
         """
-        with holding(self._data_dir / UP_LOCK), self._handling_signals():
+        with hold(self._data_dir / UP_LOCK), self._handling_signals():
             list(take(self._data_dir))  # asked of one that is gone
             try:
                 before()

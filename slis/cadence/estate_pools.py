@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from lineage.catalog.meta_keys import POOLS
 from lineage.process.clock import to_micros
 from slis.cadence.known_writes import HISTORY_DAYS
-from slis.meta import note, noted_under
+from slis.meta import list_meta, put_meta
 
 # Enough for the tail of one alarm in 1,000 weeks, and 80 kB of JSON a class. A dataset with many
 # scores gives a sample, so that a class is not of twenty datasets.
@@ -31,7 +31,7 @@ class DatasetScores(msgspec.Struct, frozen=True):
 
 def load_scores(connection: Connection) -> list[DatasetScores]:
     """Return the stored scores, of all classes."""
-    stored = noted_under(connection, POOLS)
+    stored = list_meta(connection, POOLS)
     return [one for text in stored for one in msgspec.json.decode(text, type=list[DatasetScores])]
 
 
@@ -43,7 +43,7 @@ def store_scores(
     for one in kept:
         by_class.setdefault(one.cadence_class, []).append(one)
     pools = {POOLS + name: msgspec.json.encode(rows).decode() for name, rows in by_class.items()}
-    note(connection, pools)
+    put_meta(connection, pools)
 
 
 def scores_frame(spark: SparkSession, stored: Iterable[DatasetScores]) -> DataFrame:

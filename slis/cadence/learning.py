@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 from sqlalchemy import Connection, Engine, bindparam, text, update
 
 from lineage.catalog import tables
-from lineage.catalog.engine import in_turn
+from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.upsert import fold_rows
 from lineage.policy import DEFAULT, Policy
 from lineage.process.clock import to_micros
@@ -134,7 +134,7 @@ def learn(spark: SparkSession, engine: Engine, as_of: datetime, *, policy: Polic
         rows = catalog_frames.rows(limits.join(source.durations(), "dataset_key", "left"))
     finally:
         profiles.unpersist()
-    with in_turn(engine) as connection:
+    with exclusive_transaction(engine) as connection:
         _keep_limits(connection, [row for row in rows if row["dataset_key"] in due], as_of)
         _keep_learned(connection, due)
         store_scores(connection, stored, merge_scores(stored, fresh, as_of))

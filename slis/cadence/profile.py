@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from slis.cadence.deliveries import recurring_gap
 from slis.cadence.irregular_gaps import MISS_MEDIANS, bursts_end_at, gamma_deviation, irregular
-from slis.cadence.training import MIN_GAPS, OWN_MARGIN, Places, mad, outages, trained
+from slis.cadence.training import MIN_GAPS, OWN_MARGIN, Places, mad, outages, train
 from slis.cadence.wide_limits import FEW, wide_limit
 from slis.cadence.working_week import WEEK_HOURS, Floats, Hours
 
@@ -100,7 +100,7 @@ def cadence_of(
         pauses = gaps[usable[gaps[usable] > ends]]
         return _irregular(pauses, week, BURSTY)
     recent = usable[-MAX_GAPS:]
-    places = recent[trained(gaps[recent])]
+    places = recent[train(gaps[recent])]
     if not places.size:
         return Cadence(STREAMING if is_streaming else EVENT_DRIVEN, 0)
     if is_streaming:

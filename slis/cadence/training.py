@@ -41,7 +41,7 @@ def outages(gaps: Floats, has_failed: Hours) -> Hours:
     return np.asarray(has_failed & (gaps > _MISS_FACTOR * before))
 
 
-def trained(gaps: Floats) -> Places:
+def train(gaps: Floats) -> Places:
     """Return the training gaps: those since the last change of cadence, without misses."""
     kept = without_misses(gaps)
     return kept[since_change(gaps[kept]) :]

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Engine, text
 
 from lineage.catalog.meta_keys import BEHIND_SINCE, EVENTS_WAIT_SINCE
 from lineage.process.clock import from_micros, to_micros
-from slis.meta import note, noted_number
+from slis.meta import put_meta, read_meta_number
 from slis.stream.merge import cursor
 from slis.stream.source import open_spool
 
@@ -49,10 +49,10 @@ def note_backlog(connection: Connection, as_of: datetime, waiting: datetime | No
     """
     at = to_micros(as_of)
     # A clock that was ahead noted a time that has not come.
-    first = min(noted_number(connection, BEHIND_SINCE) or at, at)
+    first = min(read_meta_number(connection, BEHIND_SINCE) or at, at)
     is_behind = waiting is not None and as_of - waiting > _BEHIND
     since = 0 if waiting is None else to_micros(waiting)
-    note(connection, {EVENTS_WAIT_SINCE: since, BEHIND_SINCE: first if is_behind else 0})
+    put_meta(connection, {EVENTS_WAIT_SINCE: since, BEHIND_SINCE: first if is_behind else 0})
 
 
 def next_deadline(engine: Engine, now: datetime) -> datetime | None:

@@ -6,7 +6,7 @@ from typing import Final
 import structlog
 from sqlalchemy import Connection, Engine, text
 
-from lineage.catalog.engine import in_turn
+from lineage.catalog.engine import exclusive_transaction
 from lineage.process.clock import instant_text, to_micros
 
 log = structlog.get_logger(__name__)
@@ -64,7 +64,7 @@ def undo_ahead(engine: Engine, now: datetime) -> bool:
         has_facts = connection.execute(text(is_any), {"limit": facts_limit}).first() is not None
     if not count and not has_facts:
         return False
-    with in_turn(engine) as connection:
+    with exclusive_transaction(engine) as connection:
         if count:
             _undo_evaluations(connection, now, limit, seq)
         facts = _bring_back(connection, to_micros(now), facts_limit)

@@ -7,18 +7,18 @@ from sqlalchemy import Connection
 
 from lineage.catalog import tables
 from lineage.catalog.meta_keys import EPOCH
-from lineage.catalog.upsert import added, fold_rows
+from lineage.catalog.upsert import add_up, fold_rows
 from lineage.states import ACCURACY, EDGE_COMPLETENESS
 from slis.evaluation.amounts import NAMES, Amount, add_amounts, amounts_of
 from slis.evaluation.dataset_states import Row
-from slis.meta import note_once
+from slis.meta import put_meta_once
 
 OF_EDGES = (EDGE_COMPLETENESS.id, ACCURACY.id)  # judged apart, once a minute
 
 
 def epoch(connection: Connection) -> str:
     """Return the catalog's counter epoch: a new or a restored catalog begins one."""
-    return note_once(connection, EPOCH, uuid.uuid4().hex[:8])
+    return put_meta_once(connection, EPOCH, uuid.uuid4().hex[:8])
 
 
 def count(sli: str, tier: str, origin: str, amounts: Amount) -> Row:
@@ -35,4 +35,4 @@ def add_to_counters(connection: Connection, counts: Iterable[Row]) -> None:
         add_amounts(sums, (row["sli"], row["tier"], row["tier_origin"]), amounts_of(grown))
     at_epoch = epoch(connection)
     rows = [{**count(*labels, held), "epoch": at_epoch} for labels, held in sums.items()]
-    fold_rows(connection, tables.sli_counter, rows, dict.fromkeys(NAMES, added))
+    fold_rows(connection, tables.sli_counter, rows, dict.fromkeys(NAMES, add_up))

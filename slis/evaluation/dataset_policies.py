@@ -11,7 +11,7 @@ import msgspec
 from sqlalchemy import Connection, Engine, bindparam, delete, select, text, update
 
 from lineage.catalog import tables
-from lineage.catalog.engine import in_turn
+from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.grown_tables import analyze_grown
 from lineage.catalog.meta_keys import POLICY_FINGERPRINT
 from lineage.catalog.ranks import NO_TIER, rank_of
@@ -22,7 +22,7 @@ from lineage.policy.tiers import Tiering, expected_edges, inherit
 from lineage.states import TIERS, Tier
 from slis.cadence.working_time import plan_of
 from slis.evaluation.dataset_owners import Owners, list_changes, load_owners
-from slis.meta import note, noted
+from slis.meta import put_meta, read_meta
 
 # One dataset that is retired while another is written again leaves their count as it was.
 _CHANGES = """
@@ -81,14 +81,14 @@ def renew(engine: Engine, policy: Policy) -> bool:
         counts = list(connection.execute(text(_CHANGES)).one())
         writers = sha256(repr(list_changes(connection, policy)).encode())
         fingerprint = f"{policy.hash} {counts} {writers.hexdigest()}"
-        known = noted(connection, POLICY_FINGERPRINT)
+        known = read_meta(connection, POLICY_FINGERPRINT)
     if known == fingerprint:
         return False
     described = _described(engine, policy)
     rows = policy_rows(policy, described)
-    with in_turn(engine) as connection:
+    with exclusive_transaction(engine) as connection:
         _replace(connection, rows)
-        note(connection, {POLICY_FINGERPRINT: fingerprint})
+        put_meta(connection, {POLICY_FINGERPRINT: fingerprint})
     return True
 
 

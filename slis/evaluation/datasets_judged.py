@@ -3,7 +3,7 @@
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from slis.evaluation.ingestion_gaps import excused
+from slis.evaluation.ingestion_gaps import excuse_states
 from slis.indicators.coverage import coverage_judgement
 from slis.indicators.freshness import freshness_judgement, with_inputs, with_pauses
 
@@ -29,4 +29,4 @@ def datasets_judged(
     both = F.explode(F.array(coverage_judgement(), fresh)).alias("judgement")
     paused = with_pauses(with_inputs(known, edges), pauses)
     judged = paused.select("*", both).where("judgement IS NOT NULL").drop("pauses")
-    return excused(judged, gaps)
+    return excuse_states(judged, gaps)

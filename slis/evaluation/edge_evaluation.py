@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 from sqlalchemy import Connection, Engine, delete, text
 
 from lineage.catalog import tables
-from lineage.catalog.engine import in_turn
+from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.meta_keys import EDGES_EVALUATED_AT
 from lineage.policy import Policy
 from lineage.process.clock import to_micros
@@ -33,7 +33,7 @@ from slis.indicators.accuracy.evaluate import accuracy_states, accuracy_tally
 from slis.indicators.accuracy.strata import strata
 from slis.indicators.completeness.edge_catalog import expected_edges, names
 from slis.indicators.completeness.edges import edge_states, edge_tally, edges
-from slis.meta import note, noted_number
+from slis.meta import put_meta, read_meta_number
 from slis.settings import Settings
 
 _MOST_SECONDS = 60.0
@@ -68,7 +68,7 @@ def evaluate_edges(  # noqa: PLR0913 - the last two by name
     gaps = our_gaps(catalog_frames.frame(spark, engine, SILENCES, GAPS), backlog_since)
     found = _found(spark, engine, policy, as_of, latest=latest, gaps=gaps)
     changes = state_changes(held_states(engine, OF_EDGES), as_of, found.states)
-    with in_turn(engine) as connection:
+    with exclusive_transaction(engine) as connection:
         _publish(connection, as_of, found, changes)
 
 
@@ -103,7 +103,7 @@ def _publish(
     connection: Connection, as_of: datetime, found: EdgesFound, changes: StateChanges
 ) -> None:
     at = to_micros(as_of)
-    previous = noted_number(connection, EDGES_EVALUATED_AT)
+    previous = read_meta_number(connection, EDGES_EVALUATED_AT)
     seconds = min(_MOST_SECONDS, max(0.0, (at - previous) / 1e6)) if previous else 0.0
     counts = [_count(row, seconds) for row in found.edges]
     counts += [_count(row, 1.0) for row in found.uncounted]
@@ -116,7 +116,7 @@ def _publish(
     if found.strata:
         connection.execute(tables.accuracy_stratum.insert(), found.strata)
     change_states(connection, changes)
-    note(connection, {EDGES_EVALUATED_AT: at})
+    put_meta(connection, {EDGES_EVALUATED_AT: at})
 
 
 def _count(row: Row, seconds: float) -> Row:

@@ -22,7 +22,7 @@ from slis.evaluation.computed import computed_once
 from slis.evaluation.dataset_states import Row, held_states
 from slis.evaluation.datasets_judged import datasets_judged
 from slis.evaluation.input import EvaluationInput, Position, position
-from slis.evaluation.late_writes import amended
+from slis.evaluation.late_writes import amend
 from slis.evaluation.policy_names import renew_names
 from slis.evaluation.publish import OF_DATASETS, Found, publish
 from slis.evaluation.reasons import reasons
@@ -95,7 +95,7 @@ def evaluate(
         lags=lags,
         datasets=_datasets(judged),
         policy_hash=policy.hash,
-        amended=amended(spark, engine, at, given),
+        amended=amend(spark, engine, at, given),
         seconds=time.monotonic() - started,
         backlog_since=backlog_since,
     )

@@ -75,7 +75,7 @@ def _absent(*names: str) -> list[Column]:
     return [F.lit(None).cast(kinds.get(name, "timestamp")).alias(name) for name in names]
 
 
-def known(facts: DataFrame, datasets: DataFrame, instants: DataFrame) -> DataFrame:
+def facts_as_of(facts: DataFrame, datasets: DataFrame, instants: DataFrame) -> DataFrame:
     """Return one row per (instant, dataset first seen by then), with the newest facts known then.
 
     A window folds each dataset's facts into versions, each valid until the next: only versions that

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import Connection, text
 
 from lineage.catalog import tables
-from lineage.catalog.upsert import added, fold_rows
+from lineage.catalog.upsert import add_up, fold_rows
 from lineage.process.clock import to_micros
 from slis.evaluation.amounts import NAMES, Amount, add_amounts
 
@@ -55,7 +55,7 @@ def add_to_hours(connection: Connection, as_of: datetime, *sources: Amounts) -> 
     ]
     if not rows:
         return
-    fold_rows(connection, tables.sli_hour, rows, dict.fromkeys(NAMES, added))
+    fold_rows(connection, tables.sli_hour, rows, dict.fromkeys(NAMES, add_up))
     connection.execute(text(_WITHIN_TOTAL), {"earliest": earliest})
 
 

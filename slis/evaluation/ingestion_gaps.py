@@ -28,7 +28,7 @@ def our_gaps(silences: DataFrame, backlog_since: datetime | None) -> DataFrame:
     return silences.union(silences.sparkSession.createDataFrame(lag, GAPS))
 
 
-def excused(judged: DataFrame, gaps: DataFrame) -> DataFrame:
+def excuse_states(judged: DataFrame, gaps: DataFrame) -> DataFrame:
     """Bad judgements that a gap of ours may explain become unknown.
 
     A collector's gap excuses what fell due in it, until the job's next cycle of which nothing fell

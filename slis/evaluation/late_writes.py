@@ -15,7 +15,7 @@ from lineage.process.clock import from_micros, to_micros
 from slis.evaluation import catalog_frames
 from slis.evaluation.amounts import NAMES, add_amounts, amounts_of
 from slis.evaluation.datasets_judged import datasets_judged
-from slis.evaluation.facts_as_of import activity, known
+from slis.evaluation.facts_as_of import activity, facts_as_of
 from slis.evaluation.hours import AMENDABLE, Amounts, hour_of
 from slis.evaluation.input import EvaluationInput, Position
 from slis.evaluation.sli_schemas import WRITES
@@ -39,7 +39,7 @@ _WRITES = """
 """
 
 
-def amended(spark: SparkSession, engine: Engine, at: Position, given: EvaluationInput) -> Amounts:
+def amend(spark: SparkSession, engine: Engine, at: Position, given: EvaluationInput) -> Amounts:
     """Dataset-seconds to add to hours that are over, by (sli, tier, hour).
 
     Nothing for the first evaluation: there is no history yet that could be wrong. Of more than 200
@@ -93,7 +93,7 @@ def _tallied(
 ) -> DataFrame:
     """Count by hour, each write known from when it was."""
     facts = activity(writes.withColumn("landed_at", F.col("written_at")))
-    at_instants = known(facts, datasets, grid)
+    at_instants = facts_as_of(facts, datasets, grid)
     judged = datasets_judged(
         at_instants, given.edges_into_streams(), given.gaps(None), given.pauses()
     )

@@ -4,12 +4,12 @@ from datetime import datetime
 
 from sqlalchemy import Connection, Engine, text
 
-from lineage.catalog.engine import in_turn
+from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.meta_keys import HISTORY, INSTALLED
 from lineage.catalog.upsert import least
 from lineage.process.clock import from_micros, to_micros
 from slis.evaluation.input import Position
-from slis.meta import note, noted, noted_number
+from slis.meta import put_meta, read_meta, read_meta_number
 
 _FIRST_BATCH = "SELECT min(landed_at) FROM batch"
 _HISTORY_LANDED = """
@@ -17,9 +17,9 @@ _HISTORY_LANDED = """
 """
 
 
-def horizon(connection: Connection) -> datetime | None:
+def read_observation_start(connection: Connection) -> datetime | None:
     """Return the install time or the first event of the loaded history, if earlier; else None."""
-    noted_at = (noted_number(connection, name) for name in (INSTALLED, HISTORY))
+    noted_at = (read_meta_number(connection, name) for name in (INSTALLED, HISTORY))
     known = [at for at in noted_at if at is not None]
     return from_micros(min(known)) if known else None
 
@@ -30,16 +30,16 @@ def renew(engine: Engine, at: Position) -> datetime | None:
         span = {"after": at.after_seq, "last": at.last_seq}
         history = connection.scalar(text(_HISTORY_LANDED), span)
         installed = connection.scalar(text(_FIRST_BATCH)) or to_micros(at.as_of)
-        known = noted(connection, INSTALLED)
+        known = read_meta(connection, INSTALLED)
     if known is None or history is not None:
-        with in_turn(engine) as connection:
+        with exclusive_transaction(engine) as connection:
             _keep(connection, INSTALLED, installed)
             if history is not None:
                 _keep(connection, HISTORY, history)
     with engine.connect() as connection:
-        return horizon(connection)
+        return read_observation_start(connection)
 
 
 def _keep(connection: Connection, name: str, micros: int) -> None:
     """Return the earliest instant of that name. Texts of 16 digits sort like their numbers."""
-    note(connection, {name: f"{micros:016d}"}, least)
+    put_meta(connection, {name: f"{micros:016d}"}, least)

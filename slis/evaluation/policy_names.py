@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import Connection, Engine, delete, select, text
 
 from lineage.catalog import tables
-from lineage.catalog.engine import in_turn
+from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.upsert import fold_rows, least
 from lineage.names.keys import key
 from lineage.policy import Policy, folding
@@ -61,7 +61,7 @@ def renew_names(engine: Engine, policy: Policy, as_of: datetime) -> bool:
     if not turned and not changes:
         return False
     at = to_micros(as_of)
-    with in_turn(engine) as connection:
+    with exclusive_transaction(engine) as connection:
         _declare(connection, {key: declared[key] for key in unknown}, at)
         _flag(connection, turned, declared)
         settle(connection, set(turned))
@@ -71,7 +71,7 @@ def renew_names(engine: Engine, policy: Policy, as_of: datetime) -> bool:
     for part in _parts(ordered, max(_AT_ONCE, len(aliases))):
         gone = {pair for own in part for pair in changes[own] if pair in before}
         fresh = {pair for own in part for pair in changes[own] if pair not in before}
-        with in_turn(engine) as connection:
+        with exclusive_transaction(engine) as connection:
             declare_folded(connection, [folded[pair] for pair in fresh if pair in folded])
             _put_in_force(connection, gone, {pair: names[pair] for pair in fresh}, at)
             settle(connection, {one for pair in gone | fresh for one in pair})

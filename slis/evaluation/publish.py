@@ -8,9 +8,9 @@ import pyarrow as pa
 from sqlalchemy import Connection, Engine, bindparam, delete, select, update
 
 from lineage.catalog import tables
-from lineage.catalog.engine import in_turn
+from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.meta_keys import EDGES_EVALUATED_AT
-from lineage.catalog.upsert import added, fold_rows
+from lineage.catalog.upsert import add_up, fold_rows
 from lineage.process.clock import to_micros
 from lineage.states import (
     ALL_TIERS,
@@ -29,7 +29,7 @@ from slis.evaluation.dataset_states import Row, change_states, renew_ages, state
 from slis.evaluation.hours import Amounts, add_to_hours, hour_of, origins_found
 from slis.evaluation.input import Position, position
 from slis.indicators.lag import BOUNDS_SECONDS
-from slis.meta import noted_number
+from slis.meta import read_meta_number
 
 _NO_ORIGIN = "default"
 OF_DATASETS = (COVERAGE.id, FRESHNESS.id, NODE_COMPLETENESS.id, MISSING_PROVENANCE.id, FACTS)
@@ -70,7 +70,7 @@ def publish(engine: Engine, at: Position, found: Found) -> None:
     """
     # Before the transaction: it shall hold the lock for no more than the writing.
     changes = state_changes(found.held, at.as_of, found.states)
-    with in_turn(engine) as connection:
+    with exclusive_transaction(engine) as connection:
         _check(connection, at)
         counted = [*_dataset_counts(at, found), *_read_counts(found), *_lag_counts(found)]
         add_to_counters(connection, counted)
@@ -177,7 +177,7 @@ def _mark_reads(connection: Connection, at: Position, reads: list[Row]) -> None:
 def _replace_now(connection: Connection, at: Position, found: Found) -> None:
     """`sli_now`: datasets as they are; of events, those of the last 24 hours."""
     now = tables.sli_now
-    edges_at = noted_number(connection, EDGES_EVALUATED_AT) or 0
+    edges_at = read_meta_number(connection, EDGES_EVALUATED_AT) or 0
     kept = () if edges_at < to_micros(at.as_of - _EDGES_STALE) else OF_EDGES
     connection.execute(delete(now).where(now.c.sli.not_in(kept)))
     rows = [{name: row[name] for name in now.c.keys()} for row in found.tallies]  # noqa: SIM118
@@ -210,4 +210,4 @@ def _add_to_lag_buckets(connection: Connection, lags: list[Row]) -> None:
         for le, value in figures.items():
             sums[row["processing"], le] = sums.get((row["processing"], le), 0.0) + value
     rows = [{"processing": kind, "le": le, "value": value} for (kind, le), value in sums.items()]
-    fold_rows(connection, tables.lag_bucket, rows, {"value": added})
+    fold_rows(connection, tables.lag_bucket, rows, {"value": add_up})

@@ -130,7 +130,7 @@ def lineage_missing() -> Column:
     return words(_last_write(), ", known from evidence only: no events reported it")
 
 
-def unlistened() -> Column:
+def describe_missing_listener() -> Column:
     """Return the evidence of `lineage_missing` where the job ran without the listener."""
     return words(*(_last_write(), _submitted(), ": no events were received from it"), _overdue())
 

@@ -109,7 +109,7 @@ def _reasons() -> list[tuple[Column, str, Column]]:
         (is_absent & _is_lost(), "lost_run", reason_words.lost_run()),
         (is_absent & _is_made_late(), "upstream_late", reason_words.upstream_late()),
         (defect == UNREPORTED_WRITE, "lineage_missing", reason_words.lineage_missing()),
-        (is_quiet & _ran_unlistened(), "lineage_missing", reason_words.unlistened()),
+        (is_quiet & _ran_unlistened(), "lineage_missing", reason_words.describe_missing_listener()),
         (is_quiet & _is_missing_from_logs(), "job_missing", reason_words.job_missing()),
         (is_quiet & _is_not_submitted(), "job_missing", reason_words.not_submitted()),
         (is_quiet & written_at.isNotNull(), "silent", reason_words.silent()),

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import Engine, text
 
 from lineage.catalog import tables
-from lineage.catalog.engine import in_turn
+from lineage.catalog.engine import exclusive_transaction
 from lineage.policy import Policy
 from lineage.process.clock import to_micros
 
@@ -44,7 +44,7 @@ def retire_unused(engine: Engine, policy: Policy, as_of: datetime) -> int:
     if not unused and not is_back:
         return 0
     at = to_micros(as_of)
-    with in_turn(engine) as connection:
+    with exclusive_transaction(engine) as connection:
         connection.execute(text(_SEEN_AGAIN))
         for row in unused:
             connection.execute(text(_RETIRE), {"at": at, "dataset_key": row["dataset_key"]})

@@ -24,9 +24,7 @@ from slis.stream.source import Bounds
 _EVENTS = 12
 
 
-def rehearse(
-    spark: SparkSession, clock: Clock, is_over: Callable[[], bool] = lambda: False
-) -> None:
+def warm_up(spark: SparkSession, clock: Clock, is_over: Callable[[], bool] = lambda: False) -> None:
     """Once, in a folder that is deleted afterwards: nothing of it is ever seen.
 
     Args:

@@ -47,7 +47,7 @@ def frames_of(spark: SparkSession, plain: dict[str, str]) -> tuple[Frames, dict[
 
 
 def _frames(spark: SparkSession, plain: dict[str, str]) -> Frames:
-    logged = lines.logged(lines.read(spark, list(plain)), schemas.EVENT).persist()
+    logged = lines.read_lines(lines.read(spark, list(plain)), schemas.EVENT).persist()
     try:
         frames = {
             "applications": parse.applications(logged),

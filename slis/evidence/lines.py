@@ -35,7 +35,7 @@ def read(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
     return text.select(F.col("_metadata.file_path").alias("path"), "value")
 
 
-def logged(text: DataFrame, event_schema: str) -> DataFrame:
+def read_lines(text: DataFrame, event_schema: str) -> DataFrame:
     """`schemas.LOGGED`: the wanted ones of `schemas.LINES`, parsed, and those that are half a line.
 
     Args:

@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, text
 
 from lineage.catalog.tables.facts import write_bucket
-from slis.evidence.statements import CHANGED, IN_ATTEMPT, SPARK_ID, Given, executed
+from slis.evidence.statements import CHANGED, IN_ATTEMPT, SPARK_ID, Given, executed_statements
 
 _OF_APPLICATION = f"""
     r.application_id = {SPARK_ID} AND {IN_ATTEMPT} AND coalesce(r.evidence, '') <> 'alone'
@@ -96,12 +96,14 @@ _FORGOTTEN = (
 
 def match(connection: Connection, given: Given) -> list[Row[Any]]:
     """Find the runs of executions; returns the writes of those that stood for them until now."""
-    executed(connection, _ROOTS, given)
+    executed_statements(connection, _ROOTS, given)
     for common in _CONDITIONS:
-        executed(connection, _MATCHED.format(common=common), given)
+        executed_statements(connection, _MATCHED.format(common=common), given)
     for statement in (_KEEP_MATCHES, _UNSETTLED):
-        executed(connection, statement, given)
-    executed(connection, CHANGED.format(which="run_key IN (SELECT run_key FROM t_match)"), given)
+        executed_statements(connection, statement, given)
+    executed_statements(
+        connection, CHANGED.format(which="run_key IN (SELECT run_key FROM t_match)"), given
+    )
     alone = connection.execute(text(_ALONE_NO_MORE)).all()
     return [write for run in alone for write in _forget(connection, run.run_key, run.root_run_id)]
 
@@ -111,5 +113,5 @@ def _forget(connection: Connection, run: int, root: str) -> list[Row[Any]]:
     keys: Given = {"run": run, "root": root}
     writes = connection.execute(text(_WRITES_OF_RUN), {"run": run}).all()
     for statement in _FORGOTTEN:
-        executed(connection, statement, keys)
+        executed_statements(connection, statement, keys)
     return list(writes)

@@ -13,7 +13,7 @@ from slis.evidence.plans import TOPIC
 from slis.evidence.rows import EvidenceRows
 from slis.stream import staging
 from slis.stream.canonical import settle
-from slis.stream.claims_catalog import unsettled
+from slis.stream.claims_catalog import unsettled_claims
 from slis.stream.merge_facts import merge_datasets
 
 _TEXTS_OF_NAMES = "spelling_key dataset_key namespace name partition partition_at is_dataset"
@@ -64,7 +64,7 @@ def merge_rows(connection: Connection, rows: EvidenceRows) -> None:
         ),
     }
     staging.fill(connection, names)
-    changed = unsettled(connection)
+    changed = unsettled_claims(connection)
     merge_datasets(connection)
     settle(connection, changed)
     _fold(connection, tables.application, rows.applications)

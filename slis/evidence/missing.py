@@ -3,7 +3,7 @@
 from sqlalchemy import Connection
 
 from slis.evidence.counted import count_rows
-from slis.evidence.statements import CHANGED, SPARK_ID, Given, executed, finds
+from slis.evidence.statements import CHANGED, SPARK_ID, Given, executed_statements, finds
 
 # Groups are due a while after their outermost execution ended: events may come until then.
 _GROUPS = """
@@ -130,20 +130,20 @@ def is_due(connection: Connection, given: Given) -> bool:
 
 def add_what_is_missing(connection: Connection, given: Given) -> None:
     """Store failures, ends, whole runs, inputs and outputs that no event reported."""
-    groups = executed(connection, _DUE, given)
+    groups = executed_statements(connection, _DUE, given)
     news = """evidence = '{0}' AND run_key IN (
         SELECT e.run_key FROM execution e WHERE NOT e.is_settled AND e.started_at >= :since)"""
     for statement, word in ((_FAILED, "failed"), (_COMPLETED, "completed")):
-        if executed(connection, statement, given):
-            executed(connection, CHANGED.format(which=news.format(word)), given)
+        if executed_statements(connection, statement, given):
+            executed_statements(connection, CHANGED.format(which=news.format(word)), given)
     if not groups:
         return
-    executed(connection, _NAMED, given)
-    if executed(connection, _ALONE, given):
+    executed_statements(connection, _NAMED, given)
+    if executed_statements(connection, _ALONE, given):
         which = "evidence = 'alone' AND landed_at = :landed_at"
-        executed(connection, CHANGED.format(which=which), given)
-    if executed(connection, _TOUCHED, given):
+        executed_statements(connection, CHANGED.format(which=which), given)
+    if executed_statements(connection, _TOUCHED, given):
         which = "NOT is_reported AND landed_at = :landed_at"
-        executed(connection, _CHANGED_IO.format(which=which), given)
+        executed_statements(connection, _CHANGED_IO.format(which=which), given)
     count_rows(connection)
-    executed(connection, _SETTLED, given)
+    executed_statements(connection, _SETTLED, given)

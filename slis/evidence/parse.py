@@ -15,11 +15,11 @@ from slis.evidence.plans import (
     TOPIC,
     WRITE,
     reads_unnamed,
-    streamed,
+    streamed_tables,
     streamed_topics,
-    touched,
+    touched_tables,
 )
-from slis.stream.shortened import shortened
+from slis.stream.shortened import shorten_column
 
 _STREAM_RUN = r"\nrunId = ([0-9a-f-]{36})"
 _STREAM_BATCH = r"\nbatch = ([0-9]+)"
@@ -36,7 +36,7 @@ def applications(logged: DataFrame) -> DataFrame:
     found = {
         "spark_id": F.coalesce("`App ID`", conf["spark.app.id"]),
         "attempt": F.nullif("`App Attempt ID`", F.lit(_FIRST_ATTEMPT)),
-        "app_name": shortened("`App Name`"),
+        "app_name": shorten_column("`App Name`"),
         "started_at": F.when(_is(lines.APPLICATION_START), at),
         "ended_at": F.when(_is(lines.APPLICATION_END), at),
         "spark_version": F.col("`Spark Version`"),
@@ -54,8 +54,8 @@ def applications(logged: DataFrame) -> DataFrame:
     )
     return applications.select(
         "path",
-        shortened(own_id).alias("application_id"),
-        shortened(F.when(F.col("attempt").isNotNull(), spark_id)).alias("attempt_of"),
+        shorten_column(own_id).alias("application_id"),
+        shorten_column(F.when(F.col("attempt").isNotNull(), spark_id)).alias("attempt_of"),
         *(name for name in found if name not in {"spark_id", "attempt"}),
     )
 
@@ -83,7 +83,7 @@ def executions(logged: DataFrame) -> DataFrame:
 
 def touched_by_plans(logged: DataFrame) -> DataFrame:
     """`schemas.TOUCHED` of the plans."""
-    named = F.explode(touched("physicalPlanDescription")).alias("of")
+    named = F.explode(touched_tables("physicalPlanDescription")).alias("of")
     return (
         logged.where(_is(lines.EXECUTION_START))
         .select("path", F.col("executionId").alias("execution_id"), named)
@@ -108,7 +108,7 @@ def touched_by_streams(logged: DataFrame) -> DataFrame:
         F.lit(None).cast("bigint").alias("execution_id"),
         F.col("progress.runId").alias("stream_run_id"),
         F.col("progress.batchId").alias("stream_batch"),
-        streamed("progress.sink.description").alias("folder"),
+        streamed_tables("progress.sink.description").alias("folder"),
         streamed_topics("progress.sources").alias("topics"),
     )
     written = _named_by(sources, WRITE, FILE, folder, is_whole=True).where("location IS NOT NULL")

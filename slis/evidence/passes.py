@@ -3,7 +3,7 @@
 from sqlalchemy import Connection
 
 from lineage.catalog.meta_keys import EVIDENCE_LISTED_AT, EVIDENCE_READ_AT, EVIDENCE_UNLISTED
-from slis.meta import note
+from slis.meta import put_meta
 
 
 def note_pass(connection: Connection, at: int, *, unlisted: int, is_whole: bool) -> None:
@@ -20,4 +20,4 @@ def note_pass(connection: Connection, at: int, *, unlisted: int, is_whole: bool)
         notes[EVIDENCE_LISTED_AT] = at
     if not unlisted and is_whole:
         notes[EVIDENCE_READ_AT] = at
-    note(connection, notes)
+    put_meta(connection, notes)

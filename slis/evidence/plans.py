@@ -41,7 +41,7 @@ _GLOB = r"/[^/]*[*?{\[].*$"
 
 
 @cache
-def touched(plan: str) -> Column:
+def touched_tables(plan: str) -> Column:
     """Return what a plan names: an array of (direction, kind, location, is_whole)."""
     text = F.col(plan)
     lists = F.regexp_extract_all(text, F.lit(_LOCATIONS), F.lit(1))
@@ -58,7 +58,7 @@ def touched(plan: str) -> Column:
     return F.array_distinct(F.concat(*found))
 
 
-def streamed(description: str) -> Column:
+def streamed_tables(description: str) -> Column:
     """Return the folder that a file sink or source names; null for any other."""
     folder = F.regexp_extract(description, _FILE_STREAM, 1)
     return F.nullif(F.regexp_replace(folder, _GLOB, ""), F.lit(""))

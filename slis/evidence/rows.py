@@ -48,7 +48,7 @@ def stage_key(application_id: str, stage: int, attempt: int) -> int:
     return key(application_id, "stage", str(stage), str(attempt))
 
 
-def told(
+def evidence_rows(
     frames: Mapping[str, Iterable[Row]],
     ids: Mapping[str, str],
     resolve: Resolve,

@@ -9,20 +9,20 @@ from pyspark.sql import SparkSession
 from sqlalchemy import Connection, Engine, select, text
 
 from lineage.catalog import tables
-from lineage.catalog.engine import in_turn
+from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.meta_keys import EVIDENCE_JOINED_TO
 from lineage.policy import DEFAULT, Policy, folding
 from lineage.process.clock import to_micros
-from slis.evaluation.observation_start import horizon
+from slis.evaluation.observation_start import read_observation_start
 from slis.evidence import merge
 from slis.evidence.frames import Frames, frames_of
 from slis.evidence.join import join, times
 from slis.evidence.logs import UNREAD, FolderError, LogFile, find
 from slis.evidence.missing import is_due
 from slis.evidence.passes import note_pass
-from slis.evidence.rows import EvidenceRows, told
-from slis.evidence.taken import Taken, emptied, take
-from slis.meta import note, noted_number
+from slis.evidence.rows import EvidenceRows, evidence_rows
+from slis.evidence.taken import Taken, empty, take
+from slis.meta import put_meta, read_meta_number
 from slis.stream.merge import cursor
 
 _SINCE = timedelta(days=8)  # older logs match no event
@@ -77,12 +77,12 @@ def scan(  # noqa: PLR0913 - the last three by name
         policy: in force.
     """
     look = _look(spark, engine, folders, now)
-    with emptied(scratch):
+    with empty(scratch):
         taken = take(spark, look.changed, scratch)
         executions = _read(spark, engine, taken, now, policy)
     unread = {file.path: file.problem or "" for file in look.broken} | taken.unread
     runs = 0 if taken.is_partial else _join(engine, now, settle)
-    with in_turn(engine) as connection:
+    with exclusive_transaction(engine) as connection:
         unread_files = [file for file in look.changed + look.broken if file.path in unread]
         merge.note_unread(connection, unread_files, unread, to_micros(now))
         is_whole = not unread and not taken.is_partial
@@ -101,17 +101,17 @@ def scan(  # noqa: PLR0913 - the last three by name
 def _join(engine: Engine, now: datetime, settle: timedelta) -> int:
     """Match runs that changed. Without changed logs, the catalog is not locked."""
     with engine.connect() as connection:
-        since = horizon(connection)
+        since = read_observation_start(connection)
         given = times(
             now=to_micros(now),
             settle_micros=int(settle.total_seconds() * 1e6),
             horizon=0 if since is None else to_micros(since),
         )
-        is_joined = noted_number(connection, EVIDENCE_JOINED_TO) == cursor(connection)
+        is_joined = read_meta_number(connection, EVIDENCE_JOINED_TO) == cursor(connection)
         if is_joined and not is_due(connection, given):
             return 0
-    with in_turn(engine) as connection:
-        note(connection, {EVIDENCE_JOINED_TO: cursor(connection)})
+    with exclusive_transaction(engine) as connection:
+        put_meta(connection, {EVIDENCE_JOINED_TO: cursor(connection)})
         return join(connection, given)
 
 
@@ -148,13 +148,13 @@ def _read(spark: SparkSession, engine: Engine, taken: Taken, now: datetime, poli
     # Names are looked up before the lock is taken: among many datasets that takes a while.
     with engine.connect() as connection:
         ids = _application_ids(connection, taken.files, frames)
-        found: EvidenceRows = told(frames, ids, merge.Names(connection), folding(policy))
+        found: EvidenceRows = evidence_rows(frames, ids, merge.Names(connection), folding(policy))
     for file in taken.files:
         if file.path not in ids:
             taken.problems.setdefault(file.path, "no line of it names the application")
-    with in_turn(engine) as connection:
+    with exclusive_transaction(engine) as connection:
         merge.merge_rows(connection, found)
-        note(connection, {EVIDENCE_JOINED_TO: _NOWHERE})
+        put_meta(connection, {EVIDENCE_JOINED_TO: _NOWHERE})
         merge.note_files(connection, taken.files, ids, taken.problems, to_micros(now))
     return len(found.executions)
 

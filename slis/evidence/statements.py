@@ -18,7 +18,7 @@ IN_ATTEMPT = f"""
 CHANGED = "INSERT INTO s_run (run_key) SELECT run_key FROM run WHERE {which}"
 
 
-def executed(connection: Connection, statement: str, given: Given) -> int:
+def executed_statements(connection: Connection, statement: str, given: Given) -> int:
     """Execute a statement; returns how many rows it changed."""
     return connection.execute(text(statement), _named(statement, given)).rowcount
 

@@ -30,7 +30,7 @@ class Taken(msgspec.Struct):
 
 
 @contextmanager
-def emptied(scratch: Path) -> Iterator[Path]:
+def empty(scratch: Path) -> Iterator[Path]:
     """Create a folder for this pass; delete what a killed pass left in it."""
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir(parents=True)

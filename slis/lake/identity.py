@@ -17,7 +17,7 @@ from lineage.lake.manifest import Folder
 from lineage.lake.reading import is_absent
 from lineage.lake.storage import Lake
 from slis.lake.names import Name
-from slis.meta import note_once, noted
+from slis.meta import put_meta_once, read_meta
 
 ID_FILE: Final = "_lake_id"
 
@@ -63,7 +63,7 @@ def check_lake(
     Raises:
         LakeMismatchError: this is another lake, or its volume is not mounted.
     """
-    expected = noted(connection, LAKE_ID)
+    expected = read_meta(connection, LAKE_ID)
     if expected is None:
         _check_first(lake, names, visible)
     elif read_id(lake) is not None or names or _has_rows(connection):
@@ -91,8 +91,8 @@ def settle_id(connection: Connection, lake: Lake) -> str:
     Raises:
         LakeMismatchError: the lake was replaced or unmounted since.
     """
-    found, known = read_id(lake), noted(connection, LAKE_ID)
-    lake_id = note_once(connection, LAKE_ID, found or uuid4().hex)
+    found, known = read_id(lake), read_meta(connection, LAKE_ID)
+    lake_id = put_meta_once(connection, LAKE_ID, found or uuid4().hex)
     if found is None and (known is None or not _has_rows(connection)):
         # Before the commit: the catalog must not expect a file that was never written.
         _write_id(lake, lake_id)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import structlog
 from sqlalchemy import Engine
 
-from lineage.catalog.engine import in_turn
+from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.epochs import PIPELINE, begin_epoch, read_epoch
 from lineage.catalog.meta_keys import LAKE_OWNER
 from lineage.lake.manifest import list_folders, query
@@ -16,7 +16,7 @@ from slis.lake.identity import check_lake, settle_id
 from slis.lake.listing import list_names
 from slis.lake.names import make_owner
 from slis.lake.reconciling import Change, Standing, apply, is_restored, list_hidden, repair
-from slis.meta import note_once, noted
+from slis.meta import put_meta_once, read_meta
 from slis.stream.merge import cursor
 
 log = structlog.get_logger(__name__)
@@ -44,7 +44,7 @@ def start(engine: Engine, lake: Lake, now: datetime) -> Started:
     names = list_names(lake)
     with engine.connect() as connection:
         last, committed = read_epoch(connection, PIPELINE), cursor(connection)
-        owner = noted(connection, LAKE_OWNER) or make_owner()
+        owner = read_meta(connection, LAKE_OWNER) or make_owner()
         visible = list_folders(query(connection))
         check_lake(connection, lake, names, visible)
         hidden = list_hidden(connection)
@@ -54,8 +54,8 @@ def start(engine: Engine, lake: Lake, now: datetime) -> Started:
     if last == 0 or is_restored(names, visible, last, owner):
         standing = Standing(visible, committed, max(last, above) + 1, owner, hidden)
         change = repair(lake, names, standing, now)
-    with in_turn(engine) as connection:
-        owner = note_once(connection, LAKE_OWNER, owner)
+    with exclusive_transaction(engine) as connection:
+        owner = put_meta_once(connection, LAKE_OWNER, owner)
         lake_id = settle_id(connection, lake)
         # Else another pipeline has started meanwhile, and has done so.
         if read_epoch(connection, PIPELINE) == last:

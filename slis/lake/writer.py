@@ -9,7 +9,7 @@ from typing import Final
 import structlog
 from sqlalchemy import Connection, Engine
 
-from lineage.catalog.engine import in_turn
+from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.epochs import PIPELINE, check_epoch
 from lineage.lake.manifest import Folder
 from lineage.lake.storage import Lake
@@ -67,7 +67,7 @@ class LakeWriter:
             StaleEpochError: a newer pipeline has started.
         """
         epoch = self.started.epoch  # before the transaction: the first use has one of its own
-        with in_turn(self.engine) as connection:
+        with exclusive_transaction(self.engine) as connection:
             check_epoch(connection, PIPELINE, epoch)
             yield connection
 

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, text
 
 from lineage.catalog import tables
 from lineage.catalog.tables.runs import leaf_job
-from lineage.catalog.upsert import added, greatest, least, upsert
+from lineage.catalog.upsert import add_up, greatest, least, upsert
 from slis.stream.failed_runs import store_failures
 
 _MICROS = 1_000_000
@@ -144,7 +144,7 @@ def derive_activity(connection: Connection) -> None:
             "last_read_at": greatest,
             "first_read_at": least,
             "last_started_at": greatest,
-            "writes": added,
+            "writes": add_up,
         },
         keeps="learned_writes",
     )

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 from lineage.names.keys import KEY_BYTES, shorten
 
-# PostgreSQL has no NUL in texts; what stands in for it is what `lineage.names.names` puts into names.
+# PostgreSQL has no NUL in texts: its replacement is the one of `lineage.names.names`.
 # As values of Python, rows take ten times the memory of their columns.
 _PIECE_BYTES = 4 << 20
 _NUL, _SUBSTITUTE = "\x00", "\ufffd"

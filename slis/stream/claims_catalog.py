@@ -129,7 +129,7 @@ _SEEN_AGAIN = """
 _SEEN = {"first_seen_at": least, "last_seen_at": greatest}
 
 
-def unsettled(connection: Connection) -> set[int]:
+def unsettled_claims(connection: Connection) -> set[int]:
     """Return the names whose component the batch changes.
 
     To be asked after `stage_written`, before `merge_claims` and before datasets are merged.

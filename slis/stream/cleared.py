@@ -21,7 +21,7 @@ Rows = Mapping[str, tuple[Sequence[str], Sequence[Row]]]
 Redact = Callable[[str], str]
 
 _DIGITS = re.compile(r"[0-9a-fA-F-]*")  # of UUIDs, hashes and dates, which are most texts
-# Names of datasets are cleared as they are folded (`lineage.names.names`): a changed name is another one.
+# Names of datasets are cleared when they are folded: a changed name is another dataset.
 _FOLDED = {
     "s_name": {"namespace", "name", "partition"},
     "s_alias": {"namespace", "name"},

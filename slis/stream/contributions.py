@@ -93,7 +93,7 @@ _TOUCHED = text(
 )
 
 
-def touch(connection: Connection) -> None:
+def collect_contributions(connection: Connection) -> None:
     """Select what the batch's runs contribute now (`staging.touched`).
 
     Their streams' hours, and the jobs that they are of.

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, Row
 
 from slis.stream.activity import derive_activity
 from slis.stream.batch_runs import stage_missing
-from slis.stream.contributions import touch
+from slis.stream.contributions import collect_contributions
 from slis.stream.edges import derive_edges
 from slis.stream.inferred import infer_inputs
 from slis.stream.reads import derive_reads
@@ -24,7 +24,7 @@ def derive_facts(connection: Connection, landed_at: int, stale: Iterable[Row[Any
     """
     stage_missing(connection)
     infer_inputs(connection)
-    touch(connection)
+    collect_contributions(connection)
     derive_writes(connection, landed_at)
     for write in stale:
         recompute_write(connection, write, landed_at)

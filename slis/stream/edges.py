@@ -7,7 +7,7 @@ from sqlalchemy import ColumnElement, Connection, case, not_, null, or_, text
 
 from lineage.catalog import tables
 from lineage.catalog.new_rows import insert_or_fold
-from lineage.catalog.upsert import Fold, added, either, greatest, least, upsert
+from lineage.catalog.upsert import Fold, add_up, either, greatest, least, upsert
 from slis.stream.connectors import store_pairs
 
 _OUTPUT = """
@@ -86,7 +86,7 @@ _EDGE_FOLDS: dict[str, Fold] = {
     "event_job_name": greatest,  # whatever the order of batches
     "first_seen_at": least,
     "last_seen_at": greatest,
-    "runs": added,
+    "runs": add_up,
     "last_reported_at": greatest,
     "declared_at": greatest,
     "origin": ORIGIN,

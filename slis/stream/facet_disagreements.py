@@ -59,7 +59,7 @@ def collect_sources(connection: Connection) -> None:
     connection.execute(_SOURCES)
 
 
-def keep_what_disagrees(connection: Connection, landed_at: int) -> None:
+def record_disagreements(connection: Connection, landed_at: int) -> None:
     """Store in `edge_told` sources that a facet of a run names, and its known inputs lack.
 
     History loads are skipped: nobody fixes a run of the past.

@@ -20,7 +20,7 @@ _DECLARED = "upstream_spelling_key downstream_spelling_key job_namespace job_nam
 _SEEN = "first_seen_at last_seen_at"
 
 
-class ToldEdges:
+class FacetEdges:
     """Rows of facet edges by staging table."""
 
     def __init__(self, spellings: Spellings) -> None:

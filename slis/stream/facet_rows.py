@@ -10,7 +10,7 @@ from slis.stream.arrow import clean, key_text
 from slis.stream.assertions import RESULT, assertions_of
 from slis.stream.column_edges import COLUMN_EDGE, of_whole_field, transformations_of
 from slis.stream.descriptions import Descriptions
-from slis.stream.facet_edges import ToldEdges
+from slis.stream.facet_edges import FacetEdges
 from slis.stream.facts.described import Described
 from slis.stream.facts.jobs import DescribedJob
 from slis.stream.facts.spans import Seen
@@ -22,13 +22,13 @@ _OF_NAMES = "spelling_key dataset_key namespace name partition partition_at is_d
 _OF_FACETS = "spelling_key facets_key dataset_key lifecycle version checksum schema_key fields"
 
 
-class Unfolded:
+class FacetRows:
     """Rows by staging table, from what facets say."""
 
     def __init__(self, described: Iterable[Described], folding: Folding = NO_FOLDS) -> None:
         """Unfold them; `folding`: the policy's, in force for the batch."""
         self.spellings = Spellings(folding)
-        self.told = ToldEdges(self.spellings)
+        self.told = FacetEdges(self.spellings)
         self.facets: dict[tuple[int, int], tuple[Row, Seen]] = {}
         self.assertions: set[Row] = set()
         self.links: list[Row] = []

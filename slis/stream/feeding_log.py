@@ -8,9 +8,9 @@ from typing import Final
 from sqlalchemy import Connection, Engine, select
 
 from lineage.catalog import tables
-from lineage.catalog.engine import in_turn
+from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.meta_keys import LOG
-from slis.meta import note, noted
+from slis.meta import put_meta, read_meta
 from slis.stream.merge import cursor
 
 SPOOL: Final = "spool"
@@ -41,15 +41,15 @@ def find_other_log(engine: Engine, kind: str, replaces: str) -> str | None:
 def note_log(engine: Engine, kind: str) -> None:
     """Note that this kind of log feeds the catalog from now on."""
     with engine.connect() as connection:
-        is_noted = noted(connection, LOG) == kind
+        is_noted = read_meta(connection, LOG) == kind
     if not is_noted:
-        with in_turn(engine) as connection:
-            note(connection, {LOG: kind})
+        with exclusive_transaction(engine) as connection:
+            put_meta(connection, {LOG: kind})
 
 
 def _read_kind(connection: Connection) -> str | None:
     """Return what was noted; a catalog of an older release shows it by its positions."""
-    if kind := noted(connection, LOG):
+    if kind := read_meta(connection, LOG):
         return kind
     if connection.scalar(select(tables.log_position.c.topic).limit(1)) is not None:
         return KAFKA

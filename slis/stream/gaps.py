@@ -11,7 +11,7 @@ from pathlib import Path
 from sqlalchemy import Connection, Engine, select, text
 
 from lineage.catalog import tables
-from lineage.catalog.engine import in_turn
+from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.upsert import insert_for
 from slis.stream.source import open_spool
 
@@ -68,7 +68,7 @@ def write_gaps(engine: Engine, gaps: Mapping[int, int | None]) -> bool:
     changed = {start: end for start, end in gaps.items() if known.get(start, -1) != end}
     if not changed and not over:
         return False
-    with in_turn(engine) as connection:
+    with exclusive_transaction(engine) as connection:
         _write(connection, changed, over)
     return True
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from sqlalchemy import Connection, Engine, select
 
 from lineage.catalog import tables
-from lineage.catalog.engine import in_turn
+from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.upsert import newest, upsert
 from lineage.process.clock import Clock, to_micros
 from slis.stream import staging
@@ -22,10 +22,10 @@ from slis.stream.claims_catalog import (
     merge_claims,
     merge_drops,
     stage_written,
-    unsettled,
+    unsettled_claims,
 )
 from slis.stream.derived import derive_facts
-from slis.stream.facet_disagreements import collect_sources, keep_what_disagrees
+from slis.stream.facet_disagreements import collect_sources, record_disagreements
 from slis.stream.inferred import store_sources
 from slis.stream.merge_events import store_events
 from slis.stream.merge_facts import merge_datasets, merge_descriptions, merge_run_io, merge_runs
@@ -128,7 +128,7 @@ def merge(
         store: writes what is committed with the batch, as the position of the log and the rows of
             the lake, or fails.
     """
-    with in_turn(engine) as connection:
+    with exclusive_transaction(engine) as connection:
         began = time.monotonic()
         if is_landed(connection, spool_range):
             return Landed(is_repeat=True)
@@ -147,7 +147,7 @@ def rehearse(engine: Engine, spool_range: SpoolRange, rows: Rows, clock: Clock) 
     Raises:
         Exception: what `merge` would have failed by.
     """
-    with suppress(_UndoneError), in_turn(engine) as connection:
+    with suppress(_UndoneError), exclusive_transaction(engine) as connection:
         staging.create(connection)
         staging.fill(connection, rows)
         _merge_facts(connection, to_micros(clock()))
@@ -157,7 +157,7 @@ def rehearse(engine: Engine, spool_range: SpoolRange, rows: Rows, clock: Clock) 
 
 def _merge_facts(connection: Connection, landed_at: int) -> None:
     stage_written(connection, landed_at)
-    changed = unsettled(connection)
+    changed = unsettled_claims(connection)
     merge_datasets(connection)
     merge_claims(connection, landed_at)
     settle(connection, changed)
@@ -174,7 +174,7 @@ def _merge_facts(connection: Connection, landed_at: int) -> None:
     merge_descriptions(connection)
     merge_attributes(connection, landed_at)
     derive_facts(connection, landed_at)
-    keep_what_disagrees(connection, landed_at)
+    record_disagreements(connection, landed_at)
     merge_sql(connection, landed_at)
 
 

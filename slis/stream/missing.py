@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import structlog
 
-from lineage.catalog.engine import in_turn
+from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.tables import ingestion_gap
 from lineage.catalog.upsert import fold_rows
 from lineage.lake.reading import read_events
@@ -48,7 +48,7 @@ def note_missing(
     )
     if started is not None and ended is not None:
         row = {"started_at": started, "ended_at": max(started, ended)}
-        with in_turn(writer.engine) as connection:
+        with exclusive_transaction(writer.engine) as connection:
             fold_rows(connection, ingestion_gap, [row])
 
 

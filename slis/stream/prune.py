@@ -5,13 +5,13 @@ from datetime import datetime, timedelta
 import structlog
 
 from lineage.catalog.deleting import delete_old, delete_where, note_retention, retention_time
-from lineage.catalog.engine import in_turn
+from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.meta_keys import RUNS_KEPT_SINCE
 from lineage.catalog.upsert import greatest
 from lineage.process.clock import to_micros
 from slis.lake import retention
 from slis.lake.writer import LakeWriter
-from slis.meta import note
+from slis.meta import put_meta
 from slis.settings import Settings
 
 log = structlog.get_logger(__name__)
@@ -53,11 +53,13 @@ def prune(writer: LakeWriter, settings: Settings, now: datetime, *, lake_days: i
         retention.delete_hidden(writer, now)
         retention.delete_unknown(writer, now, kept_from)
     finally:
-        deleted = delete_old(engine, "pipeline", at, settings.days, in_turn)
+        deleted = delete_old(engine, "pipeline", at, settings.days, exclusive_transaction)
     kept = {"kept": settings.writes_a_dataset}
-    deleted["surplus"] = delete_where(engine, "dataset_write", _SURPLUS_WRITES, kept, in_turn)
-    with in_turn(engine) as connection:
+    deleted["surplus"] = delete_where(
+        engine, "dataset_write", _SURPLUS_WRITES, kept, exclusive_transaction
+    )
+    with exclusive_transaction(engine) as connection:
         note_retention(connection, at)
         since = at - timedelta(days=settings.write_days)
-        note(connection, {RUNS_KEPT_SINCE: f"{max(0, to_micros(since)):016d}"}, greatest)
+        put_meta(connection, {RUNS_KEPT_SINCE: f"{max(0, to_micros(since)):016d}"}, greatest)
     log.info("retention", lake_folders=folders, rows=deleted)

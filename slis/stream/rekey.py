@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Connection, Dialect, Table, TextClause, bi
 
 from lineage.catalog import tables
 from lineage.catalog.ranks import NO_TIER, NOT_JUDGED
-from lineage.catalog.upsert import Fold, both, either, greatest, least, prepared
+from lineage.catalog.upsert import Fold, both, either, greatest, least, prepare
 from slis.stream.activity import renew_last_write
 from slis.stream.assertions import ASSERTION_FOLDS
 from slis.stream.column_edges import COLUMN_EDGE_FOLDS
@@ -154,7 +154,7 @@ def _moving(
     select = (
         f"SELECT CAST(:new AS BIGINT) AS {column}, {', '.join(names)} FROM {table.name} {where}"  # noqa: S608 - our own tables
     )
-    yield prepared(dialect, table, select, folds)
+    yield prepare(dialect, table, select, folds)
     yield text(f"DELETE FROM {table.name} {where}")  # noqa: S608
 
 
@@ -201,7 +201,7 @@ def _renaming(dialect: Dialect) -> tuple[TextClause, ...]:
                 (tables.edge, edge, {**_JOB, **_EDGE}),
             )
             for statement in (
-                prepared(
+                prepare(
                     dialect,
                     table,
                     f"SELECT CAST(:right AS BIGINT) AS job_key, {names} FROM {table.name} {where}",  # noqa: S608

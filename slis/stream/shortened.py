@@ -1,4 +1,4 @@
-"""Texts of events as an index can hold them: `lineage.names.keys.shorten`, as an expression of Spark."""
+"""Texts of events as an index can hold them: `shorten` of `lineage.names.keys`, in Spark."""
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
@@ -6,7 +6,7 @@ from pyspark.sql import functions as F
 from lineage.names.keys import CUT, HASH_DIGITS, KEY_BYTES, MARK_BYTES, REPLACEMENT
 
 
-def shortened(text: Column | str, most_bytes: int = KEY_BYTES) -> Column:
+def shorten_column(text: Column | str, most_bytes: int = KEY_BYTES) -> Column:
     """Return the text; one of more bytes is cut, and ends with its hash."""
     given = F.col(text) if isinstance(text, str) else text
     kept = F.substring(given.cast("binary"), 1, most_bytes - MARK_BYTES).cast("string")

@@ -39,7 +39,7 @@ class Spelling(msgspec.Struct, frozen=True):
 
 
 @lru_cache(maxsize=_CACHED_SPELLINGS)
-def spelled(namespace: str, name: str, folding: Folding) -> Spelling:
+def spell(namespace: str, name: str, folding: Folding) -> Spelling:
     """Return the dataset of this spelling, cached for these folds of the policy only."""
     folded = fold(namespace, name)
     taken = folding.dataset(folded.namespace, folded.name)
@@ -95,7 +95,7 @@ class Spellings:
 
     def spelled(self, namespace: str, name: str) -> Spelling:
         """Return the dataset of this spelling, without noting it."""
-        return spelled(*_bounded(namespace, name), self._folding)
+        return spell(*_bounded(namespace, name), self._folding)
 
     def __iter__(self) -> Iterator[Spelling]:
         """Return every spelling that was noted."""

@@ -13,7 +13,7 @@ _TOO_LONG = f"longer than {LONGEST_TEXT:,} characters"
 Row = tuple[Any, ...]
 
 
-def staged(texts: Collection[SqlText]) -> dict[str, tuple[Sequence[str], list[Row]]]:
+def stage_sql_texts(texts: Collection[SqlText]) -> dict[str, tuple[Sequence[str], list[Row]]]:
     """Return rows of `staging`'s tables."""
     ran = [(run_key, one.sql_key) for one in texts for run_key in one.run_keys]
     distinct = {one.sql_key: (one.sql_key, one.dialect, one.text) for one in texts}

@@ -3,12 +3,12 @@
 from lineage.policy import NO_FOLDS, Folding
 from slis.stream import run_details
 from slis.stream.cleared import without_secrets
-from slis.stream.facet_rows import Unfolded
+from slis.stream.facet_rows import FacetRows
 from slis.stream.facts import Facts
 from slis.stream.facts.facts import EventRow
 from slis.stream.facts.run_io import Checkpoint, RunIo
 from slis.stream.merge import Rows
-from slis.stream.sql_texts import staged
+from slis.stream.sql_texts import stage_sql_texts
 
 
 def staged_rows(facts: Facts, folds: Folding = NO_FOLDS, *, are_history: bool = False) -> Rows:
@@ -19,7 +19,7 @@ def staged_rows(facts: Facts, folds: Folding = NO_FOLDS, *, are_history: bool = 
         folds: of the policy, in force for the batch.
         are_history: whether each event counts as one of a history load.
     """
-    unfolded = Unfolded(facts.described, folds)
+    unfolded = FacetRows(facts.described, folds)
     unfolded.describe_jobs(facts.described_jobs)
     unfolded.told.note_jobs(facts.job_lineages)
     unfolded.told.note_declared(facts.declared_edges)
@@ -32,4 +32,4 @@ def staged_rows(facts: Facts, folds: Folding = NO_FOLDS, *, are_history: bool = 
         "s_run_io": (RunIo._fields, facts.run_io),
         "s_checkpoint": (Checkpoint._fields, facts.checkpoints),
     }
-    return without_secrets({**rows, **unfolded.rows(), **staged(facts.sql_texts)})
+    return without_secrets({**rows, **unfolded.rows(), **stage_sql_texts(facts.sql_texts)})

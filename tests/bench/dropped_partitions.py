@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import Engine, text
 
 from lineage.catalog.deleting import delete_old_rows
-from lineage.catalog.engine import in_turn
+from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.partitions import add_partition, add_partitions
 from lineage.catalog.retention import RANGES
 from lineage.catalog.tables import dataset_write, event
@@ -45,7 +45,7 @@ def main(rows: str = "10000000", *tables: str) -> None:
     """Print how long batches wait, and drops take, while ranges with so many rows go."""
     now = system_clock()
     with catalog() as engine:
-        add_partitions(engine, now, in_turn)
+        add_partitions(engine, now, exclusive_transaction)
         with engine.begin() as connection:
             connection.execute(text(_DATASET_ROWS), {"now": to_micros(now)})
         for table in tables or _AGES:
@@ -62,7 +62,7 @@ def main(rows: str = "10000000", *tables: str) -> None:
 
 def _fill(engine: Engine, table: str, start: int, rows: int) -> int:
     """Fill the range that begins then; return the bytes of its partition."""
-    name = add_partition(engine, table, start, in_turn)
+    name = add_partition(engine, table, start, exclusive_transaction)
     last = from_micros(start + RANGES[table].micros) - timedelta(hours=1)
     sql = {"event": EVENTS, "dataset_write": WRITES.format(datasets=_DATASETS)}[table]
     with engine.begin() as connection:
@@ -82,7 +82,7 @@ def report(name: str, waits: list[float]) -> None:
 
 
 def _clear(engine: Engine, table: str, now: datetime) -> None:
-    delete_old_rows(engine, table, now, Settings().days, in_turn)
+    delete_old_rows(engine, table, now, Settings().days, exclusive_transaction)
 
 
 def batches(engine: Engine, work: Callable[[], None]) -> list[float]:
@@ -101,7 +101,7 @@ def batches(engine: Engine, work: Callable[[], None]) -> list[float]:
             keys = {"root_run_id": f"r{base}", "bucket": base // 3_600_000_000 * 3_600_000_000 + 1}
             writes = [{"dataset_key": n, **keys, **stored} for n in range(300)]
             began = time.perf_counter()
-            with in_turn(engine) as connection:
+            with exclusive_transaction(engine) as connection:
                 fold_rows(connection, event, rows)
                 fold_rows(connection, dataset_write, writes)
             taken.append(time.perf_counter() - began)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 import pyarrow as pa
 
-from lineage.catalog.engine import catalog_url, in_turn, migrate, open_catalog
+from lineage.catalog.engine import catalog_url, exclusive_transaction, migrate, open_catalog
 from lineage.lake.storage import open_lake
 from lineage.policy import DEFAULT
 from lineage.process.clock import to_micros
@@ -64,7 +64,7 @@ def lay_day(folder: Path, count: int) -> None:
         table = pa.table([list(column) for column in zip(*rows, strict=True)], SPOOL_COLUMNS)
         with writer.folder(BATCH, first + 1, first + len(chunk)) as name:
             folders = write_raw(with_times(table, times), writer.lake, name)
-            with in_turn(engine) as connection:
+            with exclusive_transaction(engine) as connection:
                 writer.commit(connection, folders)
                 advance(connection, first + len(chunk))
     while compaction.compact(writer, to_micros(_DAY)):

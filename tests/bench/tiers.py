@@ -7,7 +7,7 @@ import random
 import sys
 import time
 
-from lab.bench.query.questions import layered
+from lab.bench.query.questions import make_layers
 from lineage.policy.tiers import inherit
 
 DATASETS, EDGES = 100_000, 300_000
@@ -15,7 +15,7 @@ DATASETS, EDGES = 100_000, 300_000
 
 def main() -> None:
     """One of twenty datasets is declared critical."""
-    pairs = list(layered(DATASETS, EDGES, random.Random(4)))  # noqa: S311 - the same each time
+    pairs = list(make_layers(DATASETS, EDGES, random.Random(4)))  # noqa: S311 - the same each time
     declared = dict.fromkeys(range(0, DATASETS, 20), "critical")
     began = time.perf_counter()
     inherit(range(DATASETS), declared, pairs)

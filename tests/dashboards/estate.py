@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Engine, insert, text, update
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.process.clock import to_micros
 from lineage.states import SLIS
 from tests.service import shop
@@ -48,7 +48,7 @@ def ago(seconds: float) -> int:
 def fill(engine: Engine, folder: Path) -> None:
     """The shop with incidents, changes, failures, messages, evidence and a Marquez beside it."""
     shop.fill(engine)
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         for name, rows in {**_counted(), **_happened(), **_beside()}.items():
             connection.execute(insert(tables.metadata.tables[name]), rows)
         connection.execute(text("DELETE FROM batch"))
@@ -74,7 +74,7 @@ def land(engine: Engine, last_seq: int, events: int) -> None:
     event = {"event_time": at - 5_000_000, "event_key": 1, "landed_at": at, "last_seq": last_seq}
     batch = {"query_id": "q", "batch_id": 7, "after_seq": last_seq - events, "last_seq": last_seq}
     counts = {"events": events, "duplicates": 0, "landed_at": at}
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         connection.execute(insert(tables.event), {**event, **flags})
         connection.execute(insert(tables.batch), {**batch, **counts})
         # A reader that is beyond the spool's last event says that the spool has lost some.
@@ -83,7 +83,7 @@ def land(engine: Engine, last_seq: int, events: int) -> None:
 
 def go_on(engine: Engine) -> None:
     """Time passes: everything that is counted rises, and an evaluation is of now."""
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         for statement in _COUNTERS:
             connection.execute(text(statement))
         connection.execute(

@@ -9,7 +9,7 @@ import yaml
 from grafana_foundation_sdk.cog.plugins import register_default_plugins
 
 from dashboards.grafana import links, provisioning
-from dashboards.grafana.rendering import as_json, boards, rendered
+from dashboards.grafana.rendering import as_json, boards, render_document
 from dashboards.grafana.sdk import models
 from lineage.policy import DEFAULT
 from lineage.policy.reading import parse
@@ -32,7 +32,7 @@ _BUILT_IN = {"__url_time_range", "__data"}
 
 def test_what_is_committed_is_what_is_made():
     """To the byte: `lineward render dashboards --out dashboards/grafana/generated` makes it."""
-    made = provisioning.files(rendered(DEFAULT))
+    made = provisioning.files(render_document(DEFAULT))
 
     assert {path.name: path.read_text("utf-8") for path in GENERATED.iterdir()} == made
 
@@ -179,7 +179,7 @@ def test_thresholds_are_the_policys():
     """An objective that the policy changes is the colour's limit; the address is in the links."""
     policy = parse("objectives: {coverage: {critical: 0.9}, missing_provenance: {critical: 0.95}}")
 
-    made = rendered(policy, "https://lineward.example")
+    made = render_document(policy, "https://lineward.example")
 
     first = msgspec.json.decode(made["lineward-executive"])["panels"][1]
     assert [step["value"] for step in first["fieldConfig"]["defaults"]["thresholds"]["steps"]] == [
@@ -205,7 +205,7 @@ def test_the_first_row_needs_no_scrolling():
 
 def test_config_maps_are_what_the_sidecar_looks_for():
     """One for each dashboard, labelled, whole, and below what kubectl can remember of one."""
-    made = rendered(DEFAULT)
+    made = render_document(DEFAULT)
     maps = list(yaml.safe_load_all(provisioning.config_maps(made)))
 
     assert [one["metadata"]["labels"] for one in maps] == [{"grafana_dashboard": "1"}] * 3

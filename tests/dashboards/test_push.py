@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboards.grafana.rendering import rendered
+from dashboards.grafana.rendering import render_document
 from lineage.policy import DEFAULT
 from tests.dashboards.boards import UIDS
 from tests.fakes.grafana import FakeGrafana
@@ -43,7 +43,7 @@ def test_all_three_are_created_in_their_folder(grafana, tmp_path):
         ["created", f"{grafana.url}/d/{uid}"] for uid in UIDS
     ]
     assert grafana.folders == {"lineward": "Lineward"}
-    for uid, text in rendered(DEFAULT).items():
+    for uid, text in render_document(DEFAULT).items():
         folder, kept = grafana.dashboards[uid]
         assert folder == "lineward"
         assert {**kept, "id": 0, "version": 0} == {**json.loads(text), "id": 0, "version": 0}

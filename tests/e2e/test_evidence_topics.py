@@ -146,10 +146,10 @@ def test_if_a_streams_list_were_whole_the_event_would_be_held_wrong(estate, ran,
     """The mutant of the test before."""
     monkeypatch.setattr(plans, "_UNNAMED", "never")
     monkeypatch.setattr(plans, "_OPAQUE", "never")
-    plans.touched.cache_clear()
+    plans.touched_tables.cache_clear()
     estate.land(_with_another_input(events_of(ran)))
     estate.scan(ran / "logs")
-    plans.touched.cache_clear()
+    plans.touched_tables.cache_clear()
 
     compare(estate.spark, estate.catalog, estate.now)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from sqlalchemy import Engine, text
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.process.clock import system_clock, to_micros
 from tests.alerts.detection.catalog_builder import MIDNIGHT, CatalogBuilder
 from tests.service.commandline import environ
@@ -96,7 +96,7 @@ class Services:
         for name in names:
             self.estate.say(name, "good", since=seconds_now())
             mine = table.update().where(table.c.last_job_name == f"make_{name}")
-            with writing(self._engine) as connection:
+            with write_transaction(self._engine) as connection:
                 connection.execute(mine.values(last_written_at=now))
 
     def wait(self, condition: Callable[[], object]) -> None:

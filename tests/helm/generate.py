@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 from typer.testing import CliRunner
 
-from dashboards.grafana.rendering import rendered
+from dashboards.grafana.rendering import render_document
 from lineage.policy.model import DEFAULT
 from service.cli.commands.render import app
 from tests.helm.charts import CHART, render_text
@@ -42,7 +42,9 @@ def golden_path(name: str) -> Path:
 def generate() -> dict[str, str]:
     """Return the text of each generated file by its path in the chart."""
     files = {path: _render(words) for path, words in _RENDERED.items()}
-    boards = {f"files/dashboards/{uid}.json": text for uid, text in rendered(DEFAULT, API).items()}
+    boards = {
+        f"files/dashboards/{uid}.json": text for uid, text in render_document(DEFAULT, API).items()
+    }
     return {**files, **boards, "README.md": render_readme((CHART / "values.yaml").read_text())}
 
 

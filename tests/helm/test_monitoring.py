@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from service.ingest.spark.kubernetes_conf import Cluster, cluster_settings, with_jar
-from service.ingest.spark.spark_conf import Place, lossless
+from service.ingest.spark.spark_conf import Place, lossless_settings
 from tests.helm import generate
 from tests.helm.charts import (
     NAMESPACE,
@@ -188,7 +188,7 @@ def test_spark_settings_are_those_of_the_product():
     )
     lines = _read_spark_settings("no-prometheus-operator", "--set", options)
 
-    assert lines == {one.name: one.value for one in lossless(_PLACE)}
+    assert lines == {one.name: one.value for one in lossless_settings(_PLACE)}
 
 
 def test_spark_settings_leave_the_token_to_the_file_of_the_job():

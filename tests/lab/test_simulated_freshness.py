@@ -76,7 +76,7 @@ def test_no_limit_knows_the_gap_that_it_judges(spark, tmp_path):
     """The newest write that a profile knows of is no later than the one that began the gap."""
     simulated = daily(np.random.default_rng(3), 4)
     instants = [day_of(60.0), day_of(81.0), day_of(120.0)]
-    rows = judged.limited(spark, tmp_path, simulated, instants)
+    rows = judged.limit_gaps(spark, tmp_path, simulated, instants)
     micros = np.array([round(one.timestamp() * 1e6) for one in instants])
 
     seen = 0

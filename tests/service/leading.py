@@ -12,18 +12,18 @@ from contextlib import contextmanager
 
 from sqlalchemy import Engine, insert
 
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.leases import fence_of
 from lineage.catalog.tables import meta
 from service.runtime.leader import Leader, LeaderWorks
-from service.runtime.periodic import Bookkeeper
+from service.runtime.periodic import PeriodicWorker
 
 
-def replica(url: str, name: str, seconds: float) -> list[Bookkeeper]:
+def replica(url: str, name: str, seconds: float) -> list[PeriodicWorker]:
     """Start what a service starts for its lease, and one work of the leader."""
 
     def write(engine: Engine) -> None:
-        with writing(engine) as connection:
+        with write_transaction(engine) as connection:
             fence = fence_of(engine)
             assert fence is not None
             row = {"name": f"{name} {time.time_ns()}", "value": f"{name} {fence.epoch}"}
@@ -32,13 +32,13 @@ def replica(url: str, name: str, seconds: float) -> list[Bookkeeper]:
     leader = Leader(name, seconds)
     often = {"every_seconds": 0.02}
     return [
-        Bookkeeper(url, [leader], name="lease", is_first=True, **often),
-        Bookkeeper(url, LeaderWorks(leader, lambda: [write]), name="work", **often),
+        PeriodicWorker(url, [leader], name="lease", is_first=True, **often),
+        PeriodicWorker(url, LeaderWorks(leader, lambda: [write]), name="work", **often),
     ]
 
 
 @contextmanager
-def running(keepers: list[Bookkeeper]) -> Iterator[None]:
+def running(keepers: list[PeriodicWorker]) -> Iterator[None]:
     """Run them, and hand over at the end."""
     for keeper in keepers:
         keeper.start()

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Engine, insert
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.reader import open_reader
 from lineage.names.keys import key
 from lineage.names.patterns import pattern_of
@@ -23,7 +23,7 @@ def add(catalog: Engine, namespace: str, name: str, *, written: bool = False) ->
     seen = {"first_seen_at": now, "last_seen_at": now}
     row = {"dataset_key": at, "namespace": namespace, "name": name, "canonical_key": at, **seen}
     activity = {"dataset_key": at, "writes": 0, "learned_writes": 0}
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         connection.execute(insert(tables.dataset), row)
         wrote = {"last_written_at": now if written else None}
         connection.execute(insert(tables.dataset_activity), {**activity, **wrote})
@@ -34,7 +34,7 @@ def alias(catalog: Engine, dataset: int, namespace: str, name: str, rule: str = 
     """Another name of a dataset."""
     row = {"alias_key": key(namespace, name), "dataset_key": dataset, "rule": rule}
     seen = {"first_seen_at": 0, "last_seen_at": 0}
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         connection.execute(
             insert(tables.dataset_alias), {**row, "namespace": namespace, "name": name, **seen}
         )
@@ -45,7 +45,7 @@ def used(catalog: Engine, dataset: int, job: str) -> None:
     flags = {"is_reported": True, "is_streaming": False, "is_history": False}
     row: dict[str, Any] = {"dataset_key": dataset, "root_run_id": f"{job}-1", "bucket": 0, **flags}
     job_row = {"job_namespace": "jobs", "job_name": job, "read_at": 0, "landed_at": 0}
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         connection.execute(insert(tables.dataset_read), row | job_row)
 
 
@@ -54,7 +54,7 @@ def feed(catalog: Engine, upstream: int, downstream: int) -> None:
     job = {"job_key": 1, "job_namespace": "jobs", "job_name": "build", "runs": 1}
     seen = {"first_seen_at": 0, "last_seen_at": 0}
     ends = {"upstream_key": upstream, "downstream_key": downstream}
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         connection.execute(insert(tables.edge), ends | job | seen)
 
 
@@ -63,7 +63,7 @@ def explode(catalog: Engine, namespace: str, name: str, new: int) -> None:
     pattern = {"namespace": pattern_of(namespace), "name": pattern_of(name)}
     grown = {"new_datasets": new, "is_explosion": new >= 20}
     example = {"example_namespace": namespace, "example_name": name}
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         connection.execute(insert(tables.name_pattern), pattern | grown | example)
 
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Engine, insert
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.names.keys import key
 from tests.service import shop
 
@@ -33,7 +33,7 @@ def add_datasets(engine: Engine, numbers: Iterable[int], namespace: str = shop.N
 def add_incident(engine: Engine, numbers: Iterable[int], namespace: str = shop.NAMESPACE) -> None:
     """One for each number, pages and tickets, each with a dataset of its own."""
     rows = list(numbers)
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         for number in rows:
             name = f"hurt/{number:03}"
             member = {"dataset_key": key(namespace, name), "incident_id": f"inc-{number:03}"}
@@ -45,7 +45,7 @@ def add_incident(engine: Engine, numbers: Iterable[int], namespace: str = shop.N
 def add_runs(engine: Engine, numbers: Iterable[int], hour: float | None = None) -> None:
     """One for each number, that wrote `core/orders`: later ones later."""
     core = shop.dataset_key(shop.CORE)
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         for number in numbers:
             run = shop.run_row() | {"run_key": number + 100, "run_id": f"run-{number}"}
             seen = {"last_event_at": shop.at(number if hour is None else hour)}
@@ -57,7 +57,7 @@ def add_runs(engine: Engine, numbers: Iterable[int], hour: float | None = None) 
 
 def add_audit(engine: Engine, numbers: Iterable[int]) -> None:
     """One for each number."""
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         connection.execute(insert(tables.audit), [audit_row(number) for number in numbers])
 
 
@@ -70,7 +70,7 @@ def audit_row(number: int, who: str = "ann") -> dict[str, Any]:
 def add_set_aside(engine: Engine, numbers: Iterable[int]) -> None:
     """Insert one for each number."""
     rows = [set_aside_row(number) for number in numbers]
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         connection.execute(insert(tables.event_set_aside), rows)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Engine, insert
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.names.keys import key
 from lineage.process.clock import to_micros
 from slis.evaluation.dataset_policies import rank_tiers
@@ -38,7 +38,7 @@ def dataset_key(name: str) -> int:
 def fill(engine: Engine, *, evaluated_at: datetime | None = None) -> None:
     """Insert the shop; the evaluation is of now unless told."""
     as_of = to_micros(evaluated_at or datetime.now(UTC))
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         for table, rows in _rows(as_of).items():
             connection.execute(insert(tables.metadata.tables[table]), rows)
         mark_worst(connection)
@@ -48,7 +48,7 @@ def fill(engine: Engine, *, evaluated_at: datetime | None = None) -> None:
 def add_dataset(engine: Engine, namespace: str, name: str, state: str = "bad") -> None:
     """Insert one more dataset, critical, judged by M2."""
     dataset = key(namespace, name)
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         connection.execute(insert(tables.dataset), [dataset_row(name, namespace)])
         connection.execute(insert(tables.dataset_policy), [policy_row(dataset)])
         connection.execute(insert(tables.dataset_state), [state_row(dataset, "M2", state, "late")])

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Engine, insert
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from tests.service import shop
 
 IDENTITY = [{"type": "DIRECT", "subtype": "IDENTITY"}]
@@ -26,7 +26,7 @@ def fill(engine: Engine) -> None:
         edge(shop.RAW, "amount", shop.MART, "total", None),
         edge(shop.CORE, "id", shop.CORE, "id", None),  # of a MERGE into itself
     ]
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         connection.execute(insert(tables.schema_version), [schema(name) for name in SCHEMAS])
         connection.execute(insert(tables.column_edge), rows)
 

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Engine, insert
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.names.keys import key
 from lineage.process.clock import to_micros
 
@@ -22,7 +22,7 @@ class CatalogRows:
         self.seq = 0
 
     def _insert(self, table: Any, **row: Any) -> None:  # noqa: ANN401
-        with writing(self.engine) as connection:
+        with write_transaction(self.engine) as connection:
             connection.execute(insert(table), row)
 
     def dataset(self, name: str, *, writes: int = 0, **activity: datetime | str | bool) -> int:
@@ -68,7 +68,7 @@ class CatalogRows:
         newest = activity.c.last_written_at.is_(None) | (
             activity.c.last_written_at < to_micros(when)
         )
-        with writing(self.engine) as connection:
+        with write_transaction(self.engine) as connection:
             connection.execute(
                 activity.update()
                 .where(activity.c.dataset_key == at)

@@ -16,12 +16,12 @@ from sqlalchemy import select
 from structlog.testing import capture_logs
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.policy import PolicyError, PolicyFile
 from lineage.process.clock import to_micros
 from slis.evaluation import evaluation, turns
 from slis.evaluation.backlog import backlog_since, is_ready, next_deadline
-from slis.evaluation.warmup import rehearse
+from slis.evaluation.warmup import warm_up
 from slis.periodic import Evaluations, Task
 from slis.pipeline import Pipeline, give_up_evaluation
 from slis.settings import Place, Settings
@@ -54,7 +54,7 @@ def engine(embedded):
 
 def test_a_spool_younger_than_the_catalog_stops_the_pipeline(place, engine, at):
     """New events would bear numbers that the catalog has passed: they would never be read."""
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         advance(connection, 3)
 
     pipeline = Pipeline(engine, place, Settings(), lambda: at(12))
@@ -77,7 +77,7 @@ def test_the_backlog_begins_with_the_oldest_event_that_has_not_landed(place, eng
     """None waits once the cursor is at the end."""
     found = [backlog_since(place.spool, engine)]
     for seq in (1, 2):
-        with writing(engine) as connection:
+        with write_transaction(engine) as connection:
             advance(connection, seq)
         found.append(backlog_since(place.spool, engine))
 
@@ -87,7 +87,7 @@ def test_the_backlog_begins_with_the_oldest_event_that_has_not_landed(place, eng
 def test_the_next_deadline_is_that_of_the_dataset_nearest_to_its_limit(engine, at):
     """Of those still fresh; without any there is none."""
     assert next_deadline(engine, at(12)) is None
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         connection.exec_driver_sql(
             "INSERT INTO dataset_state (dataset_key, sli, state, since, age_seconds, limit_seconds)"
             " VALUES (1, 'M2', 'good', 0, 50, 60), (2, 'M2', 'good', 0, 5, 600),"
@@ -203,7 +203,7 @@ def test_a_rehearsal_leaves_nothing_behind(spark, tmp_path, monkeypatch, at):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     spark.sparkContext.setLocalProperty(POOL, EVALUATION_POOL)
 
-    rehearse(spark, lambda: at(12))
+    warm_up(spark, lambda: at(12))
 
     assert list(tmp_path.glob("lineward-rehearsal-*")) == []
     assert spark.sparkContext.getLocalProperty(POOL) == EVALUATION_POOL
@@ -215,7 +215,7 @@ def test_a_rehearsal_gives_way_to_real_events(spark, tmp_path, monkeypatch, at):
     evaluated = []
     monkeypatch.setattr("slis.evaluation.warmup.evaluate", lambda *_: evaluated.append(1))
 
-    rehearse(spark, lambda: at(12), lambda: True)
+    warm_up(spark, lambda: at(12), lambda: True)
 
     assert evaluated == []
     assert list(tmp_path.glob("lineward-rehearsal-*")) == []
@@ -301,7 +301,7 @@ def test_what_an_evaluation_held_in_the_jvm_is_freed_though_it_fails(
     monkeypatch.setattr(turns.jvm_memory, "free", freed)
     monkeypatch.setattr(turns, "in_evaluation_pool", lambda _spark: None)
     monkeypatch.setattr(evaluation, "evaluate", failing)
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         advance(connection, 2)
     pipeline = Pipeline(engine, place, Settings(), lambda: at(12))
 

@@ -3,7 +3,7 @@
 from pyspark.sql import functions as F
 
 from slis.evaluation.datasets_judged import datasets_judged
-from slis.evaluation.facts_as_of import activity, known
+from slis.evaluation.facts_as_of import activity, facts_as_of
 from slis.evaluation.reasons import reasons
 from slis.evaluation.tallies import tallies
 from slis.indicators.completeness.edges import UNREPORTED_SINCE, edge_tally
@@ -89,7 +89,7 @@ def _facts(spark, numbers):
 def test_the_worked_example_holds_for_coverage_and_freshness(spark):
     """M1: critical 1/3, important 1/1; M2: no sample, seven gaps, all learning."""
     written, seen = _facts(spark, DAYS)
-    facts = known(activity(written, seen), _datasets(spark), instants(spark, NIGHT))
+    facts = facts_as_of(activity(written, seen), _datasets(spark), instants(spark, NIGHT))
     judged = datasets_judged(facts, edges(spark), gaps(spark))
 
     found = tallies(judged, facts).drop("as_of").collect()
@@ -186,7 +186,7 @@ def test_one_instant_gives_the_rows_of_that_instant_in_a_grid(spark):
     grid = [day(7, 0, minute) for minute in range(0, 24 * 60, 30)]
 
     def judged(*times):  # noqa: ANN002
-        facts = known(activity(written, seen), _datasets(spark), instants(spark, *times))
+        facts = facts_as_of(activity(written, seen), _datasets(spark), instants(spark, *times))
         return reasons(datasets_judged(facts, edges(spark), gaps(spark)), edges(spark))
 
     at_once = judged(*grid).collect()

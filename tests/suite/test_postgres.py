@@ -2,7 +2,7 @@ import pytest
 from sqlalchemy import Engine, inspect, text
 from sqlalchemy.exc import OperationalError
 
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.tables import metadata
 
 pytestmark = pytest.mark.postgres
@@ -11,7 +11,7 @@ _OID = "SELECT oid::text FROM pg_database WHERE datname = current_database()"
 
 
 def _run(engine: Engine, *statements: str):
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         for each in statements:
             connection.execute(text(each))
 

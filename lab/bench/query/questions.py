@@ -41,8 +41,8 @@ def estates(scale: float) -> Iterator[Estate]:
     chance = random.Random(4)  # noqa: S311 - the same estates each time
     few, many, pages = int(5_000 * scale), int(333_333 * scale), int(100_000 * scale)
     yield Estate(few, list(dict.fromkeys(_spread(few, few // 2, chance))), _lineage, is_marked=True)
-    yield Estate(many, list(layered(many, 3 * many, chance)), _impact)
-    yield Estate(pages, list(layered(pages, 3 * pages, chance)), _pages)
+    yield Estate(many, list(make_layers(many, 3 * many, chance)), _impact)
+    yield Estate(pages, list(make_layers(pages, 3 * pages, chance)), _pages)
 
 
 def _spread(datasets: int, more: int, chance: random.Random) -> Iterator[tuple[int, int]]:
@@ -55,7 +55,7 @@ def _spread(datasets: int, more: int, chance: random.Random) -> Iterator[tuple[i
         yield chance.randrange(width) + ((down - 1) // width - 1) * width + 1, down
 
 
-def layered(datasets: int, edges: int, chance: random.Random) -> Iterator[tuple[int, int]]:
+def make_layers(datasets: int, edges: int, chance: random.Random) -> Iterator[tuple[int, int]]:
     """Edges that lead down one layer or two, as an estate's do."""
     width, seen = datasets // LAYERS, set[tuple[int, int]]()
     while len(seen) < edges:

@@ -15,7 +15,7 @@ from sqlalchemy import insert
 
 from lab.bench import estate_rows
 from lineage.catalog import tables
-from lineage.catalog.engine import open_catalog, writing
+from lineage.catalog.engine import open_catalog, write_transaction
 from lineage.catalog.reader import open_reader
 from lineage.names.keys import key
 from lineage.process.clock import to_micros
@@ -172,7 +172,7 @@ class Markers:
             of = {"namespace": estate_rows.NAMESPACE, "name": name, "canonical_key": at}
             ends = {"upstream_key": first, "downstream_key": at, "job_key": 1, "runs": 1}
             job = {"job_namespace": "bench", "job_name": "marker"}
-            with writing(self._engine) as connection:
+            with write_transaction(self._engine) as connection:
                 connection.execute(insert(tables.dataset), {"dataset_key": at, **of, **seen})
                 connection.execute(insert(tables.edge), {**ends, **job, **seen})
             with self._lock:

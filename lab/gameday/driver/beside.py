@@ -5,7 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from lab.gameday.driver.kept import KeptSlab
+from lab.gameday.driver.kept import SavedSlab
 from lab.gameday.received import Message
 from lab.gameday.truth import Name
 from lineage.states import BAD, UNKNOWN
@@ -13,7 +13,7 @@ from lineage.states import BAD, UNKNOWN
 Spell = tuple[int, int]
 
 
-def naive(slabs: Iterable[KeptSlab]) -> list[Message]:
+def naive(slabs: Iterable[SavedSlab]) -> list[Message]:
     """Return one page for each dataset that turns bad by any SLI, to its own owner."""
     names: dict[int, tuple[Name, str]] = {}
     bad: dict[int, set[str]] = {}
@@ -35,7 +35,7 @@ def _alert(at: int, name: Name, owner: str) -> Message:
     return Message(at, "page", "naive", owner, number, name, owner)
 
 
-def unknown_spells(slabs: Iterable[KeptSlab]) -> Iterator[Spell]:
+def unknown_spells(slabs: Iterable[SavedSlab]) -> Iterator[Spell]:
     """Yield when some dataset was in `unknown` by some SLI, µs; one for both SLIs."""
     open_at: dict[int, int] = {}
     unknown: dict[int, set[str]] = {}

@@ -13,7 +13,7 @@ _LINEWARD: Final = frozenset({"", "lineward"})
 _OURS: Final = frozenset({NAMESPACE, *TEAMS}) | _LINEWARD
 
 
-class Hearing:
+class MessageListener:
     """Reads messages when called; each link is followed once, as soon as it arrived.
 
     Attributes:

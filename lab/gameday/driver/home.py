@@ -3,7 +3,7 @@
 import tempfile
 from pathlib import Path
 
-from lab.gameday.driver.kept import Kept
+from lab.gameday.driver.kept import SavedRun
 from lab.gameday.driver.replayed import OnDays, replay
 from lab.gameday.estate import Shape, make
 from lab.gameday.faults import plan
@@ -16,14 +16,14 @@ from slis.spark.session import open_session
 _MEMORY = "2g"  # a month of runs is in the catalog, on disk; a day at a minute is what Spark holds
 
 
-def replayed(
+def replay_days(
     folder: Path | None,
     shape: Shape,
     faults: int,
     kinds: tuple[Kind, ...] = KINDS,
     *,
     on_days: OnDays = lambda _: None,
-) -> Kept:
+) -> SavedRun:
     """Replay a game day.
 
     Args:
@@ -43,7 +43,7 @@ def replayed(
     # A lack of room is an error before Spark starts.
     estate = make(shape)
     day = plan(estate, faults, kinds)
-    kept = Kept(place)
+    kept = SavedRun(place)
     kept.begin(shape, day, policy_of(estate, day.suppressions))
     spark = open_session(driver_memory=_MEMORY, warehouse=place / "warehouse")
     jvm_memory.settle()

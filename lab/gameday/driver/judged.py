@@ -11,7 +11,7 @@ import msgspec
 
 from lab.gameday import scorer
 from lab.gameday.driver.beside import naive, unknown_spells
-from lab.gameday.driver.kept import Kept, KeptSlab
+from lab.gameday.driver.kept import SavedRun, SavedSlab
 from lab.gameday.driver.replayed import OnDays
 from lab.gameday.driver.walk import Walked, walk
 from lab.gameday.model import DAY
@@ -36,7 +36,9 @@ class Judgement(msgspec.Struct, frozen=True):
     false_tickets: list[Message]
 
 
-def judge(kept: Kept, *, began: float | None = None, on_days: OnDays = lambda _: None) -> Judgement:
+def judge(
+    kept: SavedRun, *, began: float | None = None, on_days: OnDays = lambda _: None
+) -> Judgement:
     """Walk what was kept through the incident step, and score the notifications.
 
     Args:
@@ -48,7 +50,7 @@ def judge(kept: Kept, *, began: float | None = None, on_days: OnDays = lambda _:
         NotKeptError: the folder holds no whole game day.
     """
     began = time.monotonic() if began is None else began
-    found = walked(kept, on_days)
+    found = walk_changes(kept, on_days)
     planned = kept.planned()
     truth, own = planned.truth, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     score = scorer.score(
@@ -67,7 +69,7 @@ def judge(kept: Kept, *, began: float | None = None, on_days: OnDays = lambda _:
     )
 
 
-def walked(kept: Kept, on_days: OnDays = lambda _: None) -> Walked:
+def walk_changes(kept: SavedRun, on_days: OnDays = lambda _: None) -> Walked:
     """Return the notifications, by a catalog that is deleted afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="lineward-gameday-"))
     engine = open_catalog(catalog_url(folder))
@@ -79,7 +81,7 @@ def walked(kept: Kept, on_days: OnDays = lambda _: None) -> Walked:
         shutil.rmtree(folder)
 
 
-def _counted(kept: Kept, on_days: OnDays) -> Iterator[KeptSlab]:
+def _counted(kept: SavedRun, on_days: OnDays) -> Iterator[SavedSlab]:
     begins = kept.planned().truth.starts_at
     for slab in kept.slabs():
         yield slab

@@ -59,7 +59,7 @@ class SlabFigures(msgspec.Struct, frozen=True):
     seconds: dict[str, float]
 
 
-class KeptSlab(msgspec.Struct, frozen=True):
+class SavedSlab(msgspec.Struct, frozen=True):
     """Input of the walk from a slab: see `lab.replay.slab.Judged`."""
 
     figures: SlabFigures
@@ -68,7 +68,7 @@ class KeptSlab(msgspec.Struct, frozen=True):
     tables: dict[str, pa.Table]
 
 
-class Kept:
+class SavedRun:
     """Folder of the game day."""
 
     def __init__(self, folder: Path) -> None:
@@ -85,7 +85,7 @@ class Kept:
         self.policy_file.write_text(text_of(policy), encoding="utf-8")
         self._write(Planned(shape, len(day.truth.faults), day.truth))
 
-    def add(self, number: int, slab: KeptSlab) -> None:
+    def add(self, number: int, slab: SavedSlab) -> None:
         """Write down what one slab came to."""
         folder = self._slab(number)
         folder.mkdir(parents=True, exist_ok=True)
@@ -114,7 +114,7 @@ class Kept:
         """Read the estate's policy, as a service would."""
         return parse(self.policy_file.read_text(encoding="utf-8"), _POLICY)
 
-    def slabs(self) -> Iterator[KeptSlab]:
+    def slabs(self) -> Iterator[SavedSlab]:
         """Yield the slabs in their order.
 
         Raises:
@@ -128,7 +128,7 @@ class Kept:
             figures = msgspec.json.decode((folder / _SLAB).read_bytes(), type=SlabFigures)
             tables = {path.stem: pq.read_table(path) for path in sorted(folder.glob("*.parquet"))}
             changes, activity = tables.pop(_CHANGES), tables.pop(_ACTIVITY)
-            yield KeptSlab(figures, changes, activity, tables)
+            yield SavedSlab(figures, changes, activity, tables)
 
     def _slab(self, number: int) -> Path:
         return self.folder / _SLABS / f"{number:04d}"

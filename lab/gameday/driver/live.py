@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from lab.gameday.driver.asked import Asked
-from lab.gameday.driver.hearing import Hearing
+from lab.gameday.driver.hearing import MessageListener
 from lab.gameday.live.course import Faults
 from lab.gameday.live.estate import NAMESPACE, PACE, TEAMS, Pace, chains, day_of
 from lab.gameday.live.plan import chains_for, plan
@@ -24,7 +24,7 @@ from lineage.process.clock import system_clock, to_micros
 from lineage.states import GOOD
 from service.errors import NotRunningError, RejectedInputError, ServiceError
 from service.ingest.collector_client import UnansweredError
-from service.ingest.event_uploader import Poster
+from service.ingest.event_uploader import EventUploader
 
 _TURN_SECONDS: Final = 0.2
 _LOOK_SECONDS: Final = 3
@@ -80,7 +80,11 @@ class Played(msgspec.Struct, frozen=True):
 
 
 def play(
-    wanted: Wanted, poster: Poster, asked: Asked, receivers: Receivers, say: Callable[[str], None]
+    wanted: Wanted,
+    poster: EventUploader,
+    asked: Asked,
+    receivers: Receivers,
+    say: Callable[[str], None],
 ) -> Played:
     """Play it through, and leave nothing that is still expected.
 
@@ -103,14 +107,14 @@ class _Day:
     def __init__(
         self,
         wanted: Wanted,
-        poster: Poster,
+        poster: EventUploader,
         asked: Asked,
         receivers: Receivers,
         say: Callable[[str], None],
     ) -> None:
         self._wanted, self._say = wanted, say
         self._poster, self._asked = poster, asked
-        self._listener = Hearing(receivers, asked)
+        self._listener = MessageListener(receivers, asked)
         self._begins_at = _now()
         self._name = day_of(self._begins_at)
         self._estate = chains(wanted.seed, chains_for(wanted.faults), self._begins_at, wanted.pace)

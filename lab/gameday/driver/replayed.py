@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 
 from lab.bench.evaluate import peak_bytes
 from lab.gameday.driver.collected import Collected
-from lab.gameday.driver.kept import Kept, KeptSlab, SlabFigures
+from lab.gameday.driver.kept import SavedRun, SavedSlab, SlabFigures
 from lab.gameday.history import Slab, slabs
 from lab.gameday.injected import Injected
 from lab.gameday.model import DAY, Estate
@@ -22,7 +22,7 @@ OnDays = Callable[[float], None]
 
 def replay(
     spark: SparkSession,
-    kept: Kept,
+    kept: SavedRun,
     estate: Estate,
     injected: Iterable[Injected],
     on_days: OnDays = lambda _: None,
@@ -53,7 +53,7 @@ def replay(
 
 
 class _Course:
-    def __init__(self, replay: Replay, collected: Collected, kept: Kept) -> None:
+    def __init__(self, replay: Replay, collected: Collected, kept: SavedRun) -> None:
         self._replay = replay
         self._collected = collected
         self._kept = kept
@@ -80,7 +80,7 @@ class _Course:
         seconds |= judged.seconds
         self._lap()
         figures = SlabFigures(slab.starts_at, slab.ends_at, taken, slab.lost, slab.is_deaf, seconds)
-        kept = KeptSlab(figures, judged.changes, judged.activity, judged.tables)
+        kept = SavedSlab(figures, judged.changes, judged.activity, judged.tables)
         self._kept.add(self.count, kept)
         self.count += 1
 

@@ -12,9 +12,9 @@ import pyarrow as pa
 from sqlalchemy import Connection, Engine, Table, delete, insert, text
 
 from lab.gameday.driver.beside import rows_of
-from lab.gameday.driver.kept import KeptSlab
+from lab.gameday.driver.kept import SavedSlab
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.upsert import fold_rows
 from lineage.states import BAD, GOOD, UNKNOWN
 
@@ -42,7 +42,7 @@ class Stage:
         self._evaluated_at: int | None = None
         self._learned: list[Row] | None = None
 
-    def enter(self, slab: KeptSlab) -> list[int]:
+    def enter(self, slab: SavedSlab) -> list[int]:
         """Take a slab up: what stands in it is there at once, what arrives in it waits.
 
         Returns:
@@ -63,7 +63,7 @@ class Stage:
         # What a slab taught is known from its end on: it is judged by what was known before.
         known, self._learned = self._learned, standing["dataset_limit"]
         standing["dataset_limit"] = self._learned if known is None else known
-        with writing(self._engine) as connection:
+        with write_transaction(self._engine) as connection:
             for name, table in _STANDING.items():
                 _replace(connection, table, standing[name])
         return self._instants(row for _, kind, row in changes if kind == "state")
@@ -81,7 +81,7 @@ class Stage:
 
     def bring(self, at: int) -> None:
         """Bring the catalog to its content after an evaluation at that instant, µs."""
-        with writing(self._engine) as connection:
+        with write_transaction(self._engine) as connection:
             states, active, runs = [], set(), []
             while self._waiting and self._waiting[-1][0] <= at:
                 _, kind, row = self._waiting.pop()

@@ -18,13 +18,13 @@ from alerts.incidents.incident import Incident
 from alerts.notify.sender import Sender
 from alerts.notify.settings import TICKETS, DeliverySettings, RoutingSettings
 from alerts.operator_actions.command_requests import CommandRequest, submit
-from lab.gameday.driver.kept import KeptSlab
+from lab.gameday.driver.kept import SavedSlab
 from lab.gameday.driver.outlets import transports
 from lab.gameday.driver.stage import Stage
 from lab.gameday.received import Message, Receivers
 from lab.gameday.truth import Name
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.policy import Policy
 from lineage.process.clock import from_micros
 
@@ -59,7 +59,7 @@ class Walked(msgspec.Struct, frozen=True):
         return self.lists.get((link, at), frozenset())
 
 
-def walk(engine: Engine, policy: Policy, slabs: Iterable[KeptSlab]) -> Walked:
+def walk(engine: Engine, policy: Policy, slabs: Iterable[SavedSlab]) -> Walked:
     """Walk a month.
 
     Args:
@@ -96,7 +96,7 @@ class _Walking:
         """Stop sending."""
         self._sender.close()
 
-    def through(self, slab: KeptSlab) -> None:
+    def through(self, slab: SavedSlab) -> None:
         """Walk through every instant of it that matters."""
         begins, ends = slab.figures.starts_at, slab.figures.ends_at
         changes = self._stage.enter(slab)
@@ -169,7 +169,7 @@ class _Walking:
             wanted = CommandRequest(
                 incident_id=answer.incident, action="acknowledge", by="on call", via="api"
             )
-            with writing(self._engine) as connection:
+            with write_transaction(self._engine) as connection:
                 submit(connection, wanted, self._now)
 
     def _is_over(self, incident: str) -> bool:

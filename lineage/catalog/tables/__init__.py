@@ -1,9 +1,9 @@
 """Catalog tables: the only place where collector, pipeline and service meet.
 
-Instants are whole microseconds since 1970 UTC (`lineage.process.clock.to_micros`) in BIGINT columns: the
-same number in SQLite, PostgreSQL, Arrow and Spark. A dataset's, a job's and a run's key is a 64-bit
-hash that Spark and Python compute alike (`lineage.names.keys`), so that a batch needs no look-up. Each
-module names its one writing role.
+Times are whole microseconds since 1970 UTC (`lineage.process.clock.to_micros`) in BIGINT columns:
+the same number in SQLite, PostgreSQL, Arrow and Spark. The key of a dataset, job or run is a 64-bit
+hash that Spark and Python compute alike (`lineage.names.keys`), so that a batch needs no look-up.
+Each module names its one writing role.
 """
 
 from lineage.catalog.tables.asked import audit, event_requeue, retirement

@@ -26,7 +26,7 @@ log = structlog.get_logger(__name__)
 Monotonic = Callable[[], float]
 
 
-class LiveLineage:
+class LineageCache:
     """Lineage of a catalog, for the threads of one process."""
 
     def __init__(self, catalog_url: str, monotonic: Monotonic = time.monotonic) -> None:

@@ -41,7 +41,7 @@ class _Numbered(msgspec.Struct, frozen=True, eq=False):
     jobs: NDArray[np.int32]
 
 
-def merged(before: Snapshot, changed: list[int], read: Edges) -> Merged:
+def merge(before: Snapshot, changed: list[int], read: Edges) -> Merged:
     """`before` with these slices of its edges, by their upstream keys, as they were read."""
     is_out = np.isin(before.keys >> SLICE_BITS, changed)
     down, up = _numbered(before.ways["downstream"]), _numbered(before.ways["upstream"])

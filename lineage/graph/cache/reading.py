@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from lineage.catalog.reader import Reader, columns_for
 from lineage.graph.adjacency import Keys, positions_in
-from lineage.graph.cache.merging import SLICE_BITS, Edges, merged
+from lineage.graph.cache.merging import SLICE_BITS, Edges, merge
 from lineage.graph.cache.policies import read_policies
 from lineage.graph.cache.snapshot import NOTHING, NOWHERE, Mark, Numbers, Snapshot, Texts
 from lineage.graph.cache.states import read_states
@@ -57,7 +57,7 @@ def _of_edges(reader: Reader, mark: Mark, before: Snapshot) -> Snapshot:
     was = before.mark
     changed = [number for number in was.keys() | mark.keys() if was.get(number) != mark.get(number)]
     read = _edges(reader, changed)
-    found = merged(before, changed, read)
+    found = merge(before, changed, read)
     names, namespace_of, namespaces = _names(reader, found.keys, before)
     return Snapshot(
         keys=found.keys,

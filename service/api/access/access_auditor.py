@@ -9,7 +9,7 @@ import structlog
 from sqlalchemy import Connection, Engine, delete, func, select
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.upsert import fold_rows, lock_row
 from lineage.periods import Monotonic, Period
 from lineage.process.clock import Clock, to_micros
@@ -30,7 +30,7 @@ _PRUNED_ROWS = 10_000
 _log = structlog.get_logger()
 
 
-class AccessJudge:
+class AccessAuditor:
     """Judges rows for the leader of several services; called once a second.
 
     What it finds is counted in the transaction that says that it was judged.
@@ -52,13 +52,13 @@ class AccessJudge:
             after = _position(connection)
             rows = _rows_after(connection, after)
         if rows:
-            self._add(engine, judged(rows, self._versions), after, rows)
+            self._add(engine, audited_rows(rows, self._versions), after, rows)
         if self._prunings.is_due() or self._denied >= _LOOK_AFTER:
             with self._prunings.turn():
                 self._prune(engine)
 
     def _add(self, engine: Engine, found: Batch, after: int, rows: list[dict[str, Any]]) -> None:
-        with writing(engine) as connection:
+        with write_transaction(engine) as connection:
             if _locked_position(connection) != after:
                 return  # another service judged them
             add(connection, found)
@@ -82,12 +82,12 @@ class AccessJudge:
         slice_ = delete(audit).where(audit.c.id.in_(gone.limit(_PRUNED_ROWS)))
         is_more = True
         while is_more:
-            with writing(engine) as connection:
+            with write_transaction(engine) as connection:
                 is_more = connection.execute(slice_).rowcount == _PRUNED_ROWS
         self._denied = 0
 
 
-def judged(rows: Iterable[dict[str, Any]], versions: Sequence[Version]) -> Batch:
+def audited_rows(rows: Iterable[dict[str, Any]], versions: Sequence[Version]) -> Batch:
     """Count rows of the audit log: accesses for M10, denials for their own counter."""
     batch = Batch()
     for row in rows:

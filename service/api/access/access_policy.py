@@ -22,7 +22,7 @@ CATALOG_UNREAD = (
 )
 
 
-class Standing(msgspec.Struct, frozen=True):
+class EffectiveAccess(msgspec.Struct, frozen=True):
     """The version that holds for one access, and the instant of it.
 
     Attributes:
@@ -50,13 +50,13 @@ class AccessInForce:
         self._last_at = 0
         self._unrecorded: list[tuple[int, AccessVersion]] = []
 
-    def current(self) -> Standing:
+    def current(self) -> EffectiveAccess:
         """Return the policy in force; unchanged files cost one `stat` each."""
         with self._lock:
             error = self._look()
             # One instant for the decision and the version: none falls between two versions.
             self._last_at = max(self._last_at, to_micros(self._clock()))
-            return Standing(self._version, self._last_at, error)
+            return EffectiveAccess(self._version, self._last_at, error)
 
     def take_unrecorded(self) -> list[tuple[int, AccessVersion]]:
         """Versions that came into force and were not stored yet, with when they did."""

@@ -13,7 +13,7 @@ import structlog
 from sqlalchemy import Connection, Engine
 
 from lineage.catalog import tables
-from lineage.catalog.engine import open_catalog, writing
+from lineage.catalog.engine import open_catalog, write_transaction
 from service.api.access.access_policy import AccessInForce
 from service.api.access.versions import store
 from service.runtime.periodic import is_there
@@ -92,7 +92,7 @@ class Recorder:
             if not rows and not versions:
                 return
             try:
-                with writing(self._opened()) as connection:
+                with write_transaction(self._opened()) as connection:
                     _await_turn(connection)
                     store(connection, versions)
                     if rows:

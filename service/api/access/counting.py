@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, Engine, select
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.process.clock import Clock, to_micros
 from lineage.states import UNAUTHORIZED_ACCESS
 from service.api.access.access_auditor import DENIED, GROUPED, count_bad, stored_versions
@@ -70,7 +70,7 @@ class AccessCounter:
         for _ in range(lost if versions else 0):
             batch.count(UNAUTHORIZED_ACCESS, to_micros(self._clock()), "unknown")
         if batch:
-            with writing(engine) as connection:
+            with write_transaction(engine) as connection:
                 add(connection, batch)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import msgspec
 
 from service.api.access.versions import AccessVersion, Holder, fingerprint_of
-from service.api.access.visibility import EVERYTHING, Sight
+from service.api.access.visibility import EVERYTHING, Visibility
 
 READ, RESPOND, ALERTS, ADMIN = "read", "respond", "alerts", "admin"
 OTHER = "other"
@@ -46,7 +46,7 @@ class Decision(msgspec.Struct, frozen=True):
     reason: str
     who: str
     fingerprint: str
-    visibility: Sight = EVERYTHING
+    visibility: Visibility = EVERYTHING
 
     @property
     def allowed(self) -> bool:
@@ -91,7 +91,7 @@ def decide(
     if holder is None:
         return Decision("unknown_token", "", fingerprint)
     reason = _rejection(holder, action, at, is_cut=is_cut)
-    return Decision(reason, holder.name, fingerprint, Sight(holder.namespaces))
+    return Decision(reason, holder.name, fingerprint, Visibility(holder.namespaces))
 
 
 def _holder_of(version: AccessVersion, digest: bytes) -> Holder | None:

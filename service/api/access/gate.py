@@ -13,13 +13,13 @@ import msgspec
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from lineage.catalog.access_versions import ACCESS_OFF
-from service.api.access.access_policy import CATALOG_UNREAD, AccessInForce, Standing
+from service.api.access.access_policy import CATALOG_UNREAD, AccessInForce, EffectiveAccess
 from service.api.access.audit import Access, Recorder, UnauditedError
 from service.api.access.budget import Budget, Grouped
 from service.api.access.cookie import bearers
 from service.api.access.decision import OTHER, Decision, advice, decide
 from service.api.access.versions import AccessVersion
-from service.api.access.visibility import Sight
+from service.api.access.visibility import Visibility
 from service.api.problems import Problem, is_page, shown_as
 
 OPEN = "open"
@@ -173,7 +173,7 @@ def address_of(scope: Scope) -> str:
     return client[0] if client else ""
 
 
-def _without_policy(standing: Standing) -> Problem:
+def _without_policy(standing: EffectiveAccess) -> Problem:
     """Return what to answer while no version is in force; the error of a file stays in the log."""
     if standing.error == CATALOG_UNREAD:
         return Problem("Catalog not read", 503, CATALOG_UNREAD)
@@ -183,7 +183,7 @@ def _without_policy(standing: Standing) -> Problem:
     return Problem("Policy rejected", 503, detail)
 
 
-def visibility_of(scope: Scope) -> Sight | None:
+def visibility_of(scope: Scope) -> Visibility | None:
     """Return the visibility of the caller, or None if access control is off."""
     return scope["state"].get(SIGHT)
 
@@ -207,7 +207,7 @@ def _decided(scope: Scope, action: str, version: AccessVersion, at: int) -> Deci
     return decide(version, shown, action, at, is_cut=is_cut)
 
 
-def _row(scope: Scope, action: str, standing: Standing, decision: Decision) -> Access:
+def _row(scope: Scope, action: str, standing: EffectiveAccess, decision: Decision) -> Access:
     return Access(
         at=standing.at,
         request_id=str(scope["state"].get(REQUEST_ID, "")),

@@ -5,7 +5,7 @@ import time
 from litestar.middleware import DefineMiddleware
 
 from lineage.process.clock import Clock, system_clock, to_micros
-from service.api.access.access_auditor import AccessJudge
+from service.api.access.access_auditor import AccessAuditor
 from service.api.access.access_policy import AccessInForce
 from service.api.access.audit import Access, Recorder
 from service.api.access.budget import Bounds, Budget, Grouped
@@ -42,7 +42,7 @@ class Guard:
         self._budget = Budget(time.monotonic)
         self._signing_in = Budget(time.monotonic, Bounds(answers=_SIGNED_IN))
         self.count = AccessCounter(self._recorder, self._served, self._grouped, clock)
-        self.judge = AccessJudge(clock, keep_days=settings.access_audit_days)
+        self.judge = AccessAuditor(clock, keep_days=settings.access_audit_days)
 
     def may_sign_in(self, address: str) -> bool:
         """Note that a browser of this address signs in; whether it may try again so soon."""

@@ -13,7 +13,7 @@ from litestar.types import ASGIApp, Message, Receive, Scope, Send
 from lineage.process.clock import Clock, to_micros
 
 # Whole paths: one that merely begins like an open one is not open. Requests of Slack and PagerDuty
-# bear a signature in the place of a token: `service/people` judges it. A browser is given its
+# bear a signature in the place of a token: `service/incidents` checks it. A browser is given its
 # token's cookie, or rid of it, before anybody can know whose it is.
 OPEN_PATHS = re.compile(
     r"(/livez|/readyz|/login|/logout|/api/v1/slack/interactions|/api/v1/pagerduty/events"

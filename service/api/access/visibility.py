@@ -6,7 +6,7 @@ from copy import copy
 from functools import lru_cache
 
 
-class Sight:
+class Visibility:
     """What may be seen. A pattern matches the whole namespace, as naming folds it, or nothing."""
 
     def __init__(self, patterns: Iterable[str]) -> None:
@@ -16,7 +16,7 @@ class Sight:
         self._known: dict[str, bool] = {}
         self.hidden: frozenset[int] = frozenset()
 
-    def without(self, hidden: Iterable[int]) -> "Sight":
+    def without(self, hidden: Iterable[int]) -> "Visibility":
         """Return the same, but for these datasets: one of their names is out of visibility."""
         found = copy(self)
         found.hidden = frozenset(hidden)
@@ -43,4 +43,4 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return matcher(PatternParts(namespace=pattern)).regex
 
 
-EVERYTHING = Sight(["*"])
+EVERYTHING = Visibility(["*"])

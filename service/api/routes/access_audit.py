@@ -5,8 +5,8 @@ from typing import Annotated
 from litestar import get
 from litestar.params import QueryParameter
 
-from service.api.routes.pages import page, shown
-from service.api.routes.session import AnyRequest, Cursor, asked_by
+from service.api.routes.pages import page, render
+from service.api.routes.session import AnyRequest, Cursor, session
 from service.queries.access_audit import MOST_LISTED, AccessFilters, AccessPage, access_audit
 
 _Limit = Annotated[
@@ -27,7 +27,7 @@ def get_access_audit(  # noqa: PLR0913 - each is a parameter of the query
     cursor: Cursor = None,
 ) -> AccessPage:
     """List who asked the API for what, the newest first."""
-    with asked_by(request) as asked:
+    with session(request) as asked:
         filters = AccessFilters(who, action, decision)
         return access_audit(asked.reader, filters, limit=limit, cursor=cursor)
 
@@ -38,6 +38,6 @@ def get_access_audit_page(
 ) -> str:
     """Show who asked the API for what, the newest first."""
     filters = AccessFilters(who=who or None, decision=decision or None)
-    with asked_by(request) as asked:
+    with session(request) as asked:
         found = access_audit(asked.reader, filters, limit=100, cursor=cursor)
-    return shown(request, "access_audit", view=found, filters=filters, is_first=cursor is None)
+    return render(request, "access_audit", view=found, filters=filters, is_first=cursor is None)

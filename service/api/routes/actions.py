@@ -9,9 +9,9 @@ from litestar.params import FromPath, QueryParameter
 
 from runbooks.actions.calling import Answer
 from runbooks.actions.registry import ACTIONS
-from service.actions.action_runner import Asker, act
+from service.actions.action_runner import Requester, run
 from service.api.access.gate import who_asks, who_of
-from service.api.routes.json_body import MAX_BODY_BYTES, sent
+from service.api.routes.json_body import MAX_BODY_BYTES, json_body
 from service.api.routes.session import AnyRequest
 
 
@@ -53,13 +53,13 @@ async def post_action(
     is_dry: Annotated[bool, QueryParameter(name="dry_run")] = True,  # noqa: FBT002 - of the query
 ) -> Answer:
     """Plan it; with `dry_run=false`, do it."""
-    arguments = await sent(request, dict[str, Any])
+    arguments = await json_body(request, dict[str, Any])
     # Whoever reaches an open API may ask what would be done; nobody of them has a name.
     is_named = who_of(request.scope) is not None
-    asker = Asker(who=who_asks(request.scope), via="api", is_allowed=is_named)
+    asker = Requester(who=who_asks(request.scope), via="api", is_allowed=is_named)
     state = request.app.state
     return await asyncio.to_thread(
-        act,
+        run,
         state.settings,
         name,
         arguments,

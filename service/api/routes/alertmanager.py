@@ -14,7 +14,7 @@ from service.api.routes.json_body import require_json
 from service.api.routes.session import AnyRequest
 from service.errors import InvalidQuestionError
 from service.incidents.incident_commands import acting
-from service.queries.catalog_session import question
+from service.queries.catalog_session import open_session
 
 _MAX_BODY_BYTES = 4 << 20  # a group of some thousand alerts
 
@@ -51,7 +51,9 @@ async def post_alertmanager(request: AnyRequest) -> Received:
 
 def _taken(state: State, call: WebhookPayload) -> WebhookResult:
     policy = state.policy.current()
-    with question(state.settings, state.clock):  # that there is a catalog: nobody makes one here
+    with open_session(
+        state.settings, state.clock
+    ):  # that there is a catalog: nobody makes one here
         pass
     routing: RoutingSettings = state.routing
     with acting(state.settings) as connection:

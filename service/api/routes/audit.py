@@ -5,7 +5,7 @@ from typing import Annotated
 from litestar import get
 from litestar.params import QueryParameter
 
-from service.api.routes.session import AnyRequest, Cursor, asked_by
+from service.api.routes.session import AnyRequest, Cursor, session
 from service.queries.audit import AuditPage, Wanted, audit
 
 _Limit = Annotated[int, QueryParameter(ge=1, le=1_000, description="Maximum number of results.")]
@@ -22,5 +22,5 @@ def get_audit(
     cursor: Cursor = None,
 ) -> AuditPage:
     """List operator actions, newest first."""
-    with asked_by(request) as asked:
+    with session(request) as asked:
         return audit(asked.reader, Wanted(who, action), limit=limit, cursor=cursor)

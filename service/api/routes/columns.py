@@ -5,12 +5,12 @@ from typing import Annotated, Literal
 from litestar import get
 from litestar.params import FromQuery, QueryParameter
 
-from service.api.routes.session import AnyRequest, asked_by
+from service.api.routes.session import AnyRequest, session
 from service.errors import InvalidQuestionError
 from service.queries.column_lineage import column_lineage
 from service.queries.column_shapes import ColumnLineage, DatasetColumns
 from service.queries.columns import MOST_LISTED, dataset_columns
-from service.queries.dataset_lookup import dataset_named
+from service.queries.dataset_lookup import resolve_dataset
 from service.queries.marquez_columns import MarquezColumnLineage, marquez_column_lineage
 from service.queries.walk import MOST_DEPTH
 
@@ -49,8 +49,8 @@ def get_columns(
     limit: _Limit = MOST_LISTED,
 ) -> DatasetColumns:
     """List the columns of a dataset, each with the columns one step upstream and downstream."""
-    with asked_by(request) as asked:
-        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.visibility)
+    with session(request) as asked:
+        named = resolve_dataset(asked.reader, dataset, dataset_namespace, asked.visibility)
         return dataset_columns(asked.reader, named, asked.visibility, limit=limit)
 
 
@@ -69,15 +69,15 @@ def get_column_lineage(  # noqa: PLR0913 - each is a parameter of the query
     """Return what a column is made of and what is made of it; with `nodeId` in Marquez's shape."""
     if node_id is not None:
         steps = _MARQUEZ_DEPTH if depth is None else depth
-        with asked_by(request) as asked:
+        with session(request) as asked:
             return marquez_column_lineage(asked, node_id, steps, with_downstream=with_downstream)
     if dataset is None or column is None:
         raise InvalidQuestionError("dataset, column: give both, or a nodeId as in Marquez")
     steps = _DEPTH if depth is None else depth
     if steps < 1:
         raise InvalidQuestionError(f"depth: expected 1 to {MOST_DEPTH}, got {steps}")
-    with asked_by(request) as asked:
-        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.visibility)
+    with session(request) as asked:
+        named = resolve_dataset(asked.reader, dataset, dataset_namespace, asked.visibility)
         return column_lineage(asked, named, column, depth=steps, direction=direction)
 
 

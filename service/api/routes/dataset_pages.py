@@ -4,11 +4,11 @@ from typing import Annotated
 
 from litestar.params import FromQuery, QueryParameter
 
-from service.api.routes.pages import page, shown
-from service.api.routes.session import AnyRequest, asked_by
+from service.api.routes.pages import page, render
+from service.api.routes.session import AnyRequest, session
 from service.explorer.dataset import MOST_AFFECTED, dataset_view
 from service.explorer.listing import listing
-from service.queries.dataset_lookup import dataset_named
+from service.queries.dataset_lookup import resolve_dataset
 from service.queries.datasets import FURTHEST, Filters
 
 _Offset = Annotated[int, QueryParameter(ge=0, le=FURTHEST, description="Datasets to skip.")]
@@ -29,8 +29,8 @@ def get_dataset_list(  # noqa: PLR0913 - each is a parameter of the query
     # A form sends an empty text for a field that is not filled in.
     given = {"state": dataset_state, "tier": tier, "owner": owner, "contains": find}
     filters = Filters(**{name: text or None for name, text in given.items()})
-    with asked_by(request) as asked:
-        return shown(request, "datasets", view=listing(asked, filters, offset))
+    with session(request) as asked:
+        return render(request, "datasets", view=listing(asked, filters, offset))
 
 
 @page("/dataset", access="dataset", is_cut=True)
@@ -38,7 +38,7 @@ def get_dataset_page(
     request: AnyRequest, dataset: FromQuery[str], dataset_namespace: _Text = None
 ) -> str:
     """Show health, reasons, last run, limit, owner, graph, downstream datasets and schemas."""
-    with asked_by(request) as asked:
-        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.visibility)
+    with session(request) as asked:
+        named = resolve_dataset(asked.reader, dataset, dataset_namespace, asked.visibility)
         view = dataset_view(asked, named)
-        return shown(request, "dataset", view=view, most_affected=MOST_AFFECTED)
+        return render(request, "dataset", view=view, most_affected=MOST_AFFECTED)

@@ -5,10 +5,10 @@ from typing import Annotated
 from litestar import get
 from litestar.params import FromQuery, QueryParameter
 
-from service.api.routes.session import AnyRequest, Cursor, asked_by
+from service.api.routes.session import AnyRequest, Cursor, session
 from service.queries import dataset as one
 from service.queries.dataset_history import dataset_history
-from service.queries.dataset_lookup import dataset_named
+from service.queries.dataset_lookup import resolve_dataset
 from service.queries.datasets import Filters, Part, datasets
 from service.queries.history_shapes import History
 from service.queries.shapes import DatasetDetail, DatasetPage, Why
@@ -33,7 +33,7 @@ def get_datasets(  # noqa: PLR0913 - each is a parameter of the query
 ) -> DatasetPage:
     """List datasets with their most severe state, most severe first."""
     filters = Filters(state=dataset_state, tier=tier, owner=owner, contains=contains)
-    with asked_by(request) as asked:
+    with session(request) as asked:
         part = Part(limit=limit, cursor=cursor)
         return datasets(asked.reader, filters, asked.evaluated, part, asked.visibility)
 
@@ -43,8 +43,8 @@ def get_dataset(
     request: AnyRequest, dataset: FromQuery[str], dataset_namespace: _Text = None
 ) -> DatasetDetail:
     """One dataset: policy, states, limits, aliases, last run."""
-    with asked_by(request) as asked:
-        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.visibility)
+    with session(request) as asked:
+        named = resolve_dataset(asked.reader, dataset, dataset_namespace, asked.visibility)
         return one.dataset(asked.reader, named, asked.evaluated, asked.visibility)
 
 
@@ -56,14 +56,14 @@ def get_history(
     limit: _Most = 100,
 ) -> History:
     """Its schemas with what changed, its versions and checksums, and its writes."""
-    with asked_by(request) as asked:
-        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.visibility)
+    with session(request) as asked:
+        named = resolve_dataset(asked.reader, dataset, dataset_namespace, asked.visibility)
         return dataset_history(asked.reader, named, limit=limit)
 
 
 @get("/api/v1/why", query="why", access="why", is_cut=True, sync_to_thread=True)
 def get_why(request: AnyRequest, dataset: FromQuery[str], dataset_namespace: _Text = None) -> Why:
     """Why its state is what it is, in sentences."""
-    with asked_by(request) as asked:
-        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.visibility)
+    with session(request) as asked:
+        named = resolve_dataset(asked.reader, dataset, dataset_namespace, asked.visibility)
         return one.why(asked.reader, named, asked.evaluated, asked.visibility)

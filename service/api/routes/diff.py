@@ -5,7 +5,7 @@ from typing import Annotated
 from litestar import get
 from litestar.params import QueryParameter
 
-from service.api.routes.session import AnyRequest, asked_by
+from service.api.routes.session import AnyRequest, session
 from service.errors import InvalidQuestionError
 from service.queries.diff import diff, runs_of_job
 from service.queries.diff_shapes import RunDiff
@@ -23,7 +23,7 @@ def get_diff(
     job_namespace: _Text = None,
 ) -> RunDiff:
     """Of `first` and `second`; or of a job's last success and the first failure after it."""
-    with asked_by(request) as asked:
+    with session(request) as asked:
         if job is not None and first is None and second is None:
             first, second = runs_of_job(asked.reader, job, job_namespace)
         if first is None or second is None:

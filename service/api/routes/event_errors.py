@@ -8,8 +8,8 @@ from typing import Annotated
 from litestar import get
 from litestar.params import QueryParameter
 
-from service.api.routes.pages import page, shown
-from service.api.routes.session import AnyRequest, Cursor, asked_by
+from service.api.routes.pages import page, render
+from service.api.routes.session import AnyRequest, Cursor, session
 from service.queries.event_errors import (
     MOST_LISTED,
     PipelineErrorPage,
@@ -39,7 +39,7 @@ def get_pipeline_errors(
 ) -> PipelineErrorPage:
     """List events that the pipeline could not read, or only a part of them, the newest first."""
     spool = request.app.state.settings.spool
-    with asked_by(request) as asked:
+    with session(request) as asked:
         return pipeline_errors(asked.reader, spool, reason=reason, limit=limit, cursor=cursor)
 
 
@@ -47,7 +47,7 @@ def get_pipeline_errors(
 def get_rejected_page(request: AnyRequest, *, reason: _Reason = None, cursor: Cursor = None) -> str:
     """Show events that the collector rejected, and the command that requeues them."""
     found = rejected_events(request.app.state.settings.spool, reason=reason or None, cursor=cursor)
-    return shown(request, "rejected", view=found, reason=reason, is_first=cursor is None)
+    return render(request, "rejected", view=found, reason=reason, is_first=cursor is None)
 
 
 @page("/pipeline-errors", access="set_aside")
@@ -56,6 +56,6 @@ def get_pipeline_errors_page(
 ) -> str:
     """Show events that the pipeline could not read, or only a part of them."""
     spool = request.app.state.settings.spool
-    with asked_by(request) as asked:
+    with session(request) as asked:
         found = pipeline_errors(asked.reader, spool, reason=reason or None, cursor=cursor)
-    return shown(request, "pipeline_errors", view=found, reason=reason, is_first=cursor is None)
+    return render(request, "pipeline_errors", view=found, reason=reason, is_first=cursor is None)

@@ -5,8 +5,8 @@ from typing import Annotated
 from litestar import get
 from litestar.params import FromQuery, QueryParameter
 
-from service.api.routes.session import AnyRequest, asked_by
-from service.queries.dataset_lookup import dataset_named
+from service.api.routes.session import AnyRequest, session
+from service.queries.dataset_lookup import resolve_dataset
 from service.queries.node_graph import (
     MOST_DRAWN,
     NO_EDGES,
@@ -39,8 +39,8 @@ def get_graph_nodes(
     """Return the datasets around one dataset, coloured by state; none without a name."""
     if not dataset:
         return NO_NODES
-    with asked_by(request) as asked:
-        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.visibility)
+    with session(request) as asked:
+        named = resolve_dataset(asked.reader, dataset, dataset_namespace, asked.visibility)
         around = neighbourhood(asked, named, depth, limit=limit)
         return graph_nodes(asked.reader, named, around, asked.evaluated)
 
@@ -57,7 +57,7 @@ def get_graph_edges(
     """Return the edges between these datasets."""
     if not dataset:
         return NO_EDGES
-    with asked_by(request) as asked:
-        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.visibility)
+    with session(request) as asked:
+        named = resolve_dataset(asked.reader, dataset, dataset_namespace, asked.visibility)
         around = neighbourhood(asked, named, depth, limit=limit)
         return graph_edges(named, around)

@@ -9,7 +9,7 @@ from litestar.datastructures import State
 
 from service.api.access.gate import OPEN
 from service.errors import NotReadyError
-from service.queries.catalog_session import question
+from service.queries.catalog_session import open_session
 
 _READY_SECONDS: Final = 3.0  # a probe waits no longer
 # Its own: an answer that takes long is no reason to be taken out of service.
@@ -33,5 +33,5 @@ def _require_ready(state: State) -> None:
     if state.policy.standing().hash is None:
         # Whoever may open this may not read the file: its error stands in the log.
         raise NotReadyError("the policy file is rejected: see the log, or `lineward policy check`")
-    with question(state.settings, state.clock, seconds=_READY_SECONDS):
+    with open_session(state.settings, state.clock, seconds=_READY_SECONDS):
         pass

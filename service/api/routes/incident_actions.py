@@ -10,9 +10,9 @@ from litestar.params import FromPath
 from alerts.operator_actions.audit import Via
 from alerts.operator_actions.command_requests import Action, CommandRequest
 from service.api.access.gate import who_asks
-from service.api.routes.json_body import MAX_BODY_BYTES, sent
+from service.api.routes.json_body import MAX_BODY_BYTES, json_body
 from service.api.routes.session import AnyRequest
-from service.cli.time_args import end_of
+from service.cli.time_args import parse_end
 from service.errors import InvalidQuestionError
 from service.incidents.incident_commands import Outcome, outcome, put
 
@@ -41,7 +41,9 @@ async def post_action(
     request: AnyRequest, incident_id: FromPath[str], action: FromPath[str]
 ) -> Response[Outcome]:
     """Acknowledge, suppress, unsuppress, resolve, escalate, false-alarm; 202: not taken yet."""
-    found = await wanted_of(request, incident_id, action, await sent(request, ActionRequest), "api")
+    found = await wanted_of(
+        request, incident_id, action, await json_body(request, ActionRequest), "api"
+    )
     return Response(found, status_code=_DONE if found.is_done else _TAKEN)
 
 
@@ -57,7 +59,7 @@ async def wanted_of(
         action=_ACTIONS[action],
         by=who_asks(request.scope),
         via=via,
-        until=end_of(wish.until, wish.for_, begin=now),
+        until=parse_end(wish.until, wish.for_, begin=now),
         note=wish.note,
     )
     number = await asyncio.to_thread(put, settings, wanted, now)

@@ -8,8 +8,8 @@ from litestar.response import Redirect
 
 from service.api.routes.incident_actions import ActionRequest, wanted_of
 from service.api.routes.json_body import MAX_BODY_BYTES
-from service.api.routes.pages import HEADERS, page, shown
-from service.api.routes.session import AnyRequest, Cursor, asked_by
+from service.api.routes.pages import HEADERS, page, render
+from service.api.routes.session import AnyRequest, Cursor, session
 from service.errors import InvalidQuestionError
 from service.explorer.addresses import incident_at
 from service.explorer.forms import require_own_form
@@ -28,9 +28,9 @@ def get_incident_list(
     request: AnyRequest, *, is_over_too: _All = False, cursor: Cursor = None
 ) -> str:
     """List unresolved incidents, pages first; or all incidents."""
-    with asked_by(request) as asked:
+    with session(request) as asked:
         found = incidents(asked.reader, asked.visibility, is_over_too=is_over_too, cursor=cursor)
-    return shown(request, "incidents", view=found, all=is_over_too, is_first=cursor is None)
+    return render(request, "incidents", view=found, all=is_over_too, is_first=cursor is None)
 
 
 @page("/incidents/{incident_id:str}", access="incident", is_cut=True)
@@ -38,10 +38,10 @@ def get_incident_page(
     request: AnyRequest, incident_id: FromPath[str], *, did: _Text = None, waits: _Text = None
 ) -> str:
     """Show cause, affected datasets, notifications, timeline and actions."""
-    with asked_by(request) as asked:
+    with session(request) as asked:
         view = incident_view(asked, incident_id, did=did, waits=waits)
     bounds = {"most_members": MOST_MEMBERS, "lengths": LENGTHS}
-    return shown(request, "incident", view=view, **bounds)
+    return render(request, "incident", view=view, **bounds)
 
 
 @post(

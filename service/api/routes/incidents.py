@@ -5,7 +5,7 @@ from typing import Annotated
 from litestar import get
 from litestar.params import FromPath, QueryParameter
 
-from service.api.routes.session import AnyRequest, Cursor, asked_by
+from service.api.routes.session import AnyRequest, Cursor, session
 from service.queries.incident_shapes import IncidentDetail, IncidentPage
 from service.queries.incidents import incident, incidents
 
@@ -18,7 +18,7 @@ def get_incidents(
     request: AnyRequest, *, limit: _Limit = 100, is_over_too: _All = False, cursor: Cursor = None
 ) -> IncidentPage:
     """Those that are not over, or all of the last months."""
-    with asked_by(request) as asked:
+    with session(request) as asked:
         return incidents(
             asked.reader, asked.visibility, is_over_too=is_over_too, limit=limit, cursor=cursor
         )
@@ -27,5 +27,5 @@ def get_incidents(
 @get("/api/v1/incidents/{incident_id:str}", access="incident", is_cut=True, sync_to_thread=True)
 def get_incident(request: AnyRequest, incident_id: FromPath[str]) -> IncidentDetail:
     """One, with its datasets, the evidence for each, and its course."""
-    with asked_by(request) as asked:
+    with session(request) as asked:
         return incident(asked.reader, incident_id, asked.visibility)

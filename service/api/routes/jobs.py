@@ -9,8 +9,8 @@ from typing import Annotated
 from litestar import get
 from litestar.params import QueryParameter
 
-from service.api.routes.pages import page, shown
-from service.api.routes.session import AnyRequest, Cursor, asked_by
+from service.api.routes.pages import page, render
+from service.api.routes.session import AnyRequest, Cursor, session
 from service.queries.jobs import MOST_LISTED, JobPage, jobs
 
 _Limit = Annotated[int, QueryParameter(ge=1, le=MOST_LISTED, description="Maximum number of jobs.")]
@@ -25,13 +25,13 @@ def get_jobs(
     request: AnyRequest, *, contains: _Contains = None, limit: _Limit = 100, cursor: Cursor = None
 ) -> JobPage:
     """List jobs by their own names, each with its newest runs."""
-    with asked_by(request) as asked:
+    with session(request) as asked:
         return jobs(asked.reader, contains=contains, limit=limit, cursor=cursor)
 
 
 @page("/jobs", access="run")
 def get_jobs_page(request: AnyRequest, *, find: _Contains = None, cursor: Cursor = None) -> str:
     """Show jobs with their newest runs, found by a part of the name."""
-    with asked_by(request) as asked:
+    with session(request) as asked:
         found = jobs(asked.reader, contains=find or None, cursor=cursor)
-    return shown(request, "jobs", view=found, find=find or "", is_first=cursor is None)
+    return render(request, "jobs", view=found, find=find or "", is_first=cursor is None)

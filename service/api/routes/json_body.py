@@ -6,13 +6,13 @@ import msgspec
 
 from service.api.routes.session import AnyRequest
 from service.errors import InvalidQuestionError, NotJsonError
-from service.ingest.input_checks import require_sound_json
+from service.ingest.input_checks import reject_nul_in_json
 
 MAX_BODY_BYTES = 65_536
 _Shape = TypeVar("_Shape")
 
 
-async def sent(request: AnyRequest, shape: type[_Shape]) -> _Shape:
+async def json_body(request: AnyRequest, shape: type[_Shape]) -> _Shape:
     """Return the body; an empty one is an empty object.
 
     Raises:
@@ -21,7 +21,7 @@ async def sent(request: AnyRequest, shape: type[_Shape]) -> _Shape:
     """
     require_json(request)
     body = await request.body()
-    require_sound_json(body)
+    reject_nul_in_json(body)
     try:
         return msgspec.json.decode(body or b"{}", type=shape)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -5,9 +5,9 @@ from typing import Annotated, Literal
 from litestar import get
 from litestar.params import FromQuery, QueryParameter
 
-from service.api.routes.session import AnyRequest, asked_by
+from service.api.routes.session import AnyRequest, session
 from service.errors import InvalidQuestionError
-from service.queries.dataset_lookup import dataset_named
+from service.queries.dataset_lookup import resolve_dataset
 from service.queries.impact import Impact, impact
 from service.queries.lineage import lineage
 from service.queries.lineage_at import past_lineage
@@ -67,8 +67,8 @@ def get_lineage(  # noqa: PLR0913 - each is a parameter of the query
     steps = _DEPTH if depth is None else depth
     if steps < 1:
         raise InvalidQuestionError(f"depth: expected 1 to {MOST_DEPTH}, got {steps}")
-    with asked_by(request) as asked:
-        named = dataset_named(asked.reader, str(dataset), dataset_namespace, asked.visibility)
+    with session(request) as asked:
+        named = resolve_dataset(asked.reader, str(dataset), dataset_namespace, asked.visibility)
         if at is None:
             return lineage(asked, named, depth=steps, direction=direction)
         reader, visibility, then = asked.reader, asked.visibility, past_instant(at, asked.now)
@@ -78,7 +78,7 @@ def get_lineage(  # noqa: PLR0913 - each is a parameter of the query
 
 
 def _of_node(request: AnyRequest, node_id: str, depth: int) -> MarquezLineage:
-    with asked_by(request) as asked:
+    with session(request) as asked:
         node = node_named(asked.reader, node_id, asked.visibility)
         return marquez_lineage(asked, node, depth)
 
@@ -92,6 +92,6 @@ def get_impact(
     depth: _Steps = MOST_DEPTH,
 ) -> Impact:
     """All that is made of it, with owners and tiers."""
-    with asked_by(request) as asked:
-        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.visibility)
+    with session(request) as asked:
+        named = resolve_dataset(asked.reader, dataset, dataset_namespace, asked.visibility)
         return impact(asked, named, depth=depth)

@@ -10,7 +10,7 @@ from litestar.response import Redirect
 from service.api.access.cookie import cookie_of
 from service.api.access.gate import OPEN, TOO_MANY, address_of
 from service.api.routes.json_body import MAX_BODY_BYTES
-from service.api.routes.pages import HEADERS, page, shown
+from service.api.routes.pages import HEADERS, page, render
 from service.api.routes.session import AnyRequest
 from service.errors import InvalidQuestionError
 from service.explorer.forms import require_own_form
@@ -23,7 +23,7 @@ _OWN_PATH: Final = re.compile(r"/(?![/\\])[!-~]*")
 @page("/login", access=OPEN)
 def get_login(request: AnyRequest) -> str:
     """Show the form, without revealing whether a token is needed."""
-    return shown(request, "login")
+    return render(request, "login")
 
 
 @post(

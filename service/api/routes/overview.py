@@ -1,7 +1,7 @@
 """Overview page."""
 
-from service.api.routes.pages import page, shown
-from service.api.routes.session import AnyRequest, asked_by
+from service.api.routes.pages import page, render
+from service.api.routes.session import AnyRequest, session
 from service.explorer.overview import overview
 from service.queries.objectives import objectives_of
 from service.queries.status import status
@@ -11,9 +11,9 @@ from service.queries.status import status
 def get_overview(request: AnyRequest) -> str:
     """Show the overall state, open incidents and SLIs."""
     state = request.app.state
-    with asked_by(request) as asked:
+    with session(request) as asked:
         lineward = status(
             state.settings, asked.now, count_datasets=False, own_policy=state.policy.standing()
         )
         ratios = objectives_of(state.policy.current())
-        return shown(request, "overview", view=overview(asked, ratios, lineward))
+        return render(request, "overview", view=overview(asked, ratios, lineward))

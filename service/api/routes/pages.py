@@ -8,7 +8,7 @@ from litestar.datastructures import ResponseHeader
 
 from service.api.access.gate import who_of
 from service.api.routes.session import AnyRequest
-from service.explorer.drawing import PAGE_HEADERS, drawn
+from service.explorer.drawing import PAGE_HEADERS, render_page
 
 HEADERS = [ResponseHeader(name=name, value=value) for name, value in PAGE_HEADERS.items()]
 # `page`: a refusal of it is a page too, and a browser's cookie is believed.
@@ -22,7 +22,7 @@ page = partial(
 )
 
 
-def shown(request: AnyRequest, template: str, **view: Any) -> str:  # noqa: ANN401 - the template's
+def render(request: AnyRequest, template: str, **view: Any) -> str:  # noqa: ANN401 - the template's
     """Render a page for the caller."""
     now = request.app.state.clock()
-    return drawn(template, now, who_of(request.scope), here=request.url.path, **view)
+    return render_page(template, now, who_of(request.scope), here=request.url.path, **view)

@@ -5,8 +5,8 @@ from typing import Annotated
 from litestar import get
 from litestar.params import FromPath, FromQuery, QueryParameter
 
-from service.api.routes.session import AnyRequest, Cursor, asked_by
-from service.queries.dataset_lookup import dataset_named
+from service.api.routes.session import AnyRequest, Cursor, session
+from service.queries.dataset_lookup import resolve_dataset
 from service.queries.run_shapes import RecentRuns, RunAnswer
 from service.queries.runs import NO_RUNS, recent_runs, run
 
@@ -16,7 +16,7 @@ _Limit = Annotated[int, QueryParameter(ge=1, le=1_000, description="Maximum numb
 @get("/api/v1/runs/{run_id:str}", query="run", access="run", is_cut=True, sync_to_thread=True)
 def get_run(request: AnyRequest, run_id: FromPath[str]) -> RunAnswer:
     """Every run of this id, with what it read and wrote; two jobs that share one are two runs."""
-    with asked_by(request) as asked:
+    with session(request) as asked:
         return run(asked.reader, run_id, asked.visibility)
 
 
@@ -32,6 +32,6 @@ def get_runs(
     """List the newest runs that read or wrote a dataset, with the times of their events."""
     if not dataset:
         return NO_RUNS
-    with asked_by(request) as asked:
-        named = dataset_named(asked.reader, dataset, dataset_namespace, asked.visibility)
+    with session(request) as asked:
+        named = resolve_dataset(asked.reader, dataset, dataset_namespace, asked.visibility)
         return recent_runs(asked.reader, named, asked.visibility, limit=limit, cursor=cursor)

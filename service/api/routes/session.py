@@ -9,7 +9,7 @@ from litestar.params import QueryParameter
 
 from service.api.access.gate import visibility_of
 from service.api.access.visibility import EVERYTHING
-from service.queries.catalog_session import Question, question
+from service.queries.catalog_session import CatalogSession, open_session
 from service.queries.cursors import MOST_CHARACTERS
 
 AnyRequest = Request[Any, Any, State]
@@ -19,8 +19,10 @@ Cursor = Annotated[
 ]
 
 
-def asked_by(request: AnyRequest) -> AbstractContextManager[Question]:
+def session(request: AnyRequest) -> AbstractContextManager[CatalogSession]:
     """Open the catalog session of this request."""
     state = request.app.state
     visibility = visibility_of(request.scope) or EVERYTHING
-    return question(state.settings, state.clock, visibility, state.live and state.live.current())
+    return open_session(
+        state.settings, state.clock, visibility, state.live and state.live.current()
+    )

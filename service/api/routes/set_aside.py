@@ -9,8 +9,8 @@ from typing import Annotated
 from litestar import get
 from litestar.params import QueryParameter
 
-from service.api.routes.pages import page, shown
-from service.api.routes.session import AnyRequest, Cursor, asked_by
+from service.api.routes.pages import page, render
+from service.api.routes.session import AnyRequest, Cursor, session
 from service.queries.set_aside import MOST_LISTED, SetAsidePage, set_aside_events
 
 _Limit = Annotated[
@@ -24,7 +24,7 @@ def get_set_aside_events(
     request: AnyRequest, *, with_requeued: _All = False, limit: _Limit = 100, cursor: Cursor = None
 ) -> SetAsidePage:
     """List events that failed alone and that the pipeline set aside, the newest first."""
-    with asked_by(request) as asked:
+    with session(request) as asked:
         return set_aside_events(
             asked.reader, with_requeued=with_requeued, limit=limit, cursor=cursor
         )
@@ -35,6 +35,6 @@ def get_set_aside_page(
     request: AnyRequest, *, with_requeued: _All = False, cursor: Cursor = None
 ) -> str:
     """Show events that were set aside, and the command that requeues them."""
-    with asked_by(request) as asked:
+    with session(request) as asked:
         found = set_aside_events(asked.reader, with_requeued=with_requeued, cursor=cursor)
-    return shown(request, "set_aside", view=found, all=with_requeued, is_first=cursor is None)
+    return render(request, "set_aside", view=found, all=with_requeued, is_first=cursor is None)

@@ -3,7 +3,7 @@
 from litestar import get
 from litestar.datastructures import State
 
-from service.api.routes.session import AnyRequest, asked_by
+from service.api.routes.session import AnyRequest, session
 from service.queries.objectives import objectives_of
 from service.queries.shapes import SliAnswer
 from service.queries.slis import slis
@@ -13,7 +13,7 @@ from service.queries.status import Status, status
 @get("/api/v1/slis", access="slis", is_cut=True, sync_to_thread=True)
 def get_slis(request: AnyRequest) -> SliAnswer:
     """Every SLI of every tier beside its objective."""
-    with asked_by(request) as asked:
+    with session(request) as asked:
         ratios = objectives_of(request.app.state.policy.current())
         return slis(asked.reader, asked.evaluated, ratios, now=asked.now)
 

@@ -10,9 +10,9 @@ from litestar.params import PathParameter, QueryParameter
 from alerts.operator_actions.suppression_windows import WindowEnding, WindowRequest
 from lineage.process.clock import from_micros
 from service.api.access.gate import who_asks
-from service.api.routes.json_body import MAX_BODY_BYTES, sent
-from service.api.routes.session import AnyRequest, asked_by
-from service.cli.time_args import end_of
+from service.api.routes.json_body import MAX_BODY_BYTES, json_body
+from service.api.routes.session import AnyRequest, session
+from service.cli.time_args import parse_end
 from service.incidents.suppression_windows import Begun, begin_window, end_window
 from service.queries.suppressions import SuppressionList, suppressions
 from service.queries.timestamps import instant_of
@@ -41,7 +41,7 @@ class Planned(
 @get("/api/v1/suppressions", access="suppressions", sync_to_thread=True)
 def get_suppressions(request: AnyRequest, *, with_ended: _Ended = False) -> SuppressionList:
     """Those that hold or are planned, of the policy too."""
-    with asked_by(request) as asked:
+    with session(request) as asked:
         policy = request.app.state.policy.current()
         return suppressions(asked.reader, policy, asked.now, with_ended=with_ended)
 
@@ -54,12 +54,14 @@ def get_suppressions(request: AnyRequest, *, with_ended: _Ended = False) -> Supp
 )
 async def post_suppression(request: AnyRequest) -> Begun:
     """Begin one, or plan it."""
-    action_request = await sent(request, Planned)
+    action_request = await json_body(request, Planned)
     settings, now = request.app.state.settings, request.app.state.clock()
     begin = 0 if action_request.from_ is None else instant_of(action_request.from_, "from")
     wanted = WindowRequest(
         pattern=action_request.pattern,
-        until=end_of(action_request.until, action_request.for_, begin=max(from_micros(begin), now)),
+        until=parse_end(
+            action_request.until, action_request.for_, begin=max(from_micros(begin), now)
+        ),
         begin=begin,
         by=who_asks(request.scope),
         via="api",

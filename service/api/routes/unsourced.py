@@ -5,8 +5,8 @@ from typing import Annotated
 from litestar import get
 from litestar.params import QueryParameter
 
-from service.api.routes.pages import page, shown
-from service.api.routes.session import AnyRequest, asked_by
+from service.api.routes.pages import page, render
+from service.api.routes.session import AnyRequest, session
 from service.queries.unsourced import MOST_HOURS, MOST_LISTED, UnsourcedReads, unsourced_reads
 
 _Limit = Annotated[
@@ -20,13 +20,13 @@ def get_unsourced_reads(
     request: AnyRequest, *, hours: _Hours = 24, limit: _Limit = 100
 ) -> UnsourcedReads:
     """List datasets that were read though no write of them is known, most readers first."""
-    with asked_by(request) as asked:
+    with session(request) as asked:
         return unsourced_reads(asked.reader, asked.now, asked.visibility, hours=hours, limit=limit)
 
 
 @page("/unsourced-reads", access="datasets", is_cut=True)
 def get_unsourced_page(request: AnyRequest, *, hours: _Hours = 24) -> str:
     """Show datasets that were read though no write of them is known."""
-    with asked_by(request) as asked:
+    with session(request) as asked:
         found = unsourced_reads(asked.reader, asked.now, asked.visibility, hours=hours)
-    return shown(request, "unsourced", view=found)
+    return render(request, "unsourced", view=found)

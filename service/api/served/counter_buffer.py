@@ -65,7 +65,7 @@ class Batch(msgspec.Struct):
             self.buckets[at] = self.buckets.get(at, 0.0) + value
 
 
-class Tallies:
+class CounterBuffer:
     """What waits to be written down. Safe for several threads."""
 
     def __init__(self) -> None:

@@ -17,7 +17,7 @@ from service.errors import ServiceError
 _GONE = "http.disconnect"
 
 
-class Listening:
+class DisconnectWatcher:
     """Listens between `async with` and its end; `receive` gives what was heard to the handler."""
 
     def __init__(self, receive: Receive) -> None:

@@ -3,15 +3,15 @@
 from sqlalchemy import Connection, Engine
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
-from lineage.catalog.upsert import added, fold_rows
+from lineage.catalog.engine import write_transaction
+from lineage.catalog.upsert import add_up, fold_rows
 from lineage.states import ALL_TIERS
-from service.api.served.counter_buffer import Batch, Tallies
+from service.api.served.counter_buffer import Batch, CounterBuffer
 
 _AMOUNTS = ("good", "total", "unknown")
 
 
-def write_down(engine: Engine, tallies: Tallies) -> None:
+def flush_counts(engine: Engine, tallies: CounterBuffer) -> None:
     """Add all that waits; what could not be written waits on.
 
     Raises:
@@ -21,7 +21,7 @@ def write_down(engine: Engine, tallies: Tallies) -> None:
     if not batch:
         return
     try:
-        with writing(engine) as connection:
+        with write_transaction(engine) as connection:
             add(connection, batch)
     except BaseException:
         tallies.add(batch)
@@ -37,7 +37,7 @@ def add(connection: Connection, batch: Batch) -> None:
     for (sli, _), amounts in hours.items():
         held = totals.setdefault(sli, [0.0, 0.0, 0.0])
         totals[sli] = [one + other for one, other in zip(held, amounts, strict=True)]
-    folds = dict.fromkeys(_AMOUNTS, added)
+    folds = dict.fromkeys(_AMOUNTS, add_up)
     named = {"tier": ALL_TIERS, "tier_origin": "default"}
     counters = [{"sli": sli, **named, **_named(held)} for sli, held in totals.items()]
     fold_rows(connection, tables.served_counter, counters, folds)
@@ -55,12 +55,12 @@ def _add_figures(connection: Connection, batch: Batch) -> None:
         {**dict(zip(labels, at, strict=True)), "value": value}
         for at, value in batch.buckets.items()
     ]
-    fold_rows(connection, tables.served_bucket, buckets, {"value": added})
+    fold_rows(connection, tables.served_bucket, buckets, {"value": add_up})
     counts = [
         {"metric": metric, "label": label, "value": float(value)}
         for (metric, label), value in batch.counts.items()
     ]
-    fold_rows(connection, tables.served_count, counts, {"value": added})
+    fold_rows(connection, tables.served_count, counts, {"value": add_up})
 
 
 def _sum(amounts: list[float], outcome: str, count: int) -> None:

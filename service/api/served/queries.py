@@ -12,8 +12,8 @@ from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from lineage.process.clock import Clock, to_micros
 from lineage.states import QUERY_LATENCY
-from service.api.served.counter_buffer import Batch, Outcome, Series, Tallies
-from service.api.served.disconnect import Listening, is_last
+from service.api.served.counter_buffer import Batch, CounterBuffer, Outcome, Series
+from service.api.served.disconnect import DisconnectWatcher, is_last
 
 METRIC = "lineage_query_seconds"
 BACKEND = "lineward"
@@ -34,7 +34,7 @@ class Took(msgspec.Struct, frozen=True):
 class QueryTimer:
     """ASGI middleware; what it adds is in memory."""
 
-    def __init__(self, app: ASGIApp, tallies: Tallies, clock: Clock) -> None:
+    def __init__(self, app: ASGIApp, tallies: CounterBuffer, clock: Clock) -> None:
         self._app = app
         self._tallies = tallies
         self._clock = clock
@@ -48,7 +48,7 @@ class QueryTimer:
         started, status = time.perf_counter(), _FAILED
         left_after: float | None = None
 
-        async with Listening(receive) as listening:
+        async with DisconnectWatcher(receive) as listening:
 
             async def watched(message: Message) -> None:
                 nonlocal status, left_after
@@ -64,10 +64,10 @@ class QueryTimer:
             finally:
                 name = PROBE if _is_probe(scope) else str(query)
                 took = Took(time.perf_counter() - started, left_after)
-                self._tallies.add(judged(name, status, took, to_micros(self._clock())))
+                self._tallies.add(judge_query(name, status, took, to_micros(self._clock())))
 
 
-def judged(query: str, status: int, took: Took, at: int) -> Batch:
+def judge_query(query: str, status: int, took: Took, at: int) -> Batch:
     """Count one answer: in the histogram, and in M7 unless it was a probe or ran no query.
 
     Nobody's answer is in no histogram, but for one that was late when they left.

@@ -9,7 +9,7 @@ from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import filled, grid, local, plain, show
 from service.queries.access_audit import MOST_LISTED, AccessFilters, AccessPage
 from service.queries.access_audit import access_audit as find_accesses
-from service.queries.catalog_session import question
+from service.queries.catalog_session import open_session
 from service.runtime.settings import read
 
 app = typer.Typer(add_completion=False)
@@ -26,7 +26,7 @@ def main(  # noqa: PLR0913 - each is an option
     as_json: AsJson = False,
 ) -> None:
     """List accesses to the API and whether the policy allowed them, newest first."""
-    with question(read(data_dir)) as asked:
+    with open_session(read(data_dir)) as asked:
         answer = find_accesses(asked.reader, AccessFilters(who, action, decision), limit=limit)
     show(answer, table, as_json=as_json)
 

@@ -19,7 +19,7 @@ _Yes = Annotated[
 
 
 @app.callback()
-def act() -> None:
+def run() -> None:
     """Run an action of a runbook. Without --yes, print the plan only (dry run)."""
 
 
@@ -171,11 +171,11 @@ def _zoned(text: str | None) -> str | None:
 def _act(
     name: str, given: dict[str, Any], data_dir: Path | None, *, yes: bool, as_json: bool
 ) -> None:
-    from service.actions.action_runner import Asker, act  # noqa: PLC0415 - SQLAlchemy once it is asked
+    from service.actions.action_runner import Requester, run  # noqa: PLC0415 - SQLAlchemy once it is asked
 
     arguments = {field: value for field, value in given.items() if value is not None}
-    asker = Asker(who=getpass.getuser(), via="cli")
-    answer = act(read(data_dir), name, arguments, asker, is_dry=not yes)
+    asker = Requester(who=getpass.getuser(), via="cli")
+    answer = run(read(data_dir), name, arguments, asker, is_dry=not yes)
     done = answer.done
     if as_json:
         print_json(answer)

@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import filled, grid, local, plain, show
 from service.queries.applications import MOST_LISTED, ApplicationList, list_applications
-from service.queries.catalog_session import question
+from service.queries.catalog_session import open_session
 from service.runtime.settings import read
 
 app = typer.Typer(add_completion=False)
@@ -33,7 +33,7 @@ def main(
     as_json: AsJson = False,
 ) -> None:
     """List the last SparkApplication of each job that Kubernetes runs, newest first."""
-    with question(read(data_dir)) as asked:
+    with open_session(read(data_dir)) as asked:
         answer = list_applications(
             asked.reader, without_listener=without_listener, failed=failed, limit=limit
         )

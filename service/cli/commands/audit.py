@@ -9,7 +9,7 @@ from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import filled, grid, local, plain, show
 from service.queries.audit import AuditPage, Wanted
 from service.queries.audit import audit as listed
-from service.queries.catalog_session import question
+from service.queries.catalog_session import open_session
 from service.runtime.settings import read
 
 app = typer.Typer(add_completion=False)
@@ -27,7 +27,7 @@ def main(
     as_json: AsJson = False,
 ) -> None:
     """List operator actions and their results, newest first."""
-    with question(read(data_dir)) as asked:
+    with open_session(read(data_dir)) as asked:
         answer = listed(asked.reader, Wanted(who, action), limit=limit)
     show(answer, table, as_json=as_json, rows=answer.rows)
 

@@ -11,7 +11,7 @@ from service.cli.commands.progress import progress
 from service.cli.terminal import clean, console, plain, print_json
 from service.ingest.backfill import Sender
 from service.ingest.backfill_report import Report
-from service.ingest.event_files import Recorded, events_in, files_in
+from service.ingest.event_files import RecordedEvent, events_in, files_in
 from service.runtime.settings import read
 
 app = typer.Typer(add_completion=False)
@@ -42,7 +42,7 @@ def files(
         raise typer.Exit(_REFUSED)
 
 
-def _all(recordings: list[Path], on_file: Callable[[], None]) -> Iterator[Recorded]:
+def _all(recordings: list[Path], on_file: Callable[[], None]) -> Iterator[RecordedEvent]:
     for recording in recordings:
         yield from events_in(recording)
         on_file()

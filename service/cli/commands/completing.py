@@ -6,7 +6,7 @@ import typer
 
 from service.cli.terminal import clean
 from service.errors import ServiceError
-from service.queries.catalog_session import question
+from service.queries.catalog_session import open_session
 from service.queries.datasets import literal
 from service.runtime.settings import read
 
@@ -28,7 +28,7 @@ def datasets(context: typer.Context, incomplete: str) -> list[str]:
     Names are from events: what a shell would not take as one plain word is not offered.
     """
     try:
-        with question(read(context.params.get("data_dir"))) as asked:
+        with open_session(read(context.params.get("data_dir"))) as asked:
             typed = {"typed": incomplete, "begun": literal(incomplete), "most": _MOST}
             rows = asked.reader.rows(_NAMES, typed)
     except ServiceError:

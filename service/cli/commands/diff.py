@@ -9,11 +9,11 @@ from rich.console import RenderableType
 from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import grid, local, plain, show
 from service.errors import InvalidQuestionError
-from service.queries.catalog_session import question
+from service.queries.catalog_session import open_session
 from service.queries.dataset import duration
 from service.queries.diff import diff, runs_of_job
 from service.queries.diff_shapes import Change, ComparedRun, DatasetDiff, RunDiff
-from service.queries.schema_changes import told
+from service.queries.schema_changes import describe_changes
 from service.runtime.settings import read
 
 app = typer.Typer(add_completion=False)
@@ -37,7 +37,7 @@ def main(  # noqa: PLR0913 - each is an option
     as_json: AsJson = False,
 ) -> None:
     """Show the differences between two runs: code, settings, datasets, schemas and figures."""
-    with question(read(data_dir)) as asked:
+    with open_session(read(data_dir)) as asked:
         if job is not None and first is None:
             first, second = runs_of_job(asked.reader, job, job_namespace)
         if first is None or second is None:
@@ -95,5 +95,5 @@ def _dataset(found: DatasetDiff) -> list[tuple[str, str, str]]:
         return [(name, "yes" if is_first else "no", "no" if is_first else "yes")]
     rows = [_cells(f"{name}: {change.what}", change) for change in found.changes]
     if found.schema is not None:
-        rows += [(f"{name}: schema", "", change) for change in told(found.schema)]
+        rows += [(f"{name}: schema", "", change) for change in describe_changes(found.schema)]
     return rows

@@ -7,7 +7,7 @@ from rich.console import RenderableType
 
 from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import filled, grid, local, plain, show
-from service.queries.catalog_session import question
+from service.queries.catalog_session import open_session
 from service.queries.event_errors import (
     MOST_LISTED,
     PipelineErrorPage,
@@ -37,7 +37,7 @@ def pipeline_errors(
 ) -> None:
     """List events that the pipeline could not read or read only in part, newest first."""
     settings = read(data_dir)
-    with question(settings) as asked:
+    with open_session(settings) as asked:
         answer = find_errors(asked.reader, settings.spool, reason=reason, limit=limit)
     show(answer, error_table, as_json=as_json)
 

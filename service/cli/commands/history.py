@@ -7,11 +7,11 @@ from rich.console import Group, RenderableType
 
 from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
 from service.cli.terminal import filled, grid, local, plain, show
-from service.queries.catalog_session import question
+from service.queries.catalog_session import open_session
 from service.queries.dataset_history import dataset_history
-from service.queries.dataset_lookup import dataset_named
+from service.queries.dataset_lookup import resolve_dataset
 from service.queries.history_shapes import History, SchemaSpan
-from service.queries.schema_changes import told
+from service.queries.schema_changes import describe_changes
 from service.runtime.settings import read
 
 app = typer.Typer(add_completion=False)
@@ -29,8 +29,8 @@ def main(
     as_json: AsJson = False,
 ) -> None:
     """Show how a dataset's schema changed, and its versions, checksums and writes."""
-    with question(read(data_dir)) as asked:
-        named = dataset_named(asked.reader, dataset, namespace)
+    with open_session(read(data_dir)) as asked:
+        named = resolve_dataset(asked.reader, dataset, namespace)
         answer = dataset_history(asked.reader, named, limit=limit)
     show(answer, drawing, as_json=as_json)
 
@@ -62,4 +62,4 @@ def drawing(answer: History) -> RenderableType:
 def _changed(span: SchemaSpan) -> str:
     if span.change is None:
         return f"{len(span.fields)} fields, the first that is known"
-    return "; ".join(told(span.change))
+    return "; ".join(describe_changes(span.change))

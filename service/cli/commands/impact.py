@@ -5,9 +5,9 @@ from rich.console import RenderableType
 
 from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
 from service.cli.terminal import filled, grid, local, plain, show, state
-from service.queries.catalog_session import question
+from service.queries.catalog_session import open_session
 from service.queries.dataset import duration
-from service.queries.dataset_lookup import dataset_named
+from service.queries.dataset_lookup import resolve_dataset
 from service.queries.impact import Impact, impact
 from service.runtime.settings import read
 
@@ -23,8 +23,8 @@ def main(
     as_json: AsJson = False,
 ) -> None:
     """Show all downstream datasets with owners and tiers, most severe first."""
-    with question(read(data_dir)) as asked:
-        named = dataset_named(asked.reader, dataset, namespace)
+    with open_session(read(data_dir)) as asked:
+        named = resolve_dataset(asked.reader, dataset, namespace)
         answer = impact(asked, named)
     show(answer, table, as_json=as_json, prefix="incomplete: ")
 

@@ -8,7 +8,7 @@ import typer
 
 from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import console, plain, print_json
-from service.queries.catalog_session import question
+from service.queries.catalog_session import open_session
 from service.runtime.settings import Settings, read
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def do(  # noqa: PLR0913 - what an ask is made of
     Raises:
         ServiceError: it is refused.
     """
-    with question(settings) as asked:  # that there is a catalog, before anything opens one
+    with open_session(settings) as asked:  # that there is a catalog, before anything opens one
         now = asked.now
     from alerts.operator_actions.command_requests import CommandRequest  # noqa: PLC0415 - SQLAlchemy only once there is a catalog
     from service.incidents.incident_commands import outcome, put  # noqa: PLC0415 - as above

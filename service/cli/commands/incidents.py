@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 
 from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import grid, local, plain, show
-from service.queries.catalog_session import question
+from service.queries.catalog_session import open_session
 from service.queries.incident_shapes import IncidentDetail, IncidentPage, IncidentRow
 from service.queries.incidents import incident, incidents
 from service.runtime.settings import read
@@ -28,7 +28,7 @@ def main(
     as_json: AsJson = False,
 ) -> None:
     """Show incidents: one for each fault, with the number of affected datasets."""
-    with question(read(data_dir)) as asked:
+    with open_session(read(data_dir)) as asked:
         answer: IncidentPage | IncidentDetail = (
             incidents(asked.reader, is_over_too=is_over_too, limit=limit)
             if incident_id is None

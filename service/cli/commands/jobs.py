@@ -7,7 +7,7 @@ from rich.console import RenderableType
 
 from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import filled, grid, local, plain, show, state
-from service.queries.catalog_session import question
+from service.queries.catalog_session import open_session
 from service.queries.dataset import duration
 from service.queries.jobs import MOST_LISTED, JobPage
 from service.queries.jobs import jobs as find_jobs
@@ -29,7 +29,7 @@ def main(
     as_json: AsJson = False,
 ) -> None:
     """List jobs with their last runs, including jobs without datasets."""
-    with question(read(data_dir)) as asked:
+    with open_session(read(data_dir)) as asked:
         answer = find_jobs(asked.reader, contains=contains, limit=limit)
     show(answer, table, as_json=as_json)
 

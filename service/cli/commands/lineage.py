@@ -13,12 +13,12 @@ from service.cli.commands.options import AsJson, DataDir, Namespace, completed_d
 from service.cli.commands.past import past_drawing
 from service.cli.terminal import local, plain, show, state
 from service.errors import InvalidQuestionError
-from service.queries.catalog_session import Question, question
+from service.queries.catalog_session import CatalogSession, open_session
 from service.queries.column_lineage import column_lineage
 from service.queries.column_shapes import ColumnLineage
 from service.queries.columns import dataset_or_column_named
 from service.queries.dataset import duration
-from service.queries.dataset_lookup import Dataset, dataset_named
+from service.queries.dataset_lookup import Dataset, resolve_dataset
 from service.queries.edge_origins import ORIGIN_WORDS
 from service.queries.lineage import lineage
 from service.queries.lineage_at import past_lineage
@@ -56,22 +56,22 @@ def main(  # noqa: PLR0913 - each is an option
     as_json: AsJson = False,
 ) -> None:
     """Show upstream and downstream of a dataset (with its last run) or of a column."""
-    with question(read(data_dir)) as asked:
+    with open_session(read(data_dir)) as asked:
         named, field = _named(asked, dataset, namespace, column)
         answer = _answer(asked, named, field, depth=depth, at=at)
     show(answer, _drawn, as_json=as_json, prefix="incomplete: ")
 
 
 def _named(
-    asked: Question, name: str, namespace: str | None, column: str | None
+    asked: CatalogSession, name: str, namespace: str | None, column: str | None
 ) -> tuple[Dataset, str | None]:
     if column is not None:
-        return dataset_named(asked.reader, name, namespace), column
+        return resolve_dataset(asked.reader, name, namespace), column
     return dataset_or_column_named(asked.reader, name, namespace)
 
 
 def _answer(
-    asked: Question, named: Dataset, column: str | None, *, depth: int, at: str | None
+    asked: CatalogSession, named: Dataset, column: str | None, *, depth: int, at: str | None
 ) -> Lineage | PastLineage | ColumnLineage:
     if column is None and at is None:
         return lineage(asked, named, depth=depth)

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import grid, plain, plain_lines, show
-from service.queries.catalog_session import question
+from service.queries.catalog_session import open_session
 from service.queries.lint.answer import MOST_FINDINGS, lint
 from service.queries.lint.claims import TIER_TAG
 from service.queries.lint.shapes import Finding, LintAnswer
@@ -25,7 +25,7 @@ def main(
     as_json: AsJson = False,
 ) -> None:
     """List datasets that may have two names, with the policy line that joins them."""
-    with question(read(data_dir)) as asked:
+    with open_session(read(data_dir)) as asked:
         answer = lint(asked.reader, limit=limit)
     show(answer, page, as_json=as_json)
     if not as_json:

@@ -13,7 +13,7 @@ from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import clean, console, grid, local, plain, print_json
 from service.errors import InvalidQuestionError
 from service.ingest.marquez.settings import MarquezSettings, read_marquez
-from service.queries.catalog_session import question
+from service.queries.catalog_session import open_session
 from service.queries.dataset import duration
 from service.queries.marquez import Compared, Forwarding, MarquezStatus, marquez_status
 from service.runtime.settings import read
@@ -38,7 +38,7 @@ def run() -> None:
 def status(data_dir: DataDir = None, *, as_json: AsJson = False) -> None:
     """Show forwarded, set-aside and pulled events, and runs that one side misses."""
     settings = read(data_dir)
-    with question(settings) as asked:
+    with open_session(settings) as asked:
         answer = marquez_status(asked.reader, settings, asked.now)
     if as_json:
         print_json(answer)
@@ -91,7 +91,7 @@ def resend(
     )
     from service.ingest.marquez.resend import resend as send_again  # noqa: PLC0415 - as above
 
-    with question(read(data_dir)) as asked:
+    with open_session(read(data_dir)) as asked:
         events = set_aside(asked.reader, numbers or [])
     if bodies:
         print_bodies(events)

@@ -9,7 +9,7 @@ import typer
 from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import print_json
 from service.errors import RejectedInputError
-from service.queries.catalog_session import question
+from service.queries.catalog_session import open_session
 from service.runtime.settings import read
 
 app = typer.Typer(add_completion=False)
@@ -54,7 +54,7 @@ def check(
 def suggest(data_dir: DataDir = None) -> None:
     """Print a draft of a policy as YAML, based on the datasets seen."""
     settings = read(data_dir)
-    with question(settings):  # that there is a catalog, before anything opens (and makes) one
+    with open_session(settings):  # that there is a catalog, before anything opens (and makes) one
         pass
     from lineage.catalog.engine import open_catalog  # noqa: PLC0415 - not for those who only check
     from lineage.policy.suggest import suggest as drafted  # noqa: PLC0415 - as above

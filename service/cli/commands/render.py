@@ -28,7 +28,7 @@ from service.ingest.spark.spark_conf import (
     Place,
     as_arguments,
     as_properties,
-    lossless,
+    lossless_settings,
     package,
 )
 from service.runtime.settings import read
@@ -147,7 +147,7 @@ def _print_cluster(
 
 
 def _print_machine(place: Place, *, as_json: bool, arguments: bool) -> None:
-    lines = lossless(place)
+    lines = lossless_settings(place)
     if as_json:
         print_json({one.name: one.value for one in lines})
     elif arguments:

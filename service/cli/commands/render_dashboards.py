@@ -66,9 +66,9 @@ def rendered_dashboards(
     policy: Path | None, url: str | None, option: str = "--url"
 ) -> dict[str, str]:
     """JSON by uid, of the policy and the address that are given, or of the settings."""
-    from dashboards.grafana.rendering import rendered  # noqa: PLC0415 - as above
+    from dashboards.grafana.rendering import render_document  # noqa: PLC0415 - as above
 
-    return rendered(policy_in(policy), checked(option, url or read().service_url))
+    return render_document(policy_in(policy), checked(option, url or read().service_url))
 
 
 def _write(out: Path | None, files: dict[str, str]) -> None:

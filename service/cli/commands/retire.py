@@ -7,8 +7,8 @@ import typer
 from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
 from service.cli.terminal import console, plain, print_json
 from service.errors import RejectedInputError
-from service.queries.catalog_session import question
-from service.queries.dataset_lookup import dataset_named
+from service.queries.catalog_session import open_session
+from service.queries.dataset_lookup import resolve_dataset
 from service.runtime.settings import read
 
 app = typer.Typer(add_completion=False)
@@ -28,8 +28,8 @@ def main(
         message = "--note: say why it is retired"
         raise RejectedInputError(message)
     settings = read(data_dir)
-    with question(settings) as asked:
-        named, now = dataset_named(asked.reader, dataset, namespace), asked.now
+    with open_session(settings) as asked:
+        named, now = resolve_dataset(asked.reader, dataset, namespace), asked.now
     from service.queries.retirement import retire  # noqa: PLC0415 - SQLAlchemy only once there is a dataset
 
     retire(settings, named, note.strip(), now=now)

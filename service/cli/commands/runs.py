@@ -7,9 +7,9 @@ from rich.console import Group, RenderableType
 
 from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
 from service.cli.terminal import grid, local, plain, show, state
-from service.queries.catalog_session import question
+from service.queries.catalog_session import open_session
 from service.queries.dataset import duration
-from service.queries.dataset_lookup import dataset_named
+from service.queries.dataset_lookup import resolve_dataset
 from service.queries.older import where_older_runs_are
 from service.queries.run_shapes import RecentRuns
 from service.queries.runs import recent_runs
@@ -28,8 +28,8 @@ def main(
     as_json: AsJson = False,
 ) -> None:
     """List the newest runs that read or wrote a dataset."""
-    with question(read(data_dir)) as asked:
-        named = dataset_named(asked.reader, dataset, namespace)
+    with open_session(read(data_dir)) as asked:
+        named = resolve_dataset(asked.reader, dataset, namespace)
         answer = recent_runs(asked.reader, named, limit=limit)
     show(answer, listed, as_json=as_json)
 

@@ -7,7 +7,7 @@ from rich.console import RenderableType
 
 from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import filled, grid, local, plain, show
-from service.queries.catalog_session import question
+from service.queries.catalog_session import open_session
 from service.queries.set_aside import MOST_LISTED, SetAsidePage, set_aside_events
 from service.runtime.settings import read
 
@@ -23,7 +23,7 @@ def main(
     as_json: AsJson = False,
 ) -> None:
     """List events that the pipeline set aside because they failed, newest first."""
-    with question(read(data_dir)) as asked:
+    with open_session(read(data_dir)) as asked:
         answer = set_aside_events(asked.reader, with_requeued=with_requeued, limit=limit)
     show(answer, table, as_json=as_json)
 

@@ -13,11 +13,11 @@ from lineage.process.role import stop_on_signals
 from service.cli.commands.options import AsJson
 from service.cli.terminal import plain_lines, print_json
 from service.errors import RejectedInputError
-from service.ingest.collector_client import Reach, StoppedError, Target, read_token
-from service.ingest.event_uploader import Poster
+from service.ingest.collector_client import CollectorClient, StoppedError, Target, read_token
+from service.ingest.event_uploader import EventUploader
 from service.ingest.ship.positions import Positions
 from service.ingest.ship.shipper import PATTERNS, Shipped, Shipper
-from service.runtime.data_dir_lock import holding
+from service.runtime.data_dir_lock import hold
 from service.runtime.settings import read
 
 app = typer.Typer(add_completion=False)
@@ -64,10 +64,10 @@ def main(  # noqa: PLR0913 - each is an option of the command
         read_token(target.token_file)
     _require_folder(folder)
     kept = _made(state or folder / _STATE)
-    with holding(kept / "lock", f"`lineward ship` already runs on {folder}"):
+    with hold(kept / "lock", f"`lineward ship` already runs on {folder}"):
         positions = Positions(kept / "positions.json")
         stopping = stop_on_signals()
-        poster = Poster(Reach(target, stopping=stopping, on_trouble=_report))
+        poster = EventUploader(CollectorClient(target, stopping=stopping, on_trouble=_report))
         shipper = Shipper(folder, positions, poster, match or PATTERNS)
         _run(shipper, stopping, once=once)
     _show(shipper.report, as_json=as_json)

@@ -6,7 +6,7 @@ from rich.text import Text
 
 from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import grid, local, plain, show
-from service.queries.catalog_session import question
+from service.queries.catalog_session import open_session
 from service.queries.objectives import objectives
 from service.queries.shapes import SliAnswer, SliRow
 from service.queries.slis import is_met, slis
@@ -20,7 +20,7 @@ app = typer.Typer(add_completion=False)
 def main(data_dir: DataDir = None, *, as_json: AsJson = False) -> None:
     """Show every SLI by tier, beside its objective."""
     settings = read(data_dir)
-    with question(settings) as asked:
+    with open_session(settings) as asked:
         answer = slis(asked.reader, asked.evaluated, objectives(settings), now=asked.now)
     show(answer, table, as_json=as_json, rows=answer.slis)
 

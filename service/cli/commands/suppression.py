@@ -12,9 +12,9 @@ from lineage.process.clock import from_micros, to_micros
 from service.cli.commands.incident import do
 from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import console, filled, grid, local, plain, print_json, show, warn
-from service.cli.time_args import end_of
+from service.cli.time_args import parse_end
 from service.errors import InvalidQuestionError
-from service.queries.catalog_session import question
+from service.queries.catalog_session import open_session
 from service.queries.suppressions import SuppressionList
 from service.queries.suppressions import suppressions as listed
 from service.queries.timestamps import instant_of, iso
@@ -48,10 +48,10 @@ def suppress(  # noqa: PLR0913, PLR0917 - each is an option
 ) -> None:
     """Suppress an incident, or all incidents of matching datasets, until a given time."""
     settings = read(data_dir)
-    with question(settings) as asked:
+    with open_session(settings) as asked:
         now = asked.now
     start = now if begin is None else from_micros(instant_of(begin, "--from"))
-    end = end_of(until, length, begin=max(start, now), place="--")
+    end = parse_end(until, length, begin=max(start, now), place="--")
     if not _INCIDENT.fullmatch(what):
         wanted = {"pattern": what, "until": end, "begin": to_micros(start), "name": name}
         _begin_window(settings, wanted | {"reason": reason}, now, as_json=as_json)
@@ -81,7 +81,7 @@ def unsuppress(
     if not what.isascii() or not what.isdigit() or len(what) > 15:  # noqa: PLR2004 - of 16 is an id
         message = f"expected a window's number or an incident's id, got {what[:80]!r}"
         raise InvalidQuestionError(message)
-    with question(settings) as asked:
+    with open_session(settings) as asked:
         now = asked.now
     from alerts.operator_actions.suppression_windows import WindowEnding  # noqa: PLC0415 - SQLAlchemy only from here on
     from service.incidents.suppression_windows import end_window  # noqa: PLC0415 - as above
@@ -104,7 +104,7 @@ def suppressions(
     settings = read(data_dir)
     from service.runtime.policies import policy_for  # noqa: PLC0415 - YAML only here
 
-    with question(settings) as asked:
+    with open_session(settings) as asked:
         answer = listed(asked.reader, policy_for(settings), asked.now, with_ended=ended)
     show(answer, table, as_json=as_json, rows=answer.suppressions)
 

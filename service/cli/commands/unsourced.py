@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from lineage.process.clock import system_clock
 from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import filled, grid, local, plain, show
-from service.queries.catalog_session import question
+from service.queries.catalog_session import open_session
 from service.queries.unsourced import MOST_HOURS, MOST_LISTED, UnsourcedReads, unsourced_reads
 from service.runtime.settings import read
 
@@ -24,7 +24,7 @@ def main(
     as_json: AsJson = False,
 ) -> None:
     """List datasets that were read without a known write, most readers first."""
-    with question(read(data_dir)) as asked:
+    with open_session(read(data_dir)) as asked:
         answer = unsourced_reads(asked.reader, system_clock(), hours=hours, limit=limit)
     show(answer, table, as_json=as_json)
 

@@ -4,9 +4,9 @@ import typer
 
 from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
 from service.cli.terminal import console, plain, print_json, state
-from service.queries.catalog_session import question
+from service.queries.catalog_session import open_session
 from service.queries.dataset import why
-from service.queries.dataset_lookup import dataset_named
+from service.queries.dataset_lookup import resolve_dataset
 from service.runtime.settings import read
 
 app = typer.Typer(add_completion=False)
@@ -21,8 +21,10 @@ def main(
     as_json: AsJson = False,
 ) -> None:
     """Explain why a dataset is good, bad, failing, learning or unknown."""
-    with question(read(data_dir)) as asked:
-        answer = why(asked.reader, dataset_named(asked.reader, dataset, namespace), asked.evaluated)
+    with open_session(read(data_dir)) as asked:
+        answer = why(
+            asked.reader, resolve_dataset(asked.reader, dataset, namespace), asked.evaluated
+        )
     if as_json:
         print_json(answer)
         return

@@ -8,7 +8,7 @@ import msgspec
 from sqlalchemy import Engine, select, update
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.reader import Reader, open_reader
 from service.errors import ServiceError
 from service.incidents.diagnosis.lost_pods import compare_pods
@@ -33,7 +33,7 @@ class Diagnostician:
             return
         with open_reader(self._url) as reader:
             found = {row.incident_id: _compared(reader, *row[1:]) for row in waiting}
-        with writing(engine) as connection:
+        with write_transaction(engine) as connection:
             for number, diagnosis in found.items():
                 encoded = msgspec.json.encode(diagnosis).decode()
                 mine = _incident.c.incident_id == number

@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from service.queries.diff_shapes import Change, DatasetDiff, RunDiff
-from service.queries.schema_changes import told
+from service.queries.schema_changes import describe_changes
 
 _MOST_KEPT = 20
 # What people change, the most telling first; then what the engine was told, then what it was given.
@@ -83,7 +83,7 @@ def _of(change: Change) -> Difference:
 
 def _schema(one: DatasetDiff) -> Iterator[Difference]:
     if one.schema is not None:
-        yield Difference(f"schema of {one.dataset}", None, ", ".join(told(one.schema)))
+        yield Difference(f"schema of {one.dataset}", None, ", ".join(describe_changes(one.schema)))
 
 
 def _presence(one: DatasetDiff) -> Iterator[Difference]:

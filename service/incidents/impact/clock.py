@@ -6,7 +6,7 @@ import msgspec
 from sqlalchemy import Connection, Engine, update
 
 from alerts.notify.notification_state import NotificationState
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.tables import incident
 from lineage.process.clock import Clock, to_micros
 from lineage.states import IMPACT_ANALYSIS
@@ -18,7 +18,7 @@ from service.incidents.impact.pages import (
     fault_of,
     is_by_provider,
     load_state,
-    paged,
+    paged_incidents,
     running,
 )
 
@@ -47,7 +47,7 @@ class ImpactClock:
         news = [(page, after) for page, after in looked if after != page]
         if not news:
             return
-        with writing(engine) as connection:
+        with write_transaction(engine) as connection:
             batch = Batch()
             for page, after in news:
                 if _keep(connection, page, after):
@@ -57,7 +57,7 @@ class ImpactClock:
 
 def _walked(connection: Connection, page: Page, now: int) -> Page:
     """Return the page as it is now."""
-    since = paged(connection, page)
+    since = paged_incidents(connection, page)
     fault_at = page.fault_at
     if fault_at is None:
         fault = fault_of(connection, page, since)

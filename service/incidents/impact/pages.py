@@ -87,7 +87,7 @@ def running(connection: Connection, since: int) -> list[Page]:
     return [Page(*row) for row in connection.execute(_RUNNING, {"since": since})]
 
 
-def paged(connection: Connection, page: Page) -> Paged:
+def paged_incidents(connection: Connection, page: Page) -> Paged:
     """Since when people are to be told of it as a page."""
     first, at = connection.execute(_PAGED, {"incident": page.incident_id}).one()
     return Paged(at, first < at)

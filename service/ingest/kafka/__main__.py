@@ -12,8 +12,8 @@ from lineage.process.health import HEALTH
 from lineage.process.health_port import serve_health
 from lineage.process.role import begin_role, stop_on_signals
 from service.errors import RejectedInputError
-from service.ingest.collector_client import Reach, Target, read_token
-from service.ingest.event_uploader import Poster
+from service.ingest.collector_client import CollectorClient, Target, read_token
+from service.ingest.event_uploader import EventUploader
 from service.ingest.kafka.feed import Feed
 from service.ingest.kafka.settings import client_settings, read
 from service.runtime.settings import Settings
@@ -51,14 +51,14 @@ def main() -> int:
     return 0
 
 
-def _poster(shared: Settings, stopping: Event) -> Poster:
+def _poster(shared: Settings, stopping: Event) -> EventUploader:
     target = Target(
         url=shared.collector,
         origin=origins.KAFKA,
         token_file=shared.collector_token_file,
         secret_file=shared.reader_secret,
     )
-    return Poster(Reach(target, stopping=stopping, on_trouble=_report))
+    return EventUploader(CollectorClient(target, stopping=stopping, on_trouble=_report))
 
 
 def _report(trouble: str) -> None:

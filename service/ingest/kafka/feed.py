@@ -12,9 +12,9 @@ import msgspec
 import structlog
 from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
 
-from service.ingest.batching import lots
+from service.ingest.batching import batch_events
 from service.ingest.collector_client import StoppedError
-from service.ingest.event_uploader import Poster
+from service.ingest.event_uploader import EventUploader
 
 _MOST_MESSAGES = 200
 _WAIT_SECONDS = 0.2
@@ -50,7 +50,7 @@ class Received(msgspec.Struct, frozen=True):
 class Feed:
     """Messages of one consumer, on their way to one collector."""
 
-    def __init__(self, consumer: Consumer, poster: Poster) -> None:
+    def __init__(self, consumer: Consumer, poster: EventUploader) -> None:
         self._consumer = consumer
         self._poster = poster
         self._trouble = ""
@@ -82,7 +82,7 @@ class Feed:
         return len(received)
 
     def _land(self, events: Sequence[Received]) -> None:
-        for batch in lots(events):
+        for batch in batch_events(events):
             bodies = [event.body for event in batch]
             for one in self._poster.post(bodies, [event.where for event in batch]):
                 event = batch[one.index]

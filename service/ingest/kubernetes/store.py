@@ -19,7 +19,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import SQLAlchemyError
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.tables.kubernetes import BY_EVENTS
 from lineage.catalog.trouble import CatalogError
 from lineage.catalog.upsert import fold_rows, newest
@@ -76,7 +76,7 @@ class WatchState:
 
     def end_list(self, began_at: int) -> None:
         """Note that a list is complete. What a long pause before it hid is lost."""
-        with writing(self.engine) as connection:
+        with write_transaction(self.engine) as connection:
             known = connection.execute(select(_watch).where(*self._mine())).one_or_none()
             until = known.complete_until if known else None
             is_whole = until is not None and began_at - until <= LONGEST_PAUSE_MICROS
@@ -88,7 +88,7 @@ class WatchState:
         HEALTH.succeed(self._part)
         if self._problem is None and at - self._noted_at < _NOTED_EACH_MICROS:
             return
-        with writing(self.engine) as connection:
+        with write_transaction(self.engine) as connection:
             self._write(connection, complete_until=at, problem=None, problem_since=None)
         self._noted_at, self._problem = at, None
 
@@ -98,7 +98,7 @@ class WatchState:
         if problem == self._problem:
             return
         try:
-            with writing(self.engine) as connection:
+            with write_transaction(self.engine) as connection:
                 self._write(connection, problem=problem, problem_since=at)
         except (SQLAlchemyError, CatalogError) as error:
             # The catalog may be the problem; the supervisor knows it by now.
@@ -144,7 +144,7 @@ class ApplicationStore(WatchState):
 
     def end_list(self, began_at: int) -> None:
         """Mark what the list did not have as deleted."""
-        with writing(self.engine) as connection:
+        with write_transaction(self.engine) as connection:
             gone = (*self._existing, _application.c.seen_at < began_at)
             self._mark_deleted(connection, began_at, *gone)
         super().end_list(began_at)
@@ -162,7 +162,7 @@ class ApplicationStore(WatchState):
         rows = [applications.row_of(each, self._reading, at) for each in objects]
         uids = [row["uid"] for row in rows]
         folds = dict.fromkeys(rows[0].keys() - _KEPT, newest)
-        with writing(self.engine) as connection:
+        with write_transaction(self.engine) as connection:
             fold_rows(connection, _application, rows, folds)
             if is_deleted:
                 self._mark_deleted(connection, at, _application.c.uid.in_(uids))
@@ -193,7 +193,7 @@ class PodStore(WatchState):
         found = (pods.row_of(each, at) for each in objects)
         rows = [row for row in found if row is not None]
         if rows:
-            with writing(self.engine) as connection:
+            with write_transaction(self.engine) as connection:
                 fold_rows(connection, tables.spark_pod_failure, rows)
 
     def delete(self, objects: Sequence[Manifest], at: int) -> None:
@@ -208,7 +208,7 @@ def forget_others(engine: Engine, watched: Iterable[Resource], at: int) -> None:
     """
     kept = {(each.name, each.namespace) for each in watched}
     namespaces = [namespace for name, namespace in kept if name == APPLICATIONS]
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         for row in connection.execute(select(_watch.c.resource, _watch.c.kube_namespace)).all():
             if tuple(row) not in kept:
                 mine = (_watch.c.resource == row[0], _watch.c.kube_namespace == row[1])

@@ -1,4 +1,4 @@
-"""`python -m service.ingest.marquez`: the marquez role, a process of its own beside the collector."""
+"""`python -m service.ingest.marquez`: the marquez role, a process beside the collector."""
 
 import asyncio
 import signal

@@ -64,7 +64,7 @@ class Trial(msgspec.Struct):
     passes: int = 0
 
 
-class Courier:
+class EventSender:
     """Delivers events, so many at a time; knows how Marquez fares from what becomes of all."""
 
     def __init__(self, marquez: Marquez, bounds: MarquezSettings) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import structlog
 
 from lineage.process.clock import Clock, to_micros
-from service.ingest.marquez.deliver import Courier, RejectedError, StoppedError, pause
+from service.ingest.marquez.deliver import EventSender, RejectedError, StoppedError, pause
 from service.ingest.marquez.known import Seen, known_of
 from service.ingest.marquez.spooled import Spooled, last_seq, spooled_after
 from service.ingest.marquez.store import SetAside, Store, in_catalog
@@ -55,7 +55,7 @@ class Forwarder:
     """One reader of the spool; its lanes, one a run, share the courier's connections."""
 
     def __init__(
-        self, spool: Path, store: Store, courier: Courier, *, seen: Seen, clock: Clock
+        self, spool: Path, store: Store, courier: EventSender, *, seen: Seen, clock: Clock
     ) -> None:
         self._spool = spool
         self._store = store

@@ -15,7 +15,7 @@ import msgspec
 from lineage.periods import Monotonic, Period
 from lineage.process.clock import Clock, to_micros
 from service.ingest.backfill import Sender
-from service.ingest.event_files import Recorded
+from service.ingest.event_files import RecordedEvent
 from service.ingest.marquez.client import Marquez
 from service.ingest.marquez.known import Pulled, Seen, known_of
 from service.ingest.marquez.spooled import latest_bodies
@@ -146,7 +146,7 @@ async def send_unseen(sender: Sender, seen: Seen, page: Sequence[Pulled]) -> Non
 def _send_all(sender: Sender, events: Sequence[Pulled]) -> None:
     # In place of a file, a rejection names the run.
     recorded = (
-        Recorded(Path(event.known.whose), position, event.body)
+        RecordedEvent(Path(event.known.whose), position, event.body)
         for position, event in enumerate(events, start=1)
     )
     for _ in sender.send(recorded):

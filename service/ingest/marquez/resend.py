@@ -15,7 +15,7 @@ SELECT spool_seq, run, reason, body, body_bytes FROM marquez_set_aside ORDER BY 
 """
 
 
-class Aside(msgspec.Struct, frozen=True):
+class DeadLetter(msgspec.Struct, frozen=True):
     """Event that was set aside.
 
     Attributes:
@@ -38,14 +38,14 @@ class Resent(msgspec.Struct, frozen=True):
     detail: str
 
 
-def set_aside(reader: Reader, wanted: Sequence[int]) -> list[Aside]:
+def set_aside(reader: Reader, wanted: Sequence[int]) -> list[DeadLetter]:
     """Return the events of these numbers, all without any, in the order of acceptance.
 
     Raises:
         InvalidQuestionError: a number is none of them.
     """
     found = [
-        Aside(seq, run, reason, bytes(body), len(body) == size)
+        DeadLetter(seq, run, reason, bytes(body), len(body) == size)
         for seq, run, reason, body, size in reader.rows(_ASIDE)
     ]
     if unknown := sorted(set(wanted) - {one.spool_seq for one in found}):
@@ -54,7 +54,7 @@ def set_aside(reader: Reader, wanted: Sequence[int]) -> list[Aside]:
     return [one for one in found if not wanted or one.spool_seq in wanted]
 
 
-def print_bodies(events: Sequence[Aside]) -> None:
+def print_bodies(events: Sequence[DeadLetter]) -> None:
     """Write one body a line, as it was received: line ends in JSON have no meaning there."""
     for one in events:
         line = one.body.replace(b"\r", b" ").replace(b"\n", b" ")
@@ -62,7 +62,7 @@ def print_bodies(events: Sequence[Aside]) -> None:
     sys.stdout.buffer.flush()
 
 
-async def resend(bounds: MarquezSettings, events: Sequence[Aside]) -> list[Resent]:
+async def resend(bounds: MarquezSettings, events: Sequence[DeadLetter]) -> list[Resent]:
     """Send each once, one after the other; none is struck off, and sent twice it is there twice."""
     marquez = Marquez(bounds)
     try:
@@ -71,7 +71,7 @@ async def resend(bounds: MarquezSettings, events: Sequence[Aside]) -> list[Resen
         await marquez.close()
 
 
-async def _sent(marquez: Marquez, one: Aside) -> Resent:
+async def _sent(marquez: Marquez, one: DeadLetter) -> Resent:
     if not one.is_whole:
         return Resent(one.spool_seq, one.run, "cut", f"{len(one.body)} bytes are stored")
     verdict = await marquez.post(one.body)

@@ -12,7 +12,7 @@ from service.errors import ServiceError
 from service.ingest.backfill import Sender
 from service.ingest.marquez.client import Marquez
 from service.ingest.marquez.compare import Comparer
-from service.ingest.marquez.deliver import Courier, pause
+from service.ingest.marquez.deliver import EventSender, pause
 from service.ingest.marquez.forward import Forwarder
 from service.ingest.marquez.known import Seen
 from service.ingest.marquez.probe import Prober
@@ -58,7 +58,7 @@ def _works(
         _every(bounds.compare_seconds, comparer.round, first_seconds=first),
     ]
     if bounds.forward:
-        courier = Courier(marquez, bounds)
+        courier = EventSender(marquez, bounds)
         works.append(Forwarder(settings.spool, store, courier, seen=seen, clock=clock).run)
     if bounds.pull:
         # A round that fails comes again: its retries need not be long.

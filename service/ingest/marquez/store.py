@@ -11,7 +11,7 @@ from sqlalchemy.exc import OperationalError
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, wait_fixed
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.tables.marquez import READER
 
 _T = TypeVar("_T")
@@ -79,7 +79,7 @@ class Store:
     def cursor(self) -> int:
         """Return how far the spool was forwarded; the first time write 0, so that events wait."""
         cursor = tables.reader_cursor
-        with writing(self._engine) as connection:
+        with write_transaction(self._engine) as connection:
             found = connection.scalar(select(cursor.c.seq).where(cursor.c.reader == READER))
             if found is None:
                 connection.execute(insert(cursor).values(reader=READER, seq=0))
@@ -87,7 +87,7 @@ class Store:
 
     def note_forwarded(self, seq: int, events: int) -> None:
         """Record that all up to and with `seq` is done; `events` were sent since the last note."""
-        with writing(self._engine) as connection:
+        with write_transaction(self._engine) as connection:
             _put(connection, tables.reader_cursor, {"reader": READER}, {"seq": seq})
             _count(connection, {"forwarded": events})
 
@@ -95,7 +95,7 @@ class Store:
         """Keep the newest 1,000, each cut to 64 KiB; a repeat of one counts once."""
         table = tables.marquez_set_aside
         given = msgspec.structs.asdict(row) | {"body": row.body[:_MAX_SET_ASIDE_BYTES]}
-        with writing(self._engine) as connection:
+        with write_transaction(self._engine) as connection:
             if _put(connection, table, {"spool_seq": given.pop("spool_seq")}, given):
                 _count(connection, {f"set_aside:{row.reason}": 1})
             newest = select(table.c.spool_seq).order_by(table.c.spool_seq.desc())
@@ -105,7 +105,7 @@ class Store:
     def pull_state(self, url: str, now: int) -> PullState:
         """Return how far this Marquez was pulled; the first time it begins now."""
         table = tables.marquez_pull
-        with writing(self._engine) as connection:
+        with write_transaction(self._engine) as connection:
             row = connection.execute(select(table).where(table.c.url == url)).first()
             if row is not None:
                 return PullState(row.started_at, row.through)
@@ -121,7 +121,7 @@ class Store:
             taken: by the collector since the last note.
             rejected: likewise.
         """
-        with writing(self._engine) as connection:
+        with write_transaction(self._engine) as connection:
             values = {"through": through}
             connection.execute(
                 update(tables.marquez_pull).where(tables.marquez_pull.c.url == url).values(values)
@@ -132,7 +132,7 @@ class Store:
         """Keep it, and those of a week."""
         table = tables.marquez_probe
         given = msgspec.structs.asdict(probe)
-        with writing(self._engine) as connection:
+        with write_transaction(self._engine) as connection:
             _put(connection, table, {"at": given.pop("at")}, given)
             connection.execute(delete(table).where(table.c.at < probe.at - _PROBES_KEPT_MICROS))
 
@@ -148,7 +148,7 @@ class Store:
         """
         table = tables.marquez_comparison
         given = msgspec.structs.asdict(found)
-        with writing(self._engine) as connection:
+        with write_transaction(self._engine) as connection:
             _put(connection, table, {"at": given.pop("at")}, given)
             connection.execute(delete(table).where(table.c.at < found.at - _PROBES_KEPT_MICROS))
             connection.execute(delete(tables.marquez_missing_run))

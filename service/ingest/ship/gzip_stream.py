@@ -14,7 +14,7 @@ _KEPT_BYTES = 20_971_520  # over the longest line, and a piece
 CUT = (EOFError, zlib.error, gzip.BadGzipFile)
 
 
-class Inflated:
+class GzipStream:
     """Part of a binary stream that reading needs; positions count the content."""
 
     def __init__(self, content: gzip.GzipFile) -> None:

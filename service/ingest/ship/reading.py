@@ -14,7 +14,7 @@ from typing import Protocol
 import msgspec
 
 from service.ingest.batching import is_json
-from service.ingest.ship.gzip_stream import CUT, Inflated
+from service.ingest.ship.gzip_stream import CUT, GzipStream
 
 MOST_BYTES = 16_777_216  # of one line: more than a collector takes
 _PIECE_BYTES = 1_048_576
@@ -52,7 +52,7 @@ class Line(msgspec.Struct, frozen=True):
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Stream]:
+def open_file(path: Path) -> Iterator[Stream]:
     """Open the file's content, inflated where it is gzip.
 
     Raises:
@@ -63,7 +63,7 @@ def opened(path: Path) -> Iterator[Stream]:
         stream.seek(0)
         if is_gzip:
             with gzip.GzipFile(fileobj=stream) as content:
-                yield Inflated(content)
+                yield GzipStream(content)
         else:
             yield stream
 

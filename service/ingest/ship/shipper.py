@@ -11,11 +11,11 @@ import msgspec
 import structlog
 
 from service.ingest.backfill_report import Report
-from service.ingest.batching import lots
+from service.ingest.batching import batch_events
 from service.ingest.collector_client import StoppedError
-from service.ingest.event_uploader import Poster
+from service.ingest.event_uploader import EventUploader
 from service.ingest.ship.positions import Positions, position
-from service.ingest.ship.reading import Line, Stream, lines, opened, read_at
+from service.ingest.ship.reading import Line, Stream, lines, open_file, read_at
 
 PATTERNS = ("*.jsonl*", "*.ndjson*", "*.json*", "*.log*")
 _POLL_SECONDS = 0.5
@@ -39,7 +39,11 @@ class Shipper:
     """Ships one folder; the caller sees to it that nobody else does."""
 
     def __init__(
-        self, folder: Path, positions: Positions, poster: Poster, patterns: Sequence[str] = PATTERNS
+        self,
+        folder: Path,
+        positions: Positions,
+        poster: EventUploader,
+        patterns: Sequence[str] = PATTERNS,
     ) -> None:
         self._folder = folder
         self._positions = positions
@@ -98,7 +102,7 @@ class Shipper:
 
     def _ship_file(self, name: str) -> int:
         try:
-            with opened(self._folder / name) as stream:
+            with open_file(self._folder / name) as stream:
                 status = os.fstat(stream.fileno())
                 now = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
                 if self._exhausted.get(name) == now:
@@ -117,7 +121,7 @@ class Shipper:
         known = self._positions.find(status, stream)
         place, line = (known.place, known.line) if known else (0, 1)
         shipped = 0
-        for batch in lots(lines(stream, place, line)):
+        for batch in batch_events(lines(stream, place, line)):
             self._post(name, batch)
             shipped += len(batch)
             place, line = batch[-1].end, batch[-1].next_number

@@ -14,7 +14,7 @@ import yaml
 
 from service.errors import RejectedInputError
 from service.ingest.spark.listener_jar import PATH, jar_name
-from service.ingest.spark.spark_conf import FILE_SETTING, Place, Setting, lossless
+from service.ingest.spark.spark_conf import FILE_SETTING, Place, Setting, lossless_settings
 
 Operator = Literal["kubeflow", "apache"]
 # The Services of the chart, for a release `lineward` in a namespace of that name.
@@ -55,7 +55,7 @@ def cluster_settings(place: Place, cluster: Cluster) -> list[Setting]:
         RejectedInputError: a part of the place cannot be what it says.
     """
     _require_names(cluster)
-    kept = [one for one in lossless(place) if not _is_replaced(one.name, cluster)]
+    kept = [one for one in lossless_settings(place) if not _is_replaced(one.name, cluster)]
     return [*kept, *_volume(place.folder, cluster), *_config(cluster)]
 
 

@@ -60,7 +60,7 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     scala: str = "2.13"
 
 
-def lossless(place: Place) -> list[Setting]:
+def lossless_settings(place: Place) -> list[Setting]:
     """Return the settings under which no event and no evidence is lost.
 
     Raises:

@@ -10,11 +10,11 @@ from lineage.catalog.reader import Reader, Row, rows_for
 from lineage.names.keys import key
 from lineage.names.names import fold
 from lineage.policy import Policy, folding
-from service.api.access.visibility import Sight
+from service.api.access.visibility import Visibility
 from service.errors import AmbiguousDatasetError, UnknownDatasetError
-from service.queries.dataset_lookup import Dataset, dataset_named
+from service.queries.dataset_lookup import Dataset, resolve_dataset
 from service.queries.lake.words import Name, name_given
-from service.queries.visible import seen
+from service.queries.visible import sql_filter
 
 _KNOWN: Final = "SELECT dataset_key, canonical_key FROM dataset WHERE dataset_key IN (:keys)"
 _DATASET: Final = (
@@ -38,7 +38,7 @@ _IS_KNOWN: Final = "d.dataset_key IN (SELECT dataset_key FROM known_dataset)"
 
 
 def find_dataset(
-    reader: Reader, policy: Policy, wanted: str, namespace: str | None, visibility: Sight
+    reader: Reader, policy: Policy, wanted: str, namespace: str | None, visibility: Visibility
 ) -> tuple[Dataset, list[Name]]:
     """Return the dataset that is meant, and all names that lead to it.
 
@@ -50,7 +50,7 @@ def find_dataset(
         ForbiddenNamespaceError: as `dataset_named`.
     """
     try:
-        found = dataset_named(reader, wanted, namespace, visibility)
+        found = resolve_dataset(reader, wanted, namespace, visibility)
     except AmbiguousDatasetError:
         raise
     except UnknownDatasetError:
@@ -97,11 +97,11 @@ def _replace(connection: Connection, members: list[Row], links: list[Row]) -> No
         connection.execute(insert(tables.dataset_alias), rows)
 
 
-def seen_in_lake(transient: Reader, visibility: Sight) -> tuple[str, dict[str, str]]:
+def seen_in_lake(transient: Reader, visibility: Visibility) -> tuple[str, dict[str, str]]:
     """Return the condition that a dataset may be seen, as `seen` does.
 
     A token of some namespaces sees no dataset that the catalog has forgotten: the dataset may have
     had a name in another namespace.
     """
-    condition, values = seen(transient, visibility)
+    condition, values = sql_filter(transient, visibility)
     return condition if visibility.is_whole else f"({condition} AND {_IS_KNOWN})", values

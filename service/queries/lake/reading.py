@@ -19,7 +19,7 @@ from service.errors import (
     NoLongerKeptError,
     UnreachableLakeError,
 )
-from service.queries.catalog_session import Question
+from service.queries.catalog_session import CatalogSession
 from service.queries.lake.shapes import LakeRead
 from service.queries.lake.windows import Window
 from service.queries.older import LAKE_BEGINS
@@ -28,7 +28,7 @@ from service.queries.timestamps import iso_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
-AskCatalog = Callable[[], AbstractContextManager[Question]]
+AskCatalog = Callable[[], AbstractContextManager[CatalogSession]]
 SECONDS: Final = 60.0
 _NO_LAKE: Final = (
     "this machine has no lake: raw events are stored beside the pipeline, unless LINEWARD_LAKE_URL"

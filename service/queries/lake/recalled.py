@@ -10,9 +10,9 @@ import msgspec
 from lineage.catalog.reader import Reader, rows_for
 from lineage.policy import Policy, folding
 from lineage.process.clock import Clock, system_clock
-from service.api.access.visibility import EVERYTHING, Sight
+from service.api.access.visibility import EVERYTHING, Visibility
 from service.errors import LakeTooLargeError
-from service.queries.catalog_session import Question, question
+from service.queries.catalog_session import CatalogSession, open_session
 from service.queries.lake.names import adopt_names
 from service.queries.lake.reading import SECONDS, LakeReading, open_reading, run_id_of
 from service.queries.lake.windows import Window
@@ -48,12 +48,12 @@ class LakeQuestion(msgspec.Struct, frozen=True):
     settings: Settings
     policy: Policy
     clock: Clock = system_clock
-    visibility: Sight = EVERYTHING
+    visibility: Visibility = EVERYTHING
     seconds: float = SECONDS
 
-    def ask_catalog(self) -> AbstractContextManager[Question]:
+    def ask_catalog(self) -> AbstractContextManager[CatalogSession]:
         """Return a question to the catalog; none is kept open while the lake is read."""
-        return question(self.settings, self.clock, self.visibility)
+        return open_session(self.settings, self.clock, self.visibility)
 
 
 class Recalled:

@@ -11,7 +11,7 @@ from typing import Final, Literal
 import msgspec
 
 from lineage.catalog.reader import Row
-from service.api.access.visibility import Sight
+from service.api.access.visibility import Visibility
 from service.errors import UnknownRunError
 from service.queries.cursors import Whole, cursor_of, key_of
 from service.queries.lake.names import find_dataset, seen_in_lake
@@ -120,7 +120,7 @@ def _is_behind(row: Row, behind: tuple[int, ...] | None) -> bool:
 
 
 def _details(
-    recalled: Recalled, window: Window, page: Sequence[Row], visibility: Sight
+    recalled: Recalled, window: Window, page: Sequence[Row], visibility: Visibility
 ) -> tuple[list[RunDetail], list[str | None]]:
     """Return the runs of a page from all of their events, and the reasons if some is left out."""
     recalled.add_runs(window.widened(_MARGIN), {row[1] for row in page})

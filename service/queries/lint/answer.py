@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator
 
 from lineage.catalog.reader import Reader
-from lineage.names.names import joined
+from lineage.names.names import join_parts
 from lineage.names.patterns import NAME_EXPLOSION
 from lineage.policy.patterns import dataset_of
 from service.queries.lint.claims import claims
-from service.queries.lint.duplicate_names import Twins, twins
+from service.queries.lint.duplicate_names import DuplicateNames, find_duplicates
 from service.queries.lint.estate import (
     MOST_DATASETS,
     Estate,
@@ -60,7 +60,7 @@ def _cuts(found: list[Finding], known: Estate, limit: int) -> list[str]:
 
 
 def _findings(reader: Reader, known: Estate) -> Iterator[Finding]:
-    like_names, pairs = list(families(known)), list(twins(reader, known))
+    like_names, pairs = list(families(known)), list(find_duplicates(reader, known))
     members = [one for family in like_names for one in family.members]
     members += [one for pair in pairs for one in pair.members]
     feeding = fed_by(reader, {one.key for one in members})
@@ -76,7 +76,7 @@ def _findings(reader: Reader, known: Estate) -> Iterator[Finding]:
     yield from (one for one in of_families if one.kind != NAME_EXPLOSION)
 
 
-def _of_twins(found: Twins, known: Estate) -> Finding:
+def _of_twins(found: DuplicateNames, known: Estate) -> Finding:
     target = min(found.members, key=lambda one: _preference(one, known))
     return Finding(
         kind=found.kind,
@@ -127,4 +127,4 @@ def _lines(members: list[Named], target: tuple[str, str]) -> Iterator[str]:
 
 
 def _can_be_told(name: tuple[str, str]) -> bool:
-    return dataset_of(joined(*name)) == name
+    return dataset_of(join_parts(*name)) == name

@@ -8,7 +8,7 @@ from typing import Final
 
 from lineage.catalog.foreign_owners import FOREIGN_OWNERS
 from lineage.catalog.reader import Reader
-from lineage.names.names import joined
+from lineage.names.names import join_parts
 from lineage.policy.patterns import dataset_of
 from lineage.process.clock import from_micros
 from lineage.states import TIERS
@@ -61,8 +61,8 @@ def _claim(*row: str | int) -> Finding:
     namespace, name, rule, other_namespace, other, by, count, at = row
     claimed, dataset = (str(namespace), str(name)), (str(other_namespace), str(other))
     claim = {
-        "symlink": f"is another name of {joined(*dataset)}",
-        "rename": f"was renamed to {joined(*dataset)}",
+        "symlink": f"is another name of {join_parts(*dataset)}",
+        "rename": f"was renamed to {join_parts(*dataset)}",
     }.get(str(rule), "was dropped")
     more = f" and {int(count) - 1} more" if int(count) > 1 else ""
     who = f"job namespace {by}{more}" if by else f"an event without a run{more}"
@@ -94,4 +94,4 @@ def _finding(
 
 
 def _can_be_told(name: tuple[str, str]) -> bool:
-    return dataset_of(joined(*name)) == name
+    return dataset_of(join_parts(*name)) == name

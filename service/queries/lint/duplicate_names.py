@@ -12,7 +12,7 @@ from service.queries.lint.estate import Estate, Job, Named, jobs_of
 _MOST_ASKED = 5_000  # datasets whose jobs are asked for: a lint is an answer, no report
 
 
-class Twins(msgspec.Struct, frozen=True):
+class DuplicateNames(msgspec.Struct, frozen=True):
     """Datasets that look like one, and why."""
 
     kind: str
@@ -20,7 +20,7 @@ class Twins(msgspec.Struct, frozen=True):
     evidence: str
 
 
-def twins(reader: Reader, known: Estate) -> Iterator[Twins]:
+def find_duplicates(reader: Reader, known: Estate) -> Iterator[DuplicateNames]:
     """List pairs, most certain first; a pair found in two ways is listed once."""
     listed_pairs: set[frozenset[int]] = set()
     for found in (*_by_case(known), *_by_place(known), *_by_symlink(reader, known)):
@@ -44,18 +44,20 @@ def _name(one: Named) -> tuple[str, str]:
     return one.both
 
 
-def _by_case(known: Estate) -> Iterator[Twins]:
+def _by_case(known: Estate) -> Iterator[DuplicateNames]:
     for group in _groups(known.datasets, lambda one: case_key(one.both)):
-        yield Twins("case", group, "the names differ in letter case alone")
+        yield DuplicateNames("case", group, "the names differ in letter case alone")
 
 
-def _by_place(known: Estate) -> Iterator[Twins]:
+def _by_place(known: Estate) -> Iterator[DuplicateNames]:
     for group in _groups(known.datasets, lambda one: place_key(one.both)):
         spaces = ", ".join(dict.fromkeys(one.namespace for one in group))
-        yield Twins("scheme", group, f"one path, and namespaces that name one place: {spaces}")
+        yield DuplicateNames(
+            "scheme", group, f"one path, and namespaces that name one place: {spaces}"
+        )
 
 
-def _by_symlink(reader: Reader, known: Estate) -> Iterator[Twins]:
+def _by_symlink(reader: Reader, known: Estate) -> Iterator[DuplicateNames]:
     groups = list(_alike(known))
     wanted = list(dict.fromkeys(one.key for _, group in groups for one in group))
     jobs = jobs_of(reader, wanted[:_MOST_ASKED])
@@ -63,7 +65,7 @@ def _by_symlink(reader: Reader, known: Estate) -> Iterator[Twins]:
         together, job = _in_one_job(group, jobs)
         if job is not None:
             evidence = f"all are {text} by name or symlink, and {'/'.join(job)} uses them together"
-            yield Twins("symlink", together, evidence)
+            yield DuplicateNames("symlink", together, evidence)
 
 
 def _alike(known: Estate) -> Iterator[tuple[str, list[Named]]]:

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from lineage.names.names import joined
-from lineage.names.patterns import is_variable, pattern_of, stable_name, tightened
+from lineage.names.names import join_parts
+from lineage.names.patterns import is_variable, pattern_of, stable_name, tighten
 from lineage.policy import Policy, folding
 from lineage.policy.folding import fold_problems
 from lineage.policy.folds import Fold
@@ -55,7 +55,7 @@ def _found(known: Estate, grown: dict[tuple[str, str], Explosion]) -> Iterator[F
     for (namespace, pattern), members in sorted(by_pattern.items()):
         explosion = grown.get((pattern_of(namespace), pattern))
         if len(members) >= _LEAST_DATED and is_variable(pattern):
-            tight = tightened(pattern, (one.name for one in members))
+            tight = tighten(pattern, (one.name for one in members))
             if explosion or len(members) >= _least(tight):
                 named = sorted(members, key=lambda one: one.name)
                 yield Family(namespace, tight, named, explosion)
@@ -67,7 +67,7 @@ def _least(pattern: str) -> int:
 
 def evidence(family: Family) -> str:
     """In words; for an explosion, how fast."""
-    pattern = joined(family.namespace, family.pattern)
+    pattern = join_parts(family.namespace, family.pattern)
     if family.explosion:
         return f"{family.explosion.new_datasets} new datasets in the last hour: {pattern}"
     return f"{len(family.members)} datasets: {pattern}"

@@ -2,7 +2,7 @@
 
 import json
 
-from lineage.names.names import joined, split_joined
+from lineage.names.names import join_parts, split_joined
 from lineage.policy.folds import Fold
 from lineage.policy.patterns import Pattern, PatternParts
 
@@ -11,12 +11,12 @@ _Name = tuple[str, str]
 
 def alias_line(name: _Name, dataset: _Name) -> str:
     """For `aliases:`."""
-    return f"- {{name: {_quoted(joined(*name))}, dataset: {_quoted(joined(*dataset))}}}"
+    return f"- {{name: {_quoted(join_parts(*name))}, dataset: {_quoted(join_parts(*dataset))}}}"
 
 
 def apart_line(name: _Name, dataset: _Name) -> str:
     """For `aliases:`: two datasets, whatever events say."""
-    both = f"name: {_quoted(joined(*name))}, dataset: {_quoted(joined(*dataset))}"
+    both = f"name: {_quoted(join_parts(*name))}, dataset: {_quoted(join_parts(*dataset))}"
     return f"- {{{both}, apart: true}}"
 
 
@@ -32,7 +32,7 @@ def fold_line(fold: Fold) -> str:
 
 def pattern_of_both(namespace: str, name: str) -> Pattern:
     """Return one joined pattern if it is unambiguous, else its two parts."""
-    text = joined(namespace, name)
+    text = join_parts(namespace, name)
     return text if split_joined(text) == (namespace, name) else PatternParts(namespace, name)
 
 

@@ -3,16 +3,16 @@
 from lineage.catalog.ranks import LISTED
 from lineage.catalog.reader import Reader, Row, rows_for
 from lineage.names.names import fold
-from service.api.access.visibility import Sight
+from service.api.access.visibility import Visibility
 from service.queries.dataset_lookup import Dataset as DatasetKey
-from service.queries.dataset_lookup import dataset_among
+from service.queries.dataset_lookup import find_among
 from service.queries.marquez_api.identifiers import version_id
 from service.queries.marquez_api.namespaces import namespace_of_name
 from service.queries.marquez_api.paging import LIMIT_AND_OFFSET, Page, capped_total, count_up_to
 from service.queries.marquez_api.shapes import Dataset, Datasets
 from service.queries.marquez_fields import Sayings
 from service.queries.node_ids import unknown
-from service.queries.visible import seen
+from service.queries.visible import sql_filter
 
 _NEWEST_WRITE = """
 SELECT w.{column} FROM dataset_write w WHERE w.dataset_key = d.dataset_key
@@ -26,18 +26,18 @@ SELECT d.dataset_key, d.namespace, d.name, d.first_seen_at, d.last_seen_at,
   ({_NEWEST_WRITE.format(column="written_at")}), ({_NEWEST_WRITE.format(column="root_run_id")})
 FROM dataset d WHERE d.dataset_key IN (:keys) ORDER BY d.name
 """  # noqa: S608 - SQL of ours
-_IN_NAMESPACE = f"FROM dataset d WHERE d.namespace = :namespace AND {LISTED} AND {{seen}}"
+_IN_NAMESPACE = f"FROM dataset d WHERE d.namespace = :namespace AND {LISTED} AND {{sql_filter}}"
 _KEYS = f"SELECT d.dataset_key {_IN_NAMESPACE} ORDER BY d.name {LIMIT_AND_OFFSET}"
 _EVERY = f"SELECT 1 AS one {_IN_NAMESPACE}"
 
 
-def datasets_page(reader: Reader, visibility: Sight, namespace: str, page: Page) -> Datasets:
+def datasets_page(reader: Reader, visibility: Visibility, namespace: str, page: Page) -> Datasets:
     """Return a page of a namespace's datasets, by name.
 
     Raises:
         UnknownNodeError: the namespace has nothing that the token may see.
     """
-    condition, names = seen(reader, visibility)
+    condition, names = sql_filter(reader, visibility)
     values = names | {"namespace": fold(namespace, "any").namespace}
     found = reader.rows(count_up_to(_EVERY.format(seen=condition)), values)[0][0]
     if not found:
@@ -52,7 +52,7 @@ def datasets_page(reader: Reader, visibility: Sight, namespace: str, page: Page)
     )
 
 
-def dataset_of_name(reader: Reader, visibility: Sight, namespace: str, name: str) -> Dataset:
+def dataset_of_name(reader: Reader, visibility: Visibility, namespace: str, name: str) -> Dataset:
     """Return a dataset, by any of its names.
 
     Raises:
@@ -62,19 +62,19 @@ def dataset_of_name(reader: Reader, visibility: Sight, namespace: str, name: str
     return _datasets(reader, [key], visibility)[0]
 
 
-def find_dataset(reader: Reader, visibility: Sight, namespace: str, name: str) -> DatasetKey:
+def find_dataset(reader: Reader, visibility: Visibility, namespace: str, name: str) -> DatasetKey:
     """Return key and names of a dataset, by any of its names.
 
     Raises:
         UnknownNodeError: there is none that the token may see.
     """
-    found = dataset_among(reader, [(namespace, name)], visibility)
+    found = find_among(reader, [(namespace, name)], visibility)
     if found is None:
         raise unknown("dataset", name)
     return found
 
 
-def _datasets(reader: Reader, keys: list[int], visibility: Sight) -> list[Dataset]:
+def _datasets(reader: Reader, keys: list[int], visibility: Visibility) -> list[Dataset]:
     sayings = Sayings(reader, keys, visibility)
     return [_dataset(row, sayings) for row in rows_for(reader, _DETAILS, keys)]
 

@@ -3,7 +3,7 @@
 from typing import Any, Literal
 
 from lineage.catalog.reader import Reader
-from service.api.access.visibility import Sight
+from service.api.access.visibility import Visibility
 from service.queries.marquez_api.runs import find_run
 from service.queries.marquez_api.shapes import RunFacets
 from service.queries.timestamps import iso
@@ -32,7 +32,7 @@ _Facet = dict[str, Any]
 
 
 def facets_of_run(
-    reader: Reader, visibility: Sight, run_id: str, kind: Literal["run", "job"]
+    reader: Reader, visibility: Visibility, run_id: str, kind: Literal["run", "job"]
 ) -> RunFacets:
     """Return what is known of a run's facets, or of its job's.
 

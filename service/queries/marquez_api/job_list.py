@@ -8,7 +8,7 @@ import msgspec
 from lineage.catalog.job_names import NAMESPACE_PART, WITH_EVERY_JOB, WITH_JOBS_OF_NAMESPACE
 from lineage.catalog.reader import Reader
 from lineage.catalog.tables.runs import failed_at
-from service.api.access.visibility import Sight
+from service.api.access.visibility import Visibility
 from service.queries.marquez_api.paging import Page
 from service.queries.marquez_api.runs import (
     MOST_CHECKED,
@@ -69,7 +69,7 @@ class JobList(msgspec.Struct, frozen=True):
 
 def list_jobs(
     reader: Reader,
-    visibility: Sight,
+    visibility: Visibility,
     namespace: str | None = None,
     states: Iterable[RunState] = (),
 ) -> JobList:
@@ -94,7 +94,7 @@ def list_jobs(
 
 
 def visible_jobs(
-    reader: Reader, newest: dict[JobName, list[RunRow]], visibility: Sight
+    reader: Reader, newest: dict[JobName, list[RunRow]], visibility: Visibility
 ) -> set[JobName]:
     """Return the jobs that a token may see, given the newest runs of each.
 
@@ -108,7 +108,7 @@ def visible_jobs(
     return {job for job, of_job in runs.items() if of_job & shown and not of_job & hidden}
 
 
-def _keep_visible(reader: Reader, jobs: list[JobRow], visibility: Sight) -> JobList:
+def _keep_visible(reader: Reader, jobs: list[JobRow], visibility: Visibility) -> JobList:
     checked = jobs[:MOST_CHECKED]
     newest = {job.id: newest_rows(reader, job.namespace, job.name, LATEST) for job in checked}
     visible = visible_jobs(reader, newest, visibility)

@@ -3,7 +3,7 @@
 from lineage.catalog.ranks import LISTED
 from lineage.catalog.reader import Reader, Row
 from lineage.names.names import fold
-from service.api.access.visibility import Sight
+from service.api.access.visibility import Visibility
 from service.queries.marquez_api.job_list import JobRow, list_jobs
 from service.queries.marquez_api.paging import LIMIT_AND_OFFSET, Page
 from service.queries.marquez_api.shapes import (
@@ -16,7 +16,7 @@ from service.queries.marquez_api.shapes import (
 )
 from service.queries.node_ids import unknown
 from service.queries.timestamps import iso_of
-from service.queries.visible import seen
+from service.queries.visible import sql_filter
 
 _OF_DATASETS = f"""
 SELECT d.namespace, MIN(d.first_seen_at), MAX(d.last_seen_at) FROM dataset d
@@ -35,7 +35,7 @@ ORDER BY tag {LIMIT_AND_OFFSET}
 _Span = tuple[int, int]  # first and last seen, µs
 
 
-def namespaces_page(reader: Reader, visibility: Sight, page: Page) -> Namespaces:
+def namespaces_page(reader: Reader, visibility: Visibility, page: Page) -> Namespaces:
     """Return a page of the namespaces of datasets and of jobs, by name."""
     listed = list_jobs(reader, visibility)
     rows = _of_datasets(reader, visibility)
@@ -44,7 +44,7 @@ def namespaces_page(reader: Reader, visibility: Sight, page: Page) -> Namespaces
     return Namespaces(namespaces=page.cut(named), partial=reason is not None, partial_reason=reason)
 
 
-def namespace_of_name(reader: Reader, visibility: Sight, name: str) -> Namespace:
+def namespace_of_name(reader: Reader, visibility: Visibility, name: str) -> Namespace:
     """Return a namespace, also by another spelling of the same one.
 
     Raises:
@@ -57,13 +57,13 @@ def namespace_of_name(reader: Reader, visibility: Sight, name: str) -> Namespace
     return found[0]
 
 
-def sources_page(reader: Reader, visibility: Sight, page: Page) -> Sources:
+def sources_page(reader: Reader, visibility: Visibility, page: Page) -> Sources:
     """Return a page of the namespaces of datasets, as where they lie."""
     rows = _of_datasets(reader, visibility)
     return Sources(sources=[_source(row) for row in page.cut(rows)])
 
 
-def source_of_name(reader: Reader, visibility: Sight, name: str) -> Source:
+def source_of_name(reader: Reader, visibility: Visibility, name: str) -> Source:
     """Return a source.
 
     Raises:
@@ -74,15 +74,15 @@ def source_of_name(reader: Reader, visibility: Sight, name: str) -> Source:
     raise unknown("source", name)
 
 
-def tags_page(reader: Reader, visibility: Sight, page: Page) -> Tags:
+def tags_page(reader: Reader, visibility: Visibility, page: Page) -> Tags:
     """Return a page of the tags of datasets and of their columns, by name."""
-    condition, names = seen(reader, visibility)
+    condition, names = sql_filter(reader, visibility)
     rows = reader.rows(_TAGS.format(seen=condition), names | page.values)
     return Tags(tags=[Tag(tag) for (tag,) in rows])
 
 
-def _of_datasets(reader: Reader, visibility: Sight, name: str | None = None) -> list[Row]:
-    condition, names = seen(reader, visibility)
+def _of_datasets(reader: Reader, visibility: Visibility, name: str | None = None) -> list[Row]:
+    condition, names = sql_filter(reader, visibility)
     if name is None:
         return reader.rows(_OF_DATASETS.format(seen=condition, more=""), names)
     wanted = names | {"namespace": fold(name, "any").namespace}

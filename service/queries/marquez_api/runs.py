@@ -9,7 +9,7 @@ from lineage.catalog.job_names import OF_JOB
 from lineage.catalog.reader import Reader, rows_for
 from lineage.catalog.tables.facts import write_bucket
 from lineage.catalog.tables.runs import failed_at
-from service.api.access.visibility import Sight
+from service.api.access.visibility import Visibility
 from service.queries.marquez_api.identifiers import version_id
 from service.queries.marquez_api.paging import LIMIT_AND_OFFSET, Page, capped_total, count_up_to
 from service.queries.marquez_api.shapes import Run, RunDataset, Runs, VersionId
@@ -17,7 +17,7 @@ from service.queries.marquez_shapes import state_of
 from service.queries.node_ids import unknown
 from service.queries.runs import hidden_of, settings_of
 from service.queries.timestamps import iso, iso_of, milliseconds_between
-from service.queries.visible import UNSEEN, seen
+from service.queries.visible import UNSEEN, sql_filter
 
 MOST_CHECKED: Final = 1_000  # runs, or jobs, that are looked at one by one for a token
 MOST_DATASETS: Final = 10_000  # of the runs of one answer
@@ -95,14 +95,14 @@ class RunRow(msgspec.Struct, frozen=True):
 _RunDatasets = dict[tuple[int, Literal["read", "write"]], list[RunDataset]]
 
 
-def shown_keys(reader: Reader, keys: list[int], visibility: Sight) -> set[int]:
+def shown_keys(reader: Reader, keys: list[int], visibility: Visibility) -> set[int]:
     """Return the runs that a token may see: those that touched what it may see, and nothing else.
 
     Jobs are named after what they write: the name of any other run may name a hidden dataset.
     """
     if visibility.is_whole:
         return set(keys)
-    condition, names = seen(reader, visibility)
+    condition, names = sql_filter(reader, visibility)
     touched = {row[0] for row in rows_for(reader, _SEEN.format(seen=condition), keys, names)}
     return touched - hidden_of(reader, keys, visibility).keys()
 
@@ -119,7 +119,7 @@ def first_event_of(reader: Reader, namespace: str, name: str) -> int:
     return first
 
 
-def find_run(reader: Reader, run_id: str, visibility: Sight) -> RunRow:
+def find_run(reader: Reader, run_id: str, visibility: Visibility) -> RunRow:
     """Return the run of this id; of several jobs with a run of this id, that of the newest.
 
     Raises:
@@ -133,7 +133,7 @@ def find_run(reader: Reader, run_id: str, visibility: Sight) -> RunRow:
     raise unknown("run", run_id)
 
 
-def run_of_id(reader: Reader, run_id: str, visibility: Sight) -> Run:
+def run_of_id(reader: Reader, run_id: str, visibility: Visibility) -> Run:
     """Return a run.
 
     Raises:
@@ -144,7 +144,7 @@ def run_of_id(reader: Reader, run_id: str, visibility: Sight) -> Run:
 
 
 def runs_of_keys(
-    reader: Reader, keys: Iterable[int], visibility: Sight
+    reader: Reader, keys: Iterable[int], visibility: Visibility
 ) -> tuple[dict[int, Run], str | None]:
     """Return those of these runs that the token may see, by key, and the reason if it is cut."""
     wanted = sorted(set(keys))
@@ -154,7 +154,9 @@ def runs_of_keys(
     return {row.run_key: run for row, run in zip(rows, runs, strict=True)}, reason
 
 
-def runs_of_job(reader: Reader, namespace: str, name: str, page: Page, visibility: Sight) -> Runs:
+def runs_of_job(
+    reader: Reader, namespace: str, name: str, page: Page, visibility: Visibility
+) -> Runs:
     """Return a page of a job's runs, newest first."""
     if visibility.is_whole:
         rows = newest_rows(reader, namespace, name, page)
@@ -171,9 +173,11 @@ def runs_of_job(reader: Reader, namespace: str, name: str, page: Page, visibilit
     return Runs(runs=runs, total_count=total, partial=reason is not None, partial_reason=reason)
 
 
-def to_runs(reader: Reader, rows: list[RunRow], visibility: Sight) -> tuple[list[Run], str | None]:
+def to_runs(
+    reader: Reader, rows: list[RunRow], visibility: Visibility
+) -> tuple[list[Run], str | None]:
     """Return these runs with their datasets, and the reason if those are cut."""
-    condition, names = seen(reader, visibility)
+    condition, names = sql_filter(reader, visibility)
     keys = [row.run_key for row in rows]
     found = rows_for(reader, _DATASETS.format(seen=condition), keys, names)
     datasets: _RunDatasets = {}

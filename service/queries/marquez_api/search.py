@@ -10,7 +10,7 @@ from lineage.catalog.ranks import LISTED
 from lineage.catalog.reader import Reader
 from lineage.names.names import fold
 from lineage.states import run_state
-from service.api.access.visibility import Sight
+from service.api.access.visibility import Visibility
 from service.queries.datasets import literal
 from service.queries.marquez_api.job_list import JobRow, list_jobs
 from service.queries.marquez_api.jobs import type_of
@@ -19,7 +19,7 @@ from service.queries.marquez_api.runs import newest_rows
 from service.queries.marquez_api.shapes import Hit, Hits, SearchResult, SearchResults
 from service.queries.node_ids import node_id_of
 from service.queries.timestamps import instant_of, iso_of
-from service.queries.visible import seen
+from service.queries.visible import sql_filter
 
 Sort = Literal["name", "updated_at"]
 MOST_HITS: Final = 10  # as the search of `v2beta` answers
@@ -57,7 +57,7 @@ class _Found(msgspec.Struct, frozen=True):
     updated_at: int
 
 
-def search(reader: Reader, visibility: Sight, wanted: Wanted) -> SearchResults:
+def search(reader: Reader, visibility: Visibility, wanted: Wanted) -> SearchResults:
     """Return the datasets and jobs whose names have the query in them."""
     datasets = [] if wanted.kind == "job" else _find_datasets(reader, visibility, wanted)
     jobs, reason = (
@@ -77,14 +77,14 @@ def search(reader: Reader, visibility: Sight, wanted: Wanted) -> SearchResults:
     )
 
 
-def search_jobs(reader: Reader, visibility: Sight, query: str) -> Hits:
+def search_jobs(reader: Reader, visibility: Visibility, query: str) -> Hits:
     """Return jobs as the search of `v2beta` does."""
     jobs, reason = _find_jobs(reader, visibility, Wanted(query=query))
     hits = [_job_hit(reader, job) for job in jobs[:MOST_HITS]]
     return _hits(hits, query, reason)
 
 
-def search_datasets(reader: Reader, visibility: Sight, query: str) -> Hits:
+def search_datasets(reader: Reader, visibility: Visibility, query: str) -> Hits:
     """Return datasets as the search of `v2beta` does."""
     found = _find_datasets(reader, visibility, Wanted(query=query))
     hits = [
@@ -94,8 +94,8 @@ def search_datasets(reader: Reader, visibility: Sight, query: str) -> Hits:
     return _hits(hits, query, None)
 
 
-def _find_datasets(reader: Reader, visibility: Sight, wanted: Wanted) -> list[_Found]:
-    condition, names = seen(reader, visibility)
+def _find_datasets(reader: Reader, visibility: Visibility, wanted: Wanted) -> list[_Found]:
+    condition, names = sql_filter(reader, visibility)
     values: dict[str, str | int] = {**names, "like": f"%{literal(wanted.query)}%"}
     values["limit"] = wanted.limit
     more = ""
@@ -112,7 +112,7 @@ def _find_datasets(reader: Reader, visibility: Sight, wanted: Wanted) -> list[_F
 
 
 def _find_jobs(
-    reader: Reader, visibility: Sight, wanted: Wanted
+    reader: Reader, visibility: Visibility, wanted: Wanted
 ) -> tuple[list[_Found], str | None]:
     listed = list_jobs(reader, visibility, wanted.namespace)
     part = wanted.query.lower()

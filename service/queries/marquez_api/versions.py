@@ -3,7 +3,7 @@
 import msgspec
 
 from lineage.catalog.reader import Reader
-from service.api.access.visibility import Sight
+from service.api.access.visibility import Visibility
 from service.queries.dataset_lookup import Dataset
 from service.queries.marquez_api.datasets import find_dataset
 from service.queries.marquez_api.identifiers import schema_id, version_id, written_at_of
@@ -49,7 +49,7 @@ class _Write(msgspec.Struct, frozen=True):
 
 
 def versions_page(
-    reader: Reader, visibility: Sight, namespace: str, name: str, page: Page
+    reader: Reader, visibility: Visibility, namespace: str, name: str, page: Page
 ) -> DatasetVersions:
     """Return a page of a dataset's versions, newest first.
 
@@ -69,7 +69,7 @@ def versions_page(
 
 
 def version_of_id(
-    reader: Reader, visibility: Sight, namespace: str, name: str, version: str
+    reader: Reader, visibility: Visibility, namespace: str, name: str, version: str
 ) -> DatasetVersion:
     """Return one version of a dataset.
 
@@ -89,7 +89,7 @@ def version_of_id(
 
 
 def _versions(
-    reader: Reader, visibility: Sight, dataset: Dataset, writes: list[_Write]
+    reader: Reader, visibility: Visibility, dataset: Dataset, writes: list[_Write]
 ) -> tuple[list[DatasetVersion], str | None]:
     keys = [write.run_key for write in writes if write.run_key is not None]
     runs, reason = runs_of_keys(reader, keys, visibility)

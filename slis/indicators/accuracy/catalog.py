@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from pyspark.sql import DataFrame, SparkSession
 from sqlalchemy import Engine, text
 
-from lineage.catalog.engine import in_turn
+from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.tables.facts import HOUR_MICROS, hour_of, write_bucket
 from lineage.process.clock import to_micros
 from slis.evaluation import catalog_frames
@@ -66,7 +66,7 @@ def compare(spark: SparkSession, engine: Engine, now: datetime) -> int:
     evidence = catalog_frames.frame(spark, engine, shown, SOURCES)
     reported = catalog_frames.frame(spark, engine, _REPORTED.format(due=_DUE), SOURCES)
     found = catalog_frames.rows(checks(evidence, reported))
-    with in_turn(engine) as connection:
+    with exclusive_transaction(engine) as connection:
         keep_checks(connection, [{**row, "oracle": EVENT_LOG} for row in found], to_micros(now))
         whole = WHOLE_OF.format(evidence=shown)
         connection.execute(text(_OUTRANKED.format(whole=whole)))

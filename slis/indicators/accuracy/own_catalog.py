@@ -7,7 +7,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 from sqlalchemy import Connection, Engine, text
 
-from lineage.catalog.engine import in_turn
+from lineage.catalog.engine import exclusive_transaction
 from lineage.names.keys import key
 from lineage.process.clock import to_micros
 from slis.evaluation import catalog_frames
@@ -17,7 +17,7 @@ from slis.indicators.accuracy.reported import REPORTED, whole_writes
 from slis.indicators.accuracy.schemas import FACET_SOURCES, SOURCES
 from slis.stream import staging
 from slis.stream.canonical import settle as settle_names
-from slis.stream.claims_catalog import unsettled
+from slis.stream.claims_catalog import unsettled_claims
 from slis.stream.facet_disagreements import OF_ALIAS
 from slis.stream.merge_facts import merge_datasets
 from slis.stream.spellings import folder_key_of
@@ -62,7 +62,7 @@ def hold_own_words(spark: SparkSession, engine: Engine, now: datetime, settle: t
             whole_writes(spark, engine, roots),
         )
     )
-    with in_turn(engine) as connection:
+    with exclusive_transaction(engine) as connection:
         keep_checks(connection, found, to_micros(now))
         _name_upstreams(
             connection, due_edges, {row["upstream_key"] for row in found}, to_micros(now)
@@ -96,6 +96,6 @@ def _name_upstreams(
     )
     staging.create(connection)
     staging.fill(connection, {"s_name": (columns.split(), list(rows))})
-    changed = unsettled(connection)
+    changed = unsettled_claims(connection)
     merge_datasets(connection)
     settle_names(connection, changed)

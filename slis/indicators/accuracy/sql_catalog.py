@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from sqlalchemy import Engine, text
 
-from lineage.catalog.engine import in_turn
+from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.tables.runs import NAMES_INPUTS
 from lineage.names.names import FOLD
 from lineage.process.clock import to_micros
@@ -21,7 +21,7 @@ from slis.indicators.accuracy.sql_inputs import (
     select_runs_without_inputs,
     store_inputs,
 )
-from slis.indicators.accuracy.sql_match import asked_names, mentioned, sql_evidence
+from slis.indicators.accuracy.sql_match import asked_names, is_mentioned, sql_evidence
 from slis.indicators.accuracy.sql_parse import parsed_sql
 from slis.stream.canonical import LINKS
 
@@ -93,7 +93,7 @@ def hold_sql(spark: SparkSession, engine: Engine, now: datetime, settle: timedel
     if not ran:
         return 0
     checked, inferred = _found(spark, engine, due)
-    with in_turn(engine) as connection:
+    with exclusive_transaction(engine) as connection:
         checks = [{**row, "oracle": SQL_TEXT} for row in checked]
         keep_checks(connection, checks, to_micros(now))
         if inferred:
@@ -106,7 +106,7 @@ def _parse(spark: SparkSession, engine: Engine) -> None:
     texts = catalog_frames.read(engine, _UNPARSED, SQL)
     if texts.num_rows:
         parsed = catalog_frames.rows(parsed_sql(spark.createDataFrame(texts, SQL)))
-        with in_turn(engine) as connection:
+        with exclusive_transaction(engine) as connection:
             connection.execute(text(_PARSED), parsed)
 
 
@@ -120,7 +120,7 @@ def _found(spark: SparkSession, engine: Engine, due: str) -> tuple[list[Row], li
     touched = read(touching, TOUCHED)
     ran = statements(read(_NAMES.format(due=due), _OF_TEXT))
     # Each is used several times: as one plan, Spark would work them out as often.
-    known = mentioned(read(_KNOWN, KNOWN), ran).persist()
+    known = is_mentioned(read(_KNOWN, KNOWN), ran).persist()
     asked = asked_names(ran, touched, known).persist()
     roots = f"SELECT root_run_id FROM ({due}) AS due"  # noqa: S608 - our own query
     try:

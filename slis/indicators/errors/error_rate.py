@@ -14,8 +14,8 @@ import msgspec
 from sqlalchemy import Connection, Engine, select, text
 
 from lineage.catalog import tables
-from lineage.catalog.engine import in_turn
-from lineage.catalog.upsert import added, fold_rows
+from lineage.catalog.engine import exclusive_transaction
+from lineage.catalog.upsert import add_up, fold_rows
 from lineage.process.clock import Clock
 from lineage.states import ALL_TIERS, ERROR_RATE
 from slis.evaluation.counters import epoch
@@ -97,7 +97,7 @@ def _count(engine: Engine, at: dict[str, int], rejected: Rejections, clock: Cloc
     moved = {_SPOOL: found.last_seq, _REJECTED: found.last_rejected}
     if all(at.get(source, 0) == position for source, position in moved.items()):
         return False
-    with in_turn(engine) as connection:
+    with exclusive_transaction(engine) as connection:
         # Another pipeline may have counted the same since: it says so by its positions.
         if _positions(connection) == at:
             _add(connection, found, clock())
@@ -134,13 +134,13 @@ def _add(connection: Connection, found: Counted, now: datetime) -> None:
         {"stage": stage, "cause": cause, "origin": origin, "events": count}
         for (stage, cause, origin), count in found.causes.items()
     ]
-    fold_rows(connection, tables.error_count, causes, {"events": added})
+    fold_rows(connection, tables.error_count, causes, {"events": add_up})
     total, bad = found.total.total(), found.bad.total()
     if total:
         labels = {"sli": ERROR_RATE.id, "tier": ALL_TIERS, "tier_origin": "default"}
         amounts = {"good": float(total - bad), "total": float(total), "unknown": 0.0}
         row = {**labels, "epoch": epoch(connection), **amounts}
-        fold_rows(connection, tables.sli_counter, [row], dict.fromkeys(amounts, added))
+        fold_rows(connection, tables.sli_counter, [row], dict.fromkeys(amounts, add_up))
         add_to_hours(connection, now, found.amounts())
 
 

@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 from sqlalchemy import Engine, delete, select
 
 from lineage.catalog import tables
-from lineage.catalog.engine import in_turn
+from lineage.catalog.engine import exclusive_transaction
 from lineage.names.keys import shorten
 from lineage.process.clock import to_micros
 from slis.evaluation import catalog_frames
@@ -31,7 +31,7 @@ def renew(spark: SparkSession, engine: Engine, as_of: datetime) -> None:
         rows = catalog_frames.rows(growth(frame, instants))
     if not rows and not _has_patterns(engine):
         return
-    with in_turn(engine) as connection:
+    with exclusive_transaction(engine) as connection:
         connection.execute(delete(tables.name_pattern))
         if rows:
             connection.execute(tables.name_pattern.insert(), [_bounded(row) for row in rows])

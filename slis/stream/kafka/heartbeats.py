@@ -8,7 +8,7 @@ from lineage.catalog import tables
 from lineage.catalog.meta_keys import LOG_LAST_GOODBYE
 from lineage.catalog.upsert import fold_rows
 from lineage.event_log.records import GOODBYE, HEARTBEAT, Record
-from slis.meta import note, noted
+from slis.meta import put_meta, read_meta
 
 _TABLE = tables.log_collector
 
@@ -21,7 +21,7 @@ def store_heartbeats(connection: Connection, reports: Iterable[Record]) -> None:
     last = _find_last(reports)
     if not last:
         return
-    waiting = noted(connection, LOG_LAST_GOODBYE) or ""
+    waiting = read_meta(connection, LOG_LAST_GOODBYE) or ""
     begins = [one.received_at for one in last.values() if one.kind == HEARTBEAT]
     if waiting and begins:
         _write_pause(connection, waiting, min(begins))
@@ -51,7 +51,7 @@ def _forget(connection: Connection, ended: set[str]) -> None:
     running = beats.keys() - ended
     kept = "" if running else max(ended & beats.keys(), key=beats.__getitem__, default="")
     connection.execute(_TABLE.delete().where(_TABLE.c.collector.in_(ended - {kept})))
-    note(connection, {LOG_LAST_GOODBYE: kept})
+    put_meta(connection, {LOG_LAST_GOODBYE: kept})
 
 
 def _write_pause(connection: Connection, waiting: str, ended_at: int) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from sqlalchemy import Connection
 
 from lineage.catalog.meta_keys import LOG_TOPIC_ID
-from slis.meta import note_once, noted
+from slis.meta import put_meta_once, read_meta
 from slis.stream.event_log import LogMismatchError
 from slis.stream.kafka.client import TopicState
 from slis.stream.kafka.plan import PartitionPosition
@@ -21,7 +21,7 @@ _STEPS = (
 
 def read_topic_id(connection: Connection, topic: str) -> str:
     """Return the id of the topic whose position the catalog has; empty: not known."""
-    return noted(connection, LOG_TOPIC_ID + topic) or ""
+    return read_meta(connection, LOG_TOPIC_ID + topic) or ""
 
 
 def note_topic_id(connection: Connection, topic: str, topic_id: str) -> None:
@@ -30,7 +30,7 @@ def note_topic_id(connection: Connection, topic: str, topic_id: str) -> None:
     Raises:
         LogMismatchError: another id was noted meanwhile.
     """
-    if topic_id and note_once(connection, LOG_TOPIC_ID + topic, topic_id) != topic_id:
+    if topic_id and put_meta_once(connection, LOG_TOPIC_ID + topic, topic_id) != topic_id:
         raise LogMismatchError(f"the topic {topic} was created anew. {_STEPS}")
 
 

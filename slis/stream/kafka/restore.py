@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 from lineage.catalog.meta_keys import LOG_RESTORING
 from slis.lake.listing import Batch
 from slis.lake.positions import FolderPosition, read_position
-from slis.meta import note, noted
+from slis.meta import put_meta, read_meta
 from slis.stream.from_lake import LakeReplay
 from slis.stream.kafka.client import TopicState
 from slis.stream.kafka.identity import note_topic_id
@@ -38,7 +38,7 @@ def lacks_records(positions: dict[int, PartitionPosition], state: TopicState) ->
 
 def is_restoring(connection: Connection, topic: str) -> bool:
     """Return whether a restore from the lake was cut short."""
-    return bool(noted(connection, LOG_RESTORING + topic))
+    return bool(read_meta(connection, LOG_RESTORING + topic))
 
 
 class TopicReplay:
@@ -60,7 +60,7 @@ class TopicReplay:
         while found := self._unfinished() or self._next():
             batch, position = found
             with self._replay.writer.turn() as connection:
-                note(connection, {LOG_RESTORING + self._topic: batch.name.text})
+                put_meta(connection, {LOG_RESTORING + self._topic: batch.name.text})
             self._replay.take(batch, partial(self._store, position=position))
             self._read()
 
@@ -68,7 +68,7 @@ class TopicReplay:
         with self._replay.writer.engine.connect() as connection:
             self._positions = read_positions(connection, self._topic)
             self._landed = read_landed(connection, self._topic, self._positions)
-            self._restoring = noted(connection, LOG_RESTORING + self._topic) or ""
+            self._restoring = read_meta(connection, LOG_RESTORING + self._topic) or ""
 
     def _unfinished(self) -> tuple[Batch, FolderPosition] | None:
         if not self._restoring:
@@ -105,4 +105,4 @@ class TopicReplay:
         note_topic_id(connection, self._topic, self._state.topic_id)
         restore_positions(connection, position, self._positions)
         note_landed(connection, self._topic, {**self._landed, **position.ends})
-        note(connection, {LOG_RESTORING + self._topic: ""})
+        put_meta(connection, {LOG_RESTORING + self._topic: ""})

@@ -8,7 +8,7 @@ import structlog
 from sqlalchemy import Engine, exists, func, select
 
 from lineage.catalog import tables
-from lineage.catalog.engine import in_turn
+from lineage.catalog.engine import exclusive_transaction
 from lineage.process.clock import from_micros, to_micros
 from slis.stream.gaps import write_gaps
 
@@ -72,7 +72,7 @@ def note_silence(engine: Engine, now: int, last: LastHeartbeats) -> bool:
 
 def _forget(engine: Engine, removed: set[str]) -> None:
     table = tables.log_collector
-    with in_turn(engine) as connection:
+    with exclusive_transaction(engine) as connection:
         connection.execute(table.delete().where(table.c.collector.in_(removed)))
     log.error(
         "collectors_removed",

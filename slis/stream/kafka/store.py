@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine, select, text, update
 
 from lineage import origins
 from lineage.catalog import tables
-from lineage.catalog.engine import in_turn
+from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.meta_keys import LOG_LANDED
 from lineage.catalog.upsert import fold_rows, insert_for
 from lineage.event_log.records import FOREIGN, GAP, REJECTED, Record
@@ -21,7 +21,7 @@ from lineage.process.clock import to_micros
 from slis.indicators.errors.error_rate import add_failures
 from slis.indicators.errors.rejected import HISTORY, HOUR_MICROS, LIVE
 from slis.lake.positions import FolderPosition
-from slis.meta import note, noted
+from slis.meta import put_meta, read_meta
 from slis.stream.kafka.heartbeats import store_heartbeats
 from slis.stream.kafka.plan import PartitionPosition, Windows
 from slis.stream.kafka.taken import Taken
@@ -97,14 +97,14 @@ def read_landed(
         topic: its name.
         known: position of the catalog, which may be behind further records without events.
     """
-    text_ = noted(connection, LOG_LANDED + topic) or "{}"
+    text_ = read_meta(connection, LOG_LANDED + topic) or "{}"
     ends = {number: at.next_offset for number, at in known.items()}
     return ends | msgspec.json.decode(text_, type=dict[int, int])
 
 
 def note_landed(connection: Connection, topic: str, landed: Mapping[int, int]) -> None:
     """Note up to where the records of events reach, in the transaction of their batch."""
-    note(connection, {LOG_LANDED + topic: msgspec.json.encode(landed).decode()})
+    put_meta(connection, {LOG_LANDED + topic: msgspec.json.encode(landed).decode()})
 
 
 def restore_positions(
@@ -135,7 +135,7 @@ def note_ends(engine: Engine, topic: str, bounds: Mapping[int, tuple[int, int]])
     changed = [row.partition for row in rows if bounds.get(row.partition, (0, 0))[1] != row[1]]
     if not changed:
         return
-    with in_turn(engine) as connection:
+    with exclusive_transaction(engine) as connection:
         for partition in changed:
             mine = (table.c.topic == topic) & (table.c.partition == partition)
             end = bounds.get(partition, (0, 0))[1]

@@ -9,7 +9,7 @@ from sqlalchemy import Engine, Row, Table, delete, insert, update
 
 from alerts.root_cause.snapshot import MICROS
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.upsert import fold_rows
 from lineage.names.keys import key
 from lineage.process.clock import to_micros
@@ -45,7 +45,7 @@ class CatalogBuilder:
 
     def add(self, *names: str, tier: str = "important", **policy: Any) -> None:  # noqa: ANN401
         """Add good datasets."""
-        with writing(self.engine) as connection:
+        with write_transaction(self.engine) as connection:
             for table, rows in rows_of(names, tier, **policy).items():
                 connection.execute(insert(tables.metadata.tables[table]), rows)
 
@@ -65,7 +65,7 @@ class CatalogBuilder:
 
     def flush_edges(self) -> None:
         """Add the prepared edges."""
-        with writing(self.engine) as connection:
+        with write_transaction(self.engine) as connection:
             connection.execute(insert(tables.edge), self._edges)
         self._edges = []
 
@@ -73,13 +73,13 @@ class CatalogBuilder:
         """Set what the newest evaluation says of a dataset's freshness, or of another SLI."""
         row = _state(name) | {"sli": said.pop("sli", "M2"), "state": state, "reason": reason}
         row |= {"since": micros(said.pop("since", 0))} | said
-        with writing(self.engine) as connection:
+        with write_transaction(self.engine) as connection:
             fold_rows(connection, tables.dataset_state, [row])
 
     def unwritten(self, name: str) -> None:
         """Make this dataset one that no job was seen to write."""
         table = tables.dataset_activity
-        with writing(self.engine) as connection:
+        with write_transaction(self.engine) as connection:
             own = table.c.dataset_key == dataset(name)
             connection.execute(table.update().where(own).values(last_written_at=None))
 
@@ -91,14 +91,14 @@ class CatalogBuilder:
             good = _run(self._runs, run, name, 0) | {"engine_version": engine_version}
             self._insert(tables.run, good | {"completed_at": micros(0)})
             table = tables.dataset_activity
-            with writing(self.engine) as connection:
+            with write_transaction(self.engine) as connection:
                 mine = update(table).where(table.c.dataset_key == activity.dataset_key)
                 connection.execute(mine.values(last_write_root_run_id=run))
 
     def own(self, name: str, owner: str) -> None:
         """Set the owner of a dataset, as the policy would."""
         table = tables.dataset_policy
-        with writing(self.engine) as connection:
+        with write_transaction(self.engine) as connection:
             mine = update(table).where(table.c.dataset_key == dataset(name))
             connection.execute(mine.values(owner=owner))
 
@@ -107,7 +107,7 @@ class CatalogBuilder:
         run = self.start(name, at, **{"failed_at": micros(at), "error_message": "boom"} | said)
         changed = {"last_failed_at": micros(at), "last_failed_run_id": run}
         row = {"dataset_key": dataset(name), "writes": 9, "learned_writes": 9} | changed
-        with writing(self.engine) as connection:
+        with write_transaction(self.engine) as connection:
             fold_rows(connection, tables.dataset_activity, [row])
         return run
 
@@ -122,7 +122,7 @@ class CatalogBuilder:
     def evaluate(self, at: float) -> None:
         """Add an evaluation."""
         row = {"as_of": micros(at), "previous_as_of": None, "last_seq": 0, "datasets": 0}
-        with writing(self.engine) as connection:
+        with write_transaction(self.engine) as connection:
             connection.execute(delete(tables.evaluation))
             connection.execute(insert(tables.evaluation).values(**row, policy_hash="", seconds=0.0))
 
@@ -132,11 +132,11 @@ class CatalogBuilder:
             {"name": name, "value": str(0 if at is None else micros(at))}
             for name, at in times.items()
         ]
-        with writing(self.engine) as connection:
+        with write_transaction(self.engine) as connection:
             fold_rows(connection, tables.meta, rows)
 
     def _insert(self, table: Table, row: dict[str, Any]) -> None:
-        with writing(self.engine) as connection:
+        with write_transaction(self.engine) as connection:
             connection.execute(insert(table).values(**row))
 
 

@@ -9,7 +9,7 @@ from alerts.notify.settings import RoutingSettings
 from alerts.operator_actions.command_requests import CommandRequest, submit
 from alerts.operator_actions.suppression_windows import WindowRequest, create_window
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.policy.model import DEFAULT, Owner, Policy
 from lineage.process.clock import from_micros
 from tests.alerts.detection.catalog_builder import CatalogBuilder, micros
@@ -60,20 +60,20 @@ class DetectorHarness:
     def want(self, incident_id, action, **more):  # noqa: ANN003
         """Submit a command; return its number."""
         wanted = CommandRequest(incident_id=incident_id, action=action, by="ada", via="api", **more)
-        with writing(self.engine) as connection:
+        with write_transaction(self.engine) as connection:
             return submit(connection, wanted, micros(self._now))
 
     def plan(self, pattern, until):
         """Plan a suppression window from now on."""
         told = {"name": "migration", "by": "ada", "via": "api", "reason": "a move"}
-        with writing(self.engine) as connection:
+        with write_transaction(self.engine) as connection:
             wanted = WindowRequest(pattern=pattern, until=micros(until), **told)
             create_window(connection, wanted, micros(self._now))
 
     def move(self, name, namespace):
         """Move a dataset to another namespace, under the same key."""
         table = tables.dataset
-        with writing(self.engine) as connection:
+        with write_transaction(self.engine) as connection:
             mine = update(table).where(table.c.name == name)
             connection.execute(mine.values(namespace=namespace))
 

@@ -4,7 +4,7 @@ from sqlalchemy import update
 
 from alerts.notify.message import from_json
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from tests.alerts.detection.catalog_builder import dataset, micros
 from tests.alerts.detection.conftest import NOON
 
@@ -18,7 +18,7 @@ def fail(watched, name="core", at=NOON + 60, **said):  # noqa: ANN003
 def write(watched, name="core", at=NOON + 600):
     """Write the dataset by a later run."""
     table = tables.dataset_activity
-    with writing(watched.engine) as connection:
+    with write_transaction(watched.engine) as connection:
         mine = update(table).where(table.c.dataset_key == dataset(name))
         connection.execute(mine.values(last_written_at=micros(at)))
 

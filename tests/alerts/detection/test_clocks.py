@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import delete, update
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from tests.alerts.detection.catalog_builder import DAY, dataset, micros
 from tests.alerts.detection.conftest import NOON
 
@@ -16,13 +16,13 @@ _JUMPS = [60, 3_600, 30 * DAY]
 def _set_back(watched, seconds):
     """Set the clock back, and undo the evaluations ahead of it, as the pipeline does."""
     table = tables.evaluation
-    with writing(watched.engine) as connection:
+    with write_transaction(watched.engine) as connection:
         connection.execute(delete(table).where(table.c.as_of > micros(seconds)))
 
 
 def _write(watched, name, at):
     table = tables.dataset_activity
-    with writing(watched.engine) as connection:
+    with write_transaction(watched.engine) as connection:
         mine = update(table).where(table.c.dataset_key == dataset(name))
         connection.execute(mine.values(last_written_at=micros(at)))
 

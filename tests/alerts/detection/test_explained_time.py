@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import insert
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from tests.alerts.detection.catalog_builder import micros
 
 pytestmark = pytest.mark.postgres_nightly
@@ -15,7 +15,7 @@ NOON = 12 * 3600
 def _evaluate(watched, previous, at, *, is_seen=True):
     """As the pipeline does: each evaluation follows one. Not seen: the service is down."""
     row = {"as_of": micros(at), "previous_as_of": micros(previous), "last_seq": 0, "datasets": 0}
-    with writing(watched.engine) as connection:
+    with write_transaction(watched.engine) as connection:
         connection.execute(insert(tables.evaluation).values(**row, policy_hash="", seconds=0.0))
     if is_seen:
         watched.look(at)

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import update
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from tests.alerts.detection.catalog_builder import DAY, dataset, micros
 from tests.alerts.detection.conftest import NOON
 from tests.alerts.detection.failed_runs import fail
@@ -17,7 +17,7 @@ DEADLINE = DAY + 3600  # each dataset was written at midnight
 def learn_duration(watched, name, seconds):
     """Learn how long a run of the dataset's job takes."""
     table = tables.dataset_limit
-    with writing(watched.engine) as connection:
+    with write_transaction(watched.engine) as connection:
         mine = update(table).where(table.c.dataset_key == dataset(name))
         connection.execute(mine.values(duration_seconds=seconds))
 

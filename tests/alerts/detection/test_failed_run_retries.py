@@ -5,8 +5,8 @@ from sqlalchemy import delete
 
 from alerts.detection import due_failures, run_attempts
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
-from lineage.catalog.split_batches import pieces
+from lineage.catalog.engine import write_transaction
+from lineage.catalog.split_batches import split_batches
 from tests.alerts.detection.catalog_builder import job
 from tests.alerts.detection.conftest import NOON
 from tests.alerts.detection.failed_runs import fail, write
@@ -64,7 +64,9 @@ def test_beyond_the_most_faults_announced_retries_and_history_still_notify_nobod
 def test_the_runs_of_one_fault_are_read_in_pieces(core, monkeypatch):
     """Stay below the parameters that a query takes, with tens of thousands of outputs."""
     read = []
-    monkeypatch.setattr(run_attempts, "pieces", lambda keys: pieces(read.append(1) or keys, 1))
+    monkeypatch.setattr(
+        run_attempts, "pieces", lambda keys: split_batches(read.append(1) or keys, 1)
+    )
     core.estate.add("raw")
     for name in ("core", "raw"):
         leaf = {"leaf_job_namespace": "dbt", "leaf_job_name": "build"}
@@ -105,6 +107,6 @@ def test_a_rerun_that_names_no_output_yet_is_awaited(core):
     """Airflow names the outputs of a task at its end."""
     fail(core)
     core.estate.start("core", NOON + 70)
-    with writing(core.engine) as connection:
+    with write_transaction(core.engine) as connection:
         connection.execute(delete(tables.run_io).where(tables.run_io.c.run_key == 2))
     assert core.until(NOON + 300) == []

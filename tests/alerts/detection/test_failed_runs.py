@@ -5,7 +5,7 @@ from sqlalchemy import delete, update
 
 from alerts.detection.due_failures import _FAILING
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from tests.alerts.detection.catalog_builder import DAY, dataset, job
 from tests.alerts.detection.conftest import NOON
 from tests.alerts.detection.failed_runs import fail, sent, write
@@ -98,7 +98,7 @@ def test_an_old_failure_whose_run_was_deleted_notifies_nobody(core):
     core.estate.add("old")
     core.estate.unwritten("old")
     fail(core, "old", NOON - 2 * DAY)
-    with writing(core.engine) as connection:
+    with write_transaction(core.engine) as connection:
         connection.execute(delete(tables.run_io))
         connection.execute(delete(tables.run))
     fail(core)
@@ -157,7 +157,7 @@ def test_a_second_dataset_of_the_job_becomes_a_member_and_leaves(core):
     """Fail the same job once more, which writes no event of the incident."""
     core.estate.add("twin")
     table = tables.dataset_activity
-    with writing(core.engine) as connection:
+    with write_transaction(core.engine) as connection:
         mine = update(table).where(table.c.dataset_key == dataset("twin"))
         connection.execute(mine.values(last_job_name="make_core"))
     fail(core)

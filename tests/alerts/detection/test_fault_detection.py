@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import insert, update
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.policy.model import DatasetRule, JobRule, Owner, Policy
 from tests.alerts.detection.catalog_builder import DAY, NAMESPACE, dataset, job, micros
 from tests.alerts.detection.conftest import NOON
@@ -148,7 +148,7 @@ def test_a_run_that_never_ended_is_the_root_before_its_own_dataset_is_late(
     watched.estate.add("raw", "core", "mart")
     watched.estate.chain("raw", "core", "mart")
     own = tables.dataset_activity.c.dataset_key == dataset(name)
-    with writing(watched.engine) as connection:
+    with write_transaction(watched.engine) as connection:
         connection.execute(update(tables.dataset_limit).values(duration_seconds=600.0))
         instants = {column: micros(at) for column, at in times.items()}
         connection.execute(update(tables.dataset_activity).where(own).values(**instants))
@@ -162,7 +162,7 @@ def test_a_run_that_never_ended_is_the_root_before_its_own_dataset_is_late(
 @pytest.mark.postgres_always
 def test_an_edge_of_the_past_explains_nothing(failed):
     """`core` was not made of `raw` for nine days: two faults."""
-    with writing(failed.engine) as connection:
+    with write_transaction(failed.engine) as connection:
         old = update(tables.edge).where(tables.edge.c.downstream_key == dataset("core"))
         connection.execute(old.values(last_seen_at=micros(-8 * DAY)))
     failed.at(NOON + 120)
@@ -229,7 +229,7 @@ def _upgraded(watched, *, others, came=0.0):
     estate.own("other", others)
     watched.at(NOON)
     newer = [row for row in watched.rows(tables.dataset_activity) if "other" in row.last_job_name]
-    with writing(estate.engine) as connection:
+    with write_transaction(estate.engine) as connection:
         of_other = update(tables.run).where(tables.run.c.root_job_name == "make_other")
         connection.execute(of_other.values(first_event_at=micros(came)))
     estate.ran(newer, "4.3.1")
@@ -277,7 +277,7 @@ def test_outputs_of_the_same_run_are_affected_before_they_are_late(failed):
     """`raw` and `twin` are outputs of one job; the list has what is made of either."""
     failed.estate.add("twin", "twin_mart")
     failed.estate.chain("twin", "twin_mart")
-    with writing(failed.engine) as connection:
+    with write_transaction(failed.engine) as connection:
         table = tables.dataset_activity
         mine = update(table).where(table.c.dataset_key.in_([dataset("raw"), dataset("twin")]))
         connection.execute(mine.values(last_write_root_run_id="last-night"))
@@ -326,7 +326,7 @@ def test_datasets_that_are_due_are_looked_through(watched, cadence, roots):
     estate = watched.estate
     estate.add("raw", "core", "mart")
     estate.chain("raw", "core", "mart")
-    with writing(watched.engine) as connection:
+    with write_transaction(watched.engine) as connection:
         own = update(tables.dataset_limit).where(
             tables.dataset_limit.c.dataset_key == dataset("core")
         )
@@ -367,7 +367,7 @@ def _produced_by(failed, *namespaces: str) -> None:
         {"dataset_key": dataset("raw"), "job_namespace": namespace, "landed_at": at}
         for at, namespace in enumerate(namespaces)
     ]
-    with writing(failed.engine) as connection:
+    with write_transaction(failed.engine) as connection:
         connection.execute(insert(tables.dataset_producer), rows)
 
 
@@ -425,7 +425,7 @@ def test_the_job_s_own_facet_names_the_owner_where_no_dataset_has_one(failed):
     _produced_by(failed, "spark")
     failed.estate.own("raw", None)
     row = {"subject": "job", "subject_key": job("raw"), "owner": "ingest", "last_seen_at": 0}
-    with writing(failed.engine) as connection:
+    with write_transaction(failed.engine) as connection:
         connection.execute(insert(tables.ownership).values(**row))
     failed.at(NOON + 120)
     failed.until(NOON + 180)

@@ -7,7 +7,7 @@ from sqlalchemy import event, update
 from alerts.detection.self_monitoring import RoleFailure
 from alerts.notify.message import from_json
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.policy.model import Owner, Policy
 from tests.alerts.detection.catalog_builder import DAY, dataset, job, micros
 from tests.alerts.detection.conftest import NOON
@@ -227,14 +227,14 @@ def test_events_that_were_set_aside_are_a_ticket_until_they_are_posted_again(fai
     """It freezes no other incident: all other events land."""
     times = {"received_at": micros(NOON), "failed_at": micros(NOON)}
     event = {"spool_seq": 7, "origin": "http", "kind": "run", "bytes": 9, "error": "odd", **times}
-    with writing(failed.engine) as connection:
+    with write_transaction(failed.engine) as connection:
         connection.execute(tables.event_set_aside.insert(), event)
     failed.until(NOON + 180)
 
     own = next(row for row in failed.rows() if row.root_entity == "service")
     assert (own.severity, own.root_kind, own.root_name) == ("ticket", "set_aside", "events")
     assert not any(row.is_frozen for row in failed.rows())
-    with writing(failed.engine) as connection:
+    with write_transaction(failed.engine) as connection:
         row = {"spool_seq": 7, "requested_at": micros(NOON + 180)}
         connection.execute(tables.event_requeue.insert(), row)
     assert failed.until(NOON + 400)[-1] == "resolved"
@@ -263,7 +263,7 @@ def test_the_incident_is_stored_completely(failed):
 
 def _written(watched, name, at):
     table = tables.dataset_activity
-    with writing(watched.engine) as connection:
+    with write_transaction(watched.engine) as connection:
         mine = update(table).where(table.c.dataset_key == dataset(name))
         connection.execute(mine.values(last_written_at=micros(at)))
 

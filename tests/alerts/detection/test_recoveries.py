@@ -10,7 +10,7 @@ from alerts.incidents.incident import Incident
 from alerts.incidents.steps import Event, Step
 from alerts.root_cause.faults import Root
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from tests.alerts.detection.catalog_builder import DAY, CatalogBuilder, dataset, job, micros
 from tests.alerts.detection.conftest import NOON
 
@@ -30,7 +30,7 @@ def estate(embedded):
 
 
 def _set(estate, table, **values):  # noqa: ANN003
-    with writing(estate.engine) as connection:
+    with write_transaction(estate.engine) as connection:
         own = table.c.dataset_key == dataset("churn")
         connection.execute(update(table).where(own).values(**values))
 
@@ -134,7 +134,7 @@ def test_a_content_fault_ends_by_a_run_or_by_the_policy(estate):
     """Name the policy where the evaluations before and after have different ones."""
     gone = "it lacks no metadata that the policy requires"
     assert _reason(estate, "metadata") == f"{gone}; {FAILED}"
-    with writing(estate.engine) as connection:
+    with write_transaction(estate.engine) as connection:
         row = {"as_of": micros(NOON + 890), "last_seq": 0, "datasets": 0, "seconds": 0.0}
         connection.execute(insert(tables.evaluation).values(**row, policy_hash="another"))
     assert _reason(estate, "metadata") == f"the policy changed, and {gone}; {FAILED}"
@@ -169,7 +169,7 @@ def test_the_resolved_event_has_the_reason(failed):
 
     Of optional datasets: a failed run of any other is a fault until a later one writes.
     """
-    with writing(failed.estate.engine) as connection:
+    with write_transaction(failed.estate.engine) as connection:
         connection.execute(update(tables.dataset_policy).values(tier="optional"))
     failed.at(NOON + 120)
     failed.until(NOON + 180)

@@ -10,7 +10,7 @@ from alerts.detection.fault_detection import detect_faults
 from alerts.incidents import impact_store
 from alerts.notify.message import from_json
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.upsert import fold_rows
 from lineage.policy.model import Owner, Policy
 from tests.alerts.detection.catalog_builder import micros, rows_of
@@ -29,7 +29,7 @@ def test_a_storm_is_one_page(embedded):
     rows = rows_of(names, tier="critical")
     for row, name in zip(rows["dataset_state"], names, strict=True):
         row.update(_LATE, reason="job_failed" if name == "d0" else "upstream_late")
-    with writing(embedded) as connection:
+    with write_transaction(embedded) as connection:
         for table, values in rows.items():
             connection.execute(insert(tables.metadata.tables[table]), values)
     watched = DetectorHarness(embedded)
@@ -154,5 +154,5 @@ def _count_rows(rows, said):
 
 def _say_all(engine, names, said):
     rows = rows_of(names)["dataset_state"]
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         fold_rows(connection, tables.dataset_state, [{**row, **said} for row in rows])

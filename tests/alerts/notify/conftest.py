@@ -20,7 +20,7 @@ from alerts.notify.message import Message
 from alerts.notify.outbox import enqueue
 from alerts.notify.sender import Sender
 from alerts.notify.settings import DeliverySettings
-from lineage.catalog.engine import catalog_url, migrate, open_catalog, writing
+from lineage.catalog.engine import catalog_url, migrate, open_catalog, write_transaction
 from lineage.catalog.reader import Reader, open_reader
 from lineage.catalog.tables import notification
 from tests.alerts.notify.messages import Ticking, message
@@ -54,7 +54,7 @@ class Notifier:
     def notify(self, message: Message, *channels: str) -> None:
         """Enqueue a message as of now."""
         now = msgspec.structs.replace(message, at=self.clock.micros)
-        with writing(self.engine) as connection:
+        with write_transaction(self.engine) as connection:
             for channel in channels:
                 enqueue(connection, now, parse_channel(channel))
 

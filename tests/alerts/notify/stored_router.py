@@ -7,7 +7,7 @@ from alerts.incidents.lifecycle import advance
 from alerts.incidents.steps import StepInput
 from alerts.notify import route_due, route_incident_step
 from alerts.root_cause.snapshot import MICROS
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.tables import notification
 from tests.alerts.notify.memory_router import POLICY, SETTINGS, summary
 
@@ -27,7 +27,7 @@ class StoredRouter:
         done = advance(self.incidents, now)
         self.incidents = done.incidents
         summaries = {own.id: summary(own, **painted) for own in done.changed}
-        with writing(self.engine) as connection:
+        with write_transaction(self.engine) as connection:
             route_incident_step(connection, done, summaries, self.policy, self.settings, now.at)
 
     def opened(self, *found, at=0, **painted):  # noqa: ANN002, ANN003
@@ -37,7 +37,7 @@ class StoredRouter:
 
     def route_due(self, seconds):
         """Route one second."""
-        with writing(self.engine) as connection:
+        with write_transaction(self.engine) as connection:
             route_due(connection, self.policy, self.settings, round(seconds * MICROS))
 
     @property

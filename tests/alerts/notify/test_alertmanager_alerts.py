@@ -10,7 +10,7 @@ from alerts.incidents.detected_fault import service_fault
 from alerts.notify import receive_webhook
 from alerts.notify.alertmanager_webhook import InvalidWebhookError, parse_webhook
 from alerts.root_cause.snapshot import MICROS
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.tables import received_alert
 from tests.alerts.incidents.scenarios import make_fault
 from tests.alerts.notify.alertmanager_calls import ACCESS, BURN, STALE, alert, body, of_incident
@@ -31,7 +31,7 @@ def told(kind, revision):
 
 def post(router, seconds, *alerts):  # noqa: ANN002
     """Post alerts."""
-    with writing(router.engine) as connection:
+    with write_transaction(router.engine) as connection:
         at = seconds * MICROS
         return receive_webhook(
             connection, parse_webhook(body(*alerts)), router.policy, router.settings, at
@@ -242,7 +242,7 @@ def test_post_of_the_real_alertmanager_is_accepted(tmp_path: Path, router):
         until(lambda: len(heard.calls) >= 2, told=alerting.states)
         bodies = [msgspec.json.encode(each) for _, _, each in heard.calls]
 
-    with writing(router.engine) as connection:
+    with write_transaction(router.engine) as connection:
         for each in bodies:
             receive_webhook(
                 connection, parse_webhook(each), router.policy, router.settings, 40 * MICROS

@@ -10,7 +10,7 @@ from alerts.notify.channels.name import parse_channel
 from alerts.notify.channels.slack.delivery import _Delivery
 from alerts.notify.channels.slack.history import History
 from alerts.notify.sender import Sender
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from tests.alerts.notify.conftest import DATA, PAGER, TICKETS, Notifier
 from tests.alerts.notify.messages import message
 
@@ -216,7 +216,7 @@ def test_message_rolled_back_is_not_sent(notifier, slack):
     """Store the message in the transaction of its change."""
 
     def change_and_die() -> None:
-        with writing(notifier.engine) as connection:
+        with write_transaction(notifier.engine) as connection:
             outbox.enqueue(connection, message(1), parse_channel(DATA))
             raise KilledError
 

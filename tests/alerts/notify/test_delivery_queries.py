@@ -6,7 +6,7 @@ from sqlalchemy import select
 
 from alerts.notify.delivery_queries import oldest_undelivered_seconds
 from alerts.notify.outbox import add_count
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.tables import notification_count
 from tests.alerts.notify.conftest import DATA, PAGER
 from tests.alerts.notify.messages import message
@@ -52,11 +52,11 @@ def test_two_first_counts_at_once_are_two(catalog):
     """Add both: neither sees the other's row."""
 
     def second():
-        with writing(catalog) as connection:
+        with write_transaction(catalog) as connection:
             add_count(connection, "failed", DATA, "timeout")
 
     with ThreadPoolExecutor(1) as pool:
-        with writing(catalog) as connection:
+        with write_transaction(catalog) as connection:
             add_count(connection, "failed", DATA, "timeout")
             other = pool.submit(second)
             assert not wait([other], 0.5).done  # it waits for the row

@@ -8,7 +8,7 @@ from sqlalchemy import insert, select, update
 from alerts.notify import is_due
 from alerts.notify.message import Root
 from alerts.root_cause.snapshot import MICROS
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.tables import digest, incident_telling, notification, suppression
 from lineage.process.clock import to_micros
 from tests.alerts.incidents.scenarios import make_fault
@@ -83,7 +83,7 @@ def test_incident_that_ended_long_ago_is_pruned_with_its_messages(embedded):
 
     router.route_due(MIDNIGHT + 9 * HOUR)
     assert len(rows(router, incident_telling)) == 2
-    with writing(embedded) as connection:
+    with write_transaction(embedded) as connection:
         connection.execute(update(notification).values(state="sent"))
     router.route_due(MIDNIGHT + 33 * HOUR)
     (left,) = rows(router, incident_telling)
@@ -157,7 +157,7 @@ def window(router, **given):  # noqa: ANN003
         "until_at": (MIDNIGHT + HOUR) * MICROS,
         "created_at": MIDNIGHT * MICROS,
     }
-    with writing(router.engine) as connection:
+    with write_transaction(router.engine) as connection:
         connection.execute(insert(suppression).values(**fields, **(times | given)))
 
 

@@ -7,7 +7,7 @@ import pytest
 from alerts.notify import claims, coalescing
 from alerts.notify.channels.name import parse_channel
 from alerts.notify.outbox import enqueue, prune_notifications, requeue, waiting
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.tables import notification
 from tests.alerts.notify.conftest import DATA, PAGER, TICKETS
 from tests.alerts.notify.messages import BEGAN, message
@@ -157,7 +157,7 @@ def test_message_that_raises_delays_no_other(notifier, slack, monkeypatch):
 
 
 def _enqueued(catalog, *revisions: int) -> None:
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         for revision in revisions:
             enqueue(connection, message(revision, "test"), parse_channel(TICKETS))
 
@@ -167,7 +167,7 @@ def test_one_of_many_senders_gets_a_message(catalog):
     _enqueued(catalog, 1)
 
     def reach(_: int) -> bool:
-        with writing(catalog) as connection:
+        with write_transaction(catalog) as connection:
             return claims.claim(connection, TICKETS, BEGAN, _LEASE_SECONDS) is not None
 
     with ThreadPoolExecutor(8) as pool:
@@ -177,7 +177,7 @@ def test_one_of_many_senders_gets_a_message(catalog):
 def test_next_message_waits_while_one_is_sent(catalog):
     """Hold it for the lease of the first."""
     _enqueued(catalog, 1, 2)
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         first = claims.claim(connection, TICKETS, BEGAN, _LEASE_SECONDS)
         second = claims.claim(connection, TICKETS, BEGAN, _LEASE_SECONDS)
         late = claims.claim(connection, TICKETS, BEGAN + 50_000_000, _LEASE_SECONDS)
@@ -194,7 +194,7 @@ def test_ended_incident_is_pruned_and_open_one_kept(notifier, pagerduty):
     notifier.notify(message(1, incident_id="inc-2"), PAGER)
     notifier.notify(message(2, "resolved", incident_id="inc-2"), PAGER)
     notifier.run()
-    with writing(notifier.engine) as connection:
+    with write_transaction(notifier.engine) as connection:
         assert prune_notifications(connection, notifier.clock.micros + 1) == 2
     notifier.notify(message(2, "resolved"), PAGER)
     notifier.run()
@@ -209,7 +209,7 @@ def test_rejected_message_is_sent_with_a_new_token(notifier, slack):
         notifier.notify(message(revision, incident_id=incident), DATA)
         notifier.run()
     slack.token = "xoxb-right"  # noqa: S105 - of nobody
-    with writing(notifier.engine) as connection:
+    with write_transaction(notifier.engine) as connection:
         assert requeue(connection, DATA, notifier.clock.micros) == 2
     notifier.run()
 

@@ -11,7 +11,7 @@ from alerts.notify import escalate, is_due, receive_webhook, route_incident_step
 from alerts.notify.alertmanager_webhook import parse_webhook
 from alerts.notify.message import Root
 from alerts.root_cause.snapshot import MICROS
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.tables import (
     incident,
     incident_escalation,
@@ -68,7 +68,7 @@ def test_change_rolled_back_notifies_nobody(embedded):
     summaries = {own.id: summary(own) for own in done.changed}
 
     def die():
-        with writing(embedded) as connection:
+        with write_transaction(embedded) as connection:
             route_incident_step(connection, done, summaries, POLICY, SETTINGS, 30 * MICROS)
             assert connection.scalar(select(func.count()).select_from(notification)) == 2
             raise RuntimeError
@@ -84,7 +84,7 @@ def test_incident_has_the_time_of_its_notification(embedded):
     router = StoredRouter(embedded, mode="alertmanager")
     router.opened(make_fault("ab", **PAGE))
     (own,) = router.incidents
-    with writing(embedded) as connection:
+    with write_transaction(embedded) as connection:
         connection.execute(insert(incident).values(**_row(own)))
 
     router.route_due(149)
@@ -155,7 +155,7 @@ def test_escalation_on_request_is_recorded(embedded):
     router.opened(make_fault("ab", **PAGE))
     number = router.incidents[0].id
 
-    with writing(embedded) as connection:
+    with write_transaction(embedded) as connection:
         asked = (number, "ada", POLICY, SETTINGS, 60 * MICROS)
         assert escalate(connection, *asked) == ("slack:#boss", "pagerduty:boss.key")
         assert escalate(connection, *asked) == ("slack:#platform", "pagerduty:platform.key")
@@ -173,7 +173,7 @@ def test_ended_state_is_pruned_and_open_one_kept(embedded):
     router.at(60, make_fault("cd", **PAGE))
     router.at(105, make_fault("cd", **PAGE))
 
-    with writing(embedded) as connection:
+    with write_transaction(embedded) as connection:
         assert state_store.prune_states(connection, 105 * MICROS) == 0
         assert state_store.prune_states(connection, 106 * MICROS) == 1
         (left,) = state_store.load_states_where(connection)
@@ -199,7 +199,7 @@ def test_second_without_work_takes_no_lock(embedded):
 def test_alerts_left_out_by_alertmanager_are_logged(embedded):
     """Log their number."""
     call = parse_webhook(body(alert(BURN), truncatedAlerts=3))
-    with capture_logs() as said, writing(embedded) as connection:
+    with capture_logs() as said, write_transaction(embedded) as connection:
         receive_webhook(connection, call, POLICY, SETTINGS, 0)
 
     assert {"event": "alerts_left_out", "log_level": "warning", "count": 3} in said

@@ -11,7 +11,7 @@ from alerts.incidents.steps import StepInput
 from alerts.operator_actions.command_queue import complete, pending, rejections
 from alerts.operator_actions.command_requests import Action, CommandRequest
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from tests.alerts.incidents.scenarios import make_fault
 
 SECOND = 1_000_000
@@ -44,7 +44,7 @@ class IncidentCatalog:
     def turn(self, seconds: float, *, is_bad: bool = True) -> None:
         """Run one evaluation in one transaction, as the service does."""
         at = self.start + int(seconds * SECOND)
-        with writing(self.engine) as connection:
+        with write_transaction(self.engine) as connection:
             taken = pending(connection)
             commands = tuple(command for _, command in taken)
             now = StepInput(at, (self.fault,) if is_bad else (), commands=commands)
@@ -78,7 +78,7 @@ def save(connection: Any, incident: Incident) -> None:  # noqa: ANN401 - a conne
 
 def delete_incidents(engine: Engine) -> None:
     """Delete all incidents."""
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         connection.execute(delete(tables.incident))
 
 

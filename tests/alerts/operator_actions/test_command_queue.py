@@ -12,7 +12,7 @@ from alerts.operator_actions.command_requests import (
     record_rejection,
     submit,
 )
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.reader import open_reader
 from tests.alerts.operator_actions.incident_catalog import SECOND, START
 
@@ -23,7 +23,7 @@ _AUDIT = "SELECT who, via, action, detail, answer FROM audit ORDER BY id"
 
 
 def _asked(desk, action, seconds=40, **said):  # noqa: ANN003
-    with writing(desk.engine) as connection:
+    with write_transaction(desk.engine) as connection:
         return submit(connection, desk.ask(action, **said), START + seconds * SECOND)
 
 
@@ -40,7 +40,7 @@ def _counts(desk):
 def test_a_command_is_applied_by_the_next_step(desk):
     """Acknowledged by whom it was, answered with nothing to say, once."""
     number = _asked(desk, "acknowledge", note="on it")
-    with writing(desk.engine) as connection:
+    with write_transaction(desk.engine) as connection:
         ((waits, command),) = pending(connection)
     assert (waits, command.by, command.note) == (number, "ann", "on it")
 
@@ -49,7 +49,7 @@ def test_a_command_is_applied_by_the_next_step(desk):
 
     assert (desk.one.state, desk.one.acknowledged_by) == ("acknowledged", "ann")
     assert _answers(desk) == [("acknowledge", "")]
-    with writing(desk.engine) as connection:
+    with write_transaction(desk.engine) as connection:
         assert pending(connection) == []
 
 
@@ -111,9 +111,9 @@ def test_a_suppression_ends_at_its_end(desk):
 )
 def test_an_impossible_command_is_rejected_at_once(desk, action, said, error, words):
     """Nothing waits, and the refusal is audited."""
-    with writing(desk.engine) as connection, pytest.raises(error, match=words) as refused:
+    with write_transaction(desk.engine) as connection, pytest.raises(error, match=words) as refused:
         submit(connection, desk.ask(action, **said), START + 40 * SECOND)
-    with writing(desk.engine) as connection:
+    with write_transaction(desk.engine) as connection:
         record_rejection(connection, desk.ask(action, **said), refused.value, START)
         assert pending(connection) == []
 
@@ -144,7 +144,7 @@ def test_the_same_request_is_queued_once(desk):
 def test_an_escalation_waits_for_the_notification_worker(desk):
     """No life knows it: it is not among what a step is given, and is answered like the rest."""
     number = _asked(desk, "escalate", note="nobody answers")
-    with writing(desk.engine) as connection:
+    with write_transaction(desk.engine) as connection:
         assert pending(connection) == []
         (wanted,) = pending_escalations(connection)
         assert (wanted.id, wanted.incident_id, wanted.by) == (number, desk.one.id, "ann")

@@ -14,7 +14,7 @@ from alerts.operator_actions.suppression_windows import (
     load_windows,
     record_rejection,
 )
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 
 pytestmark = pytest.mark.postgres_nightly
 
@@ -38,7 +38,7 @@ def _audit(catalog):
 
 def test_a_window_holds_from_now_until_its_end(catalog):
     """And stands in the audit log with who, by what way, and why."""
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         number = create_window(connection, _wanted(), NOW)
         held = [load_windows(connection, at) for at in (NOW - 1, NOW, NOW + _HOUR - 1, NOW + _HOUR)]
 
@@ -51,7 +51,7 @@ def test_a_window_holds_from_now_until_its_end(catalog):
 
 def test_a_planned_window_begins_at_its_begin(catalog):
     """By its own name."""
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         create_window(connection, _wanted(begin=NOW + 10, name="deployment"), NOW)
 
         assert load_windows(connection, NOW) == ()
@@ -81,9 +81,12 @@ def test_a_planned_window_begins_at_its_begin(catalog):
 )
 def test_an_invalid_window_is_rejected(catalog, said, words):
     """The text names the place; the refusal is audited, and nothing holds."""
-    with writing(catalog) as connection, pytest.raises(WindowError, match=words) as refused:
+    with (
+        write_transaction(catalog) as connection,
+        pytest.raises(WindowError, match=words) as refused,
+    ):
         create_window(connection, _wanted(**said), NOW)
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         record_rejection(connection, _wanted(**said), refused.value, NOW)
         assert load_windows(connection, NOW) == ()
 
@@ -94,7 +97,7 @@ def test_an_invalid_window_is_rejected(catalog, said, words):
 @pytest.mark.postgres_always
 def test_a_window_is_ended_before_its_end(catalog):
     """At once, and by whom is known; what is over is not ended again."""
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         number = create_window(connection, _wanted(), NOW)
         close_window(connection, WindowEnding(number, "bob", "api"), NOW + 5)
 

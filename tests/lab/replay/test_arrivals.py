@@ -5,12 +5,12 @@ import json
 import pytest
 from sqlalchemy import insert, update
 
-from lab.replay.arrivals import Arrivals, Slab, arrived, stood
+from lab.replay.arrivals import Arrivals, Slab, collect_arrivals, stood
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.policy import NO_FOLDS
 from lineage.process.clock import from_micros
-from slis.stream.spellings import spelled
+from slis.stream.spellings import spell
 
 LANDED = 900_000_000
 SLAB, NEXT = Slab(0, LANDED), Slab(LANDED, 2 * LANDED)
@@ -38,7 +38,7 @@ def written(catalog):
     root = {"root_job_namespace": "shop", "root_job_name": "load"}
     times = {"first_event_at": 400_000_000, "last_event_at": 500_000_000}
     io = {"run_key": 5, "dataset_key": 1, "direction": "write", "has_statistics": False}
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         connection.execute(insert(tables.dataset), dataset | seen)
         connection.execute(
             insert(tables.dataset_write),
@@ -61,7 +61,7 @@ def test_a_write_is_known_from_its_complete_on(written):
         [event("START", 400_000_100), event("COMPLETE", 520_000_000, outputs=["orders"])]
     )
 
-    facts = arrived(written, SLAB, arrivals).to_pylist()
+    facts = collect_arrivals(written, SLAB, arrivals).to_pylist()
 
     known = [(row["visible_at"], row["write"] is not None, row["started_at"]) for row in facts]
     assert known == [
@@ -78,9 +78,9 @@ def test_each_write_of_an_hour_is_known_when_it_was_reported(written):
     A write to another dataset of the application is left out.
     """
     hours = 3 * 3_600_000_000
-    with writing(written) as connection:
+    with write_transaction(written) as connection:
         own = tables.dataset_write.c.dataset_key == 1
-        key = spelled("", "orders", NO_FOLDS).dataset_key
+        key = spell("", "orders", NO_FOLDS).dataset_key
         connection.execute(update(tables.dataset).values(dataset_key=key, canonical_key=key))
         connection.execute(update(tables.dataset_write).where(own).values(dataset_key=key))
     arrivals = Arrivals(
@@ -92,7 +92,7 @@ def test_each_write_of_an_hour_is_known_when_it_was_reported(written):
         ]
     )
 
-    facts = arrived(written, SLAB, arrivals).to_pylist()
+    facts = collect_arrivals(written, SLAB, arrivals).to_pylist()
 
     reported = [(row["visible_at"], row["write"]["written_at"]) for row in facts if row["write"]]
     assert reported == [
@@ -105,16 +105,16 @@ def test_each_write_of_an_hour_is_known_when_it_was_reported(written):
 @pytest.mark.postgres_nightly
 def test_what_landed_with_another_slab_is_not_of_this_one(written):
     """It stood before."""
-    assert arrived(written, NEXT, Arrivals([])).num_rows == 0
+    assert collect_arrivals(written, NEXT, Arrivals([])).num_rows == 0
 
 
 def test_a_run_that_began_before_a_slab_fails_in_it(written):
     """It landed with the slab in which it began; its end is of the one in which that came."""
     failed = {"failed_at": 950_000_000, "last_event_at": 950_000_000}
-    with writing(written) as connection:
+    with write_transaction(written) as connection:
         connection.execute(update(tables.run).values(failed))
 
-    facts = arrived(written, NEXT, Arrivals([event("FAIL", 960_000_000)])).to_pylist()
+    facts = collect_arrivals(written, NEXT, Arrivals([event("FAIL", 960_000_000)])).to_pylist()
 
     [failure] = [row for row in facts if row["failed"] is not None]
     assert failure["visible_at"] == from_micros(960_000_000)
@@ -124,7 +124,7 @@ def test_a_run_that_began_before_a_slab_fails_in_it(written):
 def test_a_night_whose_write_is_followed_by_another_is_no_backfill(written):
     """Two nights of one slab, a little more apart than the cadence: when it came it was newest."""
     day = 86_400_000_000
-    with writing(written) as connection:
+    with write_transaction(written) as connection:
         connection.execute(update(tables.dataset_write).values(nominal_start_at=0))
         [row] = connection.execute(tables.dataset_write.select()).mappings()
         later = {"root_run_id": "root-2", "written_at": 500_000_000 + day, "nominal_start_at": day}
@@ -135,7 +135,7 @@ def test_a_night_whose_write_is_followed_by_another_is_no_backfill(written):
         limit |= {"limit_seconds": 9e4, "cadence_class": "periodic", "explanation": ""}
         connection.execute(insert(tables.dataset_limit), limit)
 
-    facts = arrived(written, SLAB, Arrivals([])).to_pylist()
+    facts = collect_arrivals(written, SLAB, Arrivals([])).to_pylist()
 
     roots = {row["write"]["root_run_id"] for row in facts if row["write"] is not None}
     assert roots == {ROOT, "root-2"}
@@ -175,7 +175,7 @@ def test_what_stood_before_is_known_from_the_beginning_on(catalog):
         "last_failed_at": 4,
         "last_failed_run_id": "f",
     }
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         row = {"dataset_key": 1, "writes": 1, "learned_writes": 0, **fields}
         connection.execute(insert(tables.dataset_activity), row)
 

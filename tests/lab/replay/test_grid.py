@@ -8,7 +8,7 @@ import pytest
 from lab.replay import grid
 from lineage.process.clock import to_micros
 from slis.evaluation.datasets_judged import datasets_judged
-from slis.evaluation.facts_as_of import known
+from slis.evaluation.facts_as_of import facts_as_of
 from slis.evaluation.reasons import reasons
 from tests.slis.sli_frames import activity, datasets, day, edges, gaps
 
@@ -63,7 +63,7 @@ def _found(table):
 
 def _by_oracle(given, minutes):
     """Judge every instant by the product's functions, then keep what differs from before."""
-    facts = known(given.activity, given.datasets, minutes)
+    facts = facts_as_of(given.activity, given.datasets, minutes)
     judged = datasets_judged(facts, given.into_streams, given.gaps, given.pauses)
     rows = reasons(judged, given.expected).toArrow().to_pylist()
     rows.sort(key=lambda row: (row["dataset_key"], row["sli"], row["as_of"]))

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import Engine, delete, insert, select, text
 
-from lineage.catalog.engine import in_turn
+from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.partitions import add_partition, is_partitioned
 from lineage.catalog.retention import RANGES
 from lineage.catalog.tables import dataset, dataset_write, event
@@ -44,13 +44,13 @@ def dataset_row(key: int) -> dict[str, object]:
 
 def put(engine: Engine, table, *rows):  # noqa: ANN002
     """Insert rows."""
-    with in_turn(engine) as connection:
+    with exclusive_transaction(engine) as connection:
         connection.execute(insert(table), list(rows))
 
 
 def remove(engine: Engine, table):
     """Delete all rows of a table."""
-    with in_turn(engine) as connection:
+    with exclusive_transaction(engine) as connection:
         connection.execute(delete(table))
 
 
@@ -75,7 +75,7 @@ def writes(engine: Engine) -> list[tuple]:
 def make_partition(engine: Engine, table: str, at: int) -> str:
     """Make the partition that a time lies in, if it is missing."""
     start = RANGES[table].start_of(at)
-    return add_partition(engine, table, start, in_turn) or ""
+    return add_partition(engine, table, start, exclusive_transaction) or ""
 
 
 def partition_names(engine: Engine) -> list[str]:

@@ -9,7 +9,7 @@ from sqlalchemy import insert, select, text
 
 from lineage.catalog import dropped_partitions, partitions, tables
 from lineage.catalog.deleting import delete_old, delete_old_rows
-from lineage.catalog.engine import in_turn, writing
+from lineage.catalog.engine import exclusive_transaction, write_transaction
 from lineage.catalog.partitions import add_partitions
 from lineage.catalog.upsert import fold_rows
 from tests.lineage.catalog.partitioned import (
@@ -37,7 +37,7 @@ _OLD = 300  # days; such a write goes, unless a rule keeps it
 
 
 def _clear(catalog):
-    delete_old(catalog, "pipeline", NOW, DAYS, in_turn)
+    delete_old(catalog, "pipeline", NOW, DAYS, exclusive_transaction)
 
 
 def _tables(catalog, like):
@@ -150,7 +150,7 @@ def test_a_write_that_is_taken_back_while_a_range_goes_stays_away(catalog, monke
     def look_then_land(*given):  # noqa: ANN002
         kept = found(*given)
         monkeypatch.setattr(dropped_partitions, "kept_rows", found)
-        with in_turn(catalog) as connection:
+        with exclusive_transaction(catalog) as connection:
             connection.execute(text("DELETE FROM dataset_write WHERE root_run_id = 'r0'"))
         return kept
 
@@ -174,7 +174,7 @@ def test_a_turn_that_is_killed_is_completed_by_the_next(catalog, monkeypatch, st
     assert _kept()[1] in writes(catalog)
     late = write_row(1, ago(_OLD) + 60, "late")
     for _ in range(2):
-        with in_turn(catalog) as connection:
+        with exclusive_transaction(catalog) as connection:
             fold_rows(connection, tables.dataset_write, [late])
     assert writes(catalog).count(_write(1, ago(_OLD) + 60, "late")) == 1
 
@@ -193,7 +193,7 @@ def _die(*_given):  # noqa: ANN002
 def test_a_range_that_somebody_detached_is_left_to_them(catalog):
     """Leave the table in which an operator keeps a day."""
     make_partition(catalog, "event", ago(9))
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         connection.exec_driver_sql("ALTER TABLE event DETACH PARTITION event_20261116")
 
     _clear(catalog)
@@ -220,7 +220,7 @@ def test_who_reads_for_hours_delays_no_batch(catalog, monkeypatch):
 
 def _clear_partitions(catalog):
     times = {"before": ago(180) // 2_592_000_000_000 * 2_592_000_000_000, "ahead": ago(-1)}
-    dropped_partitions.drop_partitions(catalog, "dataset_write", times, in_turn)
+    dropped_partitions.drop_partitions(catalog, "dataset_write", times, exclusive_transaction)
 
 
 @_postgres
@@ -228,7 +228,7 @@ def test_a_batch_in_flight_is_waited_for(catalog):
     """Let it write to the range that is about to go: the turn of the batch comes first."""
     _fill(catalog)
     earlier = ago(_OLD) - 60
-    with in_turn(catalog) as batch:
+    with exclusive_transaction(catalog) as batch:
         batch.execute(insert(tables.dataset_write), write_row(1, earlier, "in flight"))
         thread = threading.Thread(target=_clear, args=(catalog,))
         thread.start()
@@ -251,7 +251,7 @@ def test_batches_land_while_ranges_go(catalog):
         try:
             while not is_over.is_set():
                 rows = [event_row(ago(days), len(landed) + 1) for days in (1, 20, 40)]
-                with in_turn(catalog) as connection:
+                with exclusive_transaction(catalog) as connection:
                     fold_rows(connection, tables.event, rows)
                 landed.append(rows)
         except BaseException as error:  # noqa: BLE001 - whatever it is, the test shows it
@@ -299,7 +299,7 @@ def test_partitions_leave_the_rows_that_deleting_leaves(both, written, arrived, 
                 for table in ("event", "dataset_write"):
                     make_partition(engine, table, ago(age))
         for table in ("event", "dataset_write"):
-            delete_old_rows(engine, table, NOW, DAYS, in_turn)
+            delete_old_rows(engine, table, NOW, DAYS, exclusive_transaction)
     one, other = both
     assert (events(one), writes(one)) == (events(other), writes(other))
 
@@ -308,6 +308,6 @@ def test_partitions_leave_the_rows_that_deleting_leaves(both, written, arrived, 
 def both(embedded, databases):
     """Return an empty catalog on SQLite, and one on PostgreSQL."""
     engine = databases.take()
-    add_partitions(engine, NOW, in_turn)
+    add_partitions(engine, NOW, exclusive_transaction)
     yield embedded, engine
     databases.give_back(engine)

@@ -10,7 +10,13 @@ from sqlalchemy import Connection, Engine, insert, select, text
 from sqlalchemy.exc import DBAPIError
 
 from lineage.catalog import engine as engines
-from lineage.catalog.engine import catalog_url, in_turn, migrate, open_catalog, writing
+from lineage.catalog.engine import (
+    catalog_url,
+    exclusive_transaction,
+    migrate,
+    open_catalog,
+    write_transaction,
+)
 from lineage.catalog.grown_tables import ROWS
 from lineage.catalog.tables import meta, metadata
 from tests.lineage.catalog.partitioned import partition_names
@@ -74,7 +80,7 @@ def test_a_transaction_that_fails_leaves_nothing(catalog: Engine):
 
 
 def _insert_and_fail(engine: Engine) -> None:
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         connection.execute(insert(meta).values(name="half", value="done"))
         raise RuntimeError
 
@@ -88,12 +94,12 @@ def test_a_second_writer_of_sqlite_waits_for_the_first(tmp_path: Path):
 
     def second() -> None:
         begun.wait()
-        with writing(engine) as connection:
+        with write_transaction(engine) as connection:
             seen.extend(connection.scalars(select(meta.c.value)))
 
     thread = threading.Thread(target=second)
     thread.start()
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         connection.execute(insert(meta).values(name="first", value="written"))
         begun.set()
         thread.join(timeout=0.2)
@@ -113,8 +119,8 @@ def test_a_vanished_client_loses_its_turn(catalog, monkeypatch):
 
 
 def _wait_in_a_turn(catalog: Engine, other: Engine) -> None:
-    with in_turn(catalog) as vanished:
-        with in_turn(other) as following:
+    with exclusive_transaction(catalog) as vanished:
+        with exclusive_transaction(other) as following:
             assert following.scalar(select(1)) == 1
         vanished.execute(select(1))
 
@@ -123,7 +129,7 @@ def _wait_in_a_turn(catalog: Engine, other: Engine) -> None:
 @pytest.mark.parametrize("count", [ROWS, 3 * ROWS])
 def test_the_planner_knows_how_many_rows_a_turn_has_written(catalog, count):
     """Autovacuum looked while they were written, and counted none of them."""
-    with in_turn(catalog) as connection:
+    with exclusive_transaction(catalog) as connection:
         _fill_meta(connection, count)
         _analyze(catalog)
         assert _known_rows(catalog) == 0
@@ -134,10 +140,10 @@ def test_the_planner_knows_how_many_rows_a_turn_has_written(catalog, count):
 @pytest.mark.parametrize("catalogs", ["postgresql"], indirect=True)
 def test_a_turn_that_writes_little_costs_no_look_at_the_whole_table(catalog):
     """Sample no table of millions for each batch."""
-    with in_turn(catalog) as connection:
+    with exclusive_transaction(catalog) as connection:
         _fill_meta(connection, 3 * ROWS)
     catalog.dispose()  # a connection reports what it wrote once a second: until then it counts
-    with in_turn(catalog) as connection:
+    with exclusive_transaction(catalog) as connection:
         _fill_meta(connection, ROWS, start=3 * ROWS)
 
     assert _known_rows(catalog) == 3 * ROWS

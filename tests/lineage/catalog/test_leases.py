@@ -8,7 +8,7 @@ from sqlalchemy.exc import DBAPIError
 
 from lineage import lease as rules
 from lineage.catalog import leases
-from lineage.catalog.engine import open_catalog, writing
+from lineage.catalog.engine import open_catalog, write_transaction
 from lineage.catalog.leases import (
     Fence,
     fence_of,
@@ -35,7 +35,7 @@ def _leading(engine, epoch):
 
 
 def _expire(engine):
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         connection.execute(update(lease).values(expires_at=1))
 
 
@@ -45,7 +45,7 @@ def _impatient(catalog, lock_timeout):
 
 
 def _write(engine, name):
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         connection.execute(insert(meta), {"name": name, "value": ""})
 
 
@@ -96,7 +96,7 @@ def test_nobody_takes_the_lease_between_the_check_and_the_commit(catalog):
     epoch = _take(catalog, "a")
     _expire(catalog)
     other = _impatient(catalog, "100ms")
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         Fence(NAME, epoch, lambda: None).check(connection)
         with pytest.raises(DBAPIError, match="lock timeout"):
             _take(other, "b")
@@ -108,9 +108,9 @@ def test_nobody_takes_the_lease_between_the_check_and_the_commit(catalog):
 @pytest.mark.parametrize("catalogs", ["postgresql"], indirect=True)
 def test_the_server_ends_a_leaders_transaction_that_stands_still(catalog):
     """Free its locks, for which the next leader would wait as long as it is paused."""
-    with writing(_leading(catalog, _take(catalog, "a"))) as connection:
+    with write_transaction(_leading(catalog, _take(catalog, "a"))) as connection:
         shown = connection.scalar(text("SHOW idle_in_transaction_session_timeout"))
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         others = connection.scalar(text("SHOW idle_in_transaction_session_timeout"))
 
     assert (shown, others) == ("10s", "1min")

@@ -11,7 +11,7 @@ from alembic.config import Config
 from sqlalchemy import Engine, select, text
 
 from lineage.catalog import tables
-from lineage.catalog.engine import in_turn, migrate, writing
+from lineage.catalog.engine import exclusive_transaction, migrate, write_transaction
 from lineage.catalog.partitions import add_partitions, partitions
 from lineage.catalog.preparations import preparations
 from lineage.catalog.revision import HEAD
@@ -61,7 +61,7 @@ def test_a_stored_catalog_keeps_its_rows(stored):
     migrate(stored)
 
     assert (events(stored), writes(stored)) == before
-    with in_turn(stored) as connection:
+    with exclusive_transaction(stored) as connection:
         fold_rows(connection, tables.event, [event_row(at) for at in before[0]])
     assert (events(stored), writes(stored)) == before
 
@@ -85,11 +85,11 @@ def test_an_upgrade_copies_no_rows(stored):
 def test_new_rows_go_to_partitions_of_their_own_soon_after(stored):
     """End those of before the upgrade with a range: a day of events, 30 days of writes."""
     migrate(stored)
-    add_partitions(stored, system_clock(), in_turn)
+    add_partitions(stored, system_clock(), exclusive_transaction)
 
     later = [_now() + days * _DAY for days in (3, 32)]
     put(stored, tables.event, event_row(later[0]))
-    add_partitions(stored, system_clock() + timedelta(days=32), in_turn)
+    add_partitions(stored, system_clock() + timedelta(days=32), exclusive_transaction)
     put(stored, tables.dataset_write, write_row(2, later[1]))
 
     for table, most in (("event", 2), ("dataset_write", 31)):
@@ -110,7 +110,7 @@ def test_the_release_before_writes_and_reads_meanwhile(stored):
         try:
             while not is_over.is_set():
                 key = len(landed) + 1
-                with in_turn(stored) as connection:
+                with exclusive_transaction(stored) as connection:
                     fold_rows(connection, tables.event, [event_row(_now(), key), event_row(1, 0)])
                     fold_rows(connection, tables.dataset_write, [write_row(key, _now())])
                 with stored.connect() as connection:
@@ -171,7 +171,7 @@ def test_an_upgrade_that_was_killed_goes_on(stored, steps):
     before = events(stored), writes(stored)
     for revision, work in list(preparations(stored, _config(), "head"))[:steps]:
         assert revision == "0017"
-        with writing(stored) as connection:
+        with write_transaction(stored) as connection:
             work(connection)
 
     migrate(stored)
@@ -184,7 +184,7 @@ def test_an_upgrade_that_was_killed_goes_on(stored, steps):
 def test_an_upgrade_has_looked_at_all_rows_before_it_locks_a_table(stored):
     """PostgreSQL would look at them once more if the constraint did not hold for them."""
     for _, work in list(preparations(stored, _config(), "head")):
-        with writing(stored) as connection:
+        with write_transaction(stored) as connection:
             work(connection)
 
     valid = "SELECT count(*) FROM pg_constraint WHERE conname LIKE '%_legacy' AND convalidated"
@@ -195,7 +195,7 @@ def test_an_upgrade_has_looked_at_all_rows_before_it_locks_a_table(stored):
 def test_an_upgrade_that_was_left_for_days_chooses_another_end(stored):
     """Let its old end pass: a row of today must have a place."""
     past = _now() - 2 * _DAY
-    with writing(stored) as connection:
+    with write_transaction(stored) as connection:
         connection.exec_driver_sql(
             f"ALTER TABLE event ADD CONSTRAINT event_legacy CHECK (event_time < {past}) NOT VALID"
         )
@@ -210,7 +210,7 @@ def test_an_upgrade_that_was_left_for_days_chooses_another_end(stored):
 def test_who_may_read_the_tables_still_may(stored):
     """Keep the rights of a role that Grafana connects as."""
     role = f"reader_{stored.url.database}"
-    with writing(stored) as connection:
+    with write_transaction(stored) as connection:
         connection.exec_driver_sql(f'CREATE ROLE "{role}"')
         connection.exec_driver_sql(f'GRANT SELECT ON event, dataset_write TO "{role}"')
 
@@ -221,7 +221,7 @@ def test_who_may_read_the_tables_still_may(stored):
         given = {"role": role, "name": name}
         assert _value(stored, granted, **given, right="SELECT")
         assert not _value(stored, granted, **given, right="INSERT")
-    with writing(stored) as connection:
+    with write_transaction(stored) as connection:
         connection.exec_driver_sql(f'DROP OWNED BY "{role}"')
         connection.exec_driver_sql(f'DROP ROLE "{role}"')
 
@@ -237,7 +237,7 @@ def test_a_downgrade_keeps_the_rows(stored):
     """Make plain tables of them again, with their keys."""
     migrate(stored)
     before = events(stored), writes(stored)
-    with writing(stored) as connection:
+    with write_transaction(stored) as connection:
         config = _config()
         config.attributes["connection"] = connection
         command.downgrade(config, "0017")

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select, text
 
 from lineage.catalog import partitions, tables
-from lineage.catalog.engine import in_turn
+from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.grown_tables import ROWS
 from lineage.catalog.partitions import add_partitions
 from lineage.catalog.retention import RANGES
@@ -51,15 +51,18 @@ def test_the_tables_with_ranges_are_the_partitioned_ones(catalog):
 @_postgres
 def test_partitions_are_made_for_a_week_ahead_and_once(catalog):
     """Make none in a second turn; a day later make one more."""
-    assert sorted(add_partitions(catalog, NOW, in_turn)) == sorted([_MONTH, *_DAYS])
-    assert add_partitions(catalog, NOW, in_turn) == []
+    assert sorted(add_partitions(catalog, NOW, exclusive_transaction)) == sorted([_MONTH, *_DAYS])
+    assert add_partitions(catalog, NOW, exclusive_transaction) == []
     tomorrow = NOW + timedelta(days=1)
-    assert sorted(add_partitions(catalog, tomorrow, in_turn)) == [_NEXT, "event_20261203"]
+    assert sorted(add_partitions(catalog, tomorrow, exclusive_transaction)) == [
+        _NEXT,
+        "event_20261203",
+    ]
 
 
 def test_sqlite_has_plain_tables(embedded):
     """SQLite has no partitions to make."""
-    assert add_partitions(embedded, NOW, in_turn) == []
+    assert add_partitions(embedded, NOW, exclusive_transaction) == []
 
 
 @_postgres
@@ -67,7 +70,7 @@ def test_a_batch_needs_no_partition(catalog):
     """Rows of any time are stored once, and folded, without any partition."""
     rows = [event_row(at) for at in (0, ago(0), ago(-400), ago(-26_000))]
     for _ in range(2):
-        with in_turn(catalog) as connection:
+        with exclusive_transaction(catalog) as connection:
             fold_rows(connection, tables.event, rows)
 
     assert events(catalog) == [row["event_time"] for row in rows]
@@ -81,7 +84,7 @@ def test_rows_that_came_before_their_partition_move_into_it(catalog):
     put(catalog, tables.dataset_write, *(write_row(1, ago(days)) for days in (900, 1, -900)))
     before = events(catalog), writes(catalog)
 
-    add_partitions(catalog, NOW, in_turn)
+    add_partitions(catalog, NOW, exclusive_transaction)
 
     assert (events(catalog), writes(catalog)) == before
     moved = {"event_default": 3, "event_20261125": 1, "event_20261126": 1}
@@ -98,23 +101,23 @@ def test_who_reads_for_hours_keeps_partitions_waiting_and_no_batch(catalog, monk
     monkeypatch.setattr(partitions, "_LOCK_MILLISECONDS", 50)
     with catalog.connect() as backup:
         backup.execute(select(tables.event)).all()
-        assert add_partitions(catalog, NOW, in_turn) == [_MONTH]
+        assert add_partitions(catalog, NOW, exclusive_transaction) == [_MONTH]
         put(catalog, tables.event, event_row(ago(0)))
 
-    assert add_partitions(catalog, NOW, in_turn) == _DAYS
+    assert add_partitions(catalog, NOW, exclusive_transaction) == _DAYS
     assert counts(catalog, "event") == {"event_20261125": 1}
 
 
 @_postgres
 def test_a_day_that_somebody_detached_is_not_made_again(catalog):
     """Let an operator keep today in a table of its own: all other days get theirs."""
-    add_partitions(catalog, NOW, in_turn)
-    with in_turn(catalog) as connection:
+    add_partitions(catalog, NOW, exclusive_transaction)
+    with exclusive_transaction(catalog) as connection:
         for name in _DAYS[:2]:
             connection.exec_driver_sql(f"ALTER TABLE event DETACH PARTITION {name}")
         connection.exec_driver_sql(f"DROP TABLE {_DAYS[1]}")
 
-    assert add_partitions(catalog, NOW, in_turn) == [_DAYS[1]]
+    assert add_partitions(catalog, NOW, exclusive_transaction) == [_DAYS[1]]
     put(catalog, tables.event, event_row(ago(0)))
     assert counts(catalog, "event") == {"event_default": 1}
 

@@ -1,11 +1,11 @@
 """Batches of many keys."""
 
-from lineage.catalog.split_batches import MOST, pieces
+from lineage.catalog.split_batches import MOST, split_batches
 
 
 def test_all_are_there_once_in_their_order():
     """Also of what can be gone through only once; the last piece may be short."""
-    found = list(pieces(iter(range(2 * MOST + 1))))
+    found = list(split_batches(iter(range(2 * MOST + 1))))
 
     assert [len(piece) for piece in found] == [MOST, MOST, 1]
     assert [key for piece in found for key in piece] == list(range(2 * MOST + 1))
@@ -13,4 +13,4 @@ def test_all_are_there_once_in_their_order():
 
 def test_of_nothing_there_is_no_piece():
     """Nobody asks a catalog for no keys."""
-    assert list(pieces([])) == []
+    assert list(split_batches([])) == []

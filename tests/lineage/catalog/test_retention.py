@@ -7,7 +7,7 @@ from sqlalchemy import Boolean, Text, func, insert, select
 
 from lineage.catalog import deleting, tables
 from lineage.catalog.deleting import delete_old, delete_where, note_retention, retention_time
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.retention import BOUNDS, RULES
 from lineage.process.clock import to_micros
 
@@ -35,7 +35,7 @@ def put(catalog, table, **given):  # noqa: ANN003
         if not column.nullable and column.server_default is None
     }
     row |= given
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         connection.execute(insert(table), row)
 
 
@@ -48,8 +48,8 @@ def put_dataset(catalog, key, days, **given):  # noqa: ANN003
 def delete(catalog, now=NOW):
     """Delete as both roles."""
     return {
-        **delete_old(catalog, "pipeline", now, DAYS, writing),
-        **delete_old(catalog, "service", now, DAYS, writing),
+        **delete_old(catalog, "pipeline", now, DAYS, write_transaction),
+        **delete_old(catalog, "service", now, DAYS, write_transaction),
     }
 
 
@@ -243,7 +243,7 @@ def test_rows_are_deleted_in_slices(catalog, monkeypatch):
 
     def counted(engine):
         begun.append(1)
-        return writing(engine)
+        return write_transaction(engine)
 
     for days in range(25):
         put(catalog, tables.sli_hour, hour=ago(500 + days))
@@ -258,7 +258,7 @@ def test_rows_are_deleted_in_slices(catalog, monkeypatch):
 @pytest.mark.parametrize("ahead", [60, 3_600, 30 * 86_400, 3_650 * 86_400])
 def test_a_clock_ahead_moves_retention_by_a_day_at_most(embedded, ahead):
     """What is deleted cannot be brought back."""
-    with writing(embedded) as connection:
+    with write_transaction(embedded) as connection:
         assert retention_time(connection, NOW) == NOW
         note_retention(connection, NOW)
         jumped = retention_time(connection, NOW + timedelta(seconds=ahead))
@@ -272,7 +272,7 @@ def test_a_clock_ahead_moves_retention_by_a_day_at_most(embedded, ahead):
 
 def test_a_clock_behind_stops_no_retention_when_it_is_right_again(embedded):
     """1970: what was reached stays reached."""
-    with writing(embedded) as connection:
+    with write_transaction(embedded) as connection:
         note_retention(connection, NOW)
         assert retention_time(connection, datetime(1970, 1, 2, tzinfo=UTC)) == NOW
         note_retention(connection, NOW)

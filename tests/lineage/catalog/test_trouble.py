@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import delete
 
 from lineage.catalog import trouble
-from lineage.catalog.engine import catalog_url, open_catalog, writing
+from lineage.catalog.engine import catalog_url, open_catalog, write_transaction
 from lineage.catalog.reader import open_reader
 from lineage.catalog.tables import metadata
 from lineage.catalog.trouble import (
@@ -85,7 +85,7 @@ def test_a_writer_says_so(damaged):
 
 
 def _delete_all(engine):
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         for table in metadata.tables.values():
             connection.execute(delete(table))
 

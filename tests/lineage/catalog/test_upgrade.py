@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 
 from lineage.catalog import engine as engines
-from lineage.catalog.engine import migrate, writing
+from lineage.catalog.engine import migrate, write_transaction
 from lineage.catalog.revision import (
     HEAD,
     KNOWN,
@@ -94,7 +94,7 @@ def test_the_known_revisions_are_those_of_the_migrations():
 def test_an_upgrade_keeps_every_row_of_every_table(first):
     """Insert three made-up rows a table, in the order of its references."""
     metadata = _reflected(first)
-    with writing(first) as connection:
+    with write_transaction(first) as connection:
         for table in metadata.sorted_tables:
             connection.execute(insert(table), _rows(table))
     before = _all_rows(first, metadata)
@@ -111,7 +111,7 @@ def test_an_edge_that_no_run_made_keeps_the_time_of_its_declaration(first):
     migrate(first, to="0009")
     edge = _reflected(first).tables["edge"]
     declared, made = ({**_rows(edge)[0], "job_key": key, "runs": key} for key in (0, 1))
-    with writing(first) as connection:
+    with write_transaction(first) as connection:
         connection.execute(insert(edge), [declared, made])
 
     migrate(first, to="0010")
@@ -126,7 +126,7 @@ def test_the_service_answers_on_an_upgraded_catalog(first, catalog):
     """Compare pages and answers of an upgraded estate with those of a new catalog."""
     estate.fill(catalog)
     metadata = _reflected(first)
-    with catalog.connect() as read, writing(first) as connection:
+    with catalog.connect() as read, write_transaction(first) as connection:
         for table in metadata.sorted_tables:
             rows = [dict(row) for row in read.execute(select(table)).mappings()]
             if rows:
@@ -201,7 +201,7 @@ def test_an_upgrade_names_the_jobs_below_their_roots(first):
         {table: _model(0, "eu")[table][:1] for table in ("edge_run", "dataset_write")},
         {"batch": [_BATCH]},
     ]
-    with writing(first) as connection:
+    with write_transaction(first) as connection:
         for each in tables:
             for table, rows in each.items():
                 connection.execute(insert(metadata.tables[table]), rows)
@@ -243,7 +243,7 @@ def test_an_older_catalog_is_waited_for(first):
 @pytest.mark.parametrize("revision", ["0099", "0107", "abc123def456"])
 def test_a_catalog_of_a_newer_release_is_neither_read_nor_migrated(catalog, revision):
     """Leave it as it is with a downgraded binary."""
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = :it"), {"it": revision})
 
     with pytest.raises(NewerCatalogError, match=f"revision {revision}"):

@@ -5,7 +5,7 @@ from itertools import permutations
 from sqlalchemy import select
 
 from lineage.catalog import tables
-from lineage.catalog.upsert import at_the_later, greatest, prepared, upsert
+from lineage.catalog.upsert import at_the_later, greatest, prepare, upsert
 
 _QUERY = """
     SELECT 'dataset' AS subject, 7 AS subject_key, 'sales' AS owner,
@@ -35,7 +35,7 @@ def test_rows_are_the_same_in_any_order(catalog):
 def test_a_statement_is_built_once(embedded):
     """Build it once a process: building one takes as long as running twenty."""
     first, second = (
-        prepared(
+        prepare(
             embedded.dialect,
             tables.ownership,
             _QUERY,

@@ -4,7 +4,7 @@ from datetime import date
 import pytest
 from hypothesis import example, given
 
-from lineage.names.names import _compile, combined, fold, partition_date, partition_of
+from lineage.names.names import _compile, combine, fold, partition_date, partition_of
 from lineage.names.rules import GROUPS, RULES
 from lineage.redaction import CREDENTIALS
 from tests.lineage.spellings import FOLDED, KEPT, spellings
@@ -43,10 +43,10 @@ def test_the_guard_lets_every_foldable_name_through(spelling):
 
     No name it dismisses may be one that a rule of the last group changes.
     """
-    if any(re.search(group.when, combined(*spelling), re.ASCII) for group in GROUPS):
+    if any(re.search(group.when, combine(*spelling), re.ASCII) for group in GROUPS):
         return
     for rule in GROUPS[-1].rules:
-        assert not re.match(rule.pattern, combined(*spelling), re.ASCII), rule.id
+        assert not re.match(rule.pattern, combine(*spelling), re.ASCII), rule.id
 
 
 def test_every_rule_is_used_by_some_spelling():
@@ -123,7 +123,7 @@ def test_the_partition_of_a_spelling(name, partition):
 def test_a_spelling_with_a_partition_is_folded(spelling):
     """What is taken for a partition of a path never stays in the name, unless it is all of it."""
     group = next(
-        (group for group in GROUPS if re.search(group.when, combined(*spelling), re.ASCII)), None
+        (group for group in GROUPS if re.search(group.when, combine(*spelling), re.ASCII)), None
     )
     partition, folded = partition_of(*spelling), fold(*spelling)
     if partition not in (None, folded.name) and group is not GROUPS[0]:

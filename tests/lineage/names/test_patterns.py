@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lineage.names.patterns import expression_of, is_variable, pattern_of, stable_name, tightened
+from lineage.names.patterns import expression_of, is_variable, pattern_of, stable_name, tighten
 from tests.lineage.patterned import PATTERNED
 
 
@@ -33,7 +33,7 @@ def test_a_part_that_is_the_same_in_all_names_is_no_part_that_changes():
     """The 2 of `orders2` belongs to the name, the date does not."""
     names = [f"lake/orders2_202611{day}" for day in (20, 21)]
 
-    assert tightened("lake/orders{n}_{date}", names) == "lake/orders2_{date}"
+    assert tighten("lake/orders{n}_{date}", names) == "lake/orders2_{date}"
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.names.keys import key
 from lineage.policy import PolicyError, parse, resolve
 from lineage.policy.holiday_fits import fit
@@ -100,7 +100,7 @@ def test_a_draft_proposes_the_calendar_of_what_keeps_holidays(catalog):
         "mart.b": [day for day in WORKDAYS if day not in BERLIN],
         "core.c": WORKDAYS,
     }
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         for name, days in written.items():
             dataset_key = key("shop", name)
             row = {"dataset_key": dataset_key, "canonical_key": dataset_key, "namespace": "shop"}

@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.names.keys import key
 from lineage.names.names import fold
 from lineage.policy import parse, resolve
@@ -94,7 +94,7 @@ def test_a_draft_comes_from_the_catalog(catalog):
     instants = {"first_seen_at": 1, "last_seen_at": 1}
     keys = {name: key("s3://b", name) for name in ("raw", "core", "mart", "old")}
     flags = {"names_input": True, "is_reported": True, "is_streaming": False, "is_history": False}
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         for name, dataset_key in keys.items():
             row = {"dataset_key": dataset_key, "canonical_key": dataset_key, **instants}
             retired = {"retired_at": 2 if name == "old" else None}

@@ -12,12 +12,12 @@ from sqlalchemy import Engine, insert, select
 
 from collector.spool_file import SCHEMA
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.policy import DEFAULT, Policy
 from lineage.process.clock import to_micros
 from runbooks.actions.action import Plan
 from runbooks.actions.calling import Answer, Call, call
-from runbooks.actions.means import Downstream, Means, Statement
+from runbooks.actions.means import ActionContext, Downstream, Statement
 from tests.slis.lake.lakes import event_row, lay, write, writer_of
 
 if TYPE_CHECKING:
@@ -98,9 +98,9 @@ class World:
         self.now = to_micros(NOW)
         self.writer = writer_of(engine, folder, NOW)
 
-    def means(self) -> Means:
+    def means(self) -> ActionContext:
         """Return the dependencies of an action."""
-        return Means(
+        return ActionContext(
             engine=self.engine,
             data_dir=self.folder,
             lake=self.writer.lake,
@@ -155,7 +155,7 @@ class World:
 
     def insert(self, table: str, *rows: dict[str, Any]) -> None:
         """Rows of the catalog."""
-        with writing(self.engine) as connection:
+        with write_transaction(self.engine) as connection:
             connection.execute(insert(tables.metadata.tables[table]), list(rows))
 
     def reject(

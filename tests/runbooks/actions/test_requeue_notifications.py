@@ -4,7 +4,7 @@ import pytest
 
 from alerts.notify.channels.name import parse_channel
 from alerts.notify.outbox import enqueue
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from runbooks.actions.errors import InvalidActionError, RefusedActionError
 from tests.alerts.notify.messages import message
 
@@ -14,7 +14,7 @@ _CHANNEL = "slack:C0000001"
 @pytest.fixture
 def failed(world):
     """Fail two notifications of one incident in Slack, and one in PagerDuty."""
-    with writing(world.engine) as connection:
+    with write_transaction(world.engine) as connection:
         for revision, kind in ((1, "opened"), (2, "changed")):
             enqueue(connection, message(revision, kind), parse_channel(_CHANNEL))
         enqueue(connection, message(1), parse_channel("pagerduty:keys/shop"))

@@ -11,8 +11,8 @@ from sqlalchemy import Engine, select
 from lineage.catalog import tables
 from runbooks.actions.errors import FailedActionError
 from runbooks.actions.registry import ACTIONS
-from service.actions.collector_adapter import PostedTo
-from service.runtime.data_dir_lock import holding
+from service.actions.collector_adapter import CollectorAdapter
+from service.runtime.data_dir_lock import hold
 from service.runtime.settings import Settings
 from tests.collector import bodies
 from tests.collector.running import Collector
@@ -94,7 +94,7 @@ def test_a_collector_that_is_away_fails_the_action(tmp_path):
         Settings(collector_port=_free_port()),
         Settings(collector_token_file=tmp_path / "no-such-token"),
     ):
-        collector = PostedTo(settings, give_up_seconds=0.1)
+        collector = CollectorAdapter(settings, give_up_seconds=0.1)
         with pytest.raises(FailedActionError, match="nothing is repeated by that"):
             collector.post([b"{}"], "history")
         with pytest.raises(FailedActionError, match="nothing is repeated by that"):
@@ -126,7 +126,7 @@ def test_a_restart_is_asked_of_the_supervisor_that_runs_there(place):
     run.mkdir()
     role = {"role": "pipeline", "state": "running", "pid": 1, "restarts": 0}
     (run / "status.json").write_text(json.dumps([role]))
-    with holding(run / "up.lock"):
+    with hold(run / "up.lock"):
         done = place.act("restart-role", "pipeline", "--yes")
 
     assert done.returncode == 0, done.stderr

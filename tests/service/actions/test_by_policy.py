@@ -7,14 +7,14 @@ import pytest
 from sqlalchemy import Engine, insert, select
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.leases import Fence, leading, release, try_take
 from lineage.lease import LeaseLostError
 from lineage.policy.actions import ActionRule
 from lineage.policy.model import Policy
 from lineage.process.clock import to_micros
-from service.actions.auto_actions import ByPolicy
-from service.runtime.data_dir_lock import holding
+from service.actions.auto_actions import AutoActions
+from service.runtime.data_dir_lock import hold
 from service.runtime.settings import Settings
 from tests.runbooks.actions.test_notify_downstream import incident_row
 
@@ -33,21 +33,21 @@ class Watched:
         settings = Settings(data_dir=folder)
         self.seconds = 0.0
         given = (settings, lambda: self.now, lambda: self.policy)
-        self.work = ByPolicy(*given, monotonic=lambda: self.seconds)
+        self.work = AutoActions(*given, monotonic=lambda: self.seconds)
 
     def open(self, name: str, **changes: object) -> None:
         """An incident of the pipeline, that opened just now."""
         at = to_micros(self.now)
         root = {"root_entity": "service", "root_kind": "ingestion", "root_name": "pipeline"}
         row = incident_row() | root | {"incident_id": name, "opened_at": at - 1, "seen_at": at}
-        with writing(self.engine) as connection:
+        with write_transaction(self.engine) as connection:
             connection.execute(insert(tables.incident), row | changes)
 
     def turn(self, seconds: float = 11, fence: Fence | None = None) -> None:
         """Time passes, and it is the work's turn; `fence`: of the leader."""
         self.now += timedelta(seconds=seconds)
         self.seconds += seconds
-        with holding(self.folder / "run" / "up.lock"):
+        with hold(self.folder / "run" / "up.lock"):
             self.work(leading(self.engine, fence) if fence else self.engine)
 
     def audited(self) -> list[tuple[str, str, str | None]]:

@@ -7,7 +7,7 @@ from litestar.testing import TestClient
 from prometheus_client import CollectorRegistry, generate_latest
 from sqlalchemy import text
 
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.process.clock import system_clock
 from service.api.app import create_app
 from service.exporter.metrics import CatalogCollector
@@ -37,13 +37,13 @@ def _newer(catalog, _path):
 
 def _older(catalog, _path):
     _set_revision(catalog, "0001")
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         for table in ("event_set_aside", "event_requeue"):
             connection.execute(text(f"DROP TABLE {table}"))
 
 
 def _set_revision(catalog, revision):
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = :it"), {"it": revision})
 
 

@@ -8,7 +8,7 @@ from litestar.testing import TestClient
 from sqlalchemy import Engine, insert
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.process.clock import Clock
 from service.api.app import create_app
 from service.queries import node_graph
@@ -52,7 +52,7 @@ def test_an_edge_ends_at_nodes_that_are_told(client, catalog):
     """One whose other end has no row any more leads nowhere, and a node graph would not draw."""
     ends = {"upstream_key": shop.dataset_key(shop.CORE), "downstream_key": 40}
     seen = {"first_seen_at": 0, "last_seen_at": 0, "runs": 1}
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         job = {"job_key": 1, "job_namespace": "jobs", "job_name": "gone"}
         connection.execute(insert(tables.edge), [{**ends, **seen, **job}])
 
@@ -136,7 +136,7 @@ def test_runs_of_a_dataset_have_the_times_of_their_events(client):
 
 def test_a_run_whose_start_nobody_reported_has_no_duration(client, catalog):
     """Show no duration of 0 s where Airflow or a Python client sent the end alone."""
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         connection.execute(tables.run.update().values(started_at=None, first_event_at=shop.at(2.5)))
 
     (recent,) = client.get("/api/v1/runs", params=CORE).json()["runs"]
@@ -157,7 +157,7 @@ def test_a_run_whose_start_nobody_reported_has_no_duration(client, catalog):
 def test_the_newest_runs_come_first_and_a_cut_list_says_so(client, catalog):
     """Whatever order they were written in; a run that reads and writes is one row."""
     core = shop.dataset_key(shop.CORE)
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         newer = {**shop.run_row(), "run_key": 2, "run_id": "newer", "failed_at": None}
         connection.execute(insert(tables.run), [newer])
         ios = [shop.io_row(2, core, way) for way in ("read", "write")]

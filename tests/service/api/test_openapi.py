@@ -19,7 +19,7 @@ from schemathesis.specs.openapi.checks import (
 from sqlalchemy import Engine, insert
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from service.api import app
 from service.api.app import create_app
 from service.queries.lake.windows import time_of_id
@@ -78,7 +78,7 @@ def client(catalog: Engine, tmp_path: Path) -> Iterator[TestClient]:
     shop.fill(catalog)
     for one in LISTS:
         one.add(catalog, range(10, 14))
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         row = {**write_row(shop.dataset_key(shop.CORE), 10, 2), "root_run_id": shop.RUN_ID}
         connection.execute(insert(tables.dataset_write), [row])
     started_at = time_of_id(shop.RUN_ID)

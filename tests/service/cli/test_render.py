@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from service.errors import RejectedInputError
-from service.ingest.spark.spark_conf import FILE_SETTING, Place, lossless
+from service.ingest.spark.spark_conf import FILE_SETTING, Place, lossless_settings
 from tests.service.commandline import lineward
 
 PLACE = Place(
@@ -20,7 +20,7 @@ PLACE = Place(
 
 def test_every_event_goes_into_a_file_and_to_the_collector():
     """Side by side: neither waits for, nor depends on, what becomes of the other."""
-    fields = {one.name: one.value for one in lossless(PLACE)}
+    fields = {one.name: one.value for one in lossless_settings(PLACE)}
 
     transport = {
         name.removeprefix("spark.openlineage.transport."): value
@@ -43,7 +43,7 @@ def test_every_event_goes_into_a_file_and_to_the_collector():
 
 def test_it_says_that_packages_on_the_command_line_replace_the_listener():
     """Warn who has packages of their own: the job would run without lineage."""
-    first = next(one for one in lossless(PLACE) if one.name == "spark.jars.packages")
+    first = next(one for one in lossless_settings(PLACE) if one.name == "spark.jars.packages")
 
     assert "`--packages` on the command line replaces this line" in first.why
 
@@ -146,4 +146,4 @@ def test_what_spark_would_read_as_something_else_is_refused(wrong: dict[str, str
     fields = {name: getattr(PLACE, name) for name in PLACE.__struct_fields__} | wrong
 
     with pytest.raises(RejectedInputError):
-        lossless(Place(**fields))
+        lossless_settings(Place(**fields))

@@ -11,7 +11,7 @@ from sqlalchemy import Engine, insert, update
 
 from collector.spool_file import SCHEMA
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.names.keys import key
 from lineage.process.clock import to_micros
 from service.incidents.diagnosis.ranking import Diagnosis, Difference
@@ -39,7 +39,7 @@ _Rows = list[dict[str, Any]]
 def fill(engine: Engine, *, now: datetime = NOW) -> None:
     """The shop of all tests, two open incidents and one that is over, and hostile neighbours."""
     shop.fill(engine, evaluated_at=now - timedelta(seconds=12))
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         for table, rows in _rows(to_micros(now)).items():
             connection.execute(insert(tables.metadata.tables[table]), rows)
         mine = tables.run_io.c.dataset_key == shop.dataset_key(shop.CORE)
@@ -57,7 +57,7 @@ def set_events_aside(engine: Engine) -> None:
         set_aside_row(7_000_002, error="Spark ended with exit code 52", bytes=1_048_000),
     ]
     requeued = {"spool_seq": 7_000_001, "requested_at": to_micros(NOW)}
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         connection.execute(insert(tables.event_set_aside), rows)
         connection.execute(insert(tables.event_requeue), requeued)
 
@@ -65,7 +65,7 @@ def set_events_aside(engine: Engine) -> None:
 def lead(engine: Engine) -> None:
     """Have a service lead for three hours: as long a name as a pod of a Deployment has."""
     row = {"name": "service", "holder": LEADER, "epoch": 7, "expires_at": 1 << 60}
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         since = to_micros(NOW - timedelta(hours=3))
         connection.execute(insert(tables.lease), {**row, "since": since})
 
@@ -83,7 +83,7 @@ def reject_events(folder: Path, engine: Engine) -> None:
         spool.execute("INSERT INTO heartbeat VALUES (1, ?)", (to_micros(NOW),))
         spool.executemany(f"INSERT INTO rejected ({columns}) VALUES (?, ?, ?, ?, ?, ?)", rows)  # noqa: S608
     error = {"spool_seq": 7, "reason": "partly_unreadable", "detail": f"outputs: {MARKUP}"}
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         landed = {"is_history": False, "landed_at": to_micros(NOW)}
         connection.execute(insert(tables.pipeline_error), error | landed)
         connection.execute(

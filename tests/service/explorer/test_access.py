@@ -4,10 +4,10 @@ import pytest
 from sqlalchemy import insert
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.names.keys import key
 from service.api.access import gate
-from service.api.access.visibility import Sight
+from service.api.access.visibility import Visibility
 from tests.service import shop
 from tests.service.api.access.estate import HIDDEN, PAYROLL
 from tests.service.explorer import estate
@@ -51,7 +51,7 @@ def test_incident_page_never_names_hidden_datasets(guarded):
     core, hidden = shop.dataset_key(shop.CORE), key(HIDDEN, PAYROLL)
     root = estate.incident_row(estate.INCIDENT, "open", "page", f"{PAYROLL} failed", 1)
     named = {"root_name": PAYROLL, "evidence": f"{HIDDEN} is to blame"}
-    with writing(guarded.catalog) as connection:
+    with write_transaction(guarded.catalog) as connection:
         connection.execute(insert(tables.incident), root | named)
         for dataset, steps in ((hidden, 0), (core, 1)):
             member = estate.member_row(dataset, steps, hidden if steps else None)
@@ -86,7 +86,7 @@ def test_audit_row_lists_the_namespaces_of_a_page(guarded):
 
 def test_auditor_finds_a_page_that_shows_hidden_datasets(guarded, monkeypatch):
     """Run a mutant that shows everything: the auditor sees it in the links."""
-    monkeypatch.setattr(Sight, "sees", lambda *_: True)
+    monkeypatch.setattr(Visibility, "sees", lambda *_: True)
     guarded.get("/dataset?dataset=core/orders", None, **by_cookie("shop"))
     guarded.judge()
 

@@ -9,7 +9,7 @@ from sqlalchemy import delete, insert, update
 
 from collector.spool_file import open_spool
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.process.clock import to_micros
 from service.api.app import create_app
 from service.runtime.settings import Settings
@@ -43,7 +43,7 @@ def test_a_silent_collector_takes_the_verdict_away(embedded, tmp_path, beat_seco
     small.fill(embedded, evaluated_at=NOW)
     keys = map(small.dataset_key, small.NAMES)
     good = [small.state_row(one, "M1", "good", None) for one in keys]
-    with writing(embedded) as connection:
+    with write_transaction(embedded) as connection:
         connection.execute(update(tables.sli_now).values(good=tables.sli_now.c.total))
         connection.execute(delete(tables.dataset_state))
         connection.execute(insert(tables.dataset_state), good)

@@ -3,7 +3,7 @@
 import pytest
 
 from service.explorer import graph
-from service.explorer.graph import drawn, picture
+from service.explorer.graph import draw, picture
 from service.queries.shapes import Lineage, Node
 
 _SPACE = "s3://shop"
@@ -73,7 +73,7 @@ def test_the_mutant_that_draws_all_says_nothing(monkeypatch):
 def test_what_runs_past_the_middle_is_drawn_too():
     """Trees lead to their root alone: raw to mart is in neither, and both are drawn."""
     trees = _lineage([_node("raw")], [_node("mart")])
-    names = drawn(trees)
+    names = draw(trees)
     raw, mart = (next(one for one in names if one[1] == wanted) for wanted in ("raw", "mart"))
 
     found = picture(trees, [(raw, mart, "past"), (raw, mart, "past"), (raw, mart, "")])

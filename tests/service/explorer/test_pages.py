@@ -11,7 +11,7 @@ from litestar.testing import TestClient
 from service.api.access.judge import READABLE
 from service.api.app import _PAGES, create_app
 from service.explorer import words
-from service.explorer.drawing import CONTENT_SECURITY_POLICY, drawn
+from service.explorer.drawing import CONTENT_SECURITY_POLICY, render_page
 from service.explorer.overview import _lines
 from service.queries.budgets import BudgetLeft
 from service.queries.shapes import SliRow
@@ -241,7 +241,7 @@ def test_mutant_without_escaping_shows_markup(monkeypatch):
     monkeypatch.setattr("service.explorer.drawing._templates.autoescape", False)
     monkeypatch.setattr("service.explorer.drawing._templates.cache", None)
 
-    assert "<img" in drawn("login", estate.NOW, estate.MARKUP)
+    assert "<img" in render_page("login", estate.NOW, estate.MARKUP)
 
 
 def test_every_page_declares_its_access():

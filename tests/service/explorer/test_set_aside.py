@@ -8,7 +8,7 @@ from litestar.testing import TestClient
 from sqlalchemy import insert
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from service.api.app import create_app
 from service.runtime.settings import Settings
 from tests.service import shop as small
@@ -29,7 +29,7 @@ def client(embedded):
 
 
 def _insert(engine, *rows: dict):
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         connection.execute(insert(tables.event_set_aside), rows)
 
 
@@ -65,7 +65,7 @@ def test_the_page_lists_events_and_the_command_that_requeues_them(client, embedd
 def test_requeued_events_are_on_the_list_of_all(client, embedded):
     """Without a command where no event waits."""
     add_set_aside(embedded, (41,))
-    with writing(embedded) as connection:
+    with write_transaction(embedded) as connection:
         row = {"spool_seq": 41, "requested_at": small.at(2)}
         connection.execute(insert(tables.event_requeue), row)
 
@@ -108,7 +108,7 @@ def test_the_warning_of_the_first_page_links_to_the_list(client, embedded):
     """In the verdict and beside the pipeline; the incident's page does too."""
     add_set_aside(embedded, (1, 2))
     row = estate.incident_row("00000000000000ee", "open", "ticket", "events", 1)
-    with writing(embedded) as connection:
+    with write_transaction(embedded) as connection:
         connection.execute(insert(tables.incident), row | {"root_kind": "set_aside"})
 
     overview = client.get("/").text

@@ -13,7 +13,7 @@ from sqlalchemy import Engine, insert, select, update
 
 from collector.spool_file import SCHEMA
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.reader import open_reader
 from lineage.policy import DEFAULT
 from lineage.policy.reading import parse
@@ -21,7 +21,7 @@ from lineage.process.clock import to_micros
 from lineage.states import TIERS
 from service.exporter import metric_cache as seldom_module
 from service.exporter import metric_rows
-from service.exporter.metric_cache import LEAST_SECONDS, Seldom
+from service.exporter.metric_cache import LEAST_SECONDS, CachedMetrics
 from service.exporter.metrics import CatalogCollector
 from service.exporter.personal_data import pii_figures
 from service.exporter.sizes import size_figures
@@ -79,7 +79,7 @@ def test_a_dataset_without_lineage_is_its_owners(filled):
     """What coverage calls bad, by whose it is."""
     state = tables.dataset_state
     core = (state.c.dataset_key == shop.dataset_key(shop.CORE)) & (state.c.sli == "M1")
-    with writing(filled) as connection:
+    with write_transaction(filled) as connection:
         connection.execute(update(state).where(core).values(state="bad", reason="no_inputs"))
 
     assert _scraped(filled)["datasets_without_lineage", "sales", "critical"] == 1
@@ -104,7 +104,7 @@ def test_personal_data_is_counted_by_whether_a_tag_says_so(filled):
     core, mart = (shop.dataset_key(name) for name in (shop.CORE, shop.MART))
     # A stranger's event that says no removes nothing.
     rows = [(core, "PII", "true"), (core, "pii", "false"), (mart, "pii", "false")]
-    with writing(filled) as connection:
+    with write_transaction(filled) as connection:
         values = [{"dataset_key": k, "tag": t, "value": v, "last_seen_at": 1} for k, t, v in rows]
         connection.execute(insert(tables.tag), values)
 
@@ -160,7 +160,7 @@ def test_each_stage_of_the_newest_batch_is_told(filled, spool):
     """Sent 30 s before it was received, a minute to land; evaluated after that."""
     event = {"event_key": 1, "landed_at": shop.at(3), "last_seq": 10}
     flags = dict.fromkeys(("is_streaming", "is_history", "is_skewed"), False)
-    with writing(filled) as connection:
+    with write_transaction(filled) as connection:
         sent = {"event_time": shop.at(3) - 90_000_000}
         connection.execute(insert(tables.event), {**event, **flags, **sent})
         connection.execute(update(tables.evaluation).values(as_of=shop.at(3) + 2_000_000))
@@ -177,7 +177,7 @@ def test_each_stage_of_the_newest_batch_is_told(filled, spool):
 
 def test_where_batches_come_faster_than_evaluations_the_last_one_seen_is_told(filled, spool):
     """A batch came since: it is not evaluated yet, and hides nothing of the one before."""
-    with writing(filled) as connection:
+    with write_transaction(filled) as connection:
         connection.execute(update(tables.evaluation).values(as_of=shop.at(3) + 2_000_000))
         (batch,) = connection.execute(select(tables.batch)).mappings().all()
         newer = {"batch_id": 99, "after_seq": 10, "last_seq": 11, "landed_at": shop.at(3.5)}
@@ -195,7 +195,7 @@ def test_where_batches_come_faster_than_evaluations_the_last_one_seen_is_told(fi
 def test_what_cannot_be_told_of_a_batch_is_absent(filled, spool, tmp_path: Path):
     """No spool; a batch of history, not evaluated; rows that have gone."""
     assert _asked(filled, stage_figures, Settings(data_dir=tmp_path / "none"), NOW) == {}
-    with writing(filled) as connection:
+    with write_transaction(filled) as connection:
         connection.execute(update(tables.batch).values(history=10))
         connection.execute(update(tables.evaluation).values(as_of=shop.at(1)))
     names = _asked(filled, stage_figures, Settings(data_dir=spool.parent), NOW).keys()
@@ -219,7 +219,7 @@ def test_what_costs_much_is_made_seldom():
         clock["now"] += took["seconds"]
         return []
 
-    cached = Seldom(make, lambda: clock["now"])
+    cached = CachedMetrics(make, lambda: clock["now"])
     for now in (0, LEAST_SECONDS - 1, LEAST_SECONDS):
         clock["now"] = now
         cached.current()
@@ -244,7 +244,7 @@ def test_a_scrape_waits_for_nothing_that_takes_long(monkeypatch):
             assert goes_on.wait(20)
         return next(made)
 
-    cached = Seldom(make, lambda: clock["now"])
+    cached = CachedMetrics(make, lambda: clock["now"])
     until(cached.current)
     clock["now"] = LEAST_SECONDS
 
@@ -262,7 +262,7 @@ def test_figures_that_cannot_be_made_are_absent_and_tried_anew():
             raise OSError
         return [GaugeMetricFamily("one", "")]
 
-    cached = Seldom(make, lambda: clock["now"])
+    cached = CachedMetrics(make, lambda: clock["now"])
     shown = []
     for turn in range(3):
         clock["now"] = turn * LEAST_SECONDS

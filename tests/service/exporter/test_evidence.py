@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import insert
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.reader import open_reader
 from service.exporter.evidence import evidence_families
 from slis.evidence.passes import note_pass
@@ -43,7 +43,7 @@ def test_files_their_problems_and_who_reports_rightly_are_shown(catalog):
     ]
     text = {"dialect": "spark", "first_seen_at": 0, "last_seen_at": 0}
     texts = [{**text, "sql_key": at, "problem": "broken" if at == 1 else None} for at in range(3)]
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         connection.execute(insert(tables.evidence_file), files)
         note_pass(connection, 7_000_000, unlisted=0, is_whole=True)
         connection.execute(insert(tables.accuracy_stratum), {**_STRATUM, **_FIGURES})
@@ -64,7 +64,7 @@ def test_files_their_problems_and_who_reports_rightly_are_shown(catalog):
 
 def test_a_folder_that_cannot_be_listed_any_more_is_seen(catalog):
     """Nothing new is read, and no file has a problem: only the pass tells."""
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         note_pass(connection, 7_000_000, unlisted=0, is_whole=True)
         note_pass(connection, 9_000_000, unlisted=2, is_whole=True)
 
@@ -78,7 +78,7 @@ def test_a_folder_that_cannot_be_listed_any_more_is_seen(catalog):
 
 def test_a_folder_that_could_never_be_listed_has_no_time(catalog):
     """A mistyped folder is no silence of Spark."""
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         note_pass(connection, 7_000_000, unlisted=1, is_whole=True)
 
     samples = _samples(catalog)

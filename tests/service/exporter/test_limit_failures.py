@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import insert
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from tests.service import shop
 from tests.service.exporter.test_name_growth import _scraped
 
@@ -20,7 +20,7 @@ def test_datasets_whose_limit_could_not_be_learned_are_counted(catalog):
         "gaps": 0,
         "learned_at": 1,
     }
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         connection.execute(insert(tables.dataset_limit), {**row, "explanation": "an error"})
 
     assert _scraped(catalog).get_sample_value("lineage_limit_failures") == 1

@@ -7,7 +7,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import Engine, insert, text
 
 from lineage.catalog import tables
-from lineage.catalog.engine import in_turn, writing
+from lineage.catalog.engine import exclusive_transaction, write_transaction
 from lineage.names.keys import key
 from service.exporter.metrics import CatalogCollector
 from service.runtime.settings import Settings
@@ -97,7 +97,7 @@ def test_errors_are_told_by_stage_and_cause_and_history_apart(catalog):
         ("pipeline", "core_unreadable", "live", 2),
         ("pipeline", "core_unreadable", "history", 40),
     ]
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         values = [dict(zip(columns, row, strict=True)) for row in rows]
         connection.execute(insert(tables.error_count), values)
 
@@ -126,7 +126,7 @@ def test_datasets_without_a_checksum_are_counted_by_tier(catalog):
     """One of the three critical ones has had one; a retired dataset would not count."""
     shop.fill(catalog)
     raw = {"dataset_key": shop.dataset_key(shop.RAW), "checksum": "md5:1"}
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         seen = {"first_seen_at": 1, "last_seen_at": 1}
         connection.execute(insert(tables.dataset_checksum), {**raw, **seen})
 
@@ -228,7 +228,7 @@ def _autovacuum(catalog: Engine) -> None:
 def _crowd(catalog: Engine, count: int) -> None:
     names = [f"crowd/{n}" for n in range(count)]
     keys = [key(shop.NAMESPACE, name) for name in names]
-    with in_turn(catalog) as connection:
+    with exclusive_transaction(catalog) as connection:
         connection.execute(insert(tables.dataset), [shop.dataset_row(name) for name in names])
         connection.execute(insert(tables.dataset_policy), [policy_row(k) for k in keys])
         for sli in ("M1", "M2"):

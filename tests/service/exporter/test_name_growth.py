@@ -6,7 +6,7 @@ from prometheus_client import CollectorRegistry
 from sqlalchemy import Engine, insert
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from service.exporter.metrics import CatalogCollector
 from service.runtime.settings import Settings
 from tests.service import shop
@@ -30,7 +30,7 @@ def _scraped(catalog: Engine, *, age: timedelta = timedelta()) -> CollectorRegis
 def test_growth_is_shown_by_pattern_and_an_explosion_is_counted(catalog):
     """What an alert asks is above 0 as long as names explode, and the pattern says which."""
     shop.fill(catalog)
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         rows = [_pattern("tmp/run_{n}", 500), _pattern("lake/x_{n}", 2)]
         connection.execute(insert(tables.name_pattern), rows)
     value = _scraped(catalog).get_sample_value
@@ -62,7 +62,7 @@ def test_a_stale_evaluation_knows_of_no_growth(catalog):
 def test_patterns_longer_than_a_label_are_one_series(catalog):
     """Cut alike, they would be the same series twice, and Prometheus would drop the scrape."""
     shop.fill(catalog)
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         rows = [_pattern("x" * 300 + f"{end}_{{n}}", 3) for end in "ab"]
         connection.execute(insert(tables.name_pattern), rows)
     value = _scraped(catalog).get_sample_value

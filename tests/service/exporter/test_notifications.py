@@ -7,7 +7,7 @@ from sqlalchemy import Engine
 
 from alerts.notify.channels.name import parse_channel
 from alerts.notify.outbox import add_count, enqueue
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.reader import open_reader
 from lineage.process.clock import to_micros
 from service.exporter.notifications import delivery_families
@@ -37,7 +37,7 @@ def test_where_nothing_was_ever_told_nothing_waits(catalog):
 def test_what_was_sent_failed_repeated_and_waits_is_shown(catalog):
     """By channel, and by kind or reason; a message waits since 90 s."""
     answer = to_micros(NOW - timedelta(seconds=90))
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         enqueue(connection, message(at=answer), parse_channel("slack:C1"))
         for _ in range(2):
             add_count(connection, "sent", "slack:C1", "opened")

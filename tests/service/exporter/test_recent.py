@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import Engine, insert, update
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.reader import open_reader
 from service.exporter import recent as module
 from tests.service import shop
@@ -49,7 +49,7 @@ def test_a_second_schema_is_a_change_and_the_first_is_none(filled):
     """With its newest instant and whoever reads of it, by tier."""
     raw, ref = shop.dataset_key(shop.RAW), shop.dataset_key(shop.REF)
     rows = [_schema(raw, 1, 0), _schema(raw, 2, 1), _schema(raw, 3, 2), _schema(ref, 1, 2)]
-    with writing(filled) as connection:
+    with write_transaction(filled) as connection:
         connection.execute(insert(tables.schema_version), rows)
 
     assert _samples(filled) == {
@@ -65,7 +65,7 @@ def test_other_code_is_a_change_when_it_writes_first(filled):
     """Not when it is first known, nor at each of its writes; after a week it is none."""
     core, raw = shop.dataset_key(shop.CORE), shop.dataset_key(shop.RAW)
     old = [_write(core, "a", 0, "v1"), _write(core, "b", 1, "v2"), _write(core, "c", 2, "v2")]
-    with writing(filled) as connection:
+    with write_transaction(filled) as connection:
         connection.execute(insert(tables.dataset_write), [*old, _write(raw, "a", 1, "v1")])
 
     change = ("recent_change_timestamp_seconds", shop.NAMESPACE, shop.CORE, "code")
@@ -83,7 +83,7 @@ def test_code_is_held_against_that_of_a_week_ago(filled):
     changed = [(2 * week, "v0"), (week, "v1"), (-3, "v2"), (-2, "v2")]
     rows = [_write(core, str(hours), hours, code) for hours, code in tried]
     rows += [_write(raw, str(hours), hours, code) for hours, code in changed]
-    with writing(filled) as connection:
+    with write_transaction(filled) as connection:
         connection.execute(insert(tables.dataset_write), rows)
 
     found = {name[2]: at for name, at in _samples(filled).items() if name[0].startswith("recent")}
@@ -95,7 +95,7 @@ def test_a_failed_run_is_told_until_a_write_comes_after_it(filled):
     """By the job that people know, with the datasets behind the one that it did not write."""
     core = tables.dataset_activity.c.dataset_key == shop.dataset_key(shop.CORE)
     failed = {"last_failed_at": shop.at(2.5), "last_failed_run_id": shop.RUN_ID}
-    with writing(filled) as connection:
+    with write_transaction(filled) as connection:
         connection.execute(update(tables.dataset_activity).where(core).values(**failed))
 
     found = _samples(filled)
@@ -103,7 +103,7 @@ def test_a_failed_run_is_told_until_a_write_comes_after_it(filled):
     assert found[name] == shop.at(2.5) / 1e6
     assert found["dataset_consumers", shop.NAMESPACE, shop.CORE, "important"] == 1
 
-    with writing(filled) as connection:
+    with write_transaction(filled) as connection:
         later = update(tables.dataset_activity).where(core).values(last_written_at=shop.at(3))
         connection.execute(later)
     assert _samples(filled) == {}
@@ -115,7 +115,7 @@ def test_the_newest_are_listed_and_no_more(filled, monkeypatch):
     keys = [shop.dataset_key(name) for name in (shop.RAW, shop.CORE)]
     rows = [_schema(key, n, hours) for key, last in zip(keys, (2, 3), strict=True)
             for n, hours in ((1, 0), (2, last))]  # fmt: skip
-    with writing(filled) as connection:
+    with write_transaction(filled) as connection:
         connection.execute(insert(tables.schema_version), rows)
 
     changed = [name[2] for name in _samples(filled) if name[0].startswith("recent")]

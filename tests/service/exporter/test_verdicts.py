@@ -1,7 +1,7 @@
 """What the metrics say of incidents that people judged."""
 
 from alerts.operator_actions import verdicts
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.reader import open_reader
 from service.exporter.verdicts import verdict_families
 from tests.alerts.operator_actions.incident_catalog import IncidentCatalog
@@ -30,7 +30,7 @@ def test_each_incident_is_judged_once_by_kind(embedded):
         verdicts.record_reviewed,
         verdicts.record_false_alarm,
     ):
-        with writing(embedded) as connection:
+        with write_transaction(embedded) as connection:
             text(connection, one)
 
     name = "lineage_incident_verdicts_total"

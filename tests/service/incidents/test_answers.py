@@ -6,10 +6,10 @@ from litestar.testing import TestClient
 from sqlalchemy import update
 
 from lineage.catalog import tables
-from lineage.catalog.engine import catalog_url, writing
+from lineage.catalog.engine import catalog_url, write_transaction
 from lineage.catalog.reader import open_reader
-from service.actions.auto_actions import occasions
-from service.api.access.visibility import Sight
+from service.actions.auto_actions import incident_triggers
+from service.api.access.visibility import Visibility
 from service.api.app import create_app
 from service.errors import UnknownIncidentError
 from service.queries import incidents as module
@@ -63,7 +63,7 @@ def test_one_has_its_times_by_name(reader, number):
 
 def test_who_may_not_see_everything_gets_no_error_text(reader, number):
     """Withhold the evidence: its error may name a dataset outside the incident."""
-    found = incident(reader, number, Sight([NAMESPACE]))
+    found = incident(reader, number, Visibility([NAMESPACE]))
 
     assert [each.dataset for each in found.members] == ["raw", "core"]
     assert found.evidence == ""
@@ -90,7 +90,7 @@ def test_what_is_cut_is_named(reader, number, monkeypatch):
 def test_a_list_that_keeps_only_the_gravest_says_so(watched, reader, number):
     """The incident opened together with hundreds of others: its whole impact is larger."""
     assert not incident(reader, number).is_impacted_partial
-    with writing(watched.engine) as connection:
+    with write_transaction(watched.engine) as connection:
         connection.execute(update(tables.incident).values(impact_count=1_000))
     # A reader sees no commit after its first read.
     with open_reader(str(watched.engine.url)) as later:
@@ -103,7 +103,7 @@ def test_a_list_that_keeps_only_the_gravest_says_so(watched, reader, number):
 
 def test_who_may_see_none_of_its_datasets_sees_no_incident(reader, number):
     """It is as if it were not there."""
-    blind = Sight(["hdfs://*"])
+    blind = Visibility(["hdfs://*"])
 
     assert incidents(reader, blind).incidents == []
     with pytest.raises(UnknownIncidentError, match="lineward incidents"):
@@ -117,21 +117,21 @@ def test_a_failed_run_is_seen_by_who_may_see_its_dataset(watched, number):
     watched.estate.fail("sales", NOON + 310)
     watched.until(NOON + 400)
     with open_reader(str(watched.engine.url)) as later:
-        [ticket] = incidents(later, Sight([NAMESPACE]), dataset=dataset("sales")).incidents
+        [ticket] = incidents(later, Visibility([NAMESPACE]), dataset=dataset("sales")).incidents
         assert (ticket.root, ticket.datasets) == ("make_sales", 0)
-        [member] = incident(later, ticket.id, Sight([NAMESPACE])).members
+        [member] = incident(later, ticket.id, Visibility([NAMESPACE])).members
         assert (member.dataset, member.kind, member.run_id) == ("sales", "failing", "run-2")
         with pytest.raises(UnknownIncidentError):
-            incident(later, ticket.id, Sight(["hdfs://*"]))
+            incident(later, ticket.id, Visibility(["hdfs://*"]))
     with watched.engine.connect() as connection:
-        runs = [each.run for each in occasions(connection, micros(NOON + 400))]
+        runs = [each.run for each in incident_triggers(connection, micros(NOON + 400))]
     assert "run-2" in runs
 
 
 def test_who_may_see_a_member_only_does_not_learn_the_root_s_name(watched, reader, number):
     """The dataset that it may see is listed, the root has no name."""
     watched.move("core", "hdfs://mart")
-    found = incident(reader, number, Sight(["hdfs://*"]))
+    found = incident(reader, number, Visibility(["hdfs://*"]))
 
     assert [each.dataset for each in found.members] == ["core"]
     assert [each.dataset for each in found.impacted] == ["core"]

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import insert, update
 
 from lineage.catalog import tables
-from lineage.catalog.engine import catalog_url, writing
+from lineage.catalog.engine import catalog_url, write_transaction
 from lineage.catalog.reader import open_reader
 from service.exporter import incident_details as module
 from tests.alerts.detection.catalog_builder import micros
@@ -47,7 +47,7 @@ def test_an_open_incident_has_its_root_onset_and_critical_datasets(samples, numb
 def test_critical_datasets_are_counted_once_though_bad_and_below(samples, number, watched):
     """A member and a dataset downstream; what is both is one."""
     keys = [900, 901]
-    with writing(watched.engine) as connection:
+    with write_transaction(watched.engine) as connection:
         # The estate's own datasets are of other tiers than what is counted here.
         connection.execute(update(tables.dataset_policy).values(tier="optional"))
         connection.execute(insert(tables.dataset_policy), [policy_row(key) for key in keys])
@@ -62,11 +62,11 @@ def test_critical_datasets_are_counted_once_though_bad_and_below(samples, number
 
 def test_a_time_of_impact_that_is_not_known_has_no_series(samples, number, watched):
     """Absent, not 0, which would be 1970."""
-    with writing(watched.engine) as connection:
+    with write_transaction(watched.engine) as connection:
         connection.execute(update(tables.incident).values(hit_at=None))
     assert ("lineage_incident_hit_timestamp_seconds", number) not in samples()
 
-    with writing(watched.engine) as connection:
+    with write_transaction(watched.engine) as connection:
         connection.execute(update(tables.incident).values(hit_at=7_000_000))
     assert samples()["lineage_incident_hit_timestamp_seconds", number] == 7
 
@@ -83,7 +83,7 @@ def test_opened_is_0_where_none_opened_and_means_are_absent(samples):
 
 def test_means_are_of_what_was_no_false_alarm_and_no_part_of_another(samples, watched):
     """Found after a minute and after three: two on average; mended after ten."""
-    with writing(watched.engine) as connection:
+    with write_transaction(watched.engine) as connection:
         columns = tables.incident.c
         connection.execute(update(tables.incident).values(severity="ticket", onset=micros(NOON)))
         both = {"opened_at": micros(NOON + 60), "resolved_at": None}
@@ -97,7 +97,7 @@ def test_means_are_of_what_was_no_false_alarm_and_no_part_of_another(samples, wa
     assert found["lineage_incident_mean_seconds", "mended", "ticket"] == 600
     assert ("lineage_incident_mean_seconds", "told", "ticket") not in found
 
-    with writing(watched.engine) as connection:
+    with write_transaction(watched.engine) as connection:
         connection.execute(over.values(is_false_alarm=True))
     found = samples()
     assert found["lineage_incident_mean_seconds", "found", "ticket"] == 60

@@ -8,7 +8,7 @@ from alerts.detection.notification_worker import NotificationWorker
 from alerts.notify.settings import DeliverySettings, RoutingSettings
 from lineage.catalog.engine import catalog_url
 from service.incidents import incident_worker
-from service.runtime.periodic import Bookkeeper
+from service.runtime.periodic import PeriodicWorker
 from service.runtime.settings import Settings
 
 
@@ -17,7 +17,7 @@ def works(embedded, tmp_path):
     """As the service has them done, on a catalog that is there."""
     assert embedded
     settings = Settings(data_dir=tmp_path)
-    return incident_worker.works(settings, RoutingSettings(), DeliverySettings())
+    return incident_worker.build_tasks(settings, RoutingSettings(), DeliverySettings())
 
 
 def _fail(_self, _engine):
@@ -29,7 +29,7 @@ def test_the_log_names_the_task_that_failed(tmp_path, works, monkeypatch, broken
     """By its class, of each of them."""
     monkeypatch.setattr(broken, "__call__", _fail)
     with capture_logs() as logged:
-        Bookkeeper(catalog_url(tmp_path), works).turn()
+        PeriodicWorker(catalog_url(tmp_path), works).turn()
     failed = [each for each in logged if each["event"] == "bookkeeping_failed"]
 
     assert [each["work"] for each in failed] == [broken.__name__]
@@ -43,7 +43,7 @@ def test_a_diagnosis_that_hangs_holds_up_no_page(tmp_path, works, monkeypatch):
     )
     done = []
     monkeypatch.setattr(incident_worker.Sending, "__call__", lambda *_: done.append("sent"))
-    Bookkeeper(catalog_url(tmp_path), works).turn()
+    PeriodicWorker(catalog_url(tmp_path), works).turn()
 
     assert done == ["sent"]
     assert len(incident_worker.diagnosis(Settings(data_dir=tmp_path))) == 1

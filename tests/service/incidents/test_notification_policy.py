@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 
 from alerts.notify import RoutingSettings
 from alerts.notify.settings import DeliverySettings
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.meta_keys import LAST_POLICY
 from lineage.catalog.tables import incident, meta, notification
 from lineage.policy import parse
@@ -43,7 +43,7 @@ class Service:
         routing = RoutingSettings(fallback=fallback)
         given = (settings, routing, DeliverySettings(), lambda: self.now, settled(file))
         # Sending is left out: what is to be sent stands in the catalog.
-        self.works = incident_worker.works(*given)[:-1]
+        self.works = incident_worker.build_tasks(*given)[:-1]
 
     def turn(self, *, minutes=0):
         """Turn now and after each minute; return the channels of all notifications, sorted."""
@@ -165,7 +165,7 @@ def test_the_api_answers_nobody_by_a_stored_policy(embedded, file):
 def test_a_stored_policy_of_another_release_is_no_policy(embedded, file):
     """It is logged, and the fallback is notified."""
     Service(embedded, file).works[0](embedded)
-    with writing(embedded) as connection:
+    with write_transaction(embedded) as connection:
         mine = meta.c.name == LAST_POLICY
         connection.execute(update(meta).where(mine).values(value='{"hash":"x","policy":{"a":1}}'))
     file.write_text(INVALID)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from service.ingest.batching import lots
-from service.ingest.event_files import Recorded, events_in
+from service.ingest.batching import batch_events
+from service.ingest.event_files import RecordedEvent, events_in
 from tests.collector.running import Collector
 from tests.service.api.test_api import _free_port
 from tests.service.commandline import lineward
@@ -151,10 +151,10 @@ def test_a_path_that_does_not_exist_is_named(tmp_path: Path):
 
 def test_batches_hold_what_one_request_may():
     """At most 500 events and 4 MiB; a larger event goes alone."""
-    small = [Recorded(Path("f"), n, b"x") for n in range(501)]
-    large = [Recorded(Path("f"), n, b"x" * 3_000_000) for n in range(2)]
+    small = [RecordedEvent(Path("f"), n, b"x") for n in range(501)]
+    large = [RecordedEvent(Path("f"), n, b"x" * 3_000_000) for n in range(2)]
 
-    assert [len(lot) for lot in lots([*small, *large])] == [500, 2, 1]
+    assert [len(lot) for lot in batch_events([*small, *large])] == [500, 2, 1]
 
 
 def test_a_compressed_file_is_closed_when_it_was_read(tmp_path):

@@ -14,7 +14,7 @@ from alerts.notify.settings import DeliverySettings, RoutingSettings
 from alerts.operator_actions.command_requests import CommandRequest, submit
 from alerts.rules.incident_alerts import NAMES
 from lineage.catalog import tables
-from lineage.catalog.engine import catalog_url, writing
+from lineage.catalog.engine import catalog_url, write_transaction
 from lineage.catalog.reader import open_reader
 from lineage.process.clock import Clock
 from service.api.app import create_app
@@ -50,7 +50,7 @@ class Given(msgspec.Struct, frozen=True):
 
     def works(self, clock: Clock) -> list[Work]:
         """As the service has them done each second."""
-        given = incident_worker.works(self.settings, self.routing, self.delivery, clock)
+        given = incident_worker.build_tasks(self.settings, self.routing, self.delivery, clock)
         policy, watch, *others = given
         return [policy, watch, *incident_worker.diagnosis(self.settings), *others]
 
@@ -151,7 +151,7 @@ class Shop:
         row = {"last_written_at": self.clock.micros}
         table = tables.dataset_activity
         mine = table.update().where(table.c.last_job_name == f"make_{name}")
-        with writing(self.engine) as connection:
+        with write_transaction(self.engine) as connection:
             connection.execute(mine.values(**row))
 
     def ask(self, action: str) -> None:
@@ -159,7 +159,7 @@ class Shop:
         wanted = CommandRequest(
             incident_id=self.one.incident_id, action=action, by="ada", via="api"
         )
-        with writing(self.engine) as connection:
+        with write_transaction(self.engine) as connection:
             submit(connection, wanted, self.clock.micros)
 
     def firing(self) -> list[dict[str, str]]:

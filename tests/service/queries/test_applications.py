@@ -7,7 +7,7 @@ from rich.console import Console
 from sqlalchemy import insert
 
 from lineage.catalog import tables
-from lineage.catalog.engine import catalog_url, writing
+from lineage.catalog.engine import catalog_url, write_transaction
 from lineage.catalog.reader import open_reader
 from lineage.catalog.tables.kubernetes import BY_EVENTS
 from lineage.process.clock import to_micros
@@ -47,7 +47,7 @@ def reader(embedded, tmp_path):
         _row("gone", 4, has_listener=0, deleted_at=1),
     ]
     watch = {"kube_namespace": "jobs", "complete_since": 1, "complete_until": to_micros(NOON) - 9}
-    with writing(embedded) as connection:
+    with write_transaction(embedded) as connection:
         connection.execute(insert(tables.spark_application), rows)
         connection.execute(
             insert(tables.kubernetes_watch),

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import insert
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.reader import open_reader
 from service.explorer.words import budget_text
 from service.queries.budgets import BudgetLeft, budgets_left
@@ -24,7 +24,7 @@ def _left(catalog, *hours: tuple[str, str, float, float, float, float], days: fl
     Counting began so many days ago.
     """
     first = {(sli, tier, days * 24, 0, 0, 0) for sli, tier, *_ in hours}
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         for sli, tier, ago, good, total, unknown in (*first, *hours):
             table = tables.served_hour if sli in {"M7", "M10"} else tables.sli_hour
             counts = {"good": good, "total": total, "unknown": unknown}

@@ -8,7 +8,7 @@ import pytest
 from lineage.catalog.reader import open_reader
 from service.cli.commands import completing
 from service.errors import UnknownDatasetError
-from service.queries.dataset_lookup import dataset_named
+from service.queries.dataset_lookup import resolve_dataset
 from service.queries.datasets import Filters, datasets
 from service.queries.timestamps import Evaluated
 from tests.service import shop
@@ -51,7 +51,7 @@ def test_people_search_without_minding_case(reader, text, found):
 
 def test_a_last_part_is_exact_in_case(reader):
     """Two that differ in nothing else are two names, and neither is asked back for the other."""
-    found = [dataset_named(reader, wanted)[2] for wanted in ("thing", "Thing", "Big", "small")]
+    found = [resolve_dataset(reader, wanted)[2] for wanted in ("thing", "Thing", "Big", "small")]
 
     assert found == ["y/thing", "x/Thing", "Sales/Big", "sales/small"]
 
@@ -59,7 +59,7 @@ def test_a_last_part_is_exact_in_case(reader):
 def test_another_case_of_a_name_is_no_name_but_a_hint(reader):
     """Nothing is guessed, and what was likely meant is said."""
     with pytest.raises(UnknownDatasetError) as rejected:
-        dataset_named(reader, "BIG")
+        resolve_dataset(reader, "BIG")
 
     assert rejected.value.candidates == ["s3://shop/Sales/Big"]
 

@@ -8,7 +8,7 @@ from litestar.testing import TestClient
 from sqlalchemy import Engine, insert
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from service.queries import column_walk, columns
 from tests.service import shop, shop_columns
 from tests.service.marquez_graphs import over_the_shop
@@ -129,7 +129,7 @@ def test_one_direction_and_few_steps_are_taken_at_their_word(client):
 
 def test_what_lies_beyond_the_depth_is_said(client, catalog):
     """Add a further step from `total`."""
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         more = shop_columns.edge(shop.REF, "rate", shop.RAW, "amount", None)
         connection.execute(insert(tables.column_edge), [more])
 

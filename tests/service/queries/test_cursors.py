@@ -10,7 +10,7 @@ from litestar.testing import TestClient
 from sqlalchemy import Engine, insert
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from service.api.app import create_app
 from service.queries import cursors, datasets, incidents, runs
 from service.runtime.settings import Settings
@@ -208,7 +208,7 @@ def test_datasets_of_one_name_all_come(client, catalog):
 
 def test_the_audit_log_is_filtered_on_every_page(client, catalog):
     """The filter and the cursor hold together."""
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         connection.execute(insert(tables.audit), [audit_row(at, "eve") for at in range(3)])
     path = "/api/v1/audit?who=eve"
 

@@ -9,7 +9,7 @@ from litestar.testing import TestClient
 from sqlalchemy import Engine, insert, update
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.names.keys import key
 from service.api.app import create_app
 from service.runtime.settings import Settings
@@ -34,7 +34,7 @@ def client(embedded: Engine) -> Iterator[TestClient[Any]]:
         ("job_tags", key("jobs", "etl.insert")): json.dumps([_PII]),
     }
     tag = {"dataset_key": core, "tag": "pii", "value": "true", "source": "DBT", "last_seen_at": 1}
-    with writing(embedded) as connection:
+    with write_transaction(embedded) as connection:
         rows = [
             {"subject": one, "subject_key": of, "text": text, "last_seen_at": 1}
             for (one, of), text in texts.items()

@@ -6,10 +6,10 @@ import pytest
 from sqlalchemy import delete, update
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
-from service.queries.catalog_session import question
+from lineage.catalog.engine import write_transaction
+from service.queries.catalog_session import open_session
 from service.queries.dataset import why
-from service.queries.dataset_lookup import dataset_named
+from service.queries.dataset_lookup import resolve_dataset
 from service.runtime.settings import Settings
 from tests.service import shop
 
@@ -23,8 +23,8 @@ _FRESH = "Freshness (M2) is good since 2026-11-20 02:00:00 UTC."
 def _said(catalog, **since: timedelta):
     """All sentences about `raw/orders` but those on whose it is."""
     settings = Settings(catalog_url=catalog.url.render_as_string(hide_password=False))
-    with question(settings, lambda: NOW + timedelta(**since)) as asked:
-        named = dataset_named(asked.reader, shop.RAW)
+    with open_session(settings, lambda: NOW + timedelta(**since)) as asked:
+        named = resolve_dataset(asked.reader, shop.RAW)
         return why(asked.reader, named, asked.evaluated).sentences[:-2]
 
 
@@ -62,7 +62,7 @@ _UNJUDGED = "No SLI covers the dataset: it is a source without a limit, or it is
 def test_where_there_is_no_verdict_it_says_why(catalog, change, doubt):
     """Never evaluated, retired, or judged by no SLI."""
     shop.fill(catalog, evaluated_at=NOW)
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         connection.execute(delete(tables.dataset_state))
         connection.execute(change)
 

@@ -12,7 +12,7 @@ from sqlalchemy import Engine, insert
 
 from collector.spool_file import SCHEMA
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from service.api.app import create_app
 from service.queries import event_errors
 from service.runtime.settings import Settings
@@ -56,7 +56,7 @@ def client(embedded: Engine, spool: Path) -> Iterator[TestClient[Any]]:
         {"spool_seq": 7, "reason": "core_unreadable", "detail": "eventTime: none"},
         {"spool_seq": 8, "reason": "partly_unreadable", "detail": "outputs: too many"},
     ]
-    with writing(embedded) as connection:
+    with write_transaction(embedded) as connection:
         more = {"is_history": False, "landed_at": shop.at(4)}
         connection.execute(insert(tables.pipeline_error), [row | more for row in rows])
     settings = Settings(data_dir=spool.parent)

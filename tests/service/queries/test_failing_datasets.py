@@ -7,7 +7,7 @@ from litestar.testing import TestClient
 from sqlalchemy import update
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from service.api.app import create_app
 from service.runtime.settings import Settings
 from tests.service import shop
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.postgres_nightly
 def write_activity(catalog, name=shop.RAW, **text):  # noqa: ANN003
     """Change what happened last to a dataset; `raw/orders` is good."""
     table = tables.dataset_activity
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         mine = update(table).where(table.c.dataset_key == shop.dataset_key(name))
         connection.execute(mine.values(**text))
 

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import delete, insert, text
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.names.keys import key
 from tests.service import shop
 from tests.service.api.access.conftest import estate
@@ -24,7 +24,7 @@ def inferred(estate):
     raw, ref, core = (shop.dataset_key(name) for name in (shop.RAW, shop.REF, shop.CORE))
     named = {"run_key": 1, "downstream_key": core, "origin": "sql", "seen_at": shop.at(3)}
     names = {"upstream_namespace": "", "upstream_name": ""}
-    with writing(estate.catalog) as connection:
+    with write_transaction(estate.catalog) as connection:
         connection.execute(text("UPDATE run SET completed_at = last_event_at"))
         connection.execute(
             text("UPDATE edge SET origin = 'sql' WHERE upstream_key = :ref"), {"ref": ref}

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import insert
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from tests.service import shop
 from tests.service.api.access.conftest import estate
 from tests.service.commandline import answer, lineward
@@ -35,7 +35,7 @@ def jobs(estate):
         _run(30, "nightly.load", 3),
         _run(31, "nightly.load", 4, job_namespace="airflow-2"),
     ]
-    with writing(estate.catalog) as connection:
+    with write_transaction(estate.catalog) as connection:
         connection.execute(insert(tables.run), rows)
     return estate
 

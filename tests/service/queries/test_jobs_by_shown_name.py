@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import insert
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.reader import open_reader
 from service.errors import UnknownRunError
 from service.queries.diff import runs_of_job
@@ -22,7 +22,7 @@ def catalog(embedded):
         names = {"root_run_id": root, "root_job_name": "etl.nightly", "job_name": STEP}
         run = {"run_id": f"{root}-1", "run_key": number, "first_event_at": shop.at(1 + number)}
         rows.append(shop.run_row() | run | names | more)
-    with writing(embedded) as connection:
+    with write_transaction(embedded) as connection:
         connection.execute(insert(tables.run), rows)
     return embedded
 

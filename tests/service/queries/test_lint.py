@@ -5,7 +5,7 @@ import pytest
 from sqlalchemy import Engine, insert
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.policy import parse
 from service.cli.commands.lint import advice
 from slis.evaluation.policy_names import renew_names
@@ -127,7 +127,7 @@ def test_an_explosion_over_many_namespaces_is_told_by_its_example(embedded):
     """A bucket a run: no name of it stands beside another."""
     add(embedded, "s3://run-1", "out")
     row = {"namespace": "s3://run-{n}", "name": "out", "new_datasets": 40, "is_explosion": True}
-    with writing(embedded) as connection:
+    with write_transaction(embedded) as connection:
         connection.execute(
             insert(tables.name_pattern),
             {**row, "example_namespace": "s3://run-1", "example_name": "out"},

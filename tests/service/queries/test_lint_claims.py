@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import insert
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.names.keys import key
 from lineage.policy import parse
 from lineage.process.clock import to_micros
@@ -18,7 +18,7 @@ _MINE, _EVIL = ("s3://lake", "mart/revenue"), ("s3://evil", "b")
 
 
 def _insert(catalog, table, **row):  # noqa: ANN003
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         connection.execute(insert(table), row)
 
 

@@ -7,7 +7,7 @@ from lineage.catalog.reader import open_reader
 from lineage.policy import DEFAULT, folding, parse
 from service.cli.commands.lint import advice
 from service.errors import UnknownDatasetError
-from service.queries.dataset_lookup import dataset_named
+from service.queries.dataset_lookup import resolve_dataset
 from slis.evaluation.policy_names import renew_names
 from slis.indicators.explosion import renew as explosion
 from tests.service.linted import NOW, add, alias, explode, feed, linted
@@ -114,4 +114,4 @@ def test_a_copy_in_another_letter_case_is_no_second_name(embedded):
 
 def _named(catalog: Engine, name: str, namespace: str | None) -> tuple[str, str]:
     with open_reader(catalog.url.render_as_string(hide_password=False)) as reader:
-        return dataset_named(reader, name, namespace)[1:]
+        return resolve_dataset(reader, name, namespace)[1:]

@@ -11,16 +11,16 @@ from litestar.testing import TestClient
 from sqlalchemy import Engine, delete, insert, update
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.meta_keys import POLICY_FINGERPRINT
 from lineage.catalog.reader import open_reader
-from lineage.graph.cache.graph_cache import LiveLineage
+from lineage.graph.cache.graph_cache import LineageCache
 from lineage.graph.cache.reading import read_snapshot
 from lineage.process.clock import to_micros
-from service.api.access.visibility import EVERYTHING, Sight
+from service.api.access.visibility import EVERYTHING, Visibility
 from service.api.app import create_app
 from service.queries import walk
-from service.queries.catalog_session import Question, question
+from service.queries.catalog_session import CatalogSession, open_session
 from service.queries.impact import impact
 from service.queries.lineage import lineage
 from service.queries.marquez_graph import marquez_lineage
@@ -34,7 +34,7 @@ SPACES = ("s3://a", "s3://b", "s3://secret")
 EDGES = st.lists(
     st.tuples(st.integers(1, 12), st.integers(1, 12), st.integers(1, 3)), max_size=40, unique=True
 )
-SIGHTS = st.sampled_from([EVERYTHING, Sight(["s3://?"]), Sight(["s3://a"])])
+SIGHTS = st.sampled_from([EVERYTHING, Visibility(["s3://?"]), Visibility(["s3://a"])])
 
 
 RETIRED = 4
@@ -60,7 +60,7 @@ def fill(catalog: Engine, edges: list[tuple[int, int, int]]) -> None:
         policy_row(3, "critical", "b"),
         policy_row(5, "critical", "a"),
     ]
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         for table in (tables.edge, tables.dataset, tables.dataset_policy, tables.meta):
             connection.execute(delete(table))
         connection.execute(insert(tables.dataset), [{**row, **seen} for row in datasets])
@@ -77,13 +77,13 @@ def judge(catalog: Engine, number: int, state: str) -> None:
     """Dataset 2, by an evaluation of `NOW`, or so many µs later."""
     row = {"as_of": to_micros(NOW) + number, "last_seq": 0, "policy_hash": "p"}
     found = {"dataset_key": 2, "sli": "M2", "state": state, "since": 1, "is_worst": True}
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         connection.execute(insert(tables.evaluation), {**row, "datasets": 1, "seconds": 1.0})
         connection.execute(delete(tables.dataset_state))
         connection.execute(insert(tables.dataset_state), found)
 
 
-def below(question: Question) -> str:
+def below(question: CatalogSession) -> str:
     """The state of what is made of dataset 1."""
     return lineage(question, (1, SPACES[1], "t1"), depth=1).downstream[0].state
 
@@ -94,18 +94,20 @@ def settings_of(catalog: Engine) -> Settings:
 
 
 @contextmanager
-def asked(catalog: Engine, visibility: Sight) -> Iterator[tuple[Question, Question]]:
+def asked(
+    catalog: Engine, visibility: Visibility
+) -> Iterator[tuple[CatalogSession, CatalogSession]]:
     """The question without the graph in memory, and with it."""
     url = catalog.url.render_as_string(hide_password=False)
     config = settings_of(catalog)
     with open_reader(url) as reader:
         live = read_snapshot(reader)
     at = {"clock": lambda: NOW, "visibility": visibility}
-    with question(config, **at) as one, question(config, **at, live=live) as other:
+    with open_session(config, **at) as one, open_session(config, **at, live=live) as other:
         yield one, other
 
 
-def answers(question: Question, depth: int) -> list[object]:
+def answers(question: CatalogSession, depth: int) -> list[object]:
     """All that is drawn from the graph."""
     named = (1, SPACES[1], "t1")
     around = neighbourhood(question, named, depth)
@@ -145,35 +147,35 @@ def test_states_are_those_of_the_evaluation_that_the_answer_sees(embedded):
     with asked(embedded, EVERYTHING) as (_, live):
         assert below(live) == "good"
         held = live.live
-    with writing(embedded) as connection:
+    with write_transaction(embedded) as connection:
         connection.execute(update(tables.dataset_state).values(state="learning"))
-    with question(settings_of(embedded), clock=lambda: NOW, live=held) as same:
+    with open_session(settings_of(embedded), clock=lambda: NOW, live=held) as same:
         assert below(same) == "good", "the catalog was asked for what is in memory"
     judge(embedded, 2, "bad")
-    with question(settings_of(embedded), clock=lambda: NOW, live=held) as later:
+    with open_session(settings_of(embedded), clock=lambda: NOW, live=held) as later:
         assert below(later) == "bad"
 
 
 def test_tiers_and_owners_are_those_that_the_policy_gave_last(embedded):
     """From memory, as they were when it was read; what it does not know there, the catalog says."""
 
-    def told(question: Question) -> list[tuple[str, str, str | None]]:
+    def told(question: CatalogSession) -> list[tuple[str, str, str | None]]:
         affected = impact(question, (1, SPACES[1], "t1")).affected
         return [(each.dataset, each.tier, each.owner) for each in affected]
 
     fill(embedded, [(1, 2, 1), (2, 3, 1), (2, RETIRED, 1), (3, 6, 1)])
     with asked(embedded, EVERYTHING) as (_, live):
         held = live.live
-    with writing(embedded) as connection:
+    with write_transaction(embedded) as connection:
         connection.execute(update(tables.dataset_policy).values(tier="optional", owner="x"))
         connection.execute(insert(tables.dataset_policy), policy_row(6, "important", "y"))
-    with question(settings_of(embedded), clock=lambda: NOW, live=held) as later:
+    with open_session(settings_of(embedded), clock=lambda: NOW, live=held) as later:
         assert told(later) == [
             ("t3", "critical", "b"),
             ("t2", "important", "a"),
             ("t6", "important", "y"),
         ]
-    with question(settings_of(embedded), clock=lambda: NOW) as asked_of_catalog:
+    with open_session(settings_of(embedded), clock=lambda: NOW) as asked_of_catalog:
         assert told(asked_of_catalog)[0] == ("t6", "important", "y")
 
 
@@ -184,7 +186,7 @@ def test_a_state_in_memory_is_no_newer_than_its_evaluation(embedded):
     with asked(embedded, EVERYTHING) as (_, live):
         held = live.live
     late = NOW + timedelta(days=1)
-    with question(settings_of(embedded), clock=lambda: late, live=held) as later:
+    with open_session(settings_of(embedded), clock=lambda: late, live=held) as later:
         assert below(later) == "unknown"
 
 
@@ -192,7 +194,7 @@ def test_the_api_answers_from_memory(embedded):
     """Of what changed it hears a second later; the catalog alone at once."""
     shop.fill(embedded)
     url = embedded.url.render_as_string(hide_password=False)
-    live = LiveLineage(url, lambda: 0.0)
+    live = LineageCache(url, lambda: 0.0)
     wanted = {"dataset": shop.CORE, "direction": "downstream"}
     clients = [
         TestClient(create_app(Settings(catalog_url=url), live=one), base_url="http://127.0.0.1")
@@ -200,7 +202,7 @@ def test_the_api_answers_from_memory(embedded):
     ]
     live.current()
     live.wait()
-    with writing(embedded) as connection:
+    with write_transaction(embedded) as connection:
         connection.execute(delete(tables.edge))
 
     answer = [client.get("/api/v1/lineage", params=wanted).json() for client in clients]

@@ -7,7 +7,7 @@ from litestar.testing import TestClient
 from sqlalchemy import Engine, insert
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from tests.service import shop
 from tests.service.marquez_graphs import CORE, graph_of, over_the_shop
 
@@ -39,7 +39,7 @@ def test_an_id_may_be_spelt_otherwise(client, node_id):
 @pytest.mark.parametrize("name", ["shop.orders", "a:b:c", "9:30", "x"])
 def test_colons_of_namespaces_and_names_are_told_from_ours(client, catalog, name):
     """Whichever cut gives a name that the catalog knows."""
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         rows = [shop.dataset_row(name, _PORTED), shop.dataset_row(name, "plain")]
         connection.execute(insert(tables.dataset), rows)
 

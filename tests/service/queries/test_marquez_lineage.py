@@ -9,7 +9,7 @@ from litestar.testing import TestClient
 from sqlalchemy import Engine, insert, update
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.names.keys import key
 from service.queries import marquez_graph, node_ids, walk
 from tests.service import shop
@@ -43,7 +43,7 @@ def test_a_dataset_s_node_has_what_marquez_s_has(client, catalog):
     fields = '[{"name":"id","type":"long"},{"name":"sum"}]'
     core = {"dataset_key": shop.dataset_key(shop.CORE)}
     seen = {"first_seen_at": shop.at(0), "last_seen_at": shop.at(1)}
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         values = {**core, **seen, "schema_key": 1, "fields": fields}
         connection.execute(insert(tables.schema_version), [values])
         tag = {**core, "tag": "pii", "value": "", "last_seen_at": 0}
@@ -125,7 +125,7 @@ def _named(nodes: list[dict[str, Any]]) -> Iterator[str]:
 
 def _chain(engine: Engine, *names: str, job: str = "by {}") -> None:
     """Each made of the one before, by a job of its own."""
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         rows = [shop.dataset_row(name, "far") for name in names]
         connection.execute(insert(tables.dataset), rows)
         for up, down in pairwise(names):
@@ -167,7 +167,7 @@ def test_a_graph_that_is_too_large_is_cut_and_says_so(client, catalog, monkeypat
 
 def test_of_a_job_with_more_runs_than_are_asked_it_is_said(client, catalog, monkeypatch):
     """What only older ones wrote is not in it."""
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         connection.execute(insert(tables.run), [shop.run_row() | {"run_key": 9, "run_id": "r9"}])
     whole = client.get("/api/v1/lineage", params={"nodeId": JOB}).json()
     monkeypatch.setattr(node_ids, "MOST_RUNS", 1)
@@ -180,7 +180,7 @@ def test_of_a_job_with_more_runs_than_are_asked_it_is_said(client, catalog, monk
 
 def test_a_job_leads_up_from_what_it_reads_and_down_from_what_it_writes(client, catalog):
     """By its newest runs; depth 0 is the job with its datasets."""
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         connection.execute(insert(tables.run_io), [shop.io_row(1, key("far", "b"), "write")])
     _chain(catalog, "a", "b", "c")
 
@@ -197,7 +197,7 @@ def test_a_job_leads_up_from_what_it_reads_and_down_from_what_it_writes(client, 
 def test_a_job_that_reads_nothing_stands_before_what_it_writes(client, catalog):
     """A source is known by its last writer."""
     activity = tables.dataset_activity
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         fields = {"last_job_namespace": "jobs", "last_job_name": "load"}
         of_raw = activity.c.dataset_key == shop.dataset_key(shop.RAW)
         connection.execute(update(activity).where(of_raw).values(fields))

@@ -14,7 +14,7 @@ from sqlalchemy import Engine, insert
 from typer.testing import CliRunner
 
 from lineage.catalog import reader, tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.meta_keys import EVIDENCE_LISTED_AT, EVIDENCE_UNLISTED
 from service.api.app import create_app
 from service.cli.main import app as commands
@@ -127,7 +127,7 @@ def _add_others(engine: Engine) -> None:
     """Insert what `marquez status` and the metrics of event logs look for first."""
     passes = {EVIDENCE_LISTED_AT: str(shop.at(1)), EVIDENCE_UNLISTED: "0"}
     counts = dict.fromkeys(("sampled_ours", "missing_there", "sampled_theirs", "missing_here"), 1)
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         connection.execute(insert(tables.marquez_comparison), {"at": shop.at(1), **counts})
         connection.execute(insert(tables.reader_cursor), {"reader": "marquez", "seq": 1})
         rows = [{"name": name, "value": value} for name, value in passes.items()]

@@ -5,7 +5,7 @@ from litestar.testing import TestClient
 from sqlalchemy import insert
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.states import NEVER_ENDED
 from service.api.app import create_app
 from service.runtime.settings import Settings
@@ -38,7 +38,7 @@ def client(embedded, tmp_path):
 def _store(engine, *, root, write, parent):
     runs = [_row(20, _APPLICATION, "app", **root), _row(21, _WRITE, "app.write", **write)]
     runs += [_row(22, _BELOW_DAG, "app.spark", **parent)] if parent else []
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         connection.execute(insert(tables.run), runs)
         written = shop.io_row(21, shop.dataset_key(shop.CORE), "write")
         connection.execute(insert(tables.run_io), [written | {"last_event_at": shop.at(3)}])

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import insert
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from service.queries.status import status
 from service.runtime.settings import Settings
 from tests.service import shop
@@ -20,7 +20,7 @@ _PATH = "/api/v1/set-aside-events"
 
 
 def _requeue(engine, number):
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         row = {"spool_seq": number, "requested_at": shop.at(2)}
         connection.execute(insert(tables.event_requeue), row)
 
@@ -28,7 +28,7 @@ def _requeue(engine, number):
 def test_an_event_is_listed_with_what_is_known_of_it(estate):
     """The first line of its error; null where the body did not say."""
     unknown = dict.fromkeys(("producer", "job_namespace", "job_name", "run_id"))
-    with writing(estate.catalog) as connection:
+    with write_transaction(estate.catalog) as connection:
         rows = [set_aside_row(4, error="ValueError: odd\n  at line 7"), set_aside_row(5, **unknown)]
         connection.execute(insert(tables.event_set_aside), rows)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from collector.spool_file import open_spool
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.meta_keys import BEHIND_SINCE, EVENTS_WAIT_SINCE
 from lineage.catalog.reader import open_reader
 from lineage.catalog.tables import log_position
@@ -18,7 +18,7 @@ from service.exporter.stages import stage_figures
 from service.queries.status import SpoolStatus, status
 from service.queries.timestamps import iso
 from service.runtime.settings import Settings
-from slis.meta import note
+from slis.meta import put_meta
 from tests.service import shop
 from tests.service.commandline import lineward
 
@@ -56,8 +56,8 @@ def test_incidents_that_wait_for_a_backlog_are_reported(embedded, tmp_path: Path
     now = system_clock()
     shop.fill(embedded, evaluated_at=now)
     since = to_micros(now) if is_behind else 0
-    with writing(embedded) as connection:
-        note(connection, {BEHIND_SINCE: since, EVENTS_WAIT_SINCE: to_micros(now)})
+    with write_transaction(embedded) as connection:
+        put_meta(connection, {BEHIND_SINCE: since, EVENTS_WAIT_SINCE: to_micros(now)})
 
     found = status(Settings(data_dir=tmp_path), now)
     text = lineward("status", "--data-dir", str(tmp_path), catalog=embedded).stdout
@@ -89,13 +89,13 @@ def test_a_log_in_kafka_is_behind_by_its_own_offsets(embedded, tmp_path: Path):
         spool.execute("INSERT INTO sqlite_sequence VALUES ('event', 1000)")
     row = {"topic": "t", "windows": "{}"}
     ends = [(5, 7), (9, 9), (4, 20)]
-    with writing(embedded) as connection:
+    with write_transaction(embedded) as connection:
         rows = [
             {**row, "partition": number, "next_offset": at, "end_offset": end}
             for number, (at, end) in enumerate(ends)
         ]
         connection.execute(log_position.insert(), rows)
-        note(connection, {EVENTS_WAIT_SINCE: 7_000_000})
+        put_meta(connection, {EVENTS_WAIT_SINCE: 7_000_000})
     settings = Settings(data_dir=tmp_path, log="kafka://b:9092/t")
     found = status(settings, system_clock())
     with open_reader(settings.catalog) as reader:

@@ -4,7 +4,7 @@ import pytest
 from litestar.testing import TestClient
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from service.api.app import create_app
 from service.queries.schema_changes import Field, fields_of
 from service.runtime.settings import Settings
@@ -28,7 +28,7 @@ def test_a_stored_column_without_a_name_is_left_out(text):
 def test_every_answer_and_page_is_given(catalog, text):
     """By the API and in the explorer: 200, whatever the fields."""
     estate.fill(catalog)
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         connection.execute(tables.schema_version.update().values(fields=text))
     settings = Settings(catalog_url=catalog.url.render_as_string(hide_password=False))
 

@@ -5,7 +5,7 @@ from litestar.testing import TestClient
 from sqlalchemy import BigInteger, Column, Table
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from service.api.app import create_app
 from service.runtime.settings import Settings
 from tests.service import shop
@@ -48,7 +48,7 @@ def _instants(table: Table) -> list[Column[int]]:
 def stored(request, catalog):
     """A shop in which each instant of an event is this number."""
     estate.fill(catalog)
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         for name in (*_OF_EVENTS, *_OF_EDGES):
             table = tables.metadata.tables[name]
             odd = {column.name: request.param for column in _instants(table)}
@@ -81,7 +81,7 @@ def test_every_command_answers(stored, asked):
 def test_a_time_without_a_date_is_null_in_json(catalog):
     """Not the nearest date: a program must not take it for what was sent."""
     shop.fill(catalog)
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         connection.exec_driver_sql("UPDATE run SET nominal_start_at = -62135600400000000")
     settings = Settings(catalog_url=catalog.url.render_as_string(hide_password=False))
     with TestClient(create_app(settings), base_url="http://127.0.0.1") as client:

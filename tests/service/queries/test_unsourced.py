@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import insert
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.names.keys import key
 from tests.service import shop
 from tests.service.api.access.conftest import estate
@@ -39,7 +39,7 @@ def reads(estate):
         _read(raw, "old", "r4", 2, "bad"),
         *(_read(hidden, f"pay{n}", f"h{n}", 23, "bad") for n in range(3)),
     ]
-    with writing(estate.catalog) as connection:
+    with write_transaction(estate.catalog) as connection:
         connection.execute(insert(tables.dataset_read), rows)
     return estate
 

@@ -7,13 +7,13 @@ from sqlalchemy import insert, select
 from sqlalchemy.exc import OperationalError
 
 from lineage.catalog import leases
-from lineage.catalog.engine import catalog_url, writing
+from lineage.catalog.engine import catalog_url, write_transaction
 from lineage.catalog.leases import leading
 from lineage.catalog.tables import lease, meta
 from lineage.lease import LeaseLostError
 from lineage.process.health import HEALTH
 from service.runtime.leader import Leader, LeaderWorks, replica_name
-from service.runtime.periodic import Bookkeeper
+from service.runtime.periodic import PeriodicWorker
 from service.runtime.settings import Settings
 from tests.lineage.catalog.database_clock import DatabaseClock
 
@@ -145,7 +145,10 @@ def test_an_epoch_of_before_is_over_though_the_service_leads_again(replicas):
 
     with pytest.raises(LeaseLostError):
         before.confirm()
-    with pytest.raises(LeaseLostError), writing(leading(replicas.engine, before)) as connection:
+    with (
+        pytest.raises(LeaseLostError),
+        write_transaction(leading(replicas.engine, before)) as connection,
+    ):
         connection.execute(insert(meta), {"name": "n", "value": "v"})
 
 
@@ -183,7 +186,7 @@ def test_works_of_the_leader_are_its_own_and_new_in_each_epoch(replicas, tmp_pat
     done, url = [], catalog_url(tmp_path)
     one, other = replicas.start("one"), replicas.start("other")
     first, second = (
-        Bookkeeper(url, _keeper(leader, name, done))
+        PeriodicWorker(url, _keeper(leader, name, done))
         for leader, name in ((one, "one"), (other, "other"))
     )
 
@@ -215,7 +218,9 @@ def test_a_follower_reports_no_failure_of_the_leader(replicas, tmp_path):
         raise ValueError("broken")
 
     leader = replicas.start("one")
-    keeper = Bookkeeper(catalog_url(tmp_path), LeaderWorks(leader, lambda: [fail]), name="failing")
+    keeper = PeriodicWorker(
+        catalog_url(tmp_path), LeaderWorks(leader, lambda: [fail]), name="failing"
+    )
     replicas.go(1, leader)
     keeper.turn()
     assert [each.part for each in HEALTH.failures() if "failing" in each.part] != []
@@ -228,7 +233,7 @@ def test_a_follower_reports_no_failure_of_the_leader(replicas, tmp_path):
 def test_a_bookkeeper_that_stops_has_its_works_finish(replicas, tmp_path):
     """Give the lease up in the last turn of its thread."""
     leader = Leader("one", _LEASE_SECONDS)
-    keeper = Bookkeeper(catalog_url(tmp_path), [leader], is_first=True, every_seconds=3_600)
+    keeper = PeriodicWorker(catalog_url(tmp_path), [leader], is_first=True, every_seconds=3_600)
     keeper.start()
     keeper.stop()
 

@@ -6,7 +6,7 @@ from prometheus_client import CollectorRegistry
 from sqlalchemy import update
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.leases import release, try_take
 from service.api.app import create_app
 from service.exporter.metrics import CatalogCollector
@@ -78,7 +78,7 @@ def test_the_status_command_shows_which_service_leads(shown):
     """And since when, by the database's clock."""
     engine, settings = shown
     assert try_take(engine, "service", "pod-a", 3_600) is not None
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         connection.execute(update(tables.lease).values(since=1_795_000_000_000_000))
 
     printed = lineward("status", "--data-dir", str(settings.data_dir), TZ="UTC").stdout

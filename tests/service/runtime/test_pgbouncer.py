@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import Engine, select, text
 from sqlalchemy.exc import OperationalError
 
-from lineage.catalog.engine import migrate, open_catalog, writing
+from lineage.catalog.engine import migrate, open_catalog, write_transaction
 from lineage.catalog.leases import renew, try_take
 from lineage.catalog.reader import UnreachableCatalogError, open_reader
 from lineage.catalog.tables import dataset, meta
@@ -132,7 +132,7 @@ def test_a_question_that_is_asked_often_is_answered_by_each_session(pooled):
             assert connection.execute(select(dataset.c.name)).all() == []
             connection.rollback()
     for number in range(40):
-        with writing(pooled) as connection:
+        with write_transaction(pooled) as connection:
             connection.execute(meta.insert(), {"name": f"n{number}", "value": "v"})
     assert rows(pooled, "SELECT count(*) FROM meta") == [(40,)]
 

@@ -13,7 +13,7 @@ from service.api.app import create_app
 from service.exporter.metrics import CatalogCollector
 from service.queries.status import roles_of
 from service.queries.timestamps import iso
-from service.runtime.data_dir_lock import UP_LOCK, holding
+from service.runtime.data_dir_lock import UP_LOCK, hold
 from service.runtime.settings import Settings
 from service.runtime.status_file import STATUS
 from tests.service import shop
@@ -28,7 +28,7 @@ def settings(tmp_path, embedded):
     """Of a folder on which an `up` runs whose pipeline fails since two minutes ago."""
     shop.fill(embedded)
     since = iso(to_micros(system_clock() - timedelta(seconds=125)))
-    with holding(tmp_path / UP_LOCK):
+    with hold(tmp_path / UP_LOCK):
         _write(tmp_path, "failing", failing_since=since, attempts=5, error=_ERROR)
         yield Settings(data_dir=tmp_path)
 

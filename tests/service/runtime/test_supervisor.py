@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from service.runtime import restarts
 from service.runtime.child import Child, RoleCommand
-from service.runtime.data_dir_lock import holding
+from service.runtime.data_dir_lock import hold
 from tests.service.commandline import environ, lineward
 from tests.service.waiting import lives, until
 
@@ -129,7 +129,7 @@ def test_the_roles_die_with_a_killed_supervisor(tmp_path: Path, up: Up):
 
 def test_a_second_up_on_the_same_folder_is_refused(tmp_path: Path):
     """One sentence and exit code 7: two collectors would fight over one spool."""
-    with holding(tmp_path / "run" / "up.lock"):
+    with hold(tmp_path / "run" / "up.lock"):
         second = lineward("up", "--data-dir", str(tmp_path), **_free_ports())
 
     assert second.returncode == 7
@@ -244,7 +244,7 @@ def test_a_role_that_stands_still_is_started_again(tmp_path: Path, up: Up):
 
 def test_an_up_of_an_older_release_leaves_a_newer_catalog_alone(tmp_path: Path, embedded):
     """Refused before any role starts, with what to do."""
-    with writing(embedded) as connection:
+    with write_transaction(embedded) as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '0042'"))
 
     done = lineward("up", "--data-dir", str(tmp_path), **_free_ports())

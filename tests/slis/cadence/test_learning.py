@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import text
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.policy import Policy
 from slis.cadence.learning import _DURATIONS
 from slis.evaluation.evaluation import evaluate
@@ -61,7 +61,7 @@ def test_an_application_is_one_delivery_a_night_or_writes_all_day(spark, catalog
             rows.written(nightly, day(number, hour))
     for hour in range(30):
         rows.written(server, day(12, hour + 0.9))
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         connection.execute(text(_BY_APPLICATION), {"server": server})
         connection.execute(text(_QUERIES))
 

@@ -7,7 +7,7 @@ import pytest
 
 from slis.cadence.cadence_limits import learned_limits
 from slis.cadence.wide_limits import CHANGING, FEW, SLOW, wide_limit
-from slis.evaluation.facts_as_of import known
+from slis.evaluation.facts_as_of import facts_as_of
 from slis.indicators.freshness import freshness
 from tests.slis.sli_frames import activity, datasets, day, edges, gaps, instants, writes
 
@@ -61,7 +61,7 @@ def test_a_feed_that_ends_while_it_is_learned_is_bad_once_and_never_good(spark):
     facts = activity(spark, {"dataset_key": 1, "write": {"written_at": day(1)}})
     grid = instants(spark, day(2), day(14), day(16))
 
-    judged = freshness(known(facts, described, grid), edges(spark)).orderBy("as_of")
+    judged = freshness(facts_as_of(facts, described, grid), edges(spark)).orderBy("as_of")
 
     states = [row.state for row in judged.select("judgement.state").collect()]
     assert states == ["learning", "learning", "bad"]

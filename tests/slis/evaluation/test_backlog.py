@@ -2,11 +2,11 @@
 
 from datetime import timedelta
 
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.meta_keys import BEHIND_SINCE, EVENTS_WAIT_SINCE
 from lineage.process.clock import from_micros
 from slis.evaluation.backlog import note_backlog
-from slis.meta import noted_number
+from slis.meta import read_meta_number
 from tests.slis.sli_frames import day
 
 NOON = day(8, 12)
@@ -31,8 +31,8 @@ def _noted(engine, minute, lag):
     """Return the minute since which evaluations are behind."""
     as_of = NOON + timedelta(minutes=minute)
     waiting = None if lag is None else as_of - timedelta(seconds=lag)
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         note_backlog(connection, as_of, waiting)
-        assert (noted_number(connection, EVENTS_WAIT_SINCE) == 0) == (waiting is None)
-        since = noted_number(connection, BEHIND_SINCE)
+        assert (read_meta_number(connection, EVENTS_WAIT_SINCE) == 0) == (waiting is None)
+        since = read_meta_number(connection, BEHIND_SINCE)
     return (from_micros(since) - NOON) // timedelta(minutes=1) if since else None

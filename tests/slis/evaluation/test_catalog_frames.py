@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import SparkSession
 from sqlalchemy import Engine, insert
 
-from lineage.catalog.engine import open_catalog, writing
+from lineage.catalog.engine import open_catalog, write_transaction
 from lineage.catalog.tables import event
 from slis.evaluation.catalog_frames import frame, read
 
@@ -20,7 +20,7 @@ def filled(catalog: Engine) -> Engine:
     """Create a catalog with one event of 1970."""
     row = {"event_time": 1_000_000, "event_key": -7, "landed_at": 2, "last_seq": 1}
     flags = {"is_streaming": True, "is_history": False, "is_skewed": False}
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         connection.execute(insert(event).values(**row, **flags))
     return catalog
 
@@ -59,7 +59,7 @@ def test_reading_leaves_the_writer_s_rows_to_everyone(filled: Engine):
     read(filled, QUERY, COLUMNS)
     row = {"event_time": 2, "event_key": 2, "landed_at": 2, "last_seq": 1}
     flags = {"is_streaming": False, "is_history": False, "is_skewed": False}
-    with writing(filled) as connection:
+    with write_transaction(filled) as connection:
         connection.execute(insert(event).values(**row, **flags))
     filled.dispose()
 

@@ -4,14 +4,14 @@ import pytest
 from sqlalchemy import insert, select, update
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.names.keys import key
 from lineage.policy import Policy, parse
 from slis.evaluation.dataset_policies import renew
 
 
 def _retire(catalog, number: int, at: int | None) -> None:
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         own = tables.dataset.c.dataset_key == number
         connection.execute(update(tables.dataset).where(own).values(retired_at=at))
 
@@ -25,7 +25,7 @@ def test_one_retired_while_another_comes_back_is_a_change(catalog):
     """As many are retired as before, and others."""
     seen = {"namespace": "s3://shop", "first_seen_at": 1, "last_seen_at": 1}
     rows = [{"dataset_key": n, "canonical_key": n, "name": f"d{n}", **seen} for n in (1, 2)]
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         connection.execute(insert(tables.dataset), rows)
     _retire(catalog, 2, 5)
     assert renew(catalog, Policy())
@@ -44,7 +44,7 @@ def test_a_dataset_without_an_owner_has_that_of_the_job_that_writes_it(catalog):
     seen = {"namespace": "s3://shop", "first_seen_at": 1, "last_seen_at": 1}
     rows = [{"dataset_key": n, "canonical_key": n, "name": f"d{n}", **seen} for n in (1, 2)]
     owners = [("dataset", 2, "sales"), ("job", key("airflow", "daily.load"), "ingest")]
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         connection.execute(insert(tables.dataset), rows)
         connection.execute(
             insert(tables.ownership),
@@ -58,7 +58,7 @@ def test_a_dataset_without_an_owner_has_that_of_the_job_that_writes_it(catalog):
 
     job = {"last_job_namespace": "airflow", "last_job_name": "daily.load"}
     written = [{"dataset_key": n, "writes": 1, "learned_writes": 0, **job} for n in (1, 2)]
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         connection.execute(insert(tables.dataset_activity), written)
 
     assert renew(catalog, Policy())
@@ -71,7 +71,7 @@ def test_the_owner_of_a_spark_application_comes_after_that_of_events(catalog):
     at = {"submitted_at": 1, "seen_at": 1, "state": "RUNNING", "summary": "", "is_ended": False}
     job = {"last_job_namespace": "spark", "last_job_name": "orders"}
     ran = {"uid": "1", "kube_namespace": "jobs", "name": "orders", "job_name": "orders"}
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         row = {"dataset_key": 1, "canonical_key": 1, "name": "d1", **seen}
         connection.execute(insert(tables.dataset), row)
         row = {"dataset_key": 1, "writes": 1, "learned_writes": 0, **job}
@@ -80,17 +80,17 @@ def test_the_owner_of_a_spark_application_comes_after_that_of_events(catalog):
         connection.execute(insert(tables.spark_application), row)
     assert renew(catalog, Policy())
     assert _owners(catalog) == {1: "shop"}
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         # A job that wrote no dataset, as of each object with a generated name: no change.
         other = {**row, "uid": "2", "name": "orders-x7k2", "job_name": "orders_x7k2"}
         connection.execute(insert(tables.spark_application), other)
     assert not renew(catalog, Policy())
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         connection.execute(update(tables.spark_application).values(owner="core"))
     assert renew(catalog, Policy())
     assert _owners(catalog) == {1: "core"}
 
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         row = {"subject": "job", "subject_key": key("spark", "orders"), "owner": "etl"}
         connection.execute(insert(tables.ownership), {**row, "last_seen_at": 1})
 
@@ -126,7 +126,7 @@ def test_a_rule_for_the_job_or_its_root_job_owns_what_the_job_wrote_last(catalog
     seen = {"namespace": "s3://shop", "first_seen_at": 1, "last_seen_at": 1}
     job = {"last_job_namespace": "airflow", "last_job_name": "daily.load"}
     write = {"writes": 1, "learned_writes": 0, "last_write_root_run_id": "dag-1", **job}
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         for n in (1, 2):
             row = {"dataset_key": n, "canonical_key": n, "name": f"d{n}", **seen}
             connection.execute(insert(tables.dataset), row)

@@ -5,7 +5,7 @@ import pytest
 from sqlalchemy import Engine, select
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from slis.evaluation.dataset_states import StateChanges, change_states, held_states, state_changes
 
 
@@ -18,7 +18,7 @@ def _state(sli: str, state: str, since: int = 1, dataset: int = 7) -> dict[str, 
 def _change(catalog: Engine, *rows: dict[str, object], gone: tuple[str, ...] = ()) -> list[str]:
     changes = StateChanges(rows=pa.Table.from_pylist(rows), gone=[(7, sli) for sli in gone])
     table = tables.dataset_state.c
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         change_states(connection, changes)
         worst = select(table.sli).where(table.is_worst, table.dataset_key == 7)
         return list(connection.scalars(worst))
@@ -70,7 +70,7 @@ def test_what_was_good_once_is_known_to_have_been(catalog, at):
     ):
         states = _judged(("M1", coverage), ("M2", freshness))
         changes = state_changes(held_states(catalog, ("M1", "M2")), at(hour), states)
-        with writing(catalog) as connection:
+        with write_transaction(catalog) as connection:
             change_states(connection, changes)
             table = tables.dataset_state.c
             rows = connection.execute(select(table.was_good).order_by(table.sli))

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import delete
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.meta_keys import BEHIND_SINCE, EPOCH, EVENTS_WAIT_SINCE
 from lineage.policy import Policy
 from lineage.policy.model import DatasetRule
@@ -146,7 +146,7 @@ def _set_times(catalog, at, seq, stored):
             ("last_written_at", "last_started_at", "last_failed_at"),
         ),
     ]
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         for table, condition, names in changes:
             changed = table.update().where(condition).values(dict.fromkeys(names, stored))
             assert connection.execute(changed).rowcount == 1
@@ -207,7 +207,7 @@ def test_late_facts_amend_the_hours_they_belong_to_and_no_counter(spark, catalog
 
 def _evaluated_all_along(rows, hours):
     seconds = {"good": 0, "total": 3_600, "unknown": 0}
-    with writing(rows.engine) as connection:
+    with write_transaction(rows.engine) as connection:
         for hour in hours:
             at = {"sli": "M2", "tier": "critical", "hour": to_micros(day(1, hour))}
             connection.execute(tables.sli_hour.insert(), {**at, **seconds})
@@ -235,7 +235,7 @@ def test_a_retired_dataset_is_in_no_total(spark, catalog):
     rows = CatalogRows(catalog, day(0))
     asked = rows.dataset("asked", last_read_at=day(0))
     rows.dataset("old", last_read_at=day(0))
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         row = {"dataset_key": asked, "requested_at": to_micros(day(1)), "note": "gone"}
         connection.execute(tables.retirement.insert(), row)
 
@@ -282,7 +282,7 @@ def test_a_restored_catalog_counts_on_under_its_new_epoch(spark, catalog):
     rows = CatalogRows(catalog, day(0))
     rows.event(day(1, 11), 2)
     evaluate(spark, catalog, Policy(), day(1, 12))
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         meta = tables.meta
         connection.execute(delete(meta).where(meta.c.name == EPOCH))
     rows.event(day(1, 12), 2)

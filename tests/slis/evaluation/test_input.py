@@ -7,12 +7,12 @@ from sqlalchemy import insert, update
 
 from lab.bench import estate_rows
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.watched_resources import APPLICATIONS
 from lineage.policy import Policy
 from lineage.process.clock import to_micros
 from slis.evaluation import dataset_policies
-from slis.evaluation.facts_as_of import known
+from slis.evaluation.facts_as_of import facts_as_of
 from slis.evaluation.input import _NAMES_INPUT, EvaluationInput, Position
 from slis.evaluation.sli_schemas import KNOWN
 from slis.evidence.passes import note_pass
@@ -33,7 +33,7 @@ def test_the_catalog_s_rows_are_known_as_a_fold_has_them(spark, catalog):
     read = given.known()
     facts = read.select("dataset_key", read.as_of.alias("visible_at"), *FACTS)
 
-    folded = known(facts, given.datasets(), given.instants).collect()
+    folded = facts_as_of(facts, given.datasets(), given.instants).collect()
 
     assert StructType.fromDDL(KNOWN).names == read.columns
     assert sorted(read.collect()) == sorted(folded)
@@ -62,7 +62,7 @@ def test_a_job_is_seen_in_the_logs_of_its_own_namespace(spark, catalog):
         for number, ((name, namespace), ago) in enumerate(hours.items())
         for at in [to_micros(NOON - timedelta(hours=ago))]
     ]
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         connection.execute(insert(tables.application), ran)
         note_pass(connection, to_micros(NOON), unlisted=0, is_whole=True)
     dataset_policies.renew(catalog, Policy())
@@ -110,7 +110,7 @@ def test_a_dataset_has_the_last_application_of_its_job(spark, catalog):
     rows.dataset("f", writes=1, last_written_at=before, **last)
     never = rows.dataset("e")
     watch = {"resource": APPLICATIONS, "complete_until": to_micros(NOON)}
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         connection.execute(insert(tables.run), shop.run_row() | ended)
         connection.execute(
             insert(tables.spark_application),
@@ -151,7 +151,7 @@ def test_a_dataset_has_the_last_application_of_its_job(spark, catalog):
         "h": (noon - timedelta(hours=40), "as moved-1", False, None),  # `moved-x` wrote it
         "g": (noon - timedelta(hours=4), "as killed-1", False, noon),  # it did not complete
     }
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         connection.execute(update(tables.kubernetes_watch).values(complete_since=None))
     again = EvaluationInput(spark, catalog, NOW).datasets().where("app_checked_at IS NOT NULL")
     assert again.collect() == []

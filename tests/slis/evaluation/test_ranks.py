@@ -5,7 +5,7 @@ import pytest
 from sqlalchemy import Engine, insert, select, update
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.ranks import NO_TIER, NOT_JUDGED
 from lineage.catalog.reader import open_reader
 from lineage.policy import Policy, parse
@@ -38,7 +38,7 @@ def estate(catalog: Engine) -> Engine:
         {"dataset_key": key, "canonical_key": key, "name": name, **seen}
         for key, name in enumerate(names)
     ]
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         connection.execute(insert(tables.dataset), rows)
     return catalog
 
@@ -50,7 +50,7 @@ def _judge(estate: Engine, *states: tuple[int, str, str], gone: tuple[int, ...] 
         for key, sli, state in states
     ]
     left = [(key, sli) for key in gone for sli in ("M1", "M2")]
-    with writing(estate) as connection:
+    with write_transaction(estate) as connection:
         change_states(connection, StateChanges(rows=pa.Table.from_pylist(rows), gone=left))
 
 
@@ -102,7 +102,7 @@ def test_a_name_that_turns_out_to_be_another_s_is_not_listed_and_forgets(estate)
     """Compute known facts again under the key that is left."""
     dataset_policies.renew(estate, parse(POLICY))
     _judge(estate, (0, "M1", "bad"))
-    with writing(estate) as connection:
+    with write_transaction(estate) as connection:
         move(connection, [0], 1)
         table = tables.dataset.c
         ranks = connection.execute(
@@ -118,7 +118,7 @@ def test_what_came_since_the_policy_was_resolved_counts_as_what_nobody_declared(
     dataset_policies.renew(estate, parse(POLICY))
     seen = {"namespace": "s3://shop", "first_seen_at": 2, "last_seen_at": 2}
     came = {"dataset_key": 9, "canonical_key": 9, "name": "core.late", **seen}
-    with writing(estate) as connection:
+    with write_transaction(estate) as connection:
         connection.execute(insert(tables.dataset), came)
 
     assert _listed(estate, tier="optional")[0] == "core.late unknown"
@@ -127,7 +127,7 @@ def test_what_came_since_the_policy_was_resolved_counts_as_what_nobody_declared(
 @pytest.mark.postgres_always
 def test_what_is_retired_is_not_listed(estate):
     """However it is."""
-    with writing(estate) as connection:
+    with write_transaction(estate) as connection:
         connection.execute(update(tables.dataset).values(retired_at=2))
 
     assert _listed(estate) == []

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from sqlalchemy import Connection, Engine, delete, insert
 
 from lineage.catalog import tables
-from lineage.catalog.engine import in_turn
+from lineage.catalog.engine import exclusive_transaction
 from lineage.policy import parse
 from lineage.states import STATES, TIERS
 from slis.evaluation import dataset_policies
@@ -31,7 +31,7 @@ _DONE = st.one_of(
 def _emptied(catalog: Engine) -> None:
     seen = {"namespace": "n", "first_seen_at": 1, "last_seen_at": 1}
     rows = [{"dataset_key": key, "canonical_key": key, "name": f"d{key}", **seen} for key in _KEYS]
-    with in_turn(catalog) as connection:
+    with exclusive_transaction(catalog) as connection:
         for table in (tables.dataset, tables.dataset_state, tables.dataset_policy, tables.meta):
             connection.execute(delete(table))
         connection.execute(insert(tables.dataset), rows)
@@ -53,7 +53,7 @@ def _do(catalog: Engine, what: str, argument) -> None:
         lines = (f"{{match: n/d{key}, tier: {tier}}}" for key, tier in argument.items())
         dataset_policies.renew(catalog, parse(f"datasets: [{', '.join(lines)}]"))
         return
-    with in_turn(catalog) as connection:
+    with exclusive_transaction(catalog) as connection:
         if what == "judged":
             _judge(connection, argument)
         else:

@@ -6,8 +6,8 @@ import pytest
 from pyspark.sql import functions as F
 
 from slis.cadence.wide_limits import FEW
-from slis.evaluation.facts_as_of import known
-from slis.evaluation.ingestion_gaps import excused
+from slis.evaluation.facts_as_of import facts_as_of
+from slis.evaluation.ingestion_gaps import excuse_states
 from slis.evaluation.reasons import reasons
 from slis.evaluation.wording import BY_EVENT_LOG
 from slis.indicators.coverage import coverage_judgement
@@ -33,14 +33,14 @@ def _states(spark, *scenes, silent=()):  # noqa: ANN002
     described = datasets(spark, *(row for scene in scenes for row in scene.datasets))
     facts = activity(spark, *(row for scene in scenes for row in scene.facts))
     upstreams = [pair for scene in scenes for pair in scene.upstreams]
-    at = known(facts, described, instants(spark, day(10)))
+    at = facts_as_of(facts, described, instants(spark, day(10)))
     both = F.explode(F.array(coverage_judgement(), freshness_judgement())).alias("judgement")
     judged = (
         with_pauses(with_inputs(at, edges(spark)), None)
         .select("*", both)
         .where("judgement is not null")
     )
-    explained = reasons(excused(judged, gaps(spark, *silent)), edges(spark, *upstreams))
+    explained = reasons(excuse_states(judged, gaps(spark, *silent)), edges(spark, *upstreams))
     return {(row.dataset_key, row.sli): row for row in explained.collect()}
 
 

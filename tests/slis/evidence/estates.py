@@ -2,11 +2,11 @@
 
 from datetime import UTC, datetime, timedelta
 
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.process.clock import to_micros
 from slis.evidence import merge
 from slis.evidence.join import join, times
-from slis.evidence.rows import told
+from slis.evidence.rows import evidence_rows
 from tests.slis.stream.spools import Lander, later, rows, run_event
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -40,14 +40,16 @@ class Estate:
             "jobs": [{"path": "log", **one} for one in jobs],
             "stages": stages,
         }
-        with writing(self.catalog) as connection:
+        with write_transaction(self.catalog) as connection:
             names = merge.Names(connection)
-            merge.merge_rows(connection, told(frames, {"log": of["application_id"]}, names))
+            merge.merge_rows(
+                connection, evidence_rows(frames, {"log": of["application_id"]}, names)
+            )
 
     def join(self, *, minutes: float = 10) -> int:
         """Bring together what there is, so long after noon."""
         now = to_micros(NOON + timedelta(minutes=minutes))
-        with writing(self.catalog) as connection:
+        with write_transaction(self.catalog) as connection:
             return join(connection, times(now=now, settle_micros=_SETTLE, horizon=0))
 
     def rows(self, query):

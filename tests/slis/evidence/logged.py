@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from lineage.process.clock import from_micros
 from slis.evidence import scan
-from slis.meta import noted_number
+from slis.meta import read_meta_number
 from tests.slis.stream.spools import rows
 
 _WRITTEN = """
@@ -36,7 +36,7 @@ class Logged:
     def last(self, name):
         """Return the number of the last pass that noted this; None: none did."""
         with self.catalog.connect() as connection:
-            at = noted_number(connection, name)
+            at = read_meta_number(connection, name)
         return None if at is None else (from_micros(at) - self.began) // timedelta(minutes=1)
 
     def unread(self):

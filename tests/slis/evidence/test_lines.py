@@ -22,7 +22,7 @@ _BRACES_IN_TEXT = '{"Event":"SparkListenerLogStart","Spark Version":"4.3 }} {"}'
 def test_a_line_is_half_where_what_it_opened_is_not_closed(spark, line, is_half):
     """Whatever it happens to end with; braces in text prove nothing."""
     text = spark.createDataFrame([("file:/log", line)], schemas.LINES)
-    logged = lines.logged(text, schemas.EVENT)
+    logged = lines.read_lines(text, schemas.EVENT)
     assert [row.path for row in logged.where("is_half").collect()] == ["file:/log"] * is_half
 
 

@@ -3,12 +3,12 @@
 import pytest
 from pyspark.sql import functions as F
 
-from slis.evidence.plans import streamed, streamed_topics, touched
+from slis.evidence.plans import streamed_tables, streamed_topics, touched_tables
 
 
 def _touched(spark, *plans: str):
     frame = spark.createDataFrame([(plan,) for plan in plans], "plan string")
-    rows = frame.select(F.explode(touched("plan")).alias("of")).select("of.*").collect()
+    rows = frame.select(F.explode(touched_tables("plan")).alias("of")).select("of.*").collect()
     return sorted(tuple(row) for row in rows)
 
 
@@ -93,7 +93,7 @@ def test_a_streams_folder_is_named_without_its_pattern(spark):
     ]
     frame = spark.createDataFrame([(one,) for one in described], "description string")
 
-    found = [row[0] for row in frame.select(streamed("description")).collect()]
+    found = [row[0] for row in frame.select(streamed_tables("description")).collect()]
 
     assert found == ["file:/out/s", "s3a://in/x", None, None]
 

@@ -4,7 +4,7 @@ import pytest
 
 from lineage.names.listener_names import job_of
 from lineage.policy import folding, parse
-from slis.evidence.rows import execution_key, stream_key, told
+from slis.evidence.rows import evidence_rows, execution_key, stream_key
 
 _FRAMES = {"applications": [], "executions": [], "touched": [], "jobs": [], "stages": []}
 _EXECUTION = {
@@ -40,7 +40,7 @@ def test_an_execution_belongs_to_its_outermost_and_to_its_micro_batch():
     """Keys of both, so that rows of several files find each other."""
     row = {**_EXECUTION, "stream_run_id": "r", "stream_batch": 4}
 
-    found = told({**_FRAMES, "executions": [row]}, {"log": "app"}, lambda *_: None)
+    found = evidence_rows({**_FRAMES, "executions": [row]}, {"log": "app"}, lambda *_: None)
 
     (execution,) = found.executions
     assert execution["execution_key"] == execution_key("app", 7)
@@ -50,7 +50,7 @@ def test_an_execution_belongs_to_its_outermost_and_to_its_micro_batch():
 
 def test_what_a_file_of_no_known_application_says_is_left_out():
     """The first file of its log, which names it, was not read yet."""
-    found = told({**_FRAMES, "executions": [_EXECUTION]}, {}, lambda *_: None)
+    found = evidence_rows({**_FRAMES, "executions": [_EXECUTION]}, {}, lambda *_: None)
 
     assert found.executions == []
 
@@ -64,7 +64,7 @@ def test_a_hidden_name_is_kept_where_it_can_mean_one_dataset_only():
     ]
     frames = {**_FRAMES, "executions": [_EXECUTION], "touched": touched}
 
-    found = told(frames, {"log": "app"}, lambda _, name: 99 if name == "known" else None)
+    found = evidence_rows(frames, {"log": "app"}, lambda _, name: 99 if name == "known" else None)
 
     assert [row["dataset_key"] for row in found.io] == [99]
     assert found.executions[0]["is_whole"] is False
@@ -76,7 +76,7 @@ def test_a_path_is_the_dataset_that_events_would_name():
     location = "s3a://lake/orders/dt=2026-11-21"
     row = {**base, "direction": "read", "kind": "file", "location": location, "is_whole": True}
 
-    found = told(
+    found = evidence_rows(
         {**_FRAMES, "executions": [_EXECUTION], "touched": [row]}, {"log": "app"}, lambda *_: None
     )
 
@@ -92,7 +92,7 @@ def test_a_path_that_the_policy_folds_is_the_dataset_of_its_fold():
     folds = folding(parse("folds: [{match: 's3://lake/run_{n}', dataset: s3://lake/run}]"))
     frames = {**_FRAMES, "executions": [_EXECUTION], "touched": [row]}
 
-    found = told(frames, {"log": "app"}, lambda *_: None, folds)
+    found = evidence_rows(frames, {"log": "app"}, lambda *_: None, folds)
 
     (name,) = found.spellings.names()
     assert name[2:5] == ("s3://lake", "run", "dt=2026-11-21")

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import insert
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from slis.evidence import scan
 from tests.slis.evidence.made_logs import log
 from tests.slis.stream.spools import rows
@@ -33,7 +33,7 @@ def test_without_news_nothing_is_joined_and_no_lock_is_taken_for_it(logged, join
     logged.scan()
     assert joins == [1]
 
-    with writing(logged.catalog) as connection:
+    with write_transaction(logged.catalog) as connection:
         connection.execute(insert(tables.reader_cursor), {"reader": "pipeline", "seq": 7})
     logged.scan()
     logged.scan()

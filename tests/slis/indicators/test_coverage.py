@@ -1,7 +1,7 @@
 """M1: whose origin is known from its own events."""
 
 from slis.evaluation.facts_as_of import activity as facts_of
-from slis.evaluation.facts_as_of import known
+from slis.evaluation.facts_as_of import facts_as_of
 from slis.indicators.coverage import coverage
 from tests.slis.sli_frames import activity, datasets, day, instants, naive, reads, writes
 
@@ -33,7 +33,7 @@ def test_each_defect_of_the_newest_write_makes_a_dataset_bad(spark):
         {"dataset_key": 7, "write": {"written_at": day(1)}},
     )
 
-    judged = coverage(known(facts, described, instants(spark, day(10))))
+    judged = coverage(facts_as_of(facts, described, instants(spark, day(10))))
 
     assert _judged(judged) == {
         (1, "good", None),
@@ -63,7 +63,7 @@ def test_a_dataset_whose_first_run_is_under_way_is_learning(spark):
         {"dataset_key": 5, "failed": {"failed_at": day(9.6)}},
     )
 
-    judged = coverage(known(facts, described, instants(spark, day(10))))
+    judged = coverage(facts_as_of(facts, described, instants(spark, day(10))))
 
     assert _judged(judged) == {
         (1, "learning", None),
@@ -91,7 +91,7 @@ def test_only_expected_active_datasets_that_are_no_sources_are_in_the_total(spar
         {"dataset_key": 3, "write": {"written_at": day(1)}},
     )
 
-    judged = coverage(known(facts, described, instants(spark, day(10))))
+    judged = coverage(facts_as_of(facts, described, instants(spark, day(10))))
 
     assert _judged(judged) == {(4, "bad", "never_written")}
 
@@ -102,7 +102,7 @@ def test_what_landed_later_was_not_known_then(spark):
     seen = reads(spark, {"dataset_key": 1, "read_at": day(9, 8)})
 
     judged = coverage(
-        known(
+        facts_as_of(
             facts_of(late, seen),
             datasets(spark, {"dataset_key": 1}),
             instants(spark, day(9, 11), day(9, 12)),

@@ -2,8 +2,8 @@
 
 from lineage.process.clock import to_micros
 from slis.evaluation.facts_as_of import activity as facts_of
-from slis.evaluation.facts_as_of import known
-from slis.evaluation.ingestion_gaps import excused
+from slis.evaluation.facts_as_of import facts_as_of
+from slis.evaluation.ingestion_gaps import excuse_states
 from slis.evaluation.sli_schemas import PAUSES
 from slis.indicators.freshness import freshness
 from tests.slis.sli_frames import activity, datasets, day, edges, gaps, instants, naive, writes
@@ -26,7 +26,7 @@ def test_a_declared_limit_wins_over_streaming_and_that_over_learned(spark):
         spark, *({"dataset_key": n, "write": {"written_at": day(1, 9)}} for n in (1, 2, 3, 4))
     )
 
-    judged = freshness(known(facts, described, instants(spark, day(1, 12))), edges(spark))
+    judged = freshness(facts_as_of(facts, described, instants(spark, day(1, 12))), edges(spark))
 
     fields = ("state", "age_seconds", "limit_seconds", "limit_origin")
     rows = judged.select("dataset_key", *(f"judgement.{field}" for field in fields)).collect()
@@ -45,7 +45,7 @@ def test_a_declared_limit_without_a_write_is_bad_from_first_seen_plus_the_limit(
     facts = facts_of(writes(spark, {"dataset_key": 1, "written_at": day(0, 5)}))
     grid = instants(spark, day(0, 1), day(0, 2), day(0, 3), day(0, 5), day(0, 7), day(0, 8))
 
-    judged = freshness(known(facts, described, grid), edges(spark))
+    judged = freshness(facts_as_of(facts, described, grid), edges(spark))
 
     rows = judged.orderBy("as_of").select("judgement.state").collect()
     assert [row.state for row in rows] == ["learning", "learning", "bad", "good", "good", "bad"]
@@ -66,7 +66,7 @@ def test_a_stream_is_idle_only_when_every_input_is_known_to_have_nothing_newer(s
     )
     inputs = edges(spark, (10, 1), (10, 2), (11, 2), (10, 3), (12, 3))
 
-    judged = freshness(known(facts, described, instants(spark, day(1, 12))), inputs)
+    judged = freshness(facts_as_of(facts, described, instants(spark, day(1, 12))), inputs)
 
     streams = judged.where("is_streaming").select("dataset_key", "judgement.*")
     rows = {(row.dataset_key, row.state, row.is_idle) for row in streams.collect()}
@@ -86,17 +86,22 @@ def test_a_run_that_fell_due_in_a_gap_is_unknown_until_the_next_cycle(spark):
     facts = activity(spark, {"dataset_key": 1, "write": {"written_at": day(1)}})
     grid = instants(spark, day(2, 1), day(2, 3), day(3, 1), day(3, 3))
 
-    judged = freshness(known(facts, described, grid), edges(spark))
+    judged = freshness(facts_as_of(facts, described, grid), edges(spark))
     silent = gaps(spark, ("ingestion", day(1, 23), day(2, 1)))
     elsewhere = gaps(spark, ("ingestion", day(1, 1), day(1, 2)), ("ingestion", day(2, 4), None))
 
-    assert _states(excused(judged, silent)) == [
+    assert _states(excuse_states(judged, silent)) == [
         (naive(day(2, 1)), "good", None),
         (naive(day(2, 3)), "unknown", "ingestion_gap"),
         (naive(day(3, 1)), "unknown", "ingestion_gap"),
         (naive(day(3, 3)), "bad", None),
     ]
-    assert [row[1] for row in _states(excused(judged, elsewhere))] == ["good", "bad", "bad", "bad"]
+    assert [row[1] for row in _states(excuse_states(judged, elsewhere))] == [
+        "good",
+        "bad",
+        "bad",
+        "bad",
+    ]
 
 
 def test_over_days_off_no_write_of_a_schedule_was_lost(spark):
@@ -109,12 +114,12 @@ def test_over_days_off_no_write_of_a_schedule_was_lost(spark):
     )
     written = {"written_at": day(1, 12)}
     facts = activity(spark, *({"dataset_key": key, "write": written} for key in (1, 2)))
-    judged = freshness(known(facts, described, instants(spark, day(4, 16))), edges(spark))
+    judged = freshness(facts_as_of(facts, described, instants(spark, day(4, 16))), edges(spark))
     saturday = gaps(spark, ("ingestion", day(2, 14), day(2, 16)))
     monday = gaps(spark, ("ingestion", day(4, 9), day(4, 10)))
 
-    assert _by_key(excused(judged, saturday)) == {1: "bad", 2: "unknown"}
-    assert _by_key(excused(judged, monday)) == {1: "unknown", 2: "unknown"}
+    assert _by_key(excuse_states(judged, saturday)) == {1: "bad", 2: "unknown"}
+    assert _by_key(excuse_states(judged, monday)) == {1: "unknown", 2: "unknown"}
 
 
 def _by_key(judged):
@@ -129,12 +134,12 @@ def test_a_gap_of_many_cycles_excuses_until_one_fell_due_after_it(spark):
     facts = activity(spark, {"dataset_key": 1, "write": {"written_at": day(1)}})
     grid = instants(spark, day(1, 2.5), day(1, 4), day(1, 5), day(1, 5.2))
 
-    judged = freshness(known(facts, described, grid), edges(spark))
+    judged = freshness(facts_as_of(facts, described, grid), edges(spark))
     lasting = gaps(spark, ("ingestion", day(1, 0.5), None))
     over = gaps(spark, ("ingestion", day(1, 0.5), day(1, 4.2)))
 
-    assert [row[1] for row in _states(excused(judged, lasting))] == ["unknown"] * 4
-    assert [row[1] for row in _states(excused(judged, over))] == ["unknown"] * 3 + ["bad"]
+    assert [row[1] for row in _states(excuse_states(judged, lasting))] == ["unknown"] * 4
+    assert [row[1] for row in _states(excuse_states(judged, over))] == ["unknown"] * 3 + ["bad"]
 
 
 def test_what_turned_bad_after_the_backlog_began_is_unknown(spark):
@@ -142,10 +147,12 @@ def test_what_turned_bad_after_the_backlog_began_is_unknown(spark):
     described = datasets(spark, {"dataset_key": 1, "declared_limit_seconds": HOUR})
     facts = activity(spark, {"dataset_key": 1, "write": {"written_at": day(1)}})
 
-    judged = freshness(known(facts, described, instants(spark, day(1, 2))), edges(spark))
+    judged = freshness(facts_as_of(facts, described, instants(spark, day(1, 2))), edges(spark))
 
     def state(started_at, ended_at=None):
-        return _states(excused(judged, gaps(spark, ("pipeline", started_at, ended_at))))[0][1:]
+        return _states(excuse_states(judged, gaps(spark, ("pipeline", started_at, ended_at))))[0][
+            1:
+        ]
 
     assert state(day(1, 0.5)) == ("unknown", "pipeline_lag")
     assert state(day(1, 1.5)) == ("bad", None)
@@ -170,7 +177,7 @@ def test_a_declared_limit_does_not_run_on_days_off_and_in_planned_windows(spark)
     pauses = spark.createDataFrame([("weekdays", weekend)], PAUSES)
     grid = instants(spark, day(7, 12), day(8, 3), day(8, 5))
 
-    judged = freshness(known(facts, described, grid), edges(spark), pauses)
+    judged = freshness(facts_as_of(facts, described, grid), edges(spark), pauses)
 
     fields = ("judgement.state", "judgement.limit_seconds")
     rows = judged.orderBy("dataset_key", "as_of").select("dataset_key", *fields).collect()

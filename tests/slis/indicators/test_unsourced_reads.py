@@ -5,7 +5,7 @@ from datetime import timedelta
 from sqlalchemy import insert, update
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.process.clock import to_micros
 from slis.evaluation.input import position
 from slis.indicators.unsourced_reads import load_unsourced
@@ -44,7 +44,7 @@ def test_unsourced_datasets_are_bad_if_they_matter_and_nobody_wrote_them(spark, 
         _policy(bus, "critical", is_source=True),
         _policy(table, "critical"),
     ]
-    with writing(embedded) as connection:
+    with write_transaction(embedded) as connection:
         connection.execute(insert(tables.dataset_read), reads)
         connection.execute(insert(tables.dataset_policy), policies)
 
@@ -57,6 +57,6 @@ def test_unsourced_datasets_are_bad_if_they_matter_and_nobody_wrote_them(spark, 
     assert sorted(tuple(row.values()) for row in found) == sorted(
         (key, "M5", "bad", "never_reported", evidence) for key in (topic, feed)
     )
-    with writing(embedded) as connection:
+    with write_transaction(embedded) as connection:
         connection.execute(update(tables.dataset_read).values(outcome="good"))
     assert load_unsourced(spark, embedded, at, instants(spark, _NOW)) == ()

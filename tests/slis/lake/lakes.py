@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 from sqlalchemy import Engine
 
-from lineage.catalog.engine import in_turn
+from lineage.catalog.engine import exclusive_transaction
 from lineage.lake.manifest import Folder, list_folders, query
 from lineage.lake.reading import event_schema, read_events
 from lineage.lake.storage import Lake, open_lake
@@ -61,7 +61,7 @@ def with_two_days(writer: LakeWriter) -> LakeWriter:
 def commit(writer: LakeWriter, folders: Sequence[Folder], *, last_seq: int | None = None) -> None:
     """Commit folders as their batch does; the catalog then ends at `last_seq`, where given."""
     _ = writer.started
-    with in_turn(writer.engine) as connection:
+    with exclusive_transaction(writer.engine) as connection:
         writer.commit(connection, folders)
         if last_seq is not None:
             advance(connection, last_seq)

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 from sqlalchemy import Engine, text
 
-from collector.retention import Passed
+from collector.retention import SpoolRetention
 from collector.settings import Limits
 from collector.spool_file import open_spool
 from lineage.lake.storage import open_lake
@@ -77,7 +77,7 @@ def spool(
 def prune_spool(path: Path, through: int, now: datetime) -> None:
     """Have the collector's own code delete the events up to `through`, as an hour later."""
     with closing(open_spool(path, 1 << 30)) as connection:
-        passed = Passed(connection, Limits(), lambda: now + timedelta(hours=2))
+        passed = SpoolRetention(connection, Limits(), lambda: now + timedelta(hours=2))
         passed.through(through)
         passed.prune()
 

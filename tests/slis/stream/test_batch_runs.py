@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import text
 
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.process.clock import to_micros
 from slis.stream.merge import SpoolRange, merge
 from tests.slis.stream.spools import rows
@@ -49,7 +49,7 @@ def test_an_event_may_follow_what_retention_has_deleted(catalog, at, left):
     """Merge an event of a run of which one table has rows, and the other has none any more."""
     event = staged_run(at(8), inputs=["in"], outputs={"out": []})
     merge_staged(catalog, [event])
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         connection.execute(text(f"DELETE FROM {'run' if left == 'run_io' else 'run_io'}"))  # noqa: S608
     merge_staged(catalog, [event], merged=1)
 

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import insert, text
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from slis.stream import staging
 from slis.stream.checkpoints import merge_checkpoints
 from slis.stream.derived import derive_facts
@@ -55,7 +55,7 @@ def _merge(connection):
 )
 def test_a_checkpoint_mentions_all_that_its_stream_touches(embedded, processing_type, times):
     """Keep a stream that runs for 100 days, its topics and its edge from getting too old."""
-    with writing(embedded) as connection:
+    with write_transaction(embedded) as connection:
         _start(connection, processing_type)
         _merge(connection)
         found = connection.scalars(text(_TIMES)).all()

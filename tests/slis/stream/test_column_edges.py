@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import select
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from slis.stream import staging
 from slis.stream.column_edges import (
     COLUMN_EDGE,
@@ -63,7 +63,7 @@ def test_an_older_facet_describes_the_whole_field():
 
 
 def _merge(catalog, *rows: tuple):
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         staging.create(connection)
         staging.fill(connection, {"s_column_edge": (_COLUMNS, list(rows))})
         merge_column_edges(connection)
@@ -111,7 +111,7 @@ def test_an_edge_that_moves_to_another_name_keeps_its_newest_transformations(cat
         (2, "b", 3, "c", _SUM, 2, 2),
     )
 
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         staging.create(connection)
         move(connection, [3], 1)
 

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import select
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from tests.slis.stream.spools import CANONICAL, WRITES, rows, run_event, symlink
 
 _SYMLINK = symlink("db.t")
@@ -273,7 +273,7 @@ def test_a_partition_for_the_far_future_leaves_later_writes_fresh(lander, catalo
 
 def _learn_a_day(catalog):
     learned = {"cadence_class": "periodic", "gaps": 10, "explanation": "", "learned_at": 0}
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         key = connection.scalar(select(tables.dataset.c.dataset_key))
         row = {"dataset_key": key, "cadence_seconds": 86_400.0, **learned}
         connection.execute(tables.dataset_limit.insert(), row)

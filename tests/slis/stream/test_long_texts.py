@@ -13,7 +13,7 @@ from lineage.catalog.tables import metadata
 from lineage.names.keys import KEY_BYTES, NAME_BYTES, shorten
 from lineage.policy import DEFAULT
 from slis.evaluation.evaluation import evaluate
-from slis.stream.shortened import shortened
+from slis.stream.shortened import shorten_column
 from tests.slis.stream.spools import rows, run_event
 
 _ENTRY_BYTES = 2_704  # of PostgreSQL's B-tree
@@ -64,7 +64,7 @@ _OF_OTHERS = {
     "attribute_claim",  # likewise, beside values of `tag` and `ownership`
     *("lake_folder", "lease", "log_position", "role_epoch"),  # paths and names of ours, a topic
     "log_collector",  # as a setting names it
-    # Names of Kubernetes' objects; `service.ingest.kubernetes.applications.as_stored` cuts the others.
+    # Names of Kubernetes' objects; `as_stored` of the kubernetes role cuts the others.
     *("kubernetes_watch", "spark_application", "spark_output", "spark_pod_failure"),
 }
 
@@ -264,7 +264,7 @@ def test_python_and_spark_cut_alike(spark, most):
     texts += [f"{'x' * (most - 19 - before)}\U0001f600{'y' * most}" for before in range(5)]
     frame = spark.createDataFrame([(one,) for one in texts], "text string")
 
-    found = [row[0] for row in frame.select(shortened(F.col("text"), most)).collect()]
+    found = [row[0] for row in frame.select(shorten_column(F.col("text"), most)).collect()]
 
     assert found == [shorten(one, most) for one in texts]
     assert max(len(one.encode()) for one in found) <= most

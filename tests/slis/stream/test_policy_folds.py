@@ -208,7 +208,7 @@ def test_without_a_fold_the_names_are_not_looked_at(catalog, at, monkeypatch):
     monkeypatch.setattr("slis.evaluation.policy_folds._candidates", asked.append)
 
     renew_names(catalog, DEFAULT, at(1))
-    found = spellings.spelled("n", "run_1", folding(DEFAULT))
+    found = spellings.spell("n", "run_1", folding(DEFAULT))
 
     assert asked == []
     assert (found.dataset_name, found.rules) == ("run_1", ())
@@ -239,14 +239,14 @@ def test_a_memory_that_forgets_whose_folds_they_were_would_fold_wrongly(monkeypa
         folding(parse(f"folds: [{{match: 'n/run_{{n}}', dataset: n/{to}}}]")) for to in ("a", "b")
     ]
     kinds = type(folds[0])
-    assert [spellings.spelled("n", "run_1", one).dataset_name for one in folds] == ["a", "b"]
-    spellings.spelled.cache_clear()
+    assert [spellings.spell("n", "run_1", one).dataset_name for one in folds] == ["a", "b"]
+    spellings.spell.cache_clear()
     monkeypatch.setattr(kinds, "__eq__", lambda *_: True)
     monkeypatch.setattr(kinds, "__hash__", lambda _: 1)
 
-    assert [spellings.spelled("n", "run_1", one).dataset_name for one in folds] == ["a", "a"]
+    assert [spellings.spell("n", "run_1", one).dataset_name for one in folds] == ["a", "a"]
     monkeypatch.undo()
-    spellings.spelled.cache_clear()
+    spellings.spell.cache_clear()
 
 
 def test_a_name_whose_fold_gives_way_to_an_alias_changes_hands_in_one_piece(lander, catalog, at):

@@ -3,7 +3,7 @@
 from sqlalchemy import insert, update
 
 from lineage import policy
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.tables import audit, dataset, dataset_write, reader_cursor
 from lineage.process.clock import to_micros
 from slis.cadence import known_writes
@@ -60,7 +60,7 @@ def test_the_daily_clearing_keeps_half_a_year_of_hourly_writes(embedded, tmp_pat
         {**first, "root_run_id": f"r{hour}", "written_at": to_micros(at(hour))}
         for hour in range(1, hours)
     ]
-    with writing(embedded) as connection:
+    with write_transaction(embedded) as connection:
         connection.execute(insert(dataset_write), later)
 
     prune(writer_of(embedded, tmp_path), Settings(), at(hours), lake_days=90)

@@ -7,7 +7,7 @@ from lineage.names.keys import key
 from slis.indicators.accuracy import own_catalog
 from slis.stream import files, rekey, staging
 from slis.stream.canonical import settle
-from slis.stream.claims_catalog import unsettled
+from slis.stream.claims_catalog import unsettled_claims
 from slis.stream.merge_facts import merge_datasets
 from tests.slis.stream.spools import CANONICAL, rows
 from tests.slis.stream.staged import merge_staged, staged_run
@@ -93,7 +93,7 @@ def test_a_file_belongs_to_the_newest_folder(embedded, before, after):
             ]
             rows_of_batch = [(one, one, "n", name, of, 1, 1, 1) for one, name, of in names]
             staging.fill(connection, {"s_name": (_NAMES.split(), rows_of_batch)})
-            changed = unsettled(connection)
+            changed = unsettled_claims(connection)
             merge_datasets(connection)
             settle(connection, changed)
 

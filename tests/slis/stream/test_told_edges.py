@@ -68,7 +68,7 @@ def test_the_lineage_facet_of_a_job_event_declares_edges_of_entities_and_of_fiel
 @pytest.mark.postgres_nightly(_SAME_SQL)
 def test_an_entry_would_be_lost_in_the_product_if_that_were_kept(lander, catalog, at, monkeypatch):
     """The mutant of the test above: nothing stands for the product of inputs and outputs."""
-    monkeypatch.setattr(facet_edges.ToldEdges, "_targets", lambda _self, _lineage: set())
+    monkeypatch.setattr(facet_edges.FacetEdges, "_targets", lambda _self, _lineage: set())
     lander.land(_job_event(at(9), inputs=["a", "b"], outputs=["t"], lineage=[_entry("t")]))
 
     assert [row[:2] for row in rows(catalog, _EDGES)] == [("a", "t"), ("b", "t")]

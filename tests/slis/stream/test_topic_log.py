@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 from collector.shipper.shipper import Shipper
 from collector.spool_file import open_spool
-from lineage.catalog.engine import in_turn, writing
+from lineage.catalog.engine import exclusive_transaction, write_transaction
 from lineage.event_log.records import GOODBYE, HEARTBEAT, Record, headers_of
 from lineage.event_log.settings import KafkaLog
 from lineage.process.clock import to_micros
@@ -139,12 +139,12 @@ def test_a_second_pipeline_is_stopped_by_the_position(landing, embedded):
     """Stop the second one: both have read the same records, and would double them."""
     portion = landing._next()  # noqa: SLF001 - between reading and landing
     portion.table()
-    with in_turn(embedded) as connection:
+    with exclusive_transaction(embedded) as connection:
         portion.store(connection)
 
     with (
         pytest.raises(RangeMismatchError, match="another pipeline landed"),
-        in_turn(embedded) as connection,
+        exclusive_transaction(embedded) as connection,
     ):
         portion.store(connection)
 
@@ -160,7 +160,7 @@ class Plain(Landing):
         if hit := self.bad & runs:
             raise ValueError(f"{min(hit)} fails")
         spool_range = SpoolRange("spool", portion.last_seq, portion.after_seq, portion.last_seq)
-        with in_turn(self._engine) as connection:
+        with exclusive_transaction(self._engine) as connection:
             portion.store(connection)
             merging.record_batch(connection, spool_range, events=len(events), landed_at=1)
             merging.advance(connection, portion.last_seq)
@@ -172,7 +172,7 @@ def test_the_position_moves_from_what_was_read_and_no_other_place(catalog):
     taken = Taken(1, 7, 1, 2, 0, None, {"c": ("0-0", ["run:1:ab"])})
 
     def move_from(before):
-        with in_turn(catalog) as connection:
+        with exclusive_transaction(catalog) as connection:
             move(connection, "t", taken, before=before, end=5)
 
     with pytest.raises(RangeMismatchError):
@@ -248,7 +248,7 @@ def test_a_topic_that_was_created_again_stops_the_pipeline(landing, embedded, to
 def test_a_catalog_that_a_spool_has_fed_takes_no_topic_unasked(embedded, source, tmp_path):
     """Name the setting by which the operator agrees, in both directions."""
     spool_log = SpoolLog(Place(data_dir=tmp_path), "kafka")
-    with writing(embedded) as connection:
+    with write_transaction(embedded) as connection:
         merging.advance(connection, 7)
     of_older_release = source.find_mismatch(embedded)
     source.adopt(embedded)
@@ -307,7 +307,7 @@ def test_events_may_wait_in_the_spool_of_a_late_shipper(landing, embedded, sourc
     """Return its heartbeat as the backlog until a gap covers the time since then."""
     landing.work_off()
     late = to_micros(at(11))
-    with writing(embedded) as connection:
+    with write_transaction(embedded) as connection:
         report = Record(kind=HEARTBEAT, collector="c-2", received_at=late)
         store_reports(connection, [report], late)
     before = source.backlog_since(embedded)
@@ -331,7 +331,7 @@ def test_evaluations_go_on_while_kafka_does_not_answer(landing, embedded, source
 
 
 def heartbeats(embedded, *records: Record):
-    with writing(embedded) as connection:
+    with write_transaction(embedded) as connection:
         store_reports(connection, records, records[0].received_at)
 
 
@@ -406,7 +406,7 @@ def test_a_collector_that_was_removed_is_no_gap_for_ever(embedded, source, topic
 
 def test_a_gap_that_a_collector_reports_ends_the_open_one(embedded):
     """Find it by its beginning, which is the last heartbeat."""
-    with writing(embedded) as connection:
+    with write_transaction(embedded) as connection:
         connection.execute(text("INSERT INTO ingestion_gap VALUES (5, NULL)"))
         gap = Record(kind="gap", collector="a", received_at=5, ended_at=9)
         store_reports(connection, [gap], None)

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import insert, text
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from slis.stream import staging
 from slis.stream.writes import _REVOKED, derive_writes
 
@@ -26,7 +26,7 @@ def test_a_write_without_an_hour_is_no_hour_of_a_stream(embedded):
     """
     stream = {"run_key": 1, "dataset_key": 1, "root_run_id": "a", "direction": "write"}
     stream |= {"is_streaming": 1, "names_input": 1, "is_write": 0}
-    with writing(embedded) as connection:
+    with write_transaction(embedded) as connection:
         staging.create(connection)
         staging.fill(connection, {"t_touched": (tuple(stream), [tuple(stream.values())])})
         connection.execute(
@@ -47,7 +47,7 @@ def test_a_schema_change_revokes_only_what_its_run_was_counted_for(embedded, com
         "t_touched": (tuple(change), [tuple(change.values())]),
         "t_known": (("run_key", "completed_at"), completed),
     }
-    with writing(embedded) as connection:
+    with write_transaction(embedded) as connection:
         staging.create(connection)
         staging.fill(connection, staged)
         connection.execute(insert(tables.dataset_write), _write(HOUR + 1))

@@ -4,8 +4,8 @@ from litestar import get
 from litestar.params import FromPath
 
 from service.api.routes.marquez.parameters import DEFAULT_LIMIT, Limit, Offset
-from service.api.routes.marquez.segments import decoded
-from service.api.routes.session import AnyRequest, asked_by
+from service.api.routes.marquez.segments import decode_segments
+from service.api.routes.session import AnyRequest, session
 from service.queries.marquez_api import datasets as answers
 from service.queries.marquez_api.paging import Page
 from service.queries.marquez_api.shapes import Dataset, Datasets, DatasetVersion, DatasetVersions
@@ -24,8 +24,8 @@ def get_namespace_datasets(
     offset: Offset = 0,
 ) -> Datasets:
     """List the datasets of a namespace, by name."""
-    with asked_by(request) as asked:
-        namespace, page = decoded(dataset_namespace), Page(limit, offset)
+    with session(request) as asked:
+        namespace, page = decode_segments(dataset_namespace), Page(limit, offset)
         return answers.datasets_page(asked.reader, asked.visibility, namespace, page)
 
 
@@ -34,8 +34,8 @@ def get_namespace_dataset(
     request: AnyRequest, dataset_namespace: FromPath[str], dataset: FromPath[str]
 ) -> Dataset:
     """Return a dataset, by any of its names."""
-    with asked_by(request) as asked:
-        names = decoded(dataset_namespace), decoded(dataset)
+    with session(request) as asked:
+        names = decode_segments(dataset_namespace), decode_segments(dataset)
         return answers.dataset_of_name(asked.reader, asked.visibility, *names)
 
 
@@ -49,8 +49,11 @@ def get_versions(
     offset: Offset = 0,
 ) -> DatasetVersions:
     """List the versions of a dataset, newest first."""
-    with asked_by(request) as asked:
-        names, page = (decoded(dataset_namespace), decoded(dataset)), Page(limit, offset)
+    with session(request) as asked:
+        names, page = (
+            (decode_segments(dataset_namespace), decode_segments(dataset)),
+            Page(limit, offset),
+        )
         return versions_page(asked.reader, asked.visibility, *names, page)
 
 
@@ -62,6 +65,6 @@ def get_version(
     version: FromPath[str],
 ) -> DatasetVersion:
     """Return one version of a dataset."""
-    with asked_by(request) as asked:
-        names = decoded(dataset_namespace), decoded(dataset)
-        return version_of_id(asked.reader, asked.visibility, *names, decoded(version))
+    with session(request) as asked:
+        names = decode_segments(dataset_namespace), decode_segments(dataset)
+        return version_of_id(asked.reader, asked.visibility, *names, decode_segments(version))

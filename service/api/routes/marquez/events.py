@@ -7,7 +7,7 @@ from litestar.params import FromQuery, QueryParameter
 
 from lineage.process.clock import LAST_EVENT_MICROS
 from service.api.routes.marquez.parameters import DEFAULT_LIMIT, Limit, Offset
-from service.api.routes.session import AnyRequest, asked_by
+from service.api.routes.session import AnyRequest, session
 from service.errors import InvalidQuestionError
 from service.queries.marquez_api.events import Window, events_page
 from service.queries.marquez_api.paging import Page
@@ -37,7 +37,7 @@ def get_events(  # noqa: PLR0913 - each is a parameter of the query
         is_newest_first=sort_direction.lower() == "desc",
     )
     settings = request.app.state.settings
-    with asked_by(request) as asked:
+    with session(request) as asked:
         return events_page(asked.reader, settings, window, Page(limit, offset))
 
 
@@ -50,7 +50,7 @@ def get_event_counts(
     """Count starts and ends of runs, by hour or by day."""
     if period == "WEEK" and not timezone:
         raise InvalidQuestionError("timezone: name one, such as Europe/London, for a WEEK")
-    with asked_by(request) as asked:
+    with session(request) as asked:
         if period == "DAY":
             return counts_of_day(asked.reader, asked.now)
         return counts_of_week(asked.reader, asked.now, str(timezone))

@@ -6,8 +6,8 @@ from litestar import get
 from litestar.params import FromPath, QueryParameter
 
 from service.api.routes.marquez.parameters import DEFAULT_LIMIT, Limit, Offset
-from service.api.routes.marquez.segments import decoded
-from service.api.routes.session import AnyRequest, asked_by
+from service.api.routes.marquez.segments import decode_segments
+from service.api.routes.session import AnyRequest, session
 from service.queries.marquez_api import jobs as answers
 from service.queries.marquez_api.facets import facets_of_run
 from service.queries.marquez_api.paging import Page
@@ -40,7 +40,7 @@ def get_jobs(
 ) -> Jobs:
     """List all jobs, the one with the newest event first."""
     states = [_KNOWN[state] for state in last_run_states or ()]
-    with asked_by(request) as asked:
+    with session(request) as asked:
         page = Page(limit, offset)
         return answers.jobs_page(asked.reader, asked.visibility, page, states=states)
 
@@ -56,10 +56,10 @@ def get_namespace_jobs(
 ) -> Jobs:
     """List the jobs of a namespace, the one with the newest event first."""
     states = [_KNOWN[state] for state in last_run_states or ()]
-    with asked_by(request) as asked:
+    with session(request) as asked:
         page = Page(limit, offset)
         return answers.jobs_page(
-            asked.reader, asked.visibility, page, decoded(job_namespace), states
+            asked.reader, asked.visibility, page, decode_segments(job_namespace), states
         )
 
 
@@ -71,8 +71,8 @@ def get_namespace_jobs(
 )
 def get_job(request: AnyRequest, job_namespace: FromPath[str], job: FromPath[str]) -> Job:
     """Return a job with its newest runs."""
-    with asked_by(request) as asked:
-        names = decoded(job_namespace), decoded(job)
+    with session(request) as asked:
+        names = decode_segments(job_namespace), decode_segments(job)
         return answers.job_of_name(asked.reader, asked.visibility, *names)
 
 
@@ -91,15 +91,15 @@ def get_job_runs(
     offset: Offset = 0,
 ) -> Runs:
     """List the runs of a job, newest first."""
-    with asked_by(request) as asked:
-        names = decoded(job_namespace), decoded(job)
+    with session(request) as asked:
+        names = decode_segments(job_namespace), decode_segments(job)
         return answers.job_runs(asked.reader, asked.visibility, names, Page(limit, offset))
 
 
 @get("/api/v1/jobs/runs/{run_id:str}", access="run", is_cut=True, sync_to_thread=True)
 def get_job_run(request: AnyRequest, run_id: FromPath[str]) -> Run:
     """Return a run."""
-    with asked_by(request) as asked:
+    with session(request) as asked:
         return run_of_id(asked.reader, run_id, asked.visibility)
 
 
@@ -111,5 +111,5 @@ def get_run_facets(
 ) -> RunFacets:
     """Return the facets of a run, or of its job, that the catalog keeps."""
     kind: Literal["run", "job"] = "run" if facet_type.lower() == "run" else "job"
-    with asked_by(request) as asked:
+    with session(request) as asked:
         return facets_of_run(asked.reader, asked.visibility, run_id, kind)

@@ -4,8 +4,8 @@ from litestar import get
 from litestar.params import FromPath
 
 from service.api.routes.marquez.parameters import DEFAULT_LIMIT, Limit, Offset
-from service.api.routes.marquez.segments import decoded
-from service.api.routes.session import AnyRequest, asked_by
+from service.api.routes.marquez.segments import decode_segments
+from service.api.routes.session import AnyRequest, session
 from service.queries.marquez_api import namespaces as answers
 from service.queries.marquez_api.paging import Page
 from service.queries.marquez_api.shapes import Namespace, Namespaces, Source, Sources, Tags
@@ -16,15 +16,15 @@ def get_namespaces(
     request: AnyRequest, *, limit: Limit = DEFAULT_LIMIT, offset: Offset = 0
 ) -> Namespaces:
     """List the namespaces of datasets and of jobs, by name."""
-    with asked_by(request) as asked:
+    with session(request) as asked:
         return answers.namespaces_page(asked.reader, asked.visibility, Page(limit, offset))
 
 
 @get("/api/v1/namespaces/{namespace:str}", access="datasets", is_cut=True, sync_to_thread=True)
 def get_namespace(request: AnyRequest, namespace: FromPath[str]) -> Namespace:
     """Return a namespace."""
-    with asked_by(request) as asked:
-        return answers.namespace_of_name(asked.reader, asked.visibility, decoded(namespace))
+    with session(request) as asked:
+        return answers.namespace_of_name(asked.reader, asked.visibility, decode_segments(namespace))
 
 
 @get("/api/v1/sources", access="datasets", is_cut=True, sync_to_thread=True)
@@ -32,19 +32,19 @@ def get_sources(
     request: AnyRequest, *, limit: Limit = DEFAULT_LIMIT, offset: Offset = 0
 ) -> Sources:
     """List the namespaces of datasets, as where these lie."""
-    with asked_by(request) as asked:
+    with session(request) as asked:
         return answers.sources_page(asked.reader, asked.visibility, Page(limit, offset))
 
 
 @get("/api/v1/sources/{source:str}", access="datasets", is_cut=True, sync_to_thread=True)
 def get_source(request: AnyRequest, source: FromPath[str]) -> Source:
     """Return a namespace of datasets, as where these lie."""
-    with asked_by(request) as asked:
-        return answers.source_of_name(asked.reader, asked.visibility, decoded(source))
+    with session(request) as asked:
+        return answers.source_of_name(asked.reader, asked.visibility, decode_segments(source))
 
 
 @get("/api/v1/tags", access="datasets", is_cut=True, sync_to_thread=True)
 def get_tags(request: AnyRequest, *, limit: Limit = DEFAULT_LIMIT, offset: Offset = 0) -> Tags:
     """List the tags of datasets, by name."""
-    with asked_by(request) as asked:
+    with session(request) as asked:
         return answers.tags_page(asked.reader, asked.visibility, Page(limit, offset))

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, cast
 from litestar import get
 from litestar.params import FromQuery, QueryParameter
 
-from service.api.routes.session import AnyRequest, asked_by
+from service.api.routes.session import AnyRequest, session
 from service.errors import InvalidQuestionError
 from service.queries.marquez_api import search as answers
 from service.queries.marquez_api.paging import MOST_LIMIT
@@ -47,21 +47,21 @@ def get_search(  # noqa: PLR0913 - each is a parameter of the query
         before=_day(before, "before"),
         after=_day(after, "after"),
     )
-    with asked_by(request) as asked:
+    with session(request) as asked:
         return answers.search(asked.reader, asked.visibility, wanted)
 
 
 @get("/api/v2beta/search/jobs", access="jobs", is_cut=True, sync_to_thread=True)
 def get_search_of_jobs(request: AnyRequest, q: _Query) -> Hits:
     """Find jobs by a part of their names."""
-    with asked_by(request) as asked:
+    with session(request) as asked:
         return answers.search_jobs(asked.reader, asked.visibility, q)
 
 
 @get("/api/v2beta/search/datasets", access="datasets", is_cut=True, sync_to_thread=True)
 def get_search_of_datasets(request: AnyRequest, q: _Query) -> Hits:
     """Find datasets by a part of their names."""
-    with asked_by(request) as asked:
+    with session(request) as asked:
         return answers.search_datasets(asked.reader, asked.visibility, q)
 
 

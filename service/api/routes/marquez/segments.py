@@ -31,7 +31,7 @@ class NameSegments:
         await self._app(scope, receive, send)
 
 
-def decoded(segment: str) -> str:
+def decode_segments(segment: str) -> str:
     """Return the name that a segment stands for."""
     return unquote(segment)
 

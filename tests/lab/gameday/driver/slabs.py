@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from lab.gameday.driver.kept import KeptSlab, SlabFigures
+from lab.gameday.driver.kept import SavedSlab, SlabFigures
 from lab.replay.arrivals import ACTIVITY
 from lineage.catalog import tables
 from lineage.catalog.ranks import NO_TIER, NOT_JUDGED
@@ -98,7 +98,7 @@ def change(at, key, state, reason=None, sli="M2"):
 
 def slab(hours, changes, known, **standing: pa.Table):
     """Return a slab of so many hours from the beginning on."""
-    return KeptSlab(
+    return SavedSlab(
         SlabFigures(START, START + hours * HOUR, 0, 0, is_deaf=False, seconds={}),
         pa.Table.from_pylist(changes, CHANGES),
         pa.Table.from_pylist(known, ACTIVITY),

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from lab.gameday.driver.beside import naive, unknown_spells
-from lab.gameday.driver.kept import Kept, KeptSlab, NotKeptError, SlabFigures
+from lab.gameday.driver.kept import NotKeptError, SavedRun, SavedSlab, SlabFigures
 from lab.gameday.estate import Shape, make
 from lab.gameday.faults import plan
 from lab.gameday.policy import policy_of
@@ -35,7 +35,7 @@ def slab(number, *changes: tuple[int, str, str]):
         {"as_of": from_micros(at), "dataset_key": 1, "sli": sli, "state": state}
         for at, sli, state in changes
     ]
-    return KeptSlab(
+    return SavedSlab(
         SlabFigures(number * 1_000, number * 1_000 + 1_000, 0, 0, False, {}),  # noqa: FBT003
         pa.Table.from_pylist(changes, CHANGES),
         pa.Table.from_pylist([], ACTIVITY),
@@ -74,14 +74,14 @@ def test_what_is_kept_comes_back(tmp_path):
     estate = make(shape)
     day = plan(estate, 1, ["killed_job"])
     policy = policy_of(estate, day.suppressions)
-    kept = Kept(tmp_path / "day")
+    kept = SavedRun(tmp_path / "day")
     kept.begin(shape, day, policy)
     kept.add(0, slab(0, (10, "M1", "bad")))
     with pytest.raises(NotKeptError, match="the run is incomplete"):
         list(kept.slabs())
     kept.end(1)
 
-    (found,) = Kept(tmp_path / "day").slabs()
+    (found,) = SavedRun(tmp_path / "day").slabs()
 
     assert found == slab(0, (10, "M1", "bad"))
     assert kept.planned().truth == day.truth
@@ -91,4 +91,4 @@ def test_what_is_kept_comes_back(tmp_path):
 def test_an_empty_folder_is_no_game_day(tmp_path):
     """The message says what to do."""
     with pytest.raises(NotKeptError, match="run without --reuse first"):
-        Kept(tmp_path).planned()
+        SavedRun(tmp_path).planned()

@@ -5,7 +5,7 @@ import msgspec
 import pytest
 
 from lab.gameday.driver.asked import Asked
-from lab.gameday.driver.hearing import Hearing
+from lab.gameday.driver.hearing import MessageListener
 from lab.gameday.received import Message, Receivers
 from lab.gameday.truth import Name
 from service.errors import RejectedInputError
@@ -33,7 +33,7 @@ def but(**changed: object) -> Message:
 def test_what_is_of_others_is_counted_and_not_judged():
     """Skip messages to other people of the service; judge those about itself."""
     receivers = Receivers()
-    listener = Hearing(receivers, Lists())
+    listener = MessageListener(receivers, Lists())
     roots = (("hive://real", "x"), ("", "pipeline"), ("lineward", "freshness critical"))
     receivers.messages += [but(root=Name(*root)) for root in roots]
     listener.listen()
@@ -46,7 +46,7 @@ def test_what_is_of_others_is_counted_and_not_judged():
 def test_a_link_is_followed_when_it_arrives_and_once():
     """Keep a list as it was; do not follow an edit that pages nobody."""
     receivers, lists = Receivers(), Lists()
-    listener = Hearing(receivers, lists)
+    listener = MessageListener(receivers, lists)
     for message in (but(full_list=LINK), but(at=9, what="other", full_list=LINK)):
         receivers.messages.append(message)
         listener.listen()

@@ -23,7 +23,7 @@ class Post:
         self._rejected = list(rejected)
 
     def post(self, bodies: list[bytes]) -> list[Refused]:
-        """Post as `service.ingest.event_uploader.Poster`."""
+        """Post as `service.ingest.event_uploader.EventUploader`."""
         self.events += map(json.loads, bodies)
         return self._rejected
 

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from lab.commands.gameday import app
 from lab.gameday.driver.live import Played
 from lab.gameday.scores import Score
-from service.ingest.collector_client import Reach
+from service.ingest.collector_client import CollectorClient
 from tests.lab.gameday.told import KILLED, RIGHT, SECOND, message, truth
 
 SLOW = msgspec.structs.replace(RIGHT, seconds_to_delivery=90.0, seconds_to_resolved=None)
@@ -29,7 +29,7 @@ def shown(monkeypatch):
         failed_at = (KILLED.starts_at, None)
         played = Played(score, truth(KILLED, KILLED), messages, begun_at, failed_at, 3)
         monkeypatch.setattr("lab.gameday.driver.live.play", lambda *_: played)
-        monkeypatch.setattr(Reach, "is_there", lambda _: True)
+        monkeypatch.setattr(CollectorClient, "is_there", lambda _: True)
         return CliRunner().invoke(app, ["live", "--listen", "127.0.0.1:0", *arguments])
 
     yield run

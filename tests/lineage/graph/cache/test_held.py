@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 
 from lineage.catalog.engine import catalog_url
 from lineage.graph.cache import graph_cache
-from lineage.graph.cache.graph_cache import LiveLineage, pause
+from lineage.graph.cache.graph_cache import LineageCache, pause
 from lineage.graph.cache.reading import read_snapshot
 from tests.lineage.graph.cache.test_snapshot import add
 
@@ -38,7 +38,7 @@ def url_of(catalog):
 
 def asked(catalog, hand):
     """Over this catalog, and read once."""
-    live = LiveLineage(url_of(catalog), hand)
+    live = LineageCache(url_of(catalog), hand)
     live.current()
     live.wait()
     return live
@@ -52,7 +52,7 @@ def ends(snapshot):
 def test_the_first_who_asks_has_none_and_the_next_has_it(embedded, hand):
     """Nobody waits for it to be read."""
     add(embedded, (1, 2, 1))
-    live = LiveLineage(url_of(embedded), hand)
+    live = LineageCache(url_of(embedded), hand)
 
     assert live.current() is None
     live.wait()
@@ -139,7 +139,7 @@ def test_an_answer_is_as_old_as_the_begin_of_its_reading(
 
 def test_a_catalog_that_is_away_is_tried_once_a_second(tmp_path, hand):
     """Log each failure; a query of the catalog itself shows the reason."""
-    live = LiveLineage(catalog_url(tmp_path), hand)
+    live = LineageCache(catalog_url(tmp_path), hand)
     with capture_logs() as logged:
         for _ in range(3):
             assert live.current() is None
@@ -154,7 +154,7 @@ def test_a_catalog_that_is_away_is_tried_once_a_second(tmp_path, hand):
 
 def test_a_process_that_may_have_no_more_threads_tries_again(embedded, hand, monkeypatch):
     """Use the catalog for that query; a second later it is read."""
-    live = LiveLineage(url_of(embedded), hand)
+    live = LineageCache(url_of(embedded), hand)
     with monkeypatch.context() as limited, capture_logs() as logged:
         limited.setattr(threading.Thread, "start", _fail_to_start)
         assert live.current() is None

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from lineage.graph.cache.merging import SLICE_BITS, Edges, merged
+from lineage.graph.cache.merging import SLICE_BITS, Edges, merge
 from lineage.graph.cache.snapshot import NOTHING, Snapshot
 
 # Of three slices, two of them beside one another, and at both ends of all numbers.
@@ -27,7 +27,7 @@ def _out_of(edges: set[Edge], slices: list[int]) -> set[Edge]:
 def _then(before: Snapshot, was: set[Edge], now: set[Edge]) -> Snapshot:
     """Merge after the slices that differ were read."""
     changed = sorted({edge[0] >> SLICE_BITS for edge in was ^ now})
-    found = merged(before, changed, _of(_out_of(now, changed)))
+    found = merge(before, changed, _of(_out_of(now, changed)))
     return replace(before, keys=found.keys, job_keys=found.job_keys, ways=found.ways)
 
 

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import Engine, delete, insert, update
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.meta_keys import POLICY_FINGERPRINT
 from lineage.catalog.reader import open_reader
 from lineage.graph.cache.reading import read_snapshot
@@ -25,7 +25,7 @@ FOUND = {
 @pytest.fixture
 def resolved(catalog: Engine) -> Engine:
     """Resolve by a policy known as `first`."""
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         rows = [policy_row(key, tier, owner) for key, (tier, owner) in FOUND.items()]
         connection.execute(insert(tables.dataset_policy), rows)
         noted = {"name": POLICY_FINGERPRINT, "value": "first"}
@@ -52,7 +52,7 @@ def test_tiers_and_owners_stand_in_the_order_that_is_asked_for(resolved):
 def test_changed_resolutions_are_read_again(resolved):
     """Edges and states are as they were; what is gone is gone."""
     before, table = read(resolved), tables.dataset_policy
-    with writing(resolved) as connection:
+    with write_transaction(resolved) as connection:
         connection.execute(update(table).values(owner="team-c"))
         connection.execute(delete(table).where(table.c.dataset_key == -5))
         connection.execute(update(tables.meta).values(value="second"))

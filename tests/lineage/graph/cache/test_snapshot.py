@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import Engine, delete, insert, update
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.reader import open_reader
 from lineage.graph.cache import reading
 from lineage.graph.cache.reading import read_snapshot
@@ -19,7 +19,7 @@ NAMES = {-5: ("s3://a", "raw"), 2: ("s3://a", "core"), 9: ("s3://b", "mart")}
 @pytest.fixture
 def filled(catalog: Engine) -> Engine:
     """-5 → 2 by two jobs, 2 → 9 by one; 9 → 40, which the catalog has no row of."""
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         for key, (namespace, name) in NAMES.items():
             row = {"dataset_key": key, "canonical_key": key, "namespace": namespace, "name": name}
             seen = {"first_seen_at": 1, "last_seen_at": 1}
@@ -35,7 +35,7 @@ def add(catalog: Engine, *edges: tuple[int, int, int]) -> None:
         {"upstream_key": up, "downstream_key": down, "job_key": job, "job_name": f"job {job}"}
         for up, down, job in edges
     ]
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         connection.execute(insert(tables.edge), [{**row, **seen} for row in rows])
 
 
@@ -105,7 +105,7 @@ def test_what_comes_later_is_read_beside_what_is_known(filled):
     """New edges, jobs and names, and the row of what an edge had named before."""
     before = read(filled)
     late = {"canonical_key": 40, "namespace": "s3://c", "name": "late"}
-    with writing(filled) as connection:
+    with write_transaction(filled) as connection:
         seen = {"first_seen_at": 1, "last_seen_at": 1}
         connection.execute(insert(tables.dataset), {"dataset_key": 40, **late, **seen})
     add(filled, (40, -5, 12), (3, 40, 7))
@@ -147,7 +147,7 @@ def test_an_empty_catalog_has_no_edges(catalog):
 def test_what_did_not_change_is_not_read_again(filled):
     """Runs that come and go are no other edges."""
     before = read(filled)
-    with writing(filled) as connection:
+    with write_transaction(filled) as connection:
         connection.execute(update(tables.edge).values(last_seen_at=9, runs=9))
 
     assert read(filled, before) is before
@@ -161,7 +161,7 @@ def test_every_other_graph_is_read(filled):
     more = read(filled, before)
     assert (9, 2, "job 3") in edges(more.walked("downstream", [9], 1, 9))
 
-    with writing(filled) as connection:
+    with write_transaction(filled) as connection:
         connection.execute(delete(tables.edge).where(tables.edge.c.job_key == 3))
         connection.execute(delete(tables.edge).where(tables.edge.c.downstream_key == 40))
     less = read(filled, more)
@@ -169,7 +169,7 @@ def test_every_other_graph_is_read(filled):
 
     add(filled, (-5, 40, 1), (2, 50, 1))
     crossed = read(filled, less)
-    with writing(filled) as connection:
+    with write_transaction(filled) as connection:
         connection.execute(delete(tables.edge).where(tables.edge.c.job_key == 1))
     add(filled, (-5, 50, 1), (2, 40, 1))
     again = read(filled, crossed)
@@ -180,7 +180,7 @@ def test_every_other_graph_is_read(filled):
 def test_of_what_changed_the_rest_is_as_it_was(filled):
     """Keys are read by slices; one of them may lose its last edge."""
     before = read(filled)
-    with writing(filled) as connection:
+    with write_transaction(filled) as connection:
         connection.execute(delete(tables.edge).where(tables.edge.c.upstream_key == -5))
 
     after = read(filled, before)

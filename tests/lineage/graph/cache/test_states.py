@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import Engine, delete, insert, text, update
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.meta_keys import EDGES_EVALUATED_AT
 from lineage.catalog.reader import open_reader
 from lineage.graph.cache.reading import read_snapshot
@@ -20,7 +20,7 @@ FOUND = {LOWEST: "bad", -5: "good", 2: "unknown", HIGHEST: "learning"}
 @pytest.fixture
 def judged(catalog: Engine) -> Engine:
     """Create a catalog evaluated at 100, its edges at 90."""
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         for key, state in FOUND.items():
             row = {"dataset_key": key, "since": 1}
             worst = {"sli": "M2", "state": state, "is_worst": True}
@@ -35,7 +35,7 @@ def judged(catalog: Engine) -> Engine:
 def evaluate(catalog: Engine, as_of: int) -> None:
     """Evaluate at that instant."""
     row = {"as_of": as_of, "last_seq": 0, "policy_hash": "p", "datasets": 4, "seconds": 1.0}
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         connection.execute(insert(tables.evaluation), row)
 
 
@@ -65,7 +65,7 @@ def test_of_another_judgement_they_say_nothing(judged, other):
 def test_changed_states_are_read_again(judged, by):
     """Read again after either evaluation; the edges are unchanged."""
     before = read(judged)
-    with writing(judged) as connection:
+    with write_transaction(judged) as connection:
         connection.execute(update(tables.dataset_state).values(state="bad"))
         connection.execute(delete(tables.dataset_state).where(tables.dataset_state.c.sli == "M1"))
         if by == "edges":

@@ -10,7 +10,7 @@ from litestar.testing import TestClient
 from sqlalchemy import Engine, insert, text
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.names.keys import key
 from service.api.access.guard import Guard
 from service.api.app import create_app
@@ -100,7 +100,7 @@ class Estate:
         edges = [_edge(hidden, core), _edge(core, hidden)]
         reads = {"dataset_key": hidden, "run_key": 1, "direction": "read", "has_statistics": False}
         at = {"first_event_at": 0, "last_event_at": 0, "landed_at": 0, "is_reported": True}
-        with writing(self.catalog) as connection:
+        with write_transaction(self.catalog) as connection:
             connection.execute(insert(tables.edge), edges)
             connection.execute(insert(tables.run_io), {**reads, **at})
 

@@ -5,7 +5,7 @@ import json
 import pytest
 from sqlalchemy import text
 
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from service.api.access.access_auditor import DENIED
 from tests.service import shop
 from tests.service.api.access.estate import HIDDEN, PAYROLL, POLICY, TOKENS, Estate
@@ -265,7 +265,7 @@ def test_what_postgresql_cannot_audit_is_not_answered(estate):
     assert estate.get(_QUERY).status_code == 200
     before = _accesses(estate), _versions(estate)
     estate.write_policy(POLICY.replace("T12:30:00Z", "T12:29:00Z"))
-    with writing(estate.catalog) as connection:
+    with write_transaction(estate.catalog) as connection:
         connection.execute(text(_FULL))
         connection.execute(text(_RAISES))
 
@@ -273,7 +273,7 @@ def test_what_postgresql_cannot_audit_is_not_answered(estate):
     assert (rejected.status_code, shop.CORE in rejected.text) == (503, False)
     assert (_accesses(estate), _versions(estate)) == before
 
-    with writing(estate.catalog) as connection:
+    with write_transaction(estate.catalog) as connection:
         connection.execute(text("DROP TRIGGER full_disk ON access_audit"))
     assert estate.get(_QUERY).status_code == 200
     assert (_accesses(estate), _versions(estate)) == (before[0] + 1, before[1] + 1)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.api.access.judge import Token, Version, covers, fault_of
-from service.api.access.visibility import Sight
+from service.api.access.visibility import Visibility
 
 _TOKEN = Token("t", "f", ["read"], ["s3://shop"], 100)
 _VERSION = Version(10, "v", [_TOKEN])
@@ -73,7 +73,7 @@ def test_a_pattern_matches_whole_names_and_nothing_but_its_wildcards_is_special(
     pattern, name, matches
 ):
     """Look-alikes stay apart, for the gate and for the judge."""
-    assert Sight([pattern]).sees(name) is matches
+    assert Visibility([pattern]).sees(name) is matches
     assert covers(pattern, name) is matches
 
 
@@ -83,4 +83,4 @@ def test_a_pattern_matches_whole_names_and_nothing_but_its_wildcards_is_special(
 )
 def test_gate_and_judge_agree_on_every_pattern(pattern, name):
     """Two matchers that share no line come to the same."""
-    assert Sight([pattern]).sees(name) is covers(pattern, name)
+    assert Visibility([pattern]).sees(name) is covers(pattern, name)

@@ -8,11 +8,11 @@ from prometheus_client import CollectorRegistry, generate_latest
 from sqlalchemy import insert, text
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from service.api.access import access_auditor, audit, decision, gate
 from service.api.access.access_auditor import DENIED, UNAUTHORIZED
 from service.api.access.judge import READABLE
-from service.api.access.visibility import EVERYTHING, Sight
+from service.api.access.visibility import EVERYTHING, Visibility
 from service.exporter.metrics import CatalogCollector
 from tests.service.api.access.estate import HIDDEN
 
@@ -99,7 +99,7 @@ def test_what_a_reader_may_ask_is_written_twice_and_alike(estate):
 
 def test_an_answer_that_shows_too_much_is_found(estate, monkeypatch):
     """A filter that lets names through: what the answer named is held against the token."""
-    monkeypatch.setattr(Sight, "sees", lambda _visibility, _namespace, _key=None: True)
+    monkeypatch.setattr(Visibility, "sees", lambda _visibility, _namespace, _key=None: True)
     estate.get(f"/api/v1/dataset?dataset=payroll/salaries&dataset_namespace={HIDDEN}", "shop")
     estate.judge()
 
@@ -204,7 +204,7 @@ def test_old_rows_and_a_flood_of_refusals_go_once_they_are_judged(estate, monkey
 
 def test_metrics_tell_refusals_and_what_was_wrongly_let_in(estate):
     """By reason; the SLI under the catalog's epoch."""
-    with writing(estate.catalog) as connection:
+    with write_transaction(estate.catalog) as connection:
         connection.execute(insert(tables.meta), {"name": "catalog_epoch", "value": "e9"})
     estate.get(_QUERY)
     estate.get(_QUERY, None)
@@ -224,7 +224,7 @@ def test_metrics_tell_refusals_and_what_was_wrongly_let_in(estate):
 def test_the_log_bears_ids_that_are_given_once(estate):
     """An id that was given again after pruning would be behind the cursor, and never judged."""
     estate.get(_QUERY)
-    with writing(estate.catalog) as connection:
+    with write_transaction(estate.catalog) as connection:
         connection.execute(text("DELETE FROM access_audit"))
     estate.get(_QUERY)
 

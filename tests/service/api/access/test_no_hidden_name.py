@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import Table, insert
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.names.keys import key
 from tests.service import shop
 from tests.service.api.access.estate import Estate
@@ -173,7 +173,7 @@ def _fill(estate: Estate) -> None:
         "tags": '[{"key":"vault","value":"zebra"}]',
     }
     ios = [(99, raw, "read"), (99, vault, "write"), (99, core, "write")]
-    with writing(estate.catalog) as connection:
+    with write_transaction(estate.catalog) as connection:
 
         def add(table: Table, *rows: dict[str, Any]) -> None:
             connection.execute(insert(table), list(rows))

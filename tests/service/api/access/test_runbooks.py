@@ -6,7 +6,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from litestar.testing import TestClient
 
-from runbooks.html import CONTENT_SECURITY_POLICY, page_html, rendered
+from runbooks.html import CONTENT_SECURITY_POLICY, page_html, render_page
 from runbooks.library import PATH, page_names
 from service.api.access import served
 from service.api.app import create_app
@@ -58,7 +58,7 @@ def test_a_page_may_load_and_run_nothing(client):
 
 def test_markup_inside_a_page_is_text():
     """Raw HTML is off, and no link runs anything."""
-    html = rendered("<script>alert(1)</script>\n\n[x](javascript:alert(1)) <b onclick=x>")
+    html = render_page("<script>alert(1)</script>\n\n[x](javascript:alert(1)) <b onclick=x>")
 
     assert "<script" not in html
     assert "<b" not in html

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import delete, insert, update
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.states import SUBMITTED
 from tests.service import shop
 from tests.service.api.access.estate import HIDDEN, PAYROLL
@@ -69,7 +69,7 @@ def test_the_message_of_an_application_is_shown_to_those_who_may_see_all(estate,
 def _say(estate, reason, evidence):
     state = tables.dataset_state
     core = (state.c.dataset_key == shop.dataset_key(shop.CORE), state.c.sli == "M2")
-    with writing(estate.catalog) as connection:
+    with write_transaction(estate.catalog) as connection:
         connection.execute(update(state).where(*core).values(reason=reason, evidence=evidence))
 
 
@@ -156,7 +156,7 @@ def test_evidence_of_an_slis_own_words_is_shown_and_of_any_other_withheld(estate
     for sli, (reason, evidence) in words.items():
         row = shop.state_row(shop.dataset_key(shop.MART), sli, "good", reason)
         state = tables.dataset_state
-        with writing(estate.catalog) as connection:
+        with write_transaction(estate.catalog) as connection:
             of_it = (state.c.dataset_key == row["dataset_key"]) & (state.c.sli == sli)
             connection.execute(delete(state).where(of_it))
             connection.execute(insert(state), row | {"evidence": evidence})

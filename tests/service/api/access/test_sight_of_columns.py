@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import insert
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.names.keys import key
 from service.queries import column_walk
 from tests.service import shop, shop_columns
@@ -36,7 +36,7 @@ def columns(estate):
         shop_columns.edge_row(7, "unnamed", core, "amount", None),  # its dataset has no row
         shop_columns.edge(shop.REF, "rate", shop.CORE, "amount", _HOW),
     ]
-    with writing(estate.catalog) as connection:
+    with write_transaction(estate.catalog) as connection:
         connection.execute(insert(tables.column_edge), rows)
     return estate
 

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import insert
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.names.keys import key
 from service.queries import dataset as of_dataset
 from service.queries import edge_checks, runs
@@ -102,7 +102,7 @@ def test_of_an_incident_with_a_hidden_root_nothing_tells_whose_it_is(estate):
 
 
 def _add(estate, table, rows: list[dict[str, Any]]) -> None:
-    with writing(estate.catalog) as connection:
+    with write_transaction(estate.catalog) as connection:
         connection.execute(insert(table), rows)
 
 

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from sqlalchemy import insert
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.names.keys import key
 from service.api.access.visibility import EVERYTHING
 from service.queries import marquez_graph
@@ -39,7 +39,7 @@ def test_what_may_not_be_seen_is_in_no_graph_and_is_said_to_be_missing(estate):
 
 def test_a_hidden_node_is_as_if_it_were_not_there(estate):
     """A dataset of a hidden namespace; a job that touches nothing that may be seen."""
-    with writing(estate.catalog) as connection:
+    with write_transaction(estate.catalog) as connection:
         run = {"root_job_name": "wages", "run_key": 9, "root_run_id": "r9"}
         connection.execute(insert(tables.run), [shop.run_row() | run])
         connection.execute(insert(tables.run_io), [shop.io_row(9, key(HIDDEN, PAYROLL), "write")])

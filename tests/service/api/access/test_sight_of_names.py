@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import insert, update
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.names.keys import key
 from tests.service import shop
 from tests.service.api.access.estate import HIDDEN, PAYROLL
@@ -25,7 +25,7 @@ def _statuses(estate, paths, who="shop"):
 
 
 def _join(catalog, name, canonical):
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         table = tables.dataset
         statement = update(table).where(table.c.dataset_key == name)
         connection.execute(statement.values(canonical_key=canonical))
@@ -74,7 +74,7 @@ def _alias(catalog, rule, *, namespace=HIDDEN, name=_GHOST):
     row = {"alias_key": key(namespace, name), "dataset_key": shop.dataset_key(shop.CORE)}
     named = {"rule": rule, "namespace": namespace, "name": name}
     seen = {"first_seen_at": 1, "last_seen_at": 1}
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         connection.execute(insert(tables.dataset_alias), {**row, **named, **seen})
 
 

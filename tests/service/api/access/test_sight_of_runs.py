@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import delete, insert, update
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.names.keys import key
 from tests.service import shop
 from tests.service.api.access.estate import HIDDEN, PAYROLL
@@ -24,7 +24,7 @@ def settled(estate):
     names = {"job_namespace": "jobs", "job_name": "etl", "bucket": 0, "dataset_key": core}
     at = shop.at(2.5)
     ends = {"upstream_key": shop.dataset_key(shop.RAW), "downstream_key": core, "seen_at": at}
-    with writing(estate.catalog) as connection:
+    with write_transaction(estate.catalog) as connection:
         connection.execute(update(tables.run).values(settings))
         connection.execute(insert(tables.edge_run), {**job, **ends})
         written = {"written_at": at, "landed_at": at}
@@ -74,7 +74,7 @@ def test_a_run_goes_by_its_applications_name_where_not_all_may_be_seen(estate, p
     whole, cut = (run_in(estate.get(path, who).json()) for who in ("boss", "shop"))
     assert (whole["job_name"], cut) == ("etl.insert", whole | {"job_name": None})
 
-    with writing(estate.catalog) as connection:
+    with write_transaction(estate.catalog) as connection:
         of_hidden = tables.run_io.c.dataset_key == key(HIDDEN, PAYROLL)
         connection.execute(delete(tables.run_io).where(of_hidden))
 

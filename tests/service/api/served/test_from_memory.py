@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import Engine, update
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from tests.e2e.running import free_port
 from tests.service import shop
 from tests.service.commandline import environ
@@ -57,7 +57,7 @@ def test_a_real_service_has_the_graph_in_memory(address, embedded):
 
     def told_of_before() -> list[str] | None:
         given.append(f"job-{len(given)}")
-        with writing(embedded) as connection:
+        with write_transaction(embedded) as connection:
             connection.execute(update(tables.edge).values(job_name=given[-1]))
         answer = _job_names(address)
         return None if answer == given[-1:] else answer

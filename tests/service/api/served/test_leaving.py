@@ -9,8 +9,8 @@ from sqlalchemy import text
 from lineage.process.clock import to_micros
 from lineage.states import QUERY_LATENCY
 from service.api.served import queries
-from service.api.served.counter_buffer import Tallies
-from service.api.served.flush import write_down
+from service.api.served.counter_buffer import CounterBuffer
+from service.api.served.flush import flush_counts
 from service.api.served.queries import Took
 from tests.service import shop
 from tests.service.commandline import answer
@@ -21,9 +21,9 @@ HOUR = to_micros(NOW.replace(minute=0))
 
 
 @pytest.fixture
-def tallies() -> Tallies:
+def tallies() -> CounterBuffer:
     """What waits to be written down."""
-    return Tallies()
+    return CounterBuffer()
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_who_left_in_time_is_unknown(status, seconds, left, outcome):
 
     What nobody waited for is in no histogram either.
     """
-    batch = queries.judged("lineage", status, Took(seconds, left), AT)
+    batch = queries.judge_query("lineage", status, Took(seconds, left), AT)
 
     assert batch.outcomes == {(QUERY_LATENCY.id, HOUR, outcome): 1}
     assert bool(batch.buckets) == (outcome == "bad")
@@ -50,8 +50,10 @@ def test_what_is_unknown_is_in_no_total(catalog, tallies):
     """It stands beside it; where it is over a twentieth of the day, there is no ratio."""
     shop.fill(catalog)
     for left in (None, 0.1):
-        tallies.add(queries.judged("lineage", 200, Took(0.2, left), to_micros(datetime.now(UTC))))
-    write_down(catalog, tallies)
+        tallies.add(
+            queries.judge_query("lineage", 200, Took(0.2, left), to_micros(datetime.now(UTC)))
+        )
+    flush_counts(catalog, tallies)
 
     with catalog.connect() as connection:
         counter = text("SELECT sli, good, total, unknown FROM served_counter")
@@ -60,7 +62,7 @@ def test_what_is_unknown_is_in_no_total(catalog, tallies):
     assert (row["good"], row["total"], row["ratio"]) == (1, 1, None)
 
 
-async def _answered(left_at: str | None, tallies: Tallies) -> None:
+async def _answered(left_at: str | None, tallies: CounterBuffer) -> None:
     """One query whose client leaves while it runs, once it is answered, or not at all."""
     leaving = asyncio.Event()
     inbox = [{"type": "http.request", "body": b"", "more_body": False}]

@@ -11,16 +11,16 @@ from sqlalchemy import Engine, insert, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.process.clock import to_micros
 from lineage.states import QUERY_LATENCY
 from service.api.app import create_app
 from service.api.served import flush, queries
-from service.api.served.counter_buffer import Batch, Tallies
-from service.api.served.flush import write_down
+from service.api.served.counter_buffer import Batch, CounterBuffer
+from service.api.served.flush import flush_counts
 from service.api.served.queries import Took
 from service.exporter.metrics import CatalogCollector
-from service.runtime.periodic import Bookkeeper
+from service.runtime.periodic import PeriodicWorker
 from service.runtime.settings import Settings
 from tests.service import shop
 from tests.service.commandline import answer
@@ -41,13 +41,13 @@ def settings(catalog: Engine) -> Settings:
 
 
 @pytest.fixture
-def tallies() -> Tallies:
+def tallies() -> CounterBuffer:
     """What waits to be written down."""
-    return Tallies()
+    return CounterBuffer()
 
 
 @pytest.fixture
-def client(settings: Settings, tallies: Tallies) -> Iterator[TestClient]:
+def client(settings: Settings, tallies: CounterBuffer) -> Iterator[TestClient]:
     """The API, with its tallies in the test's hand."""
     app = create_app(settings, clock=lambda: NOW, tallies=tallies)
     with TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False) as client:
@@ -74,7 +74,7 @@ def _rows(catalog: Engine, sql: str) -> list[tuple[Any, ...]]:
 )
 def test_good_is_fast_and_without_an_error(status, seconds, outcome):
     """Half a second is too slow; what ran no query is no sample."""
-    batch = queries.judged("lineage", status, Took(seconds), AT)
+    batch = queries.judge_query("lineage", status, Took(seconds), AT)
 
     assert batch.outcomes == {(QUERY_LATENCY.id, HOUR, name): n for name, n in outcome.items()}
     assert bool(batch.buckets) == bool(outcome)
@@ -131,9 +131,9 @@ def test_a_query_that_fails_is_bad(client, tallies, monkeypatch):
 def test_what_was_served_stands_in_the_catalog_and_adds_up(catalog, tallies):
     """Two turns of the bookkeeping, as after a restart: sums, and a cumulative histogram."""
     for seconds in (0.02, 0.7):
-        tallies.add(queries.judged("lineage", 200, Took(seconds), AT))
-        write_down(catalog, tallies)
-    write_down(catalog, tallies)
+        tallies.add(queries.judge_query("lineage", 200, Took(seconds), AT))
+        flush_counts(catalog, tallies)
+    flush_counts(catalog, tallies)
 
     assert _rows(catalog, _COUNTER) == [("M7", "all", "default", 1.0, 2.0, 0.0)]
     assert _rows(catalog, "SELECT sli, tier, hour, good, total FROM served_hour") == [
@@ -149,7 +149,7 @@ def test_what_was_served_stands_in_the_catalog_and_adds_up(catalog, tallies):
 @pytest.mark.usefixtures("settings")
 def test_no_query_is_no_sample(catalog, tallies):
     """Nothing asked: no row, no ratio, neither 100 % nor 0 %."""
-    write_down(catalog, tallies)
+    flush_counts(catalog, tallies)
 
     assert _rows(catalog, _COUNTER) == []
     (row,) = [row for row in answer("slis", catalog=catalog) if row["id"] == "M7"]
@@ -158,13 +158,13 @@ def test_no_query_is_no_sample(catalog, tallies):
 
 def test_a_catalog_that_is_away_costs_no_figure(catalog, tallies, monkeypatch):
     """What could not be written waits for the next turn."""
-    tallies.add(queries.judged("lineage", 200, Took(0.1), AT))
+    tallies.add(queries.judge_query("lineage", 200, Took(0.1), AT))
     monkeypatch.setattr(flush, "add", _away)
     with pytest.raises(SQLAlchemyError):
-        write_down(catalog, tallies)
+        flush_counts(catalog, tallies)
     monkeypatch.undo()
 
-    write_down(catalog, tallies)
+    flush_counts(catalog, tallies)
 
     assert _rows(catalog, _COUNTER) == [("M7", "all", "default", 1.0, 1.0, 0.0)]
 
@@ -176,11 +176,11 @@ def _away(*_arguments: object) -> None:
 
 def test_a_service_that_stops_writes_down_what_is_left(settings, catalog, tallies):
     """Its last turn comes after its last answer: a clean restart loses nothing."""
-    bookkeeper = Bookkeeper(
-        settings.catalog, [lambda engine: write_down(engine, tallies)], every_seconds=3_600
+    bookkeeper = PeriodicWorker(
+        settings.catalog, [lambda engine: flush_counts(engine, tallies)], every_seconds=3_600
     )
     bookkeeper.start()
-    tallies.add(queries.judged("lineage", 200, Took(0.1), AT))
+    tallies.add(queries.judge_query("lineage", 200, Took(0.1), AT))
 
     bookkeeper.stop()
 
@@ -189,10 +189,10 @@ def test_a_service_that_stops_writes_down_what_is_left(settings, catalog, tallie
 
 def test_the_bookkeeping_makes_no_catalog(tmp_path, tallies):
     """A service that is up first leaves the making to the pipeline, and keeps its figures."""
-    tallies.add(queries.judged("lineage", 503, Took(0.1), AT))
+    tallies.add(queries.judge_query("lineage", 503, Took(0.1), AT))
 
-    Bookkeeper(
-        f"sqlite:///{tmp_path / 'catalog.db'}", [lambda engine: write_down(engine, tallies)]
+    PeriodicWorker(
+        f"sqlite:///{tmp_path / 'catalog.db'}", [lambda engine: flush_counts(engine, tallies)]
     ).turn()
 
     assert not (tmp_path / "catalog.db").exists()
@@ -201,9 +201,9 @@ def test_the_bookkeeping_makes_no_catalog(tmp_path, tallies):
 
 def test_one_work_that_fails_keeps_no_other_from_its_turn(settings, catalog, tallies):
     """A thread that ended would leave every counter standing still."""
-    tallies.add(queries.judged("lineage", 200, Took(0.1), AT))
+    tallies.add(queries.judge_query("lineage", 200, Took(0.1), AT))
 
-    Bookkeeper(settings.catalog, [_away, lambda engine: write_down(engine, tallies)]).turn()
+    PeriodicWorker(settings.catalog, [_away, lambda engine: flush_counts(engine, tallies)]).turn()
 
     assert _rows(catalog, _COUNTER) == [("M7", "all", "default", 1.0, 1.0, 0.0)]
 
@@ -212,11 +212,11 @@ def test_metrics_and_slis_show_it_though_the_pipeline_is_dead(catalog, tallies):
     """Its figures rest on no evaluation: the counters, the histogram and the day's ratio stand."""
     now = datetime.now(UTC)
     shop.fill(catalog, evaluated_at=datetime(2026, 11, 1, tzinfo=UTC))
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         connection.execute(insert(tables.meta), {"name": "catalog_epoch", "value": "e9"})
     for seconds in (0.1, 0.2, 0.3, 0.9):
-        tallies.add(queries.judged("lineage", 200, Took(seconds), to_micros(now)))
-    write_down(catalog, tallies)
+        tallies.add(queries.judge_query("lineage", 200, Took(seconds), to_micros(now)))
+    flush_counts(catalog, tallies)
 
     scraped = _scrape(catalog)
 

@@ -5,7 +5,7 @@ import pytest
 from sqlalchemy import insert, select
 
 from lineage.catalog import tables
-from lineage.catalog.engine import catalog_url, writing
+from lineage.catalog.engine import catalog_url, write_transaction
 from service.incidents.diagnosis.diagnose import Diagnostician
 from service.incidents.diagnosis.ranking import Diagnosis
 from tests.alerts.detection.conftest import DetectorHarness
@@ -68,7 +68,7 @@ def test_executors_that_were_killed_stand_before_a_new_version(watched, tmp_path
         for number, spark_id in enumerate(["spark-2", "spark-2", "spark-other"])
     ]
     more = {"kube_namespace": "jobs", "role": "executor", "failed_at": 1, "detail": None}
-    with writing(watched.engine) as connection:
+    with write_transaction(watched.engine) as connection:
         connection.execute(insert(tables.spark_pod_failure), [pod | more for pod in pods])
     watched.estate.say("raw", "bad", "job_failed", limit_seconds=NOON + 90.0)
     watched.at(NOON + 120)

@@ -11,7 +11,7 @@ from alerts.notify.channels.channel import Outcome, PermanentFailure, Retryable,
 from alerts.notify.sender import Sender
 from alerts.notify.settings import DeliverySettings, RoutingSettings
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.policy.model import Owner, Policy
 from lineage.process.clock import from_micros
 from service.incidents.impact.clock import ImpactClock
@@ -33,7 +33,7 @@ class Evaluated(CatalogBuilder):
     def evaluate(self, at: float) -> None:
         """One more."""
         row = {"as_of": micros(at), "previous_as_of": None, "last_seq": 0, "datasets": 0}
-        with writing(self.engine) as connection:
+        with write_transaction(self.engine) as connection:
             added = insert(tables.evaluation).values(**row, policy_hash="", seconds=0.0)
             connection.execute(added)
 
@@ -122,7 +122,7 @@ class Pager(DetectorHarness):
 
     def change(self, statement: Any) -> None:  # noqa: ANN401 - any statement
         """Write to the catalog."""
-        with writing(self.engine) as connection:
+        with write_transaction(self.engine) as connection:
             connection.execute(statement)
 
     def ask(self, sql: str) -> list[tuple[Any, ...]]:

@@ -5,7 +5,7 @@ import json
 import pytest
 from sqlalchemy import insert, select
 
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.tables import incident
 from tests.fakes.pagerduty import signature, webhook
 from tests.service.incidents.people.answering import SECRET
@@ -119,7 +119,7 @@ def test_a_signed_body_that_is_no_event_is_a_400(answering, body):
 def test_an_event_of_a_merged_incident_is_of_the_older_one(answering, embedded):
     """PagerDuty knows the alert by the id of the younger."""
     number, younger = answering.desk.one.id, "a" * 16
-    with writing(embedded) as connection:
+    with write_transaction(embedded) as connection:
         row = dict(connection.execute(select(incident)).mappings().one())
         merged = {"incident_id": younger, "state": "resolved", "is_remembered": False}
         connection.execute(insert(incident).values({**row, **merged, "merged_into": number}))

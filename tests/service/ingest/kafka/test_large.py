@@ -7,8 +7,8 @@ import pytest
 
 from lineage import origins
 from lineage.process.clock import system_clock
-from service.ingest.collector_client import Reach, Target
-from service.ingest.event_uploader import Poster
+from service.ingest.collector_client import CollectorClient, Target
+from service.ingest.event_uploader import EventUploader
 from service.ingest.kafka.feed import Feed
 from slis.indicators.errors.rejected import rejections_since
 from tests.collector.running import Collector
@@ -28,7 +28,7 @@ def collector(tmp_path: Path) -> Iterator[Collector]:
 
 def _feed(topic: Topic, collector: Collector) -> Feed:
     target = Target(url=collector.url, origin=origins.KAFKA, secret_file=collector.secret_file)
-    return Feed(topic, Poster(Reach(target, give_up_seconds=30)))  # type: ignore[arg-type]
+    return Feed(topic, EventUploader(CollectorClient(target, give_up_seconds=30)))  # type: ignore[arg-type]
 
 
 def _rows(collector: Collector, sql: str) -> list[tuple[object, ...]]:

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import insert, select
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.tables.kubernetes import BY_EVENTS
 from service.ingest.kubernetes.applications import LISTENER, Reading
 from service.ingest.kubernetes.applications import WITHOUT_LISTENER as LISTENER_WORDS
@@ -52,7 +52,7 @@ def test_events_show_a_listener_that_the_settings_do_not(catalog):
     listed = run_of("removed-1", "removed", 1)
     listed["spec"]["sparkConf"]["spark.extraListeners"] = LISTENER
     first = [run_of(f"{job}-1", job, 1) for job in ("image", "none", "logs")]
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         runs = [_run(1, "image-1"), _run(2, "removed-1"), _run(3, "logs-1", evidence="alone")]
         connection.execute(insert(tables.run), runs)
     store.store([listed, *first], 1)

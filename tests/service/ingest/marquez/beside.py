@@ -14,7 +14,7 @@ from sqlalchemy import Engine, text
 from collector.spool_file import open_spool
 from lineage.process.clock import system_clock
 from service.ingest.marquez.client import Marquez
-from service.ingest.marquez.deliver import Courier
+from service.ingest.marquez.deliver import EventSender
 from service.ingest.marquez.forward import Forwarder
 from service.ingest.marquez.known import Seen
 from service.ingest.marquez.settings import MarquezSettings
@@ -66,7 +66,7 @@ def forward(
 
     async def run() -> None:
         client = Marquez(bounds(marquez, **changes))
-        courier = Courier(client, bounds(marquez, **changes))
+        courier = EventSender(client, bounds(marquez, **changes))
         store = Store(engine)
         forwarder = Forwarder(folder / "spool.db", store, courier, seen=Seen(), clock=system_clock)
         stop = asyncio.Event()

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Engine
 
 from service.ingest.backfill import Sender
-from service.ingest.event_files import Recorded
+from service.ingest.event_files import RecordedEvent
 from service.ingest.marquez.client import Marquez
 from service.ingest.marquez.known import Seen
 from service.ingest.marquez.pull import Puller
@@ -41,7 +41,7 @@ class Taking(Sender):
         super().__init__(Settings())
         self.bodies: list[bytes] = []
 
-    def _post(self, batch: list[Recorded]) -> None:
+    def _post(self, batch: list[RecordedEvent]) -> None:
         self.bodies += [event.body for event in batch]
         self.report.taken += len(batch)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from service.ingest.ship import gzip_stream, reading
-from service.ingest.ship.gzip_stream import Inflated
+from service.ingest.ship.gzip_stream import GzipStream
 from tests.service.ingest.ship.written import Memory, as_lines, events, shipper
 
 
@@ -58,7 +58,7 @@ def test_a_large_gzip_is_inflated_once(tmp_path: Path, monkeypatch):
 @pytest.mark.usefixtures("small_pieces")
 def test_without_what_was_kept_each_lot_inflates_all_before_it(tmp_path: Path, monkeypatch):
     """Read more often with more batches (mutant)."""
-    monkeypatch.setattr(reading, "Inflated", lambda content: content)
+    monkeypatch.setattr(reading, "GzipStream", lambda content: content)
 
     times, bodies = _read_in_all(tmp_path, monkeypatch)
 
@@ -76,7 +76,7 @@ def test_any_place_is_read_as_the_content_has_it(tmp_path: Path, monkeypatch):
     chance = random.Random(7)  # noqa: S311 - of places
 
     with file.open("rb") as stream, gzip.GzipFile(fileobj=stream) as raw:
-        asked = Inflated(raw)
+        asked = GzipStream(raw)
         for _ in range(500):
             place, most = chance.randrange(len(content) + 200), chance.randrange(1, 3_000)
             asked.seek(place)

@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from service.ingest.ship import reading
-from service.ingest.ship.reading import Line, lines, opened
+from service.ingest.ship.reading import Line, lines, open_file
 from tests.service.ingest.ship.written import as_lines, event
 
 
 def _read(file: Path, content: bytes, place: int = 0) -> list[Line]:
     file.write_bytes(content)
-    with opened(file) as stream:
+    with open_file(file) as stream:
         return list(lines(stream, place, 1))
 
 

@@ -17,8 +17,8 @@ from sqlalchemy import Engine
 from lineage.lake.settings import LakeSettings
 from lineage.lake.storage import open_lake
 from lineage.policy import DEFAULT, Policy
-from service.api.access.visibility import EVERYTHING, Sight
-from service.queries.catalog_session import Question, question
+from service.api.access.visibility import EVERYTHING, Visibility
+from service.queries.catalog_session import CatalogSession, open_session
 from service.queries.lake.recalled import LakeQuestion
 from service.queries.lake.runs import (
     DatasetWindow,
@@ -150,17 +150,17 @@ class Installation:
         settings = PipelineSettings(write_days=HOT_DAYS, event_days=7)
         prune(self._lander.writer, settings, NOW, lake_days=lake_days)
 
-    def ask_catalog(self) -> AbstractContextManager[Question]:
+    def ask_catalog(self) -> AbstractContextManager[CatalogSession]:
         """Begin a question to the catalog."""
-        return question(self.settings, lambda: NOW)
+        return open_session(self.settings, lambda: NOW)
 
-    def catalog_runs(self, run_id: str, visibility: Sight = EVERYTHING) -> list[RunDetail]:
+    def catalog_runs(self, run_id: str, visibility: Visibility = EVERYTHING) -> list[RunDetail]:
         """Return what the catalog says of a run."""
-        with question(self.settings, lambda: NOW, visibility) as asked:
+        with open_session(self.settings, lambda: NOW, visibility) as asked:
             return run(asked.reader, run_id, asked.visibility).runs
 
     def lake_run(
-        self, run_id: str, *window: str, visibility: Sight = EVERYTHING, seconds: float = 60.0
+        self, run_id: str, *window: str, visibility: Visibility = EVERYTHING, seconds: float = 60.0
     ) -> LakeRunAnswer:
         """Return what the lake says of a run."""
         given = LakeQuestion(self.settings, self.policy, lambda: NOW, visibility, seconds)
@@ -170,7 +170,7 @@ class Installation:
         self,
         dataset: str,
         *window: str,
-        visibility: Sight = EVERYTHING,
+        visibility: Visibility = EVERYTHING,
         **more: Any,  # noqa: ANN401 - fields of `DatasetWindow`
     ) -> LakeRuns:
         """Return what the lake says of the runs of a dataset, on the third of September."""

@@ -7,7 +7,7 @@ import pytest
 from litestar.testing import TestClient
 
 from lineage.lake.settings import read_settings
-from service.api.access.visibility import Sight
+from service.api.access.visibility import Visibility
 from service.api.app import create_app
 from service.errors import UnknownDatasetError, UnknownRunError
 from tests.service.commandline import lineward
@@ -164,9 +164,9 @@ def test_a_dataset_that_the_catalog_has_forgotten_is_asked_for_by_its_namespace(
 
     assert answer.runs == [run for run in before if run.job_name == "two"]
     with pytest.raises(UnknownDatasetError):
-        installed.lake_runs("other", visibility=Sight(["n"]))
+        installed.lake_runs("other", visibility=Visibility(["n"]))
     with pytest.raises(UnknownRunError):
-        installed.lake_run(TWIN, visibility=Sight(["n"]))
+        installed.lake_run(TWIN, visibility=Visibility(["n"]))
 
 
 def test_a_secret_in_an_old_event_is_taken_out(installed):
@@ -181,7 +181,7 @@ def test_a_secret_in_an_old_event_is_taken_out(installed):
 
 def test_a_token_sees_of_old_runs_what_it_saw_of_new_ones(installed):
     """Compare what a token of one namespace sees before and after."""
-    visibility = Sight(["n"])
+    visibility = Visibility(["n"])
     touching = [run_id for run_id in NAMED if run_id not in {ROOT, SILENT}]
     before = {run_id: installed.catalog_runs(run_id, visibility) for run_id in touching}
     installed.forget()

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import insert
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from service.queries.marquez_api import runs
 from tests.service import shop
 from tests.service.api.access.estate import HIDDEN
@@ -98,7 +98,7 @@ def test_the_runs_of_a_job_are_counted_without_those_that_are_hidden(estate):
         warehouse.run_row(41 + n, 10 + n, AIRFLOW, LOAD, run_id=f"run-{n:02}") for n in range(10)
     ]
     raw, salaries = warehouse.dataset_key(RAW), _salaries()
-    with writing(estate.catalog) as connection:
+    with write_transaction(estate.catalog) as connection:
         connection.execute(insert(tables.run), [old | {"run_id": "old"}, *more])
         reads = [shop.io_row(41 + n, raw, "read") for n in range(10)]
         connection.execute(insert(tables.run_io), [shop.io_row(40, salaries, "write"), *reads])
@@ -113,7 +113,7 @@ def test_the_runs_of_a_job_are_counted_without_those_that_are_hidden(estate):
 def test_a_job_with_a_newest_run_that_is_hidden_is_hidden(estate):
     """Hide its other runs, which would give away the name."""
     run = warehouse.run_row(40, 11, AIRFLOW, PAY)
-    with writing(estate.catalog) as connection:
+    with write_transaction(estate.catalog) as connection:
         connection.execute(insert(tables.run), [run])
         read = shop.io_row(40, warehouse.dataset_key(RAW), "read")
         connection.execute(insert(tables.run_io), [read])

@@ -11,7 +11,7 @@ from litestar.testing import TestClient
 from sqlalchemy import Engine, insert
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.process.clock import to_micros
 from service.api.app import create_app
 from service.queries.marquez_api import events
@@ -30,7 +30,7 @@ def client(embedded: Engine, tmp_path: Path) -> Iterator[TestClient[Any]]:
         lay(writer, *_rows(range(after + 1, last + 1)))
     write(writer, *_rows(range(_COUNT + 1, _COUNT + 2)))
     rows = [_row(number) for number in range(1, _COUNT + 1)]
-    with writing(embedded) as connection:
+    with write_transaction(embedded) as connection:
         connection.execute(insert(tables.event), rows)
     url = embedded.url.render_as_string(hide_password=False)
     app = create_app(Settings(catalog_url=url, data_dir=tmp_path))

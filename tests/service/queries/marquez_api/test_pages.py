@@ -7,7 +7,7 @@ from litestar.testing import TestClient
 from sqlalchemy import insert, text
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.job_names import WITH_EVERY_JOB
 from service.queries.marquez_api import job_list, paging, runs, versions
 from service.queries.marquez_api.identifiers import version_id
@@ -101,7 +101,7 @@ def test_runs_of_another_job_of_the_same_name_are_not_listed(client, catalog):
     """Distinguish namespaces that begin alike."""
     long = f"{'n' * 100}one", f"{'n' * 100}two"
     rows = [warehouse.run_row(30 + n, 1, name, "twin", run_id=name) for n, name in enumerate(long)]
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         connection.execute(insert(tables.run), rows)
 
     for name in long:
@@ -216,7 +216,7 @@ def test_a_job_shows_at_most_ten_runs(client, catalog):
         warehouse.run_row(50 + n, 10 + n / 100, AIRFLOW, LOAD, run_id=f"run-{n:02}")
         for n in range(12)
     ]
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         connection.execute(insert(tables.run), rows)
 
     job = client.get(f"/api/v1/namespaces/{AIRFLOW}/jobs/{LOAD}").json()

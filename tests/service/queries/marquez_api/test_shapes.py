@@ -8,7 +8,7 @@ from litestar.testing import TestClient
 from sqlalchemy import insert
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from tests.service import shop
 from tests.service.queries.marquez_api import warehouse
 from tests.service.queries.marquez_api.asking import get
@@ -129,7 +129,7 @@ def test_a_run_names_the_versions_that_it_read_and_wrote(client):
 def test_a_run_wrote_the_version_of_its_hour(client, catalog):
     """Leave out what its root run wrote in a later hour."""
     row = warehouse.write_row(warehouse.dataset_key(ORDERS), 15, 8)
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         connection.execute(insert(tables.dataset_write), [row | {"bucket": shop.at(8) + 1}])
 
     (written,) = _run(client, 12)["outputDatasetVersions"]
@@ -141,7 +141,7 @@ def test_a_run_read_the_version_that_was_the_newest_when_it_ended(client, catalo
     """Leave out what was written later."""
     row = warehouse.run_row(20, 4.5, AIRFLOW, "report")
     read = shop.io_row(20, warehouse.dataset_key(ORDERS), "read")
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         connection.execute(insert(tables.run), [row])
         connection.execute(insert(tables.run_io), [read])
 

@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import Engine, insert
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.names.keys import key
 from tests.service import shop
 from tests.service.api.access.estate import HIDDEN
@@ -26,7 +26,7 @@ def dataset_key(name: str) -> int:
 
 def fill(engine: Engine) -> None:
     """Insert the datasets, runs and writes."""
-    with writing(engine) as connection:
+    with write_transaction(engine) as connection:
         for table, rows in _rows().items():
             connection.execute(insert(tables.metadata.tables[table]), rows)
 

@@ -4,11 +4,11 @@ import pytest
 from sqlalchemy import update
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.reader import open_reader
 from lineage.process.clock import to_micros
 from service.queries.dataset_history import dataset_history
-from service.queries.dataset_lookup import dataset_named
+from service.queries.dataset_lookup import resolve_dataset
 from service.queries.diff import diff
 from service.queries.diff_shapes import Change
 from service.queries.lineage_at import past_lineage
@@ -26,7 +26,7 @@ def reader(lander, catalog, at):
     for number, rows in enumerate((3, None)):
         fields = {"inputs": ["raw"], "outputs": ["core"], "rows_written": rows}
         lander.land(run_event("COMPLETE", at(number + 1), run=f"r{number}", **fields))
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         counted = {"evidence_rows": _COUNTED, "evidence_bytes": 70}
         of_writes = tables.run_io.c.direction == "write"
         connection.execute(update(tables.run_io).where(of_writes).values(**counted))
@@ -48,7 +48,7 @@ def test_a_run_shows_its_rows(reader, run_id, rows, size):
 
 def test_a_dataset_shows_the_rows_of_its_writes(reader):
     """The newest first."""
-    found = dataset_history(reader, dataset_named(reader, "core", "n"), limit=5)
+    found = dataset_history(reader, resolve_dataset(reader, "core", "n"), limit=5)
 
     assert [write.rows for write in found.writes] == [_COUNTED, 3]
 
@@ -58,11 +58,11 @@ def test_the_rows_of_a_write_are_those_of_its_hour(lander, reader, catalog, at):
     for number in (3, 4):
         fields = {"outputs": ["hourly"], "root": ("a1", "app")}
         lander.land(run_event("COMPLETE", at(number, 30), run=f"q{number}", **fields))
-        with writing(catalog) as connection:
+        with write_transaction(catalog) as connection:
             of_newest = tables.run_io.c.evidence_rows.is_(None)
             connection.execute(update(tables.run_io).where(of_newest).values(evidence_rows=number))
 
-    found = dataset_history(reader, dataset_named(reader, "hourly", "n"), limit=5)
+    found = dataset_history(reader, resolve_dataset(reader, "hourly", "n"), limit=5)
 
     assert [write.rows for write in found.writes] == [4, 3]
 
@@ -78,7 +78,7 @@ def test_the_graph_of_the_past_shows_them(reader, at):
     """Of the run that had made the edge so."""
     fields = {}
     for hour in (1, 2):
-        named = dataset_named(reader, "core", "n")
+        named = resolve_dataset(reader, "core", "n")
         found = past_lineage(reader, named, to_micros(at(hour, 30)), depth=1, direction="upstream")
         fields[hour] = found.upstream[0].run.wrote.rows
 

@@ -4,8 +4,14 @@ import pytest
 
 from lineage.catalog.reader import open_reader
 from service.queries.dataset_history import dataset_history
-from service.queries.dataset_lookup import dataset_named
-from service.queries.schema_changes import Field, Retyped, SchemaChange, schema_change, told
+from service.queries.dataset_lookup import resolve_dataset
+from service.queries.schema_changes import (
+    Field,
+    Retyped,
+    SchemaChange,
+    describe_changes,
+    schema_change,
+)
 from tests.service.commandline import answer, lineward
 from tests.slis.stream.spools import run_event
 
@@ -40,7 +46,7 @@ def _land(lander, at):
 
 def _history(catalog, limit):
     with open_reader(catalog.url.render_as_string(hide_password=False)) as reader:
-        return dataset_history(reader, dataset_named(reader, "core", "n"), limit=limit)
+        return dataset_history(reader, resolve_dataset(reader, "core", "n"), limit=limit)
 
 
 def test_each_schema_tells_what_it_changed_and_which_code_wrote_it(lander, catalog, at):
@@ -89,4 +95,4 @@ def test_columns_in_another_order_are_another_schema_and_say_so():
     """What no name tells, the words do."""
     ab, ba = [Field("a", "int"), Field("b", "int")], [Field("b", "int"), Field("a", "int")]
 
-    assert told(schema_change(ab, ba)) == ["the order of its fields"]
+    assert describe_changes(schema_change(ab, ba)) == ["the order of its fields"]

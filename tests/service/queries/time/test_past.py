@@ -5,10 +5,10 @@ import json
 import pytest
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.reader import open_reader
 from lineage.process.clock import to_micros
-from service.queries.dataset_lookup import dataset_named
+from service.queries.dataset_lookup import resolve_dataset
 from service.queries.lineage_at import past_lineage
 from tests.service import shop
 from tests.service.commandline import lineward
@@ -42,7 +42,7 @@ def _land(lander, catalog, at):
 
 
 def _meta(catalog, began):
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         row = {"name": "installed_at", "value": f"{began:016d}"}
         connection.execute(tables.meta.insert(), row)
 
@@ -50,7 +50,7 @@ def _meta(catalog, began):
 def _then(catalog, instant, direction="both"):
     url = catalog.url.render_as_string(hide_password=False)
     with open_reader(url) as reader:
-        named = dataset_named(reader, "core", "n")
+        named = resolve_dataset(reader, "core", "n")
         return past_lineage(reader, named, to_micros(instant), depth=5, direction=direction)
 
 
@@ -99,7 +99,7 @@ def test_an_edge_that_the_newest_write_did_not_make_says_so(lander, catalog, at)
 def test_what_is_no_longer_known_is_said(lander, catalog, at):
     """The runs are past their retention: the edge stands, and nobody is named for it."""
     _land(lander, catalog, at)
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         connection.exec_driver_sql("DELETE FROM edge_run")
 
     then = _then(catalog, at(2), direction="upstream")

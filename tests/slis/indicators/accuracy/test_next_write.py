@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import insert, text
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from slis.indicators.accuracy.catalog import _LATEST
 from tests.slis.plans import plan_of
 
@@ -47,7 +47,7 @@ def _check(hour):
 def test_a_check_stands_until_the_next_write_of_its_job(embedded, later, stands):
     """Clear no check by a write that came before it: a root run may write for months."""
     writes = [("a", 7), ("b", 8), *(later or [("a", 9, 10)])]
-    with writing(embedded) as connection:
+    with write_transaction(embedded) as connection:
         connection.execute(insert(tables.dataset), [_dataset(1), _dataset(2)])
         connection.execute(insert(tables.dataset_write), [_write(*each) for each in writes])
         connection.execute(insert(tables.edge_check), _check(9))

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import insert
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.policy import Policy
 from lineage.policy.model import DatasetRule
 from lineage.policy.objectives import Requirements
@@ -48,7 +48,7 @@ def _fill(catalog):
     for dataset in (core, other):
         rows.written(dataset, day(1, 11))
     seen = {"dataset_key": core, "first_seen_at": 1, "last_seen_at": 1}
-    with writing(catalog) as connection:
+    with write_transaction(catalog) as connection:
         connection.execute(insert(tables.schema_version), {**seen, "schema_key": 1, "fields": "[]"})
         connection.execute(insert(tables.dataset_checksum), {**seen, "checksum": "md5:1"})
         connection.execute(insert(tables.run), _run(day(1, 11)))

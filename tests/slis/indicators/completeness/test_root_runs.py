@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import insert, text
 
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from slis.indicators.completeness.edge_catalog import _EDGES
 from slis.indicators.quality.evaluate import _SOURCES
 from tests.slis.plans import plan_of
@@ -48,7 +48,7 @@ def _fill(connection, bucket_offset=1):
 @pytest.mark.parametrize(("cadence", "expected"), [(None, (None, _DAYS)), (3600.0, (24.67, 70))])
 def test_an_edge_is_compared_with_root_runs(embedded, cadence, expected):
     """Judge an edge of each daily run, though its dataset is written every hour of the run."""
-    with writing(embedded) as connection:
+    with write_transaction(embedded) as connection:
         _fill(connection)
         limit = {"dataset_key": 1, "learned_at": 1, "cadence_seconds": cadence, "gaps": 1}
         limit |= {"cadence_class": "PERIODIC", "explanation": ""}
@@ -62,7 +62,7 @@ def test_an_edge_is_compared_with_root_runs(embedded, cadence, expected):
 @pytest.mark.parametrize(("bucket_offset", "runs"), [(1, 8), (0, 8 * _HOURS)])
 def test_a_new_source_is_new_against_root_runs(embedded, bucket_offset, runs):
     """Count a run of many hours once: its ninth hour is no history. A stream's hours count."""
-    with writing(embedded) as connection:
+    with write_transaction(embedded) as connection:
         _fill(connection, bucket_offset)
         connection.execute(tables.edge.update().values(first_seen_at=(9 * 24 - 1) * HOUR))
         [source] = connection.execute(text(_FRESH)).all()

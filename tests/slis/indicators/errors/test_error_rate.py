@@ -12,7 +12,7 @@ from sqlalchemy import Engine, insert, text
 from collector.spool_file import SCHEMA
 from lineage import origins
 from lineage.catalog import tables
-from lineage.catalog.engine import writing
+from lineage.catalog.engine import write_transaction
 from lineage.process.clock import to_micros
 from lineage.states import ERROR_RATE
 from slis.indicators.errors import error_rate
@@ -58,7 +58,7 @@ class Estate:
             | {"is_history": history > 0}
             for seq, reason in zip(seqs, failed, strict=True)
         ]
-        with writing(self.catalog) as connection:
+        with write_transaction(self.catalog) as connection:
             connection.execute(insert(tables.batch), {**batch, **counts})
             if errors:
                 connection.execute(insert(tables.pipeline_error), errors)
@@ -198,7 +198,7 @@ def test_pruning_what_was_counted_takes_nothing_back(estate):
     estate.reject("depth")
     estate.count()
     estate.prune()
-    with writing(estate.catalog) as connection:
+    with write_transaction(estate.catalog) as connection:
         connection.execute(text("DELETE FROM pipeline_error"))
 
     assert not estate.count()
