@@ -67,7 +67,7 @@ faults: ## the guarantees, in their long form: 200 collector kills, 30 driver ki
 	@scripts/setup.sh test
 	@$(LONG) pytest -m faults -p no:randomly -rP $(ARGS)
 
-pictures: ## docs/pictures, taken anew of the demo's pages
+pictures: ## docs/pictures, taken again of the demo's pages
 	@scripts/setup.sh test
 	@python -m tests.e2e.pictures
 

@@ -20,10 +20,6 @@ _DATA: Final = tomllib.loads(Path(__file__).with_name("language.toml").read_text
 _WORD: Final = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+"
 _HIT: Final = re.compile(r"(?m)^\S+:(\d+): (.+)$")
 _STATUSES: Final = (0, 65)  # of codespell: nothing found, something found
-# What operating systems and their libraries call it.
-_FIXED_TERMS: Final = (
-    "(?i)connections?.?(is |was |are |were |be )?refused|refused.connection|tell\\(\\)"
-)
 
 
 def find(paths: Iterable[str], root: Path) -> list[str]:
@@ -52,7 +48,7 @@ def _write(path: Path, lines: Iterable[str]) -> None:
 def _codespell(dictionary: Path, lines: Path) -> str:
     phrases = "|".join(re.escape(each) for each in _DATA["phrases"])
     words = ["-D", str(dictionary), "-r", rf"\b(?i:{phrases})\b|{_WORD}"]
-    command = ["codespell", *words, "--ignore-regex", _FIXED_TERMS, str(lines)]
+    command = ["codespell", *words, "--ignore-regex", "|".join(_DATA["terms"]), str(lines)]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     if ended.stderr or ended.returncode not in _STATUSES:
         raise RuntimeError(ended.stderr or f"codespell ended with {ended.returncode}")

@@ -1,4 +1,4 @@
-"""The language check finds words and openings, wherever they stand."""
+"""Check that words and openings are found wherever they stand."""
 
 import pytest
 

@@ -74,7 +74,7 @@ def openings_of(path: str, content: str) -> Iterator[Opening]:
 
 
 def _first_word(text: str) -> str:
-    found = re.match(r"\W*([A-Za-z]+)", text)
+    found = re.match(r"\W*([A-Za-z]+(?:-[A-Za-z]+)*)", text)
     return found[1].lower() if found else ""
 
 
