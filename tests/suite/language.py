@@ -79,7 +79,7 @@ def main(paths: list[str], root: Path) -> str | None:
     """Print what is wrong below `paths`, or in all files that git knows; return a summary."""
     found = find(_tracked(paths, root), root)
     sys.stdout.writelines(f"{each}\n" for each in found)
-    return f"{len(found)} places to rewrite: see CONTRIBUTING.md" if found else None
+    return f"{len(found)} to rewrite: see CONTRIBUTING.md" if found else None
 
 
 if __name__ == "__main__":

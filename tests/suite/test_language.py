@@ -1,8 +1,10 @@
 """Check that words and openings are found wherever they stand."""
 
+import subprocess
+
 import pytest
 
-from tests.suite.language import find
+from tests.suite.language import find, main
 
 # What stands for BAD and PHRASE below: the check reads this file too.
 WORD = "told"
@@ -107,3 +109,15 @@ def test_opening_of_a_name_is_found(tmp_path):
     assert planted(tmp_path, {"tests/test_one.py": content}) == [
         'tests/test_one.py:1: test begins with "what", question word: say what happens'
     ]
+
+
+def test_files_that_git_knows_are_checked(tmp_path, capsys):
+    """Print what is wrong below the given paths, and fail with a summary."""
+    planted(tmp_path, {"docs/a.md": "BAD\n", "docs/b.md": "good\n", "unknown.md": "BAD\n"})
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    subprocess.run(["git", "add", "docs"], cwd=tmp_path, check=True)
+
+    assert main([], tmp_path) == "1 to rewrite: see CONTRIBUTING.md"
+    assert capsys.readouterr().out.startswith(f"docs/a.md:1: {WORD} ==>")
+    assert main(["docs/b.md"], tmp_path) is None
+    assert capsys.readouterr().out == ""
