@@ -1,7 +1,7 @@
-"""The process that owns the listening socket and does nothing else.
+"""Process that owns the listening socket and does nothing else.
 
-A worker may be killed at any moment: whoever connects until the next one serves waits in the
-socket's backlog, and is not refused. Spark's listener never tries a refused connection again.
+A worker may be killed at any moment: a client that connects before the next one serves waits in
+backlog without an error. Spark's listener never repeats a refused connection.
 """
 
 import os
@@ -33,7 +33,7 @@ _log = structlog.get_logger()
 
 
 class Parent:
-    """Starts a worker, and another when it ends without being told to."""
+    """Starts a worker, and another when it ends without a request to stop."""
 
     def __init__(self, listening: socket.socket) -> None:
         self._listening = listening
@@ -41,7 +41,7 @@ class Parent:
         self._worker: subprocess.Popen[bytes] | None = None
 
     def run(self) -> int:
-        """Until SIGTERM or SIGINT; the exit status."""
+        """Run workers until SIGTERM or SIGINT; return the exit status."""
         signal.signal(signal.SIGTERM, self._stop)
         signal.signal(signal.SIGINT, self._stop)
         pause = _FIRST_PAUSE_SECONDS
@@ -66,7 +66,7 @@ class Parent:
             stdin=subprocess.PIPE,
         )
         watch = WorkerWatch(self._worker, self._listening.getsockname()[:2])
-        # A stop that came between the two lines found no worker to tell.
+        # A stop that came between the two lines found no worker to signal.
         if self._stopping:
             self._worker.terminate()
         return watch.wait()

@@ -47,14 +47,14 @@ from service.runtime.retention import Retention
 from service.runtime.settings import Settings, read
 
 _BACKLOG = 4096
-# Of PostgreSQL, which has a hundred connections for all roles unless told: docs/operations.md.
+# Of PostgreSQL, which has a hundred connections for all roles by default: docs/operations.md.
 _READERS, _THREADS = 20, 8
 _HEADER_SECONDS = 10.0
 _log = structlog.get_logger()
 
 
 class Given(msgspec.Struct, frozen=True):
-    """What the process was started with."""
+    """Values that the process was started with."""
 
     settings: Settings
     routing: RoutingSettings

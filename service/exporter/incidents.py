@@ -1,4 +1,4 @@
-"""What the metrics say of incidents: which are open, and what of the bad they explain."""
+"""Metrics of incidents: open ones, and the bad items that they explain."""
 
 from collections.abc import Iterator
 
@@ -28,7 +28,7 @@ _STATES = ("open", "acknowledged", "suppressed")
 
 
 def incident_families(reader: Reader) -> Iterator[Metric]:
-    """Of the catalog: an incident is open until somebody or an evaluation says otherwise."""
+    """Yield families of the catalog; an incident stays open until it is ended."""
     is_open = GaugeMetricFamily(
         "lineage_incident_open",
         f"1 for each open incident: the most severe {MOST_OPEN}.",

@@ -1,4 +1,4 @@
-"""What the metrics say of personal data: what the policy calls so, and no tag does."""
+"""Metrics of personal data: fields that the policy calls so, and that have no tag."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ FROM dataset d WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL
 
 
 def pii_figures(reader: Reader, policy: "Policy") -> Iterator[Metric]:
-    """Nothing where no rule of the policy calls anything so: nobody has said what to look for."""
+    """Yield nothing if no rule of the policy names personal data: there is nothing to look for."""
     if not any(rule.pii for rule in policy.datasets):
         return
     from lineage.policy.resolution import resolve  # noqa: PLC0415 - YAML only where a policy is

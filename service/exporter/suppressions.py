@@ -1,4 +1,4 @@
-"""What the metrics say of suppression windows: those that hold now."""
+"""Metrics of suppression windows that are active now."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ MOST_LISTED = 50
 
 
 def window_figures(reader: Reader, policy: "Policy", now: datetime) -> Iterator[Metric]:
-    """By name, those that end first; of none, the family is empty."""
+    """Yield active windows by name, those that end first; without one, the family is empty."""
     family = GaugeMetricFamily(
         "lineage_suppression_active",
         f"Active suppression windows of this name; the {MOST_LISTED} that end first.",

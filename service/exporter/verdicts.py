@@ -1,4 +1,4 @@
-"""What the metrics say of incidents that people judged: how often what was told was true."""
+"""Metrics of verdicts on incidents: how often a notification was true."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from lineage.catalog.reader import Reader
 
 
 def verdict_families(reader: Reader) -> Iterator[Metric]:
-    """By kind of fault: precision is 1 - false_alarm / judged."""
+    """Yield verdicts by kind of fault: precision is 1 - false_alarm / judged."""
     family = CounterMetricFamily(
         METRIC, "Incidents with a verdict of a person, by kind.", labels=("kind", "verdict")
     )

@@ -152,6 +152,6 @@ def test_an_upgrade_under_load_loses_no_event(roles, load, postgres, tmp_path):
     assert landed(engine) == (len(load.acked), 0)
     assert _value(engine, "SELECT count(*) FROM event") == len(load.acked)
     assert read_lake(engine, open_lake(tmp_path / "data")) == sorted(load.acked)
-    said = f"{len(load.acked)} events; requests refused {load.refused}, slower than 1 s {load.slow}"
-    sys.stdout.write(f"{said}\n")
+    shown = f"{len(load.acked)} events; not answered {load.refused}, slower than 1 s {load.slow}"
+    sys.stdout.write(f"{shown}\n")
     engine.dispose()

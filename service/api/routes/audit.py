@@ -1,4 +1,4 @@
-"""What people wanted, and what became of it: for admins."""
+"""Operator actions and their results: for admins."""
 
 from typing import Annotated
 

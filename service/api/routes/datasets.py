@@ -42,7 +42,7 @@ def get_datasets(  # noqa: PLR0913 - each is a parameter of the query
 def get_dataset(
     request: AnyRequest, dataset: FromQuery[str], dataset_namespace: _Text = None
 ) -> DatasetDetail:
-    """One dataset: policy, states, limits, aliases, last run."""
+    """Return one dataset: policy, states, limits, aliases, last run."""
     with session(request) as asked:
         named = resolve_dataset(asked.reader, dataset, dataset_namespace, asked.visibility)
         return one.dataset(asked.reader, named, asked.evaluated, asked.visibility)
@@ -55,7 +55,7 @@ def get_history(
     dataset_namespace: _Text = None,
     limit: _Most = 100,
 ) -> History:
-    """Its schemas with what changed, its versions and checksums, and its writes."""
+    """Return its schemas with changes, its versions and checksums, and its writes."""
     with session(request) as asked:
         named = resolve_dataset(asked.reader, dataset, dataset_namespace, asked.visibility)
         return dataset_history(asked.reader, named, limit=limit)
@@ -63,7 +63,7 @@ def get_history(
 
 @get("/api/v1/why", query="why", access="why", is_cut=True, sync_to_thread=True)
 def get_why(request: AnyRequest, dataset: FromQuery[str], dataset_namespace: _Text = None) -> Why:
-    """Why its state is what it is, in sentences."""
+    """Explain the state of a dataset in sentences."""
     with session(request) as asked:
         named = resolve_dataset(asked.reader, dataset, dataset_namespace, asked.visibility)
         return one.why(asked.reader, named, asked.evaluated, asked.visibility)

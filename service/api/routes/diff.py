@@ -1,4 +1,4 @@
-"""What differs between two runs."""
+"""Differences between two runs."""
 
 from typing import Annotated
 
@@ -22,7 +22,7 @@ def get_diff(
     job: _Text = None,
     job_namespace: _Text = None,
 ) -> RunDiff:
-    """Of `first` and `second`; or of a job's last success and the first failure after it."""
+    """Compare `first` and `second`, or a job's last success and the first failure after it."""
     with session(request) as asked:
         if job is not None and first is None and second is None:
             first, second = runs_of_job(asked.reader, job, job_namespace)

@@ -1,4 +1,4 @@
-"""What somebody does about an incident: written down, and answered by the next evaluation."""
+"""Actions on incidents: stored as commands, and answered by the next evaluation."""
 
 import asyncio
 from typing import get_args
@@ -24,7 +24,7 @@ _DONE, _TAKEN = 200, 202
 class ActionRequest(
     msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"for_": "for"}
 ):
-    """The body: why; and of a suppression its end, as an instant or as a length from now."""
+    """Body: the note; and of a suppression its end, as a time or as a duration from now."""
 
     note: str = ""
     until: str | None = None
@@ -48,9 +48,9 @@ async def post_action(
 
 
 async def wanted_of(
-    request: AnyRequest, incident_id: str, action: str, wish: ActionRequest, via: Via
+    request: AnyRequest, incident_id: str, action: str, asked: ActionRequest, via: Via
 ) -> Outcome:
-    """Ask for it in the name of whoever sent this, and wait a little for the answer."""
+    """Queue the action in the name of the caller, and wait a little for its result."""
     settings, now = request.app.state.settings, request.app.state.clock()
     if action not in _ACTIONS:
         raise InvalidQuestionError(f"action: one of {', '.join(_ACTIONS)}, got {action[:80]!r}")
@@ -59,8 +59,8 @@ async def wanted_of(
         action=_ACTIONS[action],
         by=who_asks(request.scope),
         via=via,
-        until=parse_end(wish.until, wish.for_, begin=now),
-        note=wish.note,
+        until=parse_end(asked.until, asked.for_, begin=now),
+        note=asked.note,
     )
     number = await asyncio.to_thread(put, settings, wanted, now)
     return await outcome(settings, wanted, number)

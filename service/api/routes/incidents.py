@@ -17,7 +17,7 @@ _All = Annotated[bool, QueryParameter(name="all", description="Include those tha
 def get_incidents(
     request: AnyRequest, *, limit: _Limit = 100, is_over_too: _All = False, cursor: Cursor = None
 ) -> IncidentPage:
-    """Those that are not over, or all of the last months."""
+    """Return the active incidents, or all of the last months."""
     with session(request) as asked:
         return incidents(
             asked.reader, asked.visibility, is_over_too=is_over_too, limit=limit, cursor=cursor
@@ -26,6 +26,6 @@ def get_incidents(
 
 @get("/api/v1/incidents/{incident_id:str}", access="incident", is_cut=True, sync_to_thread=True)
 def get_incident(request: AnyRequest, incident_id: FromPath[str]) -> IncidentDetail:
-    """One, with its datasets, the evidence for each, and its course."""
+    """Return one incident, with its datasets, the evidence for each, and its history."""
     with session(request) as asked:
         return incident(asked.reader, incident_id, asked.visibility)

@@ -1,4 +1,4 @@
-"""What a request sends: JSON of a known shape, and small."""
+"""Bodies of requests: JSON of a known shape, and small."""
 
 from typing import TypeVar
 
@@ -16,7 +16,7 @@ async def json_body(request: AnyRequest, shape: type[_Shape]) -> _Shape:
     """Return the body; an empty one is an empty object.
 
     Raises:
-        NotJsonError: it is not said to be JSON.
+        NotJsonError: its content type is not JSON.
         InvalidQuestionError: it has not this shape; the text names the place.
     """
     require_json(request)
@@ -29,7 +29,7 @@ async def json_body(request: AnyRequest, shape: type[_Shape]) -> _Shape:
 
 
 def require_json(request: AnyRequest) -> None:
-    """Reject what is not said to be JSON.
+    """Reject a body whose content type is not JSON.
 
     Raises:
         NotJsonError: a page of another site may have a visitor's browser send any other kind

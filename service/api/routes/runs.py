@@ -1,4 +1,4 @@
-"""A run by its id, and the newest of a dataset."""
+"""Run by its id, and the newest runs of a dataset."""
 
 from typing import Annotated
 
@@ -15,7 +15,7 @@ _Limit = Annotated[int, QueryParameter(ge=1, le=1_000, description="Maximum numb
 
 @get("/api/v1/runs/{run_id:str}", query="run", access="run", is_cut=True, sync_to_thread=True)
 def get_run(request: AnyRequest, run_id: FromPath[str]) -> RunAnswer:
-    """Every run of this id, with what it read and wrote; two jobs that share one are two runs."""
+    """Return every run of this id, with inputs and outputs; two jobs may share an id."""
     with session(request) as asked:
         return run(asked.reader, run_id, asked.visibility)
 

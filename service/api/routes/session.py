@@ -1,4 +1,4 @@
-"""A question of the API: by one who may see so much."""
+"""Catalog session of an API request: limited to what the caller may see."""
 
 from contextlib import AbstractContextManager
 from typing import Annotated, Any

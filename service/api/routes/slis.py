@@ -1,4 +1,4 @@
-"""The SLIs, and how Lineward itself is."""
+"""SLIs, and the status of Lineward itself."""
 
 from litestar import get
 from litestar.datastructures import State
@@ -12,7 +12,7 @@ from service.queries.status import Status, status
 
 @get("/api/v1/slis", access="slis", is_cut=True, sync_to_thread=True)
 def get_slis(request: AnyRequest) -> SliAnswer:
-    """Every SLI of every tier beside its objective."""
+    """Return every SLI of every tier beside its objective."""
     with session(request) as asked:
         ratios = objectives_of(request.app.state.policy.current())
         return slis(asked.reader, asked.evaluated, ratios, now=asked.now)
