@@ -197,26 +197,6 @@ def test_an_ingress_says_whether_pages_are_served_by_https(values, tls, scheme):
     assert env["LINEWARD_ALERTS_PUBLIC_URL"] == f"{scheme}://*.example.com"
 
 
-def test_the_network_policy_opens_what_is_named():
-    """Render empty lists of peers: a rule without peers would admit everybody."""
-    off = ",".join(
-        f"networkPolicy.{part}=null"
-        for part in ("ingress.collector", "ingress.api", "ingress.metrics", "egress.dns")
-    )
-    (closed,) = [
-        one
-        for one in render("embedded", "--set", f"{off},networkPolicy.egress.https=null")
-        if one["kind"] == "NetworkPolicy"
-    ]
-    ports = [[port["port"] for port in rule["ports"]] for rule in closed["spec"]["ingress"]]
-
-    assert closed["spec"]["policyTypes"] == ["Ingress", "Egress"]
-    assert ports == [[8700, 8701]]
-    assert closed["spec"]["egress"] is None
-    for rule in find("embedded", "NetworkPolicy")["spec"]["ingress"]:
-        assert rule["from"]
-
-
 def _list_lost_defaults(schema: Any, value: Any, path: str) -> Iterator[str]:  # noqa: ANN401
     """Yield the fields that the API server would add to an object of a custom resource."""
     if isinstance(value, list):
