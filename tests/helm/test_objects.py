@@ -157,17 +157,30 @@ def test_the_only_hook_is_the_test(name):
         assert one["kind"] in {"StatefulSet", "Service"} or "clusterIP" not in one.get("spec", {})
 
 
-def test_an_upgrade_changes_no_immutable_field():
-    """Render another version: selector, Service and claim templates must stay the same."""
-    other = ("--set", "image.tag=2.0.0,commonLabels.new=yes,embedded.podLabels.more=yes")
-    before = find("embedded", "StatefulSet")["spec"]
-    (after,) = [one for one in render("embedded", *other) if one["kind"] == "StatefulSet"]
+_IMMUTABLE = ("selector", "serviceName", "volumeClaimTemplates", "podManagementPolicy")
 
-    for field in ("selector", "serviceName", "volumeClaimTemplates", "podManagementPolicy"):
-        assert after["spec"][field] == before[field]
-        assert "helm.sh/chart" not in json.dumps(before[field])
-        assert "version" not in json.dumps(before[field]).replace("apiVersion", "")
-    assert after["spec"]["template"] != before["template"]
+
+@pytest.mark.parametrize(("name", "workloads"), [("embedded", 1), ("scaled", 5)])
+def test_an_upgrade_changes_no_immutable_field(name, workloads):
+    """Render another version: selectors, Services and claim templates must stay the same."""
+    options = "image.tag=2.0.0,commonLabels.new=yes,embedded.podLabels.more=yes"
+    options += ",collector.pod.labels.more=yes"
+    before, after = (
+        {
+            one["metadata"]["name"]: one["spec"]
+            for one in objects
+            if one["kind"] in {"StatefulSet", "Deployment"}
+        }
+        for objects in (render(name), render(name, "--set", options))
+    )
+
+    assert len(before) == workloads
+    for workload, spec in after.items():
+        kept = {field: before[workload].get(field) for field in _IMMUTABLE}
+        assert {field: spec.get(field) for field in _IMMUTABLE} == kept
+        assert "helm.sh/chart" not in json.dumps(kept)
+        assert "version" not in json.dumps(kept).replace("apiVersion", "")
+        assert spec["template"] != before[workload]["template"]
 
 
 def test_an_upgrade_replaces_a_pod_that_was_never_ready():
