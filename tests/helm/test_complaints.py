@@ -202,14 +202,20 @@ def test_a_number_of_replicas_is_no_rival_of_the_autoscaler():
     assert find_all("scaled-deployment", "HorizontalPodAutoscaler") == []
 
 
-@pytest.mark.parametrize(("host", "families"), [("0.0.0.0", None), ("::", "IPv6")])  # noqa: S104
-def test_the_service_of_the_driver_has_the_addresses_of_the_cluster(host, families):
-    """Compare with the setting for a cluster with IPv6 only, which rejects a Service with IPv4."""
+@pytest.mark.parametrize(
+    ("values", "family"),
+    [
+        ("host=0.0.0.0", None),
+        ("host=::", "IPv6"),
+        ("host=::,service.ipFamilies={IPv4,IPv6}", "IPv4"),
+        ("host=::,service.ipFamilies={IPv6,IPv4}", "IPv6"),
+    ],
+)
+def test_the_service_of_the_driver_has_the_first_family_of_the_pods(values, family):
+    """Compare with the setting: a cluster with IPv6 only rejects a Service with IPv4."""
     (application,) = [
-        one
-        for one in render("scaled", "--set", f"host={host}")
-        if one["kind"] == "SparkApplication"
+        one for one in render("scaled", "--set", values) if one["kind"] == "SparkApplication"
     ]
     setting = "spark.kubernetes.driver.service.ipFamilies"
 
-    assert application["spec"]["sparkConf"].get(setting) == families
+    assert application["spec"]["sparkConf"].get(setting) == family

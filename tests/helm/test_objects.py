@@ -134,6 +134,23 @@ def test_a_load_balancer_has_its_class_and_its_sources(name):
     assert wanted.keys() & found["lineward"].keys() == set()
 
 
+_DUAL_STACK = "service.ipFamilyPolicy=RequireDualStack,service.ipFamilies={IPv6,IPv4}"
+
+
+@pytest.mark.parametrize("name", ["embedded", "scaled"])
+def test_all_services_have_the_families_of_the_values(name):
+    """Name both families, and none: then each Service has those of the cluster."""
+    for options, wanted in (
+        (("--set", _DUAL_STACK), ("RequireDualStack", ["IPv6", "IPv4"])),
+        ((), (None, None)),
+    ):
+        services = [one for one in render(name, *options) if one["kind"] == "Service"]
+        assert len(services) == 4
+        for one in services:
+            assert (one["spec"].get("ipFamilyPolicy"), one["spec"].get("ipFamilies")) == wanted
+            assert find_errors(one, "1.37") == []
+
+
 # Beyond it `kubectl apply` fails: it keeps the object in an annotation.
 _LARGEST_BYTES = 262_144
 
