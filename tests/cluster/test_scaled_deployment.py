@@ -1,6 +1,7 @@
 """Run scaled mode whose pipeline is a Deployment: kill its pod, and upgrade all pods under load."""
 
 import os
+import sys
 
 import pytest
 
@@ -56,6 +57,7 @@ def test_an_upgrade_of_all_pods_fails_no_post(deployed, catalog, sender):
     deployed.upgrade("settings.LINEWARD_LEASE_SECONDS=20")
 
     sender.stop()
+    sys.stdout.write(f"{len(sender.outcomes)} posts while all pods were replaced\n")
     assert set(sender.outcomes) == {201}
     expected = (before + len(sender.outcomes), 0)
     until(lambda: landed(catalog) == expected, told=deployed.describe)
