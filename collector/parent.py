@@ -14,11 +14,8 @@ from types import FrameType
 
 import structlog
 
-from collector.settings import Place
 from collector.worker_watch import WorkerWatch
-from lineage.process.write_deadline import set_write_deadline
 
-BACKLOG = 4096
 WORKER = ("-m", "collector.worker")
 DAMAGED_SPOOL_EXIT = 76
 SUSPECT = "--suspect"  # has the next worker look through the whole spool
@@ -80,15 +77,3 @@ class Parent:
         self._stopping = True
         if self._worker is not None and self._worker.poll() is None:
             self._worker.terminate()
-
-
-def listen(place: Place) -> socket.socket:
-    """Return the listening socket.
-
-    Raises:
-        OSError: the address is taken or not ours.
-    """
-    listening = socket.create_server((place.host, place.collector_port), backlog=BACKLOG)
-    listening.setblocking(False)  # noqa: FBT003 - Granian's runtime polls, and would hang in a blocking accept
-    set_write_deadline(listening)
-    return listening
