@@ -24,7 +24,7 @@ from tests.cluster.scaled_objects import AUTHORITY, READER, SENDER, secrets, val
 from tests.cluster.submission import DRIVER, operator_settings, submit
 from tests.helm.charts import Manifest
 from tests.service.waiting import until
-from tests.suite.asking import CLIENT
+from tests.suite.http_client import CLIENT
 
 _PODS = {"collector": 2, "service": 2, "kubernetes": 1, "pipeline": 1, "executor": 2}
 
@@ -55,7 +55,7 @@ class Scaled(NamedTuple):
         answer = self.release.try_install("-f", str(file))
         assert answer.returncode == 0, answer.stderr
         self.submit_pipeline(folder)
-        until(lambda: self.count_ready() == _PODS, told=self.describe)
+        until(lambda: self.count_ready() == _PODS, describe=self.describe)
 
     def submit_pipeline(self, folder: Path) -> None:
         """Do the operator's work: submit the SparkApplication that the chart created."""
@@ -71,7 +71,7 @@ class Scaled(NamedTuple):
         self.release.uninstall()
         self.api.ask("DELETE", f"{self._pods_path}/{DRIVER}")
         pods = partial(self.api.get, self._pods_path, fieldSelector="status.phase=Running")
-        until(lambda: not pods()["items"], told=self.describe)
+        until(lambda: not pods()["items"], describe=self.describe)
 
     def pods(self, component: str) -> list[Pod]:
         """Return the pods of a component that were started, by name."""

@@ -4,7 +4,7 @@ import time
 from typing import Any
 
 from tests.dashboards.boards import every_panel
-from tests.suite.asking import CLIENT
+from tests.suite.http_client import CLIENT
 
 ALL = dict.fromkeys(("$tier", "$owner", "$dataset_namespace", "$dataset"), ".*")
 

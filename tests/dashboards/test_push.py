@@ -11,7 +11,7 @@ from dashboards.grafana.rendering import render_document
 from lineage.policy import DEFAULT
 from tests.dashboards.boards import UIDS
 from tests.fakes.grafana import FakeGrafana
-from tests.fakes.listening import Answer
+from tests.fakes.http_server import Answer
 from tests.service.commandline import lineward
 
 

@@ -10,10 +10,11 @@ import httpx
 import msgspec
 import yaml
 
-from tests.e2e.running import Up, accepting, free_port
+from tests.e2e.running import Up, accepting
 from tests.service.commandline import environ, lineward
 from tests.service.waiting import until
-from tests.suite.asking import CLIENT
+from tests.suite.http_client import CLIENT
+from tests.suite.ports import free_port
 
 # Owners of Lineward itself are no part of what the game day needs.
 _PLATFORM = {"name": "platform", "slack": "#platform"}

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, sync_playwright
 from tests.e2e.demos import staying
 from tests.service.commandline import lineward
 from tests.service.waiting import until
-from tests.suite.asking import CLIENT
+from tests.suite.http_client import CLIENT
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "pictures"
 Scheme = Literal["light", "dark"]

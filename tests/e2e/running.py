@@ -2,7 +2,6 @@
 
 import json
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,8 +13,9 @@ import httpx
 
 from tests.service.commandline import environ
 from tests.service.waiting import until
-from tests.suite.asking import CLIENT
 from tests.suite.classes import interpreting
+from tests.suite.http_client import CLIENT
+from tests.suite.ports import free_port
 
 _ROLES = ("COLLECTOR", "SERVICE", "METRICS")
 
@@ -113,8 +113,3 @@ def accepting(
         yield up
     finally:
         up.stop()
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return probe.getsockname()[1]

@@ -142,4 +142,4 @@ def test_one_fault_is_one_page_to_its_owner_and_ends(  # noqa: PLR0913, PLR0917 
     assert len(slack.posts(SALES)) == 1
     # What is left of young budgets may be a ticket of the platform's; a page it is not.
     assert not [post for post in slack.posts(PLATFORM) if post["text"].startswith("Page")]
-    assert slack.rung == []
+    assert slack.mentions == []

@@ -7,9 +7,10 @@ import httpx
 import pytest
 
 from lab.demo.spark import http, listener_conf
-from tests.e2e.running import Up, free_port
+from tests.e2e.running import Up
 from tests.service.waiting import until
-from tests.suite.asking import CLIENT
+from tests.suite.http_client import CLIENT
+from tests.suite.ports import free_port
 
 pytestmark = pytest.mark.e2e
 

@@ -3,12 +3,12 @@
 import json
 from typing import Any
 
-from tests.fakes.listening import Answer, Listening, Request
+from tests.fakes.http_server import Answer, FakeServer, Request
 
 _SOURCES = ("prometheus", "yesoreyeram-infinity-datasource")
 
 
-class FakeGrafana(Listening):
+class FakeGrafana(FakeServer):
     """Keeps folders and dashboards; asks for a service account's token.
 
     Attributes:

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs
 
 import trustme
 
-from tests.fakes.listening import Answer, Request, Trusted
+from tests.fakes.http_server import Answer, FakeTlsServer, Request
 
 _PATH = re.compile(
     r"/apis/sparkoperator\.k8s\.io/v1beta2/namespaces/(?P<namespace>[^/]+)/sparkapplications"
@@ -51,7 +51,7 @@ def application(name: str, state: str | None = "FAILED", **metadata: object) -> 
     }
 
 
-class FakeKubernetes(Trusted):
+class FakeKubernetes(FakeTlsServer):
     """One API server.
 
     Attributes:

@@ -15,8 +15,8 @@ from urllib.parse import parse_qs
 
 import trustme
 
+from tests.fakes.http_server import Answer, Request
 from tests.fakes.kubernetes import FakeKubernetes, application, status_answer
-from tests.fakes.listening import Answer, Request
 
 Fault = Literal["cut", "cut_in_a_line", "status_410", "expired_page"]
 _PATHS = re.compile(

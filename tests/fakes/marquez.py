@@ -35,7 +35,7 @@ class FakeMarquez:
         is_poison: an event of which this holds is answered 500, and not stored.
         lost_answers: so many next events are stored, and the connection closed instead of a 201.
         torn: so many next events are stored, and answered 500.
-        refusals: so many next POSTs are answered 503, storing nothing.
+        rejections: so many next POSTs are answered 503, storing nothing.
         latecomers: one of these is stored between two GETs of events, so that pages shift.
         lineage: status and delay in seconds of a lineage query.
         seen: how often each method, path and status was answered.
@@ -49,7 +49,7 @@ class FakeMarquez:
         self.is_poison: Callable[[Event], bool] = lambda _: False
         self.lost_answers = 0
         self.torn = 0
-        self.refusals = 0
+        self.rejections = 0
         self.latecomers: list[Event] = []
         self.lineage: tuple[int, float] = (200, 0.0)
         self.seen: Counter[tuple[str, str, int]] = Counter()
@@ -94,7 +94,7 @@ class FakeMarquez:
         with self._lock:
             return Counter(row.event["run"]["runId"] for row in self.rows if row.kind == "run")
 
-    def held(self) -> list[Event]:
+    def stored_events(self) -> list[Event]:
         """Every raw row's event, in the order of arrival."""
         with self._lock:
             return [row.event for row in self.rows]
@@ -102,8 +102,8 @@ class FakeMarquez:
     def post(self, body: bytes) -> Answer | None:
         """POST /api/v1/lineage; None: the connection is closed without an answer."""
         with self._lock:
-            if self.refusals:
-                self.refusals -= 1
+            if self.rejections:
+                self.rejections -= 1
                 return Answer(503, b"")
             refused, event = validated(body)
             if refused is not None:

@@ -12,13 +12,13 @@ from typing import Any
 
 import trustme
 
-from tests.fakes.listening import Answer, Request, Trusted
+from tests.fakes.http_server import Answer, FakeTlsServer, Request
 
 _MAX_BYTES = 512_000
 _ACTIONS = {"trigger": "triggered", "acknowledge": "acknowledged", "resolve": "resolved"}
 
 
-class FakePagerDuty(Trusted):
+class FakePagerDuty(FakeTlsServer):
     """One account.
 
     Attributes:

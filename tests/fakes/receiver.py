@@ -6,10 +6,10 @@ import hmac
 import json
 from typing import Any
 
-from tests.fakes.listening import Answer, Listening, Request
+from tests.fakes.http_server import Answer, FakeServer, Request
 
 
-class FakeReceiver(Listening):
+class FakeReceiver(FakeServer):
     """Takes each id once, and only what is signed.
 
     Attributes:

@@ -10,14 +10,14 @@ from datetime import datetime
 from typing import Any
 
 from lineage.process.clock import system_clock, to_micros
-from tests.fakes.listening import Answer, Listening, Request
+from tests.fakes.http_server import Answer, FakeServer, Request
 
 # What rings somebody where mark-up counts, and what a client makes a link of.
 RINGING = re.compile(r"<[!@#]")
 _MAX_BLOCKS, _MAX_TEXT, _MAX_HEADER, _MAX_FIELD = 50, 3_000, 150, 2_000
 
 
-class FakeSlack(Listening):
+class FakeSlack(FakeServer):
     """One workspace.
 
     Attributes:
@@ -42,7 +42,7 @@ class FakeSlack(Listening):
         self.limited: dict[str, int] = {}
         self.errors: dict[str, str] = {}
         self.lost_answers = 0
-        self.rung: list[str] = []
+        self.mentions: list[str] = []
         self._clock = clock
         self._last_ts = 0
         self._methods: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
@@ -151,7 +151,7 @@ class FakeSlack(Listening):
 
     def _wrong_with(self, fields: dict[str, Any]) -> str | None:
         texts = [fields.get("text", ""), *texts_of(fields.get("blocks", []))]
-        self.rung += [text for text in texts if RINGING.search(text)]
+        self.mentions += [text for text in texts if RINGING.search(text)]
         if len(fields.get("text", "")) > 40_000:
             return "msg_too_long"
         return None if fits(fields.get("blocks", [])) else "invalid_blocks"

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from tests.fakes.marquez import FakeMarquez, minutes, run_event
-from tests.suite.asking import CLIENT
+from tests.suite.http_client import CLIENT
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 _JSON = {"Content-Type": "application/json"}

@@ -10,7 +10,7 @@ import trustme
 from tests.fakes.pagerduty import FakePagerDuty
 from tests.fakes.receiver import FakeReceiver
 from tests.fakes.slack import FakeSlack, fits
-from tests.suite.asking import CLIENT
+from tests.suite.http_client import CLIENT
 
 
 def _section(text: str) -> dict[str, object]:

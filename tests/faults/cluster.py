@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ import pyspark
 
 from slis.spark.session_settings import JVM
 from tests.service.waiting import until
+from tests.suite.ports import free_port
 
 _SPARK = Path(pyspark.__file__).parent
 _MEMORY = "512m"  # the least that an executor takes
@@ -26,12 +26,11 @@ class Cluster:
         folder.mkdir()
         self._folder = folder
         self._added = self._lost = 0
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
+        port = free_port()
         self.url = f"spark://127.0.0.1:{port}"
         given = "--host", "127.0.0.1", "--port", f"{port}", "--webui-port", "0"
         self._master = self._start("master", f"{_DEPLOY}.master.Master", *given)
-        until(lambda: "started" in self.log("master").lower(), told=lambda: self.log("master"))
+        until(lambda: "started" in self.log("master").lower(), describe=lambda: self.log("master"))
         self.workers = [self.add_worker(f"worker-{number}") for number in range(workers)]
 
     def add_worker(self, name: str) -> subprocess.Popen[bytes]:
@@ -40,7 +39,7 @@ class Cluster:
         given = "--host", "127.0.0.1", "--webui-port", "0", *size, self.url
         worker = self._start(name, f"{_DEPLOY}.worker.Worker", *given)
         registered = "Successfully registered with master"
-        until(lambda: registered in self.log(name), told=lambda: self.log(name))
+        until(lambda: registered in self.log(name), describe=lambda: self.log(name))
         return worker
 
     def submit(
@@ -89,7 +88,7 @@ class Cluster:
         def found() -> list[int]:
             return [place for place in range(len(self.workers)) if self._executors(place)]
 
-        return until(found, told=lambda: self.log("master"))[0]
+        return until(found, describe=lambda: self.log("master"))[0]
 
     def _executors(self, place: int) -> list[int]:
         argv = ["pgrep", "-P", f"{self.workers[place].pid}", "-f", "CoarseGrained"]

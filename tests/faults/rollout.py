@@ -14,7 +14,7 @@ import httpx
 
 from tests.collector.running import ROOT
 from tests.service.commandline import environ
-from tests.suite.asking import CLIENT
+from tests.suite.http_client import CLIENT
 
 LATE_SECONDS = 1.0  # until each node knows a changed EndpointSlice
 _LOOK_SECONDS = 0.1

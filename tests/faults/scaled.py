@@ -83,7 +83,7 @@ class Scaled:
         """Start a driver, and wait until its executors may read; before, it reads by itself."""
         name = f"driver-{len(self._drivers)}"
         self._drivers.append(self._cluster.submit(name, self._environment))
-        until(lambda: "spark_opened" in self.log(), told=self.log)
+        until(lambda: "spark_opened" in self.log(), describe=self.log)
 
     def log(self) -> str:
         """Return what the newest driver has written; it must not have ended."""
@@ -114,6 +114,8 @@ class Scaled:
         number = len(self._drivers) - 2
         woken = self._drivers[number]
         os.killpg(woken.pid, signal.SIGCONT)
-        until(lambda: woken.poll() is not None, told=lambda: self._cluster.log(f"driver-{number}"))
+        until(
+            lambda: woken.poll() is not None, describe=lambda: self._cluster.log(f"driver-{number}")
+        )
         assert woken.returncode != 0
         assert "another pipeline" in self._cluster.log(f"driver-{number}")

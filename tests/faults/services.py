@@ -101,7 +101,7 @@ class Services:
 
     def wait(self, condition: Callable[[], object]) -> None:
         """Wait for a condition, and note evaluations meanwhile."""
-        until(lambda: self.evaluate() or condition(), told=self.logs)
+        until(lambda: self.evaluate() or condition(), describe=self.logs)
 
     def disturb(
         self,
@@ -117,12 +117,12 @@ class Services:
             has_worked: where given, the next leader is answered, and killed when this is true.
         """
         seen = taken()
-        until(lambda: self.leader() and taken() > seen, told=self.logs)
-        first = until(self.leader, told=self.logs)
+        until(lambda: self.leader() and taken() > seen, describe=self.logs)
+        first = until(self.leader, describe=self.logs)
         began = time.monotonic()
         self.signal(first, signal.SIGSTOP)
         seen = taken()
-        second = until(lambda: self.leader(but=(first,)), told=self.logs)
+        second = until(lambda: self.leader(but=(first,)), describe=self.logs)
         sys.stdout.write(f"{first} paused: {second} leads after {time.monotonic() - began:.1f} s\n")
         if has_worked:
             resume()

@@ -57,7 +57,7 @@ def _disturb(scaled, sender, engine, part, after_seconds):
     # No producer waits for what is broken: each event is acknowledged.
     sender.post(_AFTER)
     fault.recover()
-    until(lambda: landed(engine) == expected, told=scaled.log)
+    until(lambda: landed(engine) == expected, describe=scaled.log)
     fault.check()
     assert landed(engine) == expected
     took = time.monotonic() - over

@@ -22,7 +22,7 @@ from tests.faults.comparing import landed, read_lake
 from tests.faults.releases import Roles, extract_release
 from tests.service.commandline import ROOT
 from tests.service.waiting import until
-from tests.suite.asking import CLIENT
+from tests.suite.http_client import CLIENT
 
 _SHORT = "tests/lineage/catalog/test_partition_upgrade.py::test_a_stored_catalog_keeps_its_rows"
 pytestmark = [pytest.mark.faults, pytest.mark.nightly(short=_SHORT)]
@@ -123,7 +123,7 @@ def _migrate_under_load(roles, load, engine):
     sys.stdout.write(f"migrated in {took:.1f} s, after {before} events\n")
     load.wait_for(_SOME)
     # The pipeline goes on with statements of the release before; the service says why it does not.
-    until(lambda: landed(engine)[0] >= before + _SOME, told=lambda: roles.log("pipeline"))
+    until(lambda: landed(engine)[0] >= before + _SOME, describe=lambda: roles.log("pipeline"))
     answer = roles.ask("/readyz")
     assert (answer.status_code, roles.ask("/livez").status_code) == (503, 200)
     assert "it was upgraded by a newer release" in answer.text
@@ -137,7 +137,7 @@ def test_an_upgrade_under_load_loses_no_event(roles, load, postgres, tmp_path):
         roles.start(role, before)
     roles.wait_until_ready()
     load.start()
-    until(lambda: _has_landed(engine, _SOME), told=lambda: roles.log("pipeline"))
+    until(lambda: _has_landed(engine, _SOME), describe=lambda: roles.log("pipeline"))
 
     _migrate_under_load(roles, load, engine)
     for role in _ROLES:
@@ -146,7 +146,7 @@ def test_an_upgrade_under_load_loses_no_event(roles, load, postgres, tmp_path):
     roles.wait_until_ready()
     load.wait_for(_SOME)
     load.finish()
-    until(lambda: landed(engine)[0] >= len(load.acked), told=lambda: roles.log("pipeline"))
+    until(lambda: landed(engine)[0] >= len(load.acked), describe=lambda: roles.log("pipeline"))
     until(lambda: (answer := roles.ask("/readyz")) and answer.is_success)
 
     assert landed(engine) == (len(load.acked), 0)

@@ -12,7 +12,7 @@ from tests.faults.collectors import mutant
 from tests.faults.comparing import read_topic
 from tests.faults.pods import Sender, count_shipped
 from tests.service.waiting import until
-from tests.suite.asking import CLIENT
+from tests.suite.http_client import CLIENT
 
 pytestmark = pytest.mark.faults
 

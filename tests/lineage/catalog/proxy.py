@@ -75,7 +75,7 @@ class Proxy:
 
 
 @contextlib.contextmanager
-def proxied(server: URL) -> Iterator[Proxy]:
+def running_proxy(server: URL) -> Iterator[Proxy]:
     """Start a proxy of this database."""
     proxy = Proxy(server)
     try:

@@ -10,7 +10,7 @@ from lineage.catalog import reader as readers
 from lineage.catalog.engine import open_catalog
 from lineage.catalog.postgres import PARAMETERS, Connections, connect
 from lineage.catalog.reader import UnreachableCatalogError, keep_connections, open_reader
-from tests.lineage.catalog.proxy import proxied
+from tests.lineage.catalog.proxy import running_proxy
 from tests.service.waiting import until
 
 pytestmark = pytest.mark.postgres
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.postgres
 @pytest.fixture
 def proxy(postgres_server):
     """Return the address of a proxy before a server that answers."""
-    with proxied(postgres_server.url) as found:
+    with running_proxy(postgres_server.url) as found:
         yield found
 
 

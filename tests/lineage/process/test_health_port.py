@@ -8,14 +8,13 @@ import pytest
 from lineage.process import health
 from lineage.process.health import Health
 from lineage.process.health_port import hang_of, serve, serve_health
+from tests.suite.ports import free_port
 
 
 @pytest.fixture
 def port() -> int:
     """Return a port that is free."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    return free_port()
 
 
 def test_a_role_in_a_container_answers_probes(port, monkeypatch):

@@ -107,12 +107,12 @@ def test_without_escaping_a_name_notifies_a_channel(notifier, slack, monkeypatch
     told = message(root=Root("job", "<!channel>", "shop"))
     notifier.notify(told, "slack:C0000001")
     notifier.run()
-    assert slack.rung == []
+    assert slack.mentions == []
 
     monkeypatch.setattr(slack_blocks, "escape_slack", lambda text, limit: text[:limit])
     notifier.notify(msgspec.structs.replace(told, revision=2), "slack:C0000001")
     notifier.run()
-    assert slack.rung
+    assert slack.mentions
 
 
 def test_list_counts_what_it_leaves_out():

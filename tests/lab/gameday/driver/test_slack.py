@@ -10,7 +10,7 @@ from lab.gameday.received import Receivers
 from lab.gameday.truth import Name
 from service.errors import OccupiedError
 from tests.alerts.notify.messages import message
-from tests.suite.asking import CLIENT
+from tests.suite.http_client import CLIENT
 
 OPENED = message(severity="page", kind="opened", root=Root("job", "load", "shop"))
 

@@ -8,7 +8,7 @@ from tests.fakes.pagerduty import FakePagerDuty
 from tests.fakes.slack import FakeSlack
 
 
-def leading_to(
+def delivery_settings(
     slack: FakeSlack,
     pagerduty: FakePagerDuty,
     folder: Path,

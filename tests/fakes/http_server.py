@@ -48,7 +48,7 @@ class Request(NamedTuple):
         return dict(parse_qsl(self.body.decode()))
 
 
-class Listening:
+class FakeServer:
     """Answers each POST with `answer`; None closes the connection without a word.
 
     Attributes:
@@ -104,7 +104,7 @@ class Listening:
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
-    listening: Listening
+    listening: FakeServer
 
     def handle_error(self, request: object, client_address: object) -> None:
         """A client that gave up, or hung up in the middle, is what some tests are about."""
@@ -121,7 +121,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         """One request, one connection."""
-        listening: Listening = self.server.listening
+        listening: FakeServer = self.server.listening
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         headers = {name.lower(): value for name, value in self.headers.items()}
         asked = urlsplit(self.path)
@@ -167,7 +167,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(b"0\r\n\r\n")
 
 
-class Trusted(Listening):
+class FakeTlsServer(FakeServer):
     """Over TLS, with an authority of its own whom clients are told to trust."""
 
     def __init__(self, authority: trustme.CA) -> None:
