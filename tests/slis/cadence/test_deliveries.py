@@ -1,4 +1,4 @@
-"""Reloads, reruns and gaps that recur: what must neither make nor hide an alarm."""
+"""Reloads, reruns and recurring gaps: they neither cause nor hide an alert."""
 
 import numpy as np
 import pytest
@@ -142,7 +142,7 @@ def test_usual_gaps_of_a_cadence_that_is_over_do_not_recur():
 
 
 def test_retries_of_a_cadence_that_is_over_do_not_recur():
-    """Let a dataset of every second hour become hourly: that it was late by two says nothing."""
+    """Ignore a delay of two hours after a dataset of every second hour became hourly."""
     assert _recurring([2.0] * 50 + [4.0] * 6 + [1.0] * 8, 56) == 1
 
 
@@ -184,7 +184,7 @@ def test_a_rerun_in_a_served_cycle_is_no_delay():
 
 
 def test_a_rerun_puts_no_deadline_off(spark):
-    """Have the same deadlines with a rerun, weeks ago or today, as without one."""
+    """Keep the same deadlines with a rerun, weeks ago or today, as without one."""
     frames = {1: (), 2: (20,), 3: (59,)}
     rows = [
         {"dataset_key": key, "written_at": day(0, second / HOUR)}

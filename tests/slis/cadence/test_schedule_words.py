@@ -47,7 +47,7 @@ def test_a_limit_says_the_schedule_and_the_deadline_in_words(texts, key, words):
 
 
 def test_a_duration_is_in_its_largest_unit():
-    """Have one decimal where there is one."""
+    """Show one decimal unless the value is whole."""
     assert [duration(value) for value in (0.4, 90, 5_400, 129_600)] == [
         "0 s",
         "1.5 min",

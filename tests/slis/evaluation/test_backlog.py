@@ -1,4 +1,4 @@
-"""Note with an evaluation how far it is behind."""
+"""Backlog of an evaluation: the time by which it is behind."""
 
 from datetime import timedelta
 

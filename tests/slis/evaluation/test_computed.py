@@ -10,7 +10,7 @@ def _kept(spark) -> set[str]:
 
 
 def test_a_frame_is_computed_once_and_its_rows_are_freed(spark):
-    """Check that what is made of it neither computes it again nor holds its plan."""
+    """Free its rows: derived frames neither compute it again nor keep its plan."""
     before, calls = _kept(spark), spark.sparkContext.accumulator(0)
 
     def count(batches):

@@ -1,4 +1,4 @@
-"""State of a dataset that is shown first: marked at each change, for all lists and counts."""
+"""Mark of the state of a dataset that is shown first, for all lists and counts."""
 
 import pyarrow as pa
 import pytest
@@ -41,7 +41,7 @@ def test_the_most_severe_state_is_marked_and_of_the_good_ones_the_youngest(catal
 
 @pytest.mark.postgres_nightly
 def test_the_mark_moves_with_the_states(catalog):
-    """One is marked after every change, also where the one that was marked is gone."""
+    """Mark one state after every change, also where the marked one is gone."""
     elsewhere = _state("M1", "good", dataset=8)
     moves = [
         _change(catalog, _state("M1", "good"), _state("M2", "bad"), elsewhere),
@@ -62,7 +62,7 @@ def _judged(*states: tuple[str, str]) -> pa.Table:
 
 
 @pytest.mark.usefixtures("spark")  # which parses the names of types
-def test_what_was_good_once_is_known_to_have_been(catalog, at):
+def test_a_dataset_that_was_good_once_is_known(catalog, at):
     """Distinguish a gap that was there from the beginning from lineage that stopped."""
     seen = []
     for hour, (coverage, freshness) in enumerate(

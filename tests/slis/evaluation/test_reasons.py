@@ -1,4 +1,4 @@
-"""Reasons: each dataset that is not good has the first one that holds, in words."""
+"""Reasons: each dataset that is not good has the first one that applies, in words."""
 
 from typing import Any, NamedTuple
 
@@ -51,7 +51,7 @@ def _of(states, scene):
 
 @pytest.fixture(scope="module")
 def without_gaps(spark):
-    """Return the states of all scenes while nothing of ours was silent."""
+    """Return the states of all scenes without an ingestion gap."""
     return _states(spark, *_SCENES)
 
 
@@ -255,8 +255,8 @@ _FAILED_IN_A_GAP = Scene(
 )
 
 
-def test_what_our_own_gaps_explain_says_so_before_any_other_reason(spark, without_gaps, with_lag):
-    """Pipeline lag and ingestion gaps come first, and make the state unknown."""
+def test_own_gaps_come_before_any_other_reason(spark, without_gaps, with_lag):
+    """Prefer pipeline lag and ingestion gaps, which make the state unknown."""
     silence = "ingestion", day(9, 17), day(9, 19)
     with_silence = _states(spark, _FAILED_IN_A_GAP, silent=[silence])
 
@@ -276,7 +276,7 @@ _READ_ONLY = Scene(
 
 
 def test_coverage_is_unknown_while_we_may_have_lost_the_write(without_gaps, with_lag):
-    """Count events that have not landed: the only write of the window may be among them."""
+    """Include events that have not landed: the only write of the window may be among them."""
     lagging = with_lag[71, "M1"]
 
     assert without_gaps[71, "M1"].state == "bad"
@@ -302,7 +302,7 @@ _LOGS = Scene(
 
 
 def test_evidence_names_what_events_leave_out(without_gaps):
-    """A failure that the events call a success; a job that its event logs show did not run."""
+    """Report a failure that events call a success, and a job that did not run by its event logs."""
     states = _of(without_gaps, _LOGS)
 
     written = "last written 2026-11-09 00:00:00 UTC by run run-8 of job"
@@ -340,7 +340,7 @@ _LOGS_READ_ONCE = Scene(
 def test_logs_that_were_last_read_before_the_deadline_do_not_show_that_a_job_is_missing(
     without_gaps,
 ):
-    """The folder's key expired, or reading was switched off: whether the job ran is unknown."""
+    """Report unknown: the folder's key expired, or reading was switched off."""
     found = {key: without_gaps[key, "M2"].reason for key in _READ_AT}
 
     assert found == {91: "silent", 92: "silent", 93: "silent", 94: "job_missing"}
@@ -414,8 +414,8 @@ _LEARNING = Scene(
 )
 
 
-def test_a_dataset_that_is_learned_says_by_when_it_is_due(without_gaps):
-    """Say that there is no write only where there is none."""
+def test_a_learning_dataset_shows_its_deadline(without_gaps):
+    """Report that there is no write only where there is none."""
     states = _of(without_gaps, _LEARNING)
 
     assert {key: states[key, "M2"].evidence for key in (111, 112)} == {

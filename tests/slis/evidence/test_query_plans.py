@@ -1,4 +1,4 @@
-"""Query plans of each minute's or scrape's queries: none reads months of rows."""
+"""Query plans of the queries of each minute or scrape: none reads months of rows."""
 
 import pytest
 from sqlalchemy import text
@@ -60,7 +60,7 @@ def test_no_query_reads_a_table_whole(connection):
 
 
 def test_each_index_is_needed(connection):
-    """Without it, the same queries read `execution` or `run` whole."""
+    """Drop the index: the same queries then read `execution` or `run` whole."""
     for index in ("execution_unsettled", "run_evidence", "run_root_job", "run_leaf_job"):
         connection.execute(text(f"DROP INDEX {index}"))
 

@@ -1,4 +1,4 @@
-"""M5 of datasets: who is read though no write is known, in a catalog of rows."""
+"""M5 of datasets that are read though no write is known, in a catalog of rows."""
 
 from datetime import timedelta
 

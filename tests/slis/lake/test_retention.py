@@ -1,4 +1,4 @@
-"""Retention hides days of the lake first, and deletes their files later."""
+"""Retention: it hides days of the lake first, and deletes their files later."""
 
 import os
 import shutil
@@ -46,7 +46,7 @@ def test_days_past_their_retention_go(writer):
 
 @pytest.mark.parametrize("ahead", [2, 9, 9_999])
 def test_a_day_that_has_not_come_is_deleted_in_its_turn(writer, ahead):
-    """Events of a clock that was ahead are kept under today."""
+    """Store events of a clock ahead under today."""
     lay(writer, event_row(4, NOON + ahead * _DAY))
 
     assert retention.date_back(writer, NOON.date()) == 1
@@ -103,7 +103,7 @@ def test_retention_frees_a_full_disk(small_disk, embedded, leave):
 def test_a_disk_that_fills_during_a_compaction_gets_its_room_back(
     small_disk, embedded, monkeypatch
 ):
-    """Others write to it as well: what was free before may be gone."""
+    """Release the room, although other programs write to the disk as well."""
     writer = writer_of(embedded, small_disk)
     lay(writer, _noise(1, NOON))
     lay(writer, _noise(2, NOON))

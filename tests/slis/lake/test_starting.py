@@ -1,4 +1,4 @@
-"""Check that a pipeline that starts brings the manifest into line with the lake."""
+"""Start of a pipeline: it brings the manifest into line with the lake."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""Merges staged rows into a catalog: batches as Spark leaves them, made without Spark."""
+"""Staged rows for merges: batches as Spark leaves them, made without Spark."""
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
@@ -43,7 +43,7 @@ def staged_run(  # noqa: PLR0913 - by name, each with a default
         kind: START, RUNNING (of a stream that puts out data) or COMPLETE.
         integration: of the job.
         symlinks: the other name of some of these datasets.
-        processing: BATCH or STREAMING; STREAMING of RUNNING, else BATCH, if not given.
+        processing: BATCH or STREAMING; by default STREAMING of RUNNING, else BATCH.
         parent: id of its parent run, if not the root run.
         lifecycle: change of state of the outputs, as `CREATE`.
     """
@@ -140,7 +140,7 @@ def _of_run(event: dict[str, Any]) -> Iterable[tuple[str, dict[str, Any]]]:
         if event["lifecycle"] and event["kind"] == "COMPLETE":
             yield "s_facets", _changed(run_key, name, event["lifecycle"], at)
         for source in sources:
-            yield "s_told_facet", _told(run_key, name, source)
+            yield "s_told_facet", _facet_source(run_key, name, source)
     for name, other in event["symlinks"].items():
         yield "s_link", _link(run_key, name, other, at)
 
@@ -159,7 +159,7 @@ def _io(run_key: int, name: str, direction: str, at: int, *, is_streamed: bool) 
     }
 
 
-def _told(run_key: int, name: str, source: str) -> dict[str, Any]:
+def _facet_source(run_key: int, name: str, source: str) -> dict[str, Any]:
     keys = {"spelling_key": spelling_key("n", name), "facets_key": run_key}
     upstream = {"upstream_spelling_key": spelling_key("n", source)}
     return {**keys, **upstream, "oracle": COLUMN_LINEAGE}

@@ -30,7 +30,7 @@ _FAILED = {**_PASSED, "success": False, "severity": "error", "expected": "0", "a
 def test_each_assertion_knows_when_it_passed_and_how_it_failed_last(
     lander, catalog, at, is_reversed
 ):
-    """Whatever order the results land in; the texts are those of the newest failure."""
+    """Keep the texts of the newest failure, in any order of results."""
     events = [
         _tested(at(8), {**_FAILED, "actual": "9"}, run="r1"),
         _tested(at(9), _PASSED, {"assertion": "row_count", "success": True}, run="r2"),
@@ -46,7 +46,7 @@ def test_each_assertion_knows_when_it_passed_and_how_it_failed_last(
 
 
 def test_the_facet_is_taken_from_the_dataset_too_and_beside_the_same_facets(lander, catalog, at):
-    """Two results beside one schema are two results, and one description."""
+    """Store two results beside one schema as two results and one description."""
     schema = {"schema": {"fields": [{"name": "id", "type": "long"}]}}
     own = {"dataQualityAssertions": {"assertions": [{"assertion": "fresh", "success": False}]}}
     lander.land(
@@ -63,13 +63,13 @@ def test_the_facet_is_taken_from_the_dataset_too_and_beside_the_same_facets(land
 
 
 @pytest.mark.parametrize("raw", ["{", "5", "null", '[{"assertion": "x"}]', '["x"]', "[" * 5_000])
-def test_what_is_no_assertion_is_left_out(raw):
-    """Nothing is made up for a list that is none."""
+def test_an_invalid_list_of_assertions_is_left_out(raw):
+    """Store nothing for a list that is invalid."""
     assert assertions_of(raw) == ()
 
 
 def test_one_odd_assertion_does_not_hide_the_others():
-    """The list is read one by one, and to a bound."""
+    """Read the list entry by entry, up to a bound."""
     raw = [{"success": "maybe"}, *({"assertion": f"a{n}", "success": True} for n in range(300))]
 
     found = assertions_of(json.dumps(raw))

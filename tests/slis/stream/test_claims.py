@@ -1,4 +1,4 @@
-"""Claims of others about a dataset's names: none moves, retires or hides anything of it."""
+"""Claims about datasets of others: none moves, retires or hides a name."""
 
 import pytest
 
@@ -135,7 +135,7 @@ def _symlinks(catalog, *names):  # noqa: ANN002
 @pytest.mark.parametrize("case", _MOVED)
 @pytest.mark.postgres_nightly(but="before-moved")
 def test_claims_of_somebody_else_move_nothing(attacked, at, case):
-    """Whether the policy declares the dataset or not."""
+    """Ignore them, whether the policy declares the dataset or not."""
     name = mine(case)[1]
     names = sorted([name, *(other for _, other, _ in _moving(case))])
 
@@ -153,7 +153,7 @@ def test_claims_of_somebody_else_move_nothing(attacked, at, case):
 
 
 def test_a_claim_made_by_a_writer_of_one_side_only_is_rejected(attacked):
-    """Writing the dataset once gives nobody a right over it."""
+    """Give no right to a job that wrote the dataset once."""
     names = {"b_sided", "mart/sided"}
 
     found = [row for row in rows(attacked, CANONICAL) if set(row) & names]
@@ -175,7 +175,7 @@ def test_a_dataset_is_dropped_by_the_job_that_writes_it_alone(attacked):
 
 @pytest.mark.postgres_nightly
 def test_a_drop_without_a_run_retires_nothing_and_is_listed(attacked):
-    """Whether the policy declares the dataset or not."""
+    """List it, whether the policy declares the dataset or not."""
     names = [mine(case)[1] for case in _NOT_DROPPED]
 
     assert _retired(attacked, _NOT_DROPPED) == []
@@ -183,8 +183,8 @@ def test_a_drop_without_a_run_retires_nothing_and_is_listed(attacked):
 
 
 @pytest.mark.postgres_nightly
-def test_only_a_writer_gives_a_dataset_a_free_name(attacked):
-    """Neither a reader nor an event without a run does, whatever stores the free name."""
+def test_only_a_writer_names_a_dataset_by_a_free_name(attacked):
+    """Reject a reader and an event without a run, in either order."""
     names = [name for _, name in _FREE.values()]
 
     assert _symlinks(attacked, *names) == []
@@ -194,7 +194,7 @@ def test_only_a_writer_gives_a_dataset_a_free_name(attacked):
 
 @pytest.mark.postgres_nightly
 def test_a_free_name_of_a_dataset_gets_no_further_name_by_others(attacked):
-    """The further name was read under its own name, and nobody writes it."""
+    """Reject the further name, which was read under its own name and is written by nobody."""
     tables = [_table(case)[1] for case in _FURTHER]
 
     assert {(name, name) for _, name in _FURTHER.values()} <= {*rows(attacked, CANONICAL)}
@@ -203,7 +203,7 @@ def test_a_free_name_of_a_dataset_gets_no_further_name_by_others(attacked):
 
 @pytest.mark.postgres_nightly
 def test_a_name_that_the_policy_joins_to_a_dataset_is_the_datasets_own(attacked):
-    """Nobody writes the name itself."""
+    """Join the name, although nobody writes it."""
     joined = {(f"a_{case}", mine(case)[1]) for case in _JOINED}
 
     assert joined & {*rows(attacked, CANONICAL)} == {("a_joined_shop", "mart/joined_shop")}
@@ -211,5 +211,5 @@ def test_a_name_that_the_policy_joins_to_a_dataset_is_the_datasets_own(attacked)
 
 @pytest.mark.postgres_nightly(but="after")
 def test_a_name_that_the_policy_keeps_apart_is_no_name_of_a_dataset(attacked):
-    """Whether the writer reports it of an input or of an output."""
+    """Reject it of an input and of an output."""
     assert _symlinks(attacked, *(_table(case)[1] for case in _APART)) == []

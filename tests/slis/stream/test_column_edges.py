@@ -37,8 +37,8 @@ _COPY = '[{"type":"DIRECT","subtype":"IDENTITY"}]'
         ('[{"masking": "true"}]', '[{"masking":true}]'),
     ],
 )
-def test_what_a_facet_says_is_stored_in_one_shape(raw, stored):
-    """Empty values say nothing, and a malformed entry leaves the others as they are."""
+def test_facets_are_stored_in_one_shape(raw, stored):
+    """Drop empty values; a malformed entry leaves the others as they are."""
     assert transformations_of(raw) == stored
 
 
@@ -55,7 +55,7 @@ def test_texts_are_bounded_and_a_secret_at_the_cut_is_redacted():
 
 
 def test_an_older_facet_describes_the_whole_field():
-    """Before the list of transformations, an output field had one type and one description."""
+    """Read the single type and description of older facets."""
     older = ColumnLineage([], "MASKED", "hashed")
 
     assert of_whole_field(older) == '[{"type":"MASKED","description":"hashed"}]'
@@ -85,8 +85,8 @@ _SEEN = [
 
 @pytest.mark.postgres_nightly
 @pytest.mark.parametrize("split", [1, 2, 4])
-def test_the_newest_event_says_how_a_column_is_made(catalogs, split):
-    """Whatever the order of events, and however they are split into batches."""
+def test_the_newest_event_sets_the_transformation(catalogs, split):
+    """Store it in any order of events and any split into batches."""
     results = set()
     for order in list(itertools.permutations(_SEEN))[:: 4 * split]:
         catalog = catalogs()
@@ -101,7 +101,7 @@ def test_the_newest_event_says_how_a_column_is_made(catalogs, split):
 
 @pytest.mark.postgres_nightly
 def test_an_edge_that_moves_to_another_name_keeps_its_newest_transformations(catalog):
-    """Dataset 3 turns out to be dataset 1, upstream of one edge and downstream of another."""
+    """Move dataset 3 to dataset 1, upstream of one edge and downstream of another."""
     for key in (1, 2, 3):
         put_dataset(catalog, key, 0)
     _merge(

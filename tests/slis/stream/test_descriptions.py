@@ -63,11 +63,11 @@ def test_the_newest_description_stays_in_any_order_of_batches(lander, catalog, a
 
 
 def test_tags_of_a_model_reach_what_its_run_writes(lander, catalog, at):
-    """Dbt sends the tags and the meta of a model as tags of its run, under sources of its own."""
+    """Store tags and meta of a dbt model, which dbt sends as tags of its run with own sources."""
     own = _tags(("pii", "true", "DBT"), ("tier", "critical", "DBT_META"), ("client", "1", "OL"))
     of_column = {"tags": {"tags": [{"key": "pii", "value": "no", "source": "X", "field": "id"}]}}
     model = run_event("COMPLETE", at(8), inputs=[("in", of_column)], outputs=["mart"])
-    # Writes the same dataset without tags, in the same batch: it claims none of them.
+    # Writes the same dataset without tags, in the same batch.
     other = run_event("COMPLETE", at(8), run="r2", outputs=["mart"])
     other["job"] = {"namespace": "other", "name": "x"}
     stranger = {"tags": _tags(("pii", "false", None))}

@@ -60,18 +60,18 @@ OF_EVENTS = [
 
 @pytest.mark.parametrize("error", OF_MACHINE, ids=repr)
 def test_a_failure_that_passes_is_of_the_machine(error):
-    """It is waited for: no event is set aside by it."""
+    """Wait, and set no event aside."""
     assert is_of_machine(error)
 
 
 @pytest.mark.parametrize("error", OF_EVENTS, ids=repr)
-def test_any_other_is_of_the_events(error):
-    """Halve their range."""
+def test_any_other_failure_is_of_the_events(error):
+    """Halve the range of the events."""
     assert not is_of_machine(error)
 
 
 def test_a_jvm_that_a_signal_ended_was_stopped_from_outside():
-    """Its own ends, by want of heap or by a crash, are codes of their own."""
+    """Blame the events for the JVM's own ends: no heap, or a crash, by their exit codes."""
     assert [code for code in (-9, -15, 143, 52, 3, 1, -6, -11, 134) if was_stopped(code)] == [
         *(-9, -15, 143)
     ]

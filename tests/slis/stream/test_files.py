@@ -1,4 +1,4 @@
-"""Join files to the datasets of their folders."""
+"""Files, joined to the datasets of their folders."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Check that the job below a root is known: a dbt model, an Airflow task, a Spark application."""
+"""Jobs below a root: a dbt model, an Airflow task, a Spark application."""
 
 from itertools import permutations
 
@@ -80,7 +80,7 @@ def test_each_client_s_job_is_the_one_that_people_know(at):
 
 
 def test_a_run_s_key_does_not_depend_on_its_parent_facet(at):
-    """Clients that send the facet with START only still have one run."""
+    """Store one run, also of clients that send the facet with START only."""
     events = [_event(at(8), "dag.load", "AIRFLOW", "TASK", root=root) for root in (_DAG, None)]
 
     keys = {read(event, at(12)).run.run_key for event in events}
@@ -120,7 +120,7 @@ def test_a_write_has_the_job_that_wrote_last(lander, catalog, at):
 def test_a_parent_that_only_start_names_holds_for_all_events(  # noqa: PLR0913, PLR0917
     lander, catalog, at, order, job, job_type
 ):
-    """Land each event by itself; the result is that of the usual order.
+    """Land each event by itself, with the result of the usual order.
 
     A query of the task `dag.load` has that job once its parent is known.
     """
@@ -142,7 +142,7 @@ def test_a_parent_that_only_start_names_holds_for_all_events(  # noqa: PLR0913, 
 
 @pytest.mark.parametrize("is_alone", [True, False])
 def test_a_task_that_fails_leaves_the_write_of_another(lander, catalog, at, is_alone):
-    """Whether both come in one batch or in two; so does a task that changes the schema."""
+    """Keep it for one batch and for two, and where the task changes the schema."""
     given = {"integration": "AIRFLOW", "job_type": "TASK", "root": _DAG}
     altered = ("out", {"lifecycleStateChange": {"lifecycleStateChange": "ALTER"}})
     events = [
@@ -158,7 +158,7 @@ def test_a_task_that_fails_leaves_the_write_of_another(lander, catalog, at, is_a
 
 
 def test_a_root_that_knows_the_write_already_keeps_it_once(lander, catalog, at):
-    """Another run of the DAG wrote the same dataset before the first run's parent was known."""
+    """Store the write once: another run of the DAG wrote it before the parent was known."""
     given = {"integration": "AIRFLOW", "job_type": "TASK"}
     touched = {"inputs": ["in"], "outputs": ["out"]}
     lander.land(run_event("COMPLETE", at(8), run="t1", job="dag.load", **given, **touched))

@@ -1,4 +1,4 @@
-"""Infer the inputs of what `foreachBatch` writes, by staged rows alone."""
+"""Inputs of the writes of `foreachBatch`, inferred by staged rows alone."""
 
 import pytest
 from sqlalchemy import text

@@ -1,4 +1,4 @@
-"""Check which runs may go on after their root run has ended."""
+"""Runs that may continue after their root run has ended."""
 
 import pytest
 

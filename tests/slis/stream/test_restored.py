@@ -1,4 +1,4 @@
-"""Restored or new catalog: the lake gives what the spool has deleted, each event once."""
+"""Restored or new catalog: the lake provides what the spool has deleted, each event once."""
 
 import shutil
 from unittest.mock import Mock
@@ -95,8 +95,8 @@ def test_a_restored_catalog_gets_each_event_once(  # noqa: PLR0913, PLR0917 - fi
     assert seqs(again, worked_off) == list(range(1, _LAST + 4))
 
 
-def test_what_the_lake_gives_counts_in_no_sli_a_second_time(worked_off, restored, at):
-    """The catalog that was lost counted the lag of these events."""
+def test_events_from_the_lake_count_in_no_sli_again(worked_off, restored, at):
+    """Count no lag again: the lost catalog counted these events."""
     prune_spool(worked_off / "spool.db", 10, at(12))
     again = restored(0)
 
@@ -118,10 +118,10 @@ def test_what_the_lake_gives_counts_in_no_sli_a_second_time(worked_off, restored
     ],
     ids=str,
 )
-def test_what_neither_has_is_named_and_the_rest_lands(  # noqa: PLR0913, PLR0917 - fixtures
+def test_a_missing_range_is_reported_and_the_rest_lands(  # noqa: PLR0913, PLR0917 - fixtures
     catalog, worked_off, restored, at, lost, missing
 ):
-    """A message gives the range; what fell due between its neighbours is unknown."""
+    """Log the missing range; states between its neighbours are unknown."""
     prune_spool(worked_off / "spool.db", 11, at(12))
     writer = writer_of(catalog, worked_off)
     for folder in [visible(writer)[place] for place in lost]:
@@ -145,7 +145,7 @@ def test_what_neither_has_is_named_and_the_rest_lands(  # noqa: PLR0913, PLR0917
 
 
 def test_numbers_that_repeats_used_up_are_not_missing(catalog, worked_off, at):
-    """A repeat takes a number and leaves no row."""
+    """Allow for repeats, which take a number and leave no row."""
     prune_spool(worked_off / "spool.db", _LAST, at(12))
     with capture_logs() as logged:
         spool(worked_off / "spool.db", [], received_at=at(12), skip=5)

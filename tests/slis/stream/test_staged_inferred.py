@@ -1,4 +1,4 @@
-"""Infer the inputs of runs from facets, by staged rows alone."""
+"""Inputs inferred from facets, by staged rows alone."""
 
 from itertools import permutations
 

@@ -1,4 +1,4 @@
-"""Tasks of the pipeline that write at once, on a server that would let them."""
+"""Tasks of the pipeline that write at once, on a server that allows it."""
 
 import threading
 from collections.abc import Callable
@@ -23,7 +23,7 @@ _CRITICAL = parse("datasets: [{match: n/db.t, tier: critical}]")
 
 
 class _Beside:
-    """Something that runs in a thread of its own, until it has to wait for what runs here."""
+    """Call in a thread of its own, which runs until it waits for this thread."""
 
     def __init__(self, catalog: Engine, task: Callable[[], object]) -> None:
         self._catalog = catalog
@@ -38,7 +38,7 @@ class _Beside:
             self.failures.append(error)
 
     def begin(self) -> None:
-        """Return as soon as it waits, or has ended."""
+        """Return as soon as the call waits, or has ended."""
         self._thread.start()
         until(lambda: rows(self._catalog, _WAITING) != [(0,)] or not self._thread.is_alive())
 
@@ -74,7 +74,7 @@ def _written(now: datetime, run: str) -> Event:
 def test_a_dataset_is_folded_while_an_evaluation_writes(  # noqa: PLR0913, PLR0917 - fixtures
     spark, lander, catalog, at, monkeypatch, judged
 ):
-    """An evaluation takes rows in the opposite order of the batch; a declared name stays."""
+    """Take rows in the opposite order of the batch; a declared name stays."""
     lander.land(_written(at(9), "r1"))
     evaluate(spark, catalog, DEFAULT, at(12))
     policy, hours, dataset = judged

@@ -20,7 +20,7 @@ _SQL = "INSERT INTO core.t SELECT * FROM raw.a JOIN raw.b USING (id)"
 
 @pytest.fixture
 def lander(catalog, tmp_path, at):
-    """Lands batches in the catalog at noon."""
+    """Return a lander of batches at noon."""
     return Lander(catalog, tmp_path, at(12))
 
 
@@ -47,9 +47,9 @@ _CHECKS = """
 def test_a_table_that_the_sql_reads_and_the_events_do_not_name_is_missing(
     spark, catalog, lander, at
 ):
-    """Judge an edge that both name as good: a text is another witness than the inputs.
+    """Judge an edge that both name as good: the text is another witness than the inputs.
 
-    Whichever event of a run comes first: r1 begins with its START, r2 with its COMPLETE.
+    Events come in any order: r1 begins with its START, r2 with its COMPLETE.
     """
     lander.land(run_event("COMPLETE", at(7), run="r0", inputs=["raw.b"], outputs=["other"]))
     starts, ends = {}, {}
@@ -102,7 +102,7 @@ def test_each_distinct_text_is_kept_once_until_it_is_parsed(spark, catalog, land
     long, broken = sorted(row[2] for row in found if row[2])[::-1]
     assert long == "longer than 65,536 characters"
     assert broken.endswith("no SQL of its dialect")
-    # The one whose run did not end yet waits.
+    # The text of the run that has not ended waits.
     assert _asked(catalog, "SELECT count(*) FROM sql_run") == [(1,)]
 
 
@@ -114,7 +114,7 @@ _NAMES_INPUT = """
 
 
 def test_a_run_that_names_no_inputs_has_those_that_its_sql_reads(spark, catalog, lander, at):
-    """M1 waits for the SQL; the SQL proves no edge that is known by it alone."""
+    """Wait with M1 for the SQL, which proves no edge that is known by it alone."""
     query = "INSERT INTO core.t SELECT * FROM raw.a"
     lander.land(
         run_event("COMPLETE", at(7), run="r0", inputs=["raw.a"], outputs=["other"]),

@@ -1,4 +1,4 @@
-"""M3a: what the policy requires of datasets and of the runs that wrote them last."""
+"""M3a: required fields of datasets and of the runs that wrote them last."""
 
 import pytest
 
@@ -28,7 +28,7 @@ def _tallies(judged):
 
 
 def test_a_regulated_dataset_without_a_required_field_is_bad_and_says_what_it_lacks(spark):
-    """Owner, schema and code version are required of it; two of twelve are not known."""
+    """Require owner, schema and code version: two of twelve are not known."""
     judged = _judged(
         spark,
         _REGULATED,
@@ -48,8 +48,8 @@ def test_a_regulated_dataset_without_a_required_field_is_bad_and_says_what_it_la
     )
 
 
-def test_what_is_not_known_of_a_run_is_unknown_and_in_no_total(spark):
-    """The write is known from evidence alone, or nothing is left of its run."""
+def test_a_run_without_details_is_unknown_and_in_no_total(spark):
+    """Return unknown for a write that evidence alone knows, or whose run was deleted."""
     unheard = {"is_reported": False, "code_version": False}
     judged = _judged(
         spark,
@@ -62,7 +62,7 @@ def test_what_is_not_known_of_a_run_is_unknown_and_in_no_total(spark):
 
 
 def test_a_dataset_that_was_never_written_has_no_run_to_know_of(spark):
-    """Its owner and schema are required all the same."""
+    """Require owner and schema all the same."""
     judged = _judged(
         spark, _REGULATED, [{"dataset_key": 1, "is_written": False, "code_version": None}]
     )
@@ -74,12 +74,12 @@ def test_a_dataset_that_was_never_written_has_no_run_to_know_of(spark):
     "rows", [[], [{"dataset_key": 1, "is_regulated": False}]], ids=["none", "not regulated"]
 )
 def test_where_nothing_is_required_there_is_no_sample(spark, rows):
-    """No row at all: neither 100 % nor 0 %."""
+    """Return no row: neither 100 % nor 0 %."""
     assert _tallies(_judged(spark, _REGULATED, rows)) == []
 
 
 def test_a_tier_is_counted_by_itself_and_a_regulated_dataset_only_as_regulated(spark):
-    """A regulated dataset needs what its tier needs too; others of the tier have no state."""
+    """Require the fields of the tier too; other datasets of the tier have no state."""
     requirements = Requirements(regulated=("owner",), critical=("version",), optional=("schema",))
     judged = _judged(
         spark,
@@ -101,7 +101,7 @@ def test_a_tier_is_counted_by_itself_and_a_regulated_dataset_only_as_regulated(s
 
 
 def test_a_run_without_events_would_count_as_complete_without_the_rule(spark, monkeypatch):
-    """The guarantee, taken away: every field of a run is then held to be known."""
+    """Remove the guarantee: every field of a run then counts as known."""
     monkeypatch.setattr(module, "_is_known", lambda _field: module.F.expr("true"))
     judged = _judged(spark, _REGULATED, [{"dataset_key": 1, "is_reported": False}])
 

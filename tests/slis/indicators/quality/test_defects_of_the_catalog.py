@@ -30,7 +30,7 @@ def _tested(at, run, *, success):
 
 @pytest.mark.postgres_nightly
 def test_a_dataset_is_bad_by_its_facts_until_they_are_put_right(spark, catalog, tmp_path, at):
-    """Schema and test at once; then a release, and a test that passes."""
+    """Report schema and test at once; clear them by a release and a passed test."""
     lander = Lander(catalog, tmp_path, at(12))
     lander.land(_written(at(7), "r1", "v1", "ab"), _written(at(8), "r2", "v1", "abc"))
     lander.land(_tested(at(9), "r3", success=False))

@@ -28,25 +28,25 @@ def test_a_failed_assertion_is_shown_by_name_column_and_figures(spark):
 
 
 def test_a_later_success_clears_it_and_an_earlier_one_does_not(spark):
-    """Of the same assertion."""
+    """Clear by a later success of the same assertion only."""
     assert _found(spark, {"last_passed_at": day(1, 10)}) == []
     assert len(_found(spark, {"last_passed_at": day(1, 8)})) == 1
 
 
 def test_a_warning_and_a_failure_of_last_week_make_nothing_bad(spark):
-    """A test that nobody runs any more says nothing of now; one that failed later has not yet."""
+    """Ignore a test that no longer runs, and one whose failure is later than now."""
     assert _found(spark, {"severity": "warn"}) == []
     assert _found(spark, {}, at=(day(1, 8), day(8, 8), day(8, 10))) == _found(spark, {})
 
 
 def test_no_test_gives_no_row(spark):
-    """Nothing is good because nobody tested."""
+    """Return no row: a dataset without tests is not good."""
     assert _found(spark) == []
     assert defect_states(frame(spark, DEFECTS, [])).collect() == []
 
 
 def test_only_the_newest_failures_are_named(spark):
-    """A suite of hundreds does not fill the page."""
+    """Bound the list: a suite may have hundreds of tests."""
     many = [{"column_name": f"c{n}", "last_failed_at": day(1, 9, n)} for n in range(7)]
     (evidence,) = _found(spark, *many)
 
@@ -55,7 +55,7 @@ def test_only_the_newest_failures_are_named(spark):
 
 
 def test_the_first_reason_is_the_state_and_the_others_stand_beside_it(spark):
-    """One reason per dataset, by the definition's order; all of the evidence."""
+    """Return one reason per dataset, in the order of the definition, with all evidence."""
     rows = [
         {"as_of": day(1), "dataset_key": 1, "reason": "assertion_failed", "evidence": "b"},
         {"as_of": day(1), "dataset_key": 1, "reason": "schema_mismatch", "evidence": "a"},
@@ -69,7 +69,7 @@ def test_the_first_reason_is_the_state_and_the_others_stand_beside_it(spark):
 
 @pytest.mark.parametrize("days", [0])
 def test_without_the_days_that_it_stands_a_failure_would_go_unseen(spark, monkeypatch, days):
-    """The guarantee, taken away."""
+    """Remove the guarantee."""
     monkeypatch.setattr(module, "STANDS_DAYS", days)
 
     assert _found(spark, {}) == []

@@ -26,12 +26,12 @@ def test_a_new_input_is_shown_with_the_job_and_since_when(spark):
 
 
 def test_a_dataset_that_is_new_itself_has_no_new_input(spark):
-    """Seven writes are no history that anything could be new against."""
+    """Report nothing: seven writes are too short a history."""
     assert _found(spark, {"writes_before": 7}) == {}
 
 
 def test_it_stands_for_a_week_and_nothing_new_gives_no_row(spark):
-    """Report it from its first sight on, not before."""
+    """Report it from its first read on, not before."""
     assert set(_found(spark, {}, at=day(15, 23))) == {1}
     assert _found(spark, {}, at=day(16, 1)) == {}
     assert _found(spark, {}, at=day(8)) == {}
@@ -39,7 +39,7 @@ def test_it_stands_for_a_week_and_nothing_new_gives_no_row(spark):
 
 
 def test_without_the_bound_on_its_history_any_first_run_would_be_unexpected(spark, monkeypatch):
-    """The mutant."""
+    """Run the mutant."""
     monkeypatch.setattr(module, "LEAST_WRITES", 0)
 
     assert set(_found(spark, {"writes_before": 0})) == {1}
