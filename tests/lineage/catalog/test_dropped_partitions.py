@@ -1,4 +1,4 @@
-"""Retention drops ranges that are over, and leaves the rows that deleting would leave."""
+"""Retention by partitions: it drops expired ranges, and leaves the rows that deletes leave."""
 
 import threading
 
@@ -33,7 +33,7 @@ DAYS = {"event_days": 7, "write_days": 180, "audit_days": 400}
 DAYS |= {"history_days": 400, "access_days": 400}
 _SLOW = {"limit_seconds": 1, "cadence_class": "periodic", "cadence_seconds": 30 * 86_400}
 _SLOW |= {"gaps": 9, "explanation": "", "learned_at": 0}
-_OLD = 300  # days; such a write goes, unless a rule keeps it
+_OLD = 300  # days; such a write is deleted, unless a rule keeps it
 
 
 def _clear(catalog):
@@ -65,7 +65,7 @@ def _write(key, at, root):
     return key, root, row["bucket"], at
 
 
-def test_a_range_goes_as_a_whole(catalog):
+def test_a_range_is_dropped_as_a_whole(catalog):
     """Keep eight days of events in both databases: seven, and the rest of the first."""
     if catalog.dialect.name == "postgresql":
         for days in range(10):
@@ -78,7 +78,7 @@ def test_a_range_goes_as_a_whole(catalog):
 
 
 @_postgres
-def test_days_that_are_over_are_dropped(catalog):
+def test_expired_days_are_dropped(catalog):
     """Drop their tables, and not only their rows."""
     for days in (9, 8, 7):
         make_partition(catalog, "event", ago(days))
@@ -91,7 +91,7 @@ def test_days_that_are_over_are_dropped(catalog):
 
 
 @_postgres
-def test_what_the_rule_keeps_of_a_range_stays(catalog):
+def test_rows_that_a_rule_keeps_are_moved(catalog):
     """Move a dataset's first write, and all of a slow one, to the default partition."""
     _fill(catalog)
     put_datasets(catalog, 2)
@@ -190,7 +190,7 @@ def _die(*_given):  # noqa: ANN002
 
 
 @_postgres
-def test_a_range_that_somebody_detached_is_left_to_them(catalog):
+def test_a_detached_range_is_left_alone(catalog):
     """Leave the table in which an operator keeps a day."""
     make_partition(catalog, "event", ago(9))
     with write_transaction(catalog) as connection:
@@ -202,7 +202,7 @@ def test_a_range_that_somebody_detached_is_left_to_them(catalog):
 
 
 @_postgres
-def test_who_reads_for_hours_delays_no_batch(catalog, monkeypatch):
+def test_a_reader_of_hours_delays_no_batch(catalog, monkeypatch):
     """Let a backup lock each table: batches land meanwhile, and the range goes later."""
     monkeypatch.setattr(partitions, "_TRIES", 2)
     monkeypatch.setattr(partitions, "_LOCK_MILLISECONDS", 50)
@@ -224,7 +224,7 @@ def _clear_partitions(catalog):
 
 
 @_postgres
-def test_a_batch_in_flight_is_waited_for(catalog):
+def test_a_drop_waits_for_a_batch_in_flight(catalog):
     """Let it write to the range that is about to go: the turn of the batch comes first."""
     _fill(catalog)
     earlier = ago(_OLD) - 60
@@ -240,7 +240,7 @@ def test_a_batch_in_flight_is_waited_for(catalog):
 
 
 @_postgres
-def test_batches_land_while_ranges_go(catalog):
+def test_batches_land_while_ranges_are_dropped(catalog):
     """Forty days are dropped: each batch lands, and none of its rows is lost."""
     for days in range(8, 48):
         make_partition(catalog, "event", ago(days))
@@ -270,7 +270,7 @@ def test_batches_land_while_ranges_go(catalog):
     assert _tables(catalog, "event_2%") == []
 
 
-# Around the ends of what is kept, and of ranges.
+# Times around the limits of retention and of ranges.
 _AGES = st.sampled_from([-9, -2, 0, 7, 8, 9, 180, 201, 202, 203, 204, 210, 300, 301, 560, 700])
 _WRITES = st.lists(st.tuples(st.integers(1, 4), _AGES, st.sampled_from("ab")), max_size=15)
 

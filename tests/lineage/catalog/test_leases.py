@@ -1,4 +1,4 @@
-"""Leases in the catalog: one process leads, and what another one writes as the leader is undone."""
+"""Leases in the catalog: one process leads, and writes of a former leader are undone."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -75,7 +75,7 @@ def test_the_next_leader_begins_a_new_epoch(catalog):
 
 
 def test_a_former_leader_writes_nothing(catalog):
-    """Whenever it wakes: its transactions are undone, those of the leader are not."""
+    """Undo its transactions at any wake-up; those of the leader stay."""
     former = _leading(catalog, _take(catalog, "a"))
     _write(former, "as the leader")
     _expire(catalog)

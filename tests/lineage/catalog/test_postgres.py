@@ -25,7 +25,7 @@ def proxy(postgres_server):
 
 @pytest.fixture
 def kept(proxy, monkeypatch):
-    """Return the proxy's URL, of which this process keeps two connections."""
+    """Return the URL of the proxy, with two pooled connections of this process."""
     monkeypatch.setattr(readers, "_kept", {})
     keep_connections(proxy.url, 2)
     return proxy.url
@@ -42,8 +42,8 @@ def libpq(url):
     return url.replace("postgresql+psycopg:", "postgresql:")
 
 
-def test_a_silent_server_is_unreachable_in_the_middle_of_a_question(kept, proxy):
-    """Mutant: without a limit the thread waits for the kernel's two hours."""
+def test_a_silent_server_is_unreachable_in_the_middle_of_a_query(kept, proxy):
+    """Run the mutant: without a limit the thread waits for the kernel's two hours."""
     with open_reader(kept, seconds=0.5) as reader:
         assert reader.rows("SELECT 1") == [(1,)]
         proxy.stall()
@@ -51,7 +51,7 @@ def test_a_silent_server_is_unreachable_in_the_middle_of_a_question(kept, proxy)
             reader.rows("SELECT 2")
 
 
-def test_a_silent_server_is_unreachable_for_who_comes_next(kept, proxy):
+def test_a_silent_server_is_unreachable_for_the_next_caller(kept, proxy):
     """Find the idle connection silent and make no new one; the next caller fails at once."""
     assert one(kept) == [(1,)]
     proxy.stall()
@@ -72,7 +72,7 @@ def test_a_silent_server_is_unreachable_for_a_command(proxy):
         one(proxy.url)
 
 
-def test_after_a_failover_the_next_question_is_answered(kept, proxy):
+def test_after_a_failover_the_next_query_succeeds(kept, proxy):
     """Break every earlier connection silently."""
     with open_reader(kept) as first, open_reader(kept) as second:
         assert first.rows("SELECT 1") == second.rows("SELECT 1")
@@ -94,7 +94,7 @@ def test_after_a_failover_the_next_transaction_succeeds(proxy):
 
 
 def test_a_transaction_on_a_connection_that_was_cut_fails_by_an_error_of_sqlalchemy(proxy):
-    """Roles wait for the catalog by the kind of the error; the next transaction succeeds."""
+    """Wait for the catalog by the kind of the error; the next transaction succeeds."""
     engine = open_catalog(proxy.url)
     with engine.connect() as connection:
         connection.execute(text("SELECT 1"))

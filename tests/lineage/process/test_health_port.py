@@ -1,4 +1,4 @@
-"""Check the port on which a role of a container says whether it is alive and ready."""
+"""Health port of a role in a container: liveness and readiness."""
 
 import socket
 
@@ -18,7 +18,7 @@ def port() -> int:
 
 
 def test_a_role_in_a_container_answers_probes(port, monkeypatch):
-    """Ask before, while and after a part fails."""
+    """Probe before, while and after a part fails."""
     monkeypatch.setenv("LINEWARD_HEALTH_PORT", str(port))
     role = Health()
 
@@ -46,7 +46,7 @@ def test_a_role_that_hangs_is_not_alive():
 
 
 def test_a_role_of_lineward_up_serves_no_port(port, monkeypatch):
-    """Check that roles with one environment do not fight for one port."""
+    """Serve nothing: roles of one environment would compete for one port."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
     monkeypatch.setenv("LINEWARD_HEALTH_PORT", str(port))
     monkeypatch.setenv(health.VARIABLE, str(theirs.detach()))

@@ -15,29 +15,29 @@ from tests.lineage.graph.cache.test_snapshot import add
 
 
 class Hand:
-    """Return a clock that stands until it is moved."""
+    """Clock that stands still until it is moved."""
 
     def __init__(self) -> None:
         self.at = 100.0
 
     def __call__(self) -> float:
-        """Now, in seconds."""
+        """Return the time in seconds."""
         return self.at
 
 
 @pytest.fixture
 def hand() -> Hand:
-    """Return the graph at some instant."""
+    """Return the clock of the cache."""
     return Hand()
 
 
 def url_of(catalog):
-    """Return the walk as the service gets it."""
+    """Return the URL of the catalog, as the service gets it."""
     return catalog.url.render_as_string(hide_password=False)
 
 
 def asked(catalog, hand):
-    """Over this catalog, and read once."""
+    """Return the cached graph of this catalog, after one read."""
     live = LineageCache(url_of(catalog), hand)
     live.current()
     live.wait()
@@ -49,8 +49,8 @@ def ends(snapshot):
     return [end for _, end in snapshot.walked("downstream", [1], 1, 9).ends()]
 
 
-def test_the_first_who_asks_has_none_and_the_next_has_it(embedded, hand):
-    """Nobody waits for it to be read."""
+def test_the_second_query_is_the_first_with_a_graph(embedded, hand):
+    """Return no graph to the first query, which does not wait for the read."""
     add(embedded, (1, 2, 1))
     live = LineageCache(url_of(embedded), hand)
 
@@ -60,7 +60,7 @@ def test_the_first_who_asks_has_none_and_the_next_has_it(embedded, hand):
     assert ends(live.current()) == [2]
 
 
-def test_while_it_is_asked_for_it_is_a_second_behind(embedded, hand):
+def test_a_used_graph_is_a_second_behind(embedded, hand):
     """Answer with the change after the next read."""
     live = asked(embedded, hand)
     add(embedded, (1, 2, 1))
@@ -79,13 +79,13 @@ def test_while_it_is_asked_for_it_is_a_second_behind(embedded, hand):
 @pytest.mark.parametrize(
     ("took", "then"), [(0.0, 1.0), (0.2, 1.0), (0.4, 2.0), (1.0, 3.0), (2.0, 2.0), (9.0, 1.0)]
 )
-def test_what_takes_long_is_read_less_often(took, then):
-    """A fifth of the time at most; but an answer four seconds old is followed by another."""
+def test_a_slow_read_is_repeated_less_often(took, then):
+    """Read for a fifth of the time at most; after four seconds read once more."""
     assert pause(took) == pytest.approx(then)
 
 
-def test_after_a_long_reading_the_next_has_time(embedded, hand, monkeypatch):
-    """Counted from when it began."""
+def test_a_pause_follows_a_long_read(embedded, hand, monkeypatch):
+    """Count the pause from the begin of the read."""
 
     def slow(reader, before):
         hand.at += 0.5
@@ -106,7 +106,7 @@ def test_after_a_long_reading_the_next_has_time(embedded, hand, monkeypatch):
     assert ends(live.current()) == [2]
 
 
-def test_after_five_seconds_it_is_of_the_past(embedded, hand):
+def test_a_graph_expires_after_five_seconds(embedded, hand):
     """Stop reading while it is not asked for, or cannot be read."""
     live = asked(embedded, hand)
 
@@ -118,7 +118,7 @@ def test_after_five_seconds_it_is_of_the_past(embedded, hand):
 
 
 @pytest.mark.parametrize(("after", "is_held"), [(5.0, True), (5.1, False)])
-def test_an_answer_is_as_old_as_the_begin_of_its_reading(
+def test_the_age_of_a_response_counts_from_the_begin_of_its_read(
     embedded, hand, monkeypatch, after, is_held
 ):
     """Read again what changed during a read of three seconds."""
@@ -152,7 +152,7 @@ def test_a_catalog_that_is_away_is_tried_once_a_second(tmp_path, hand):
     assert events == ["lineage_not_read", "lineage_not_read"]
 
 
-def test_a_process_that_may_have_no_more_threads_tries_again(embedded, hand, monkeypatch):
+def test_a_read_without_a_free_thread_is_tried_again(embedded, hand, monkeypatch):
     """Use the catalog for that query; a second later it is read."""
     live = LineageCache(url_of(embedded), hand)
     with monkeypatch.context() as limited, capture_logs() as logged:
@@ -171,7 +171,7 @@ def _fail_to_start(_):
 
 
 def test_reading_leaves_the_writer_its_wal(embedded, tmp_path, hand):
-    """A second SQLite library in the process would delete the WAL of the first, with commits."""
+    """Keep the WAL: a second SQLite library in the process would delete it, with commits."""
     asked(embedded, hand)
 
     add(embedded, (1, 2, 1))
