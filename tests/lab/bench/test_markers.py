@@ -1,4 +1,4 @@
-"""Every edge that the bench writes counts for the oldest answer, met by a question or not."""
+"""Edges written by the benchmark: each counts for the oldest response, with or without a query."""
 
 from contextlib import closing
 
@@ -11,15 +11,15 @@ from tests.service.waiting import until
 
 
 def _named(catalog: Engine) -> list[str]:
-    """The datasets that it has made of the first one, in its order."""
+    """Return the datasets downstream of the first one, in their order."""
     edge, dataset = tables.edge.c, tables.dataset.c
     of = select(dataset.name).join(tables.edge, edge.downstream_key == dataset.dataset_key)
     with catalog.connect() as connection:
         return list(connection.scalars(of.order_by(func.length(dataset.name), dataset.name)))
 
 
-def test_answers_are_asked_for_until_every_edge_was_in_one(embedded):
-    """Each answer has one edge more than the one before: all ages count, none of them twice."""
+def test_queries_continue_until_every_edge_was_in_a_response(embedded):
+    """Count each age once: each response has one edge more than the one before."""
     answers = [0]
 
     def ask() -> bytes:

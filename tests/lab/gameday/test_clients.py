@@ -40,7 +40,7 @@ def _job(client, outputs=1):
 
 
 def _summary(job, events):
-    """(state, job's name, datasets written) of each event of the job's runs."""
+    """Return (state, job's name, datasets written) of each event of the job's runs."""
     names = {job.root_name, *ESTATE.names_of(job)}
     return [
         (event["eventType"], event["job"]["name"], len(event["outputs"]))
@@ -50,7 +50,7 @@ def _summary(job, events):
 
 
 def _of_run(job, fate, attempt=1):
-    """Events of the job's first run, had it this fate."""
+    """Return the events of the job's first run with this outcome."""
     run = next(run for run in runs(ESTATE) if run.job == job.number)
     circumstances = msgspec.structs.replace(run.circumstances, fate=fate)
     changed = msgspec.structs.replace(run, circumstances=circumstances, attempt=attempt)
@@ -58,7 +58,7 @@ def _of_run(job, fate, attempt=1):
 
 
 def test_an_estate_has_every_client():
-    """Most jobs are Spark; only what has a listener is anything else."""
+    """Generate Spark jobs mostly; each other client has a listener."""
     clients = Counter(job.client for job in ESTATE.jobs)
 
     assert clients["spark"] > clients["airflow"] > 0 < clients["dbt"]
@@ -138,7 +138,7 @@ def test_a_long_application_is_one_root_a_day(quiet):
 
 
 def test_a_rerun_by_hand_starts_the_same_run_of_the_dag_again():
-    """Clear a task some hours after it was well."""
+    """Clear a task some hours after it succeeded."""
     job = _job("airflow")
     rerun = Injected("rerun_by_hand", (job.number,), WEDNESDAY, WEDNESDAY + 10 * HOUR)
     starts = [
