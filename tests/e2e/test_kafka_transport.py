@@ -1,4 +1,4 @@
-"""The settings of docs/sources.md, with a real job, the real listener and a real broker."""
+"""Settings of docs/sources.md, with a real job, the real listener and a real broker."""
 
 import re
 import signal
@@ -32,14 +32,14 @@ def broker(tmp_path: Path) -> Iterator[Broker]:
 
 @pytest.fixture
 def collector(tmp_path: Path) -> Iterator[Collector]:
-    """Where the events are to be."""
+    """Start a collector for the events."""
     running = Collector(tmp_path / "data")
     yield running.ready()
     running.kill()
 
 
 def _documented(broker: Broker) -> dict[str, str]:
-    """The block of settings under `A Kafka topic`, with this broker's address."""
+    """Return the block of settings under `A Kafka topic`, with this broker's address."""
     text = (ROOT / "docs" / "sources.md").read_text().split("## A Kafka topic")[1]
     found = dict(_SETTING.findall(text.split("```")[1]))
     return found | {
@@ -48,9 +48,9 @@ def _documented(broker: Broker) -> dict[str, str]:
 
 
 def _sent(broker: Broker) -> list[bytes]:
-    """All that the topic holds up to its end, as another group reads it."""
-    told = {"bootstrap.servers": broker.bootstrap, "group.id": "a test", "log_level": 0}
-    reading = Consumer(told)
+    """Return all records of the topic up to its end, as another group reads it."""
+    settings = {"bootstrap.servers": broker.bootstrap, "group.id": "a test", "log_level": 0}
+    reading = Consumer(settings)
     parts = [TopicPartition(TOPIC, number, OFFSET_BEGINNING) for number in range(PARTITIONS)]
     reading.assign(parts)
     count = sum(reading.get_watermark_offsets(part, timeout=30)[1] for part in parts)
@@ -66,10 +66,10 @@ def _sent(broker: Broker) -> list[bytes]:
     return found
 
 
-def test_what_the_listener_writes_into_a_topic_is_landed(
+def test_events_of_the_listener_in_a_topic_land(
     tmp_path: Path, broker: Broker, collector: Collector, run
 ):
-    """Every event of a real job, to the byte, with the settings as the documentation has them."""
+    """Land every event of a real job, to the byte, with the documented settings."""
     lake = tmp_path / "lake"
     (lake / "pages_of_a").mkdir(parents=True)
     (lake / "pages_of_a" / "pages.txt").write_text("/a\n")

@@ -51,7 +51,7 @@ class WatchedKubernetes(FakeKubernetes):
         forbidden: (verb, plural) that the token's role lacks.
         faults: of the next requests, in turn; None is no fault.
         compacted: changes up to this version are not kept.
-        bookmarks: whether a watch that ends tells its version.
+        bookmarks: whether a watch that ends sends its version.
     """
 
     def __init__(self, authority: trustme.CA) -> None:
