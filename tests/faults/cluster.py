@@ -1,4 +1,4 @@
-"""Spark's own standalone cluster on this machine: a master, and workers that start executors."""
+"""Standalone cluster of Spark on this machine: a master, and workers that start executors."""
 
 import os
 import signal
@@ -34,7 +34,7 @@ class Cluster:
         self.workers = [self.add_worker(f"worker-{number}") for number in range(workers)]
 
     def add_worker(self, name: str) -> subprocess.Popen[bytes]:
-        """Start a worker, and wait until the master knows it."""
+        """Start a worker, and wait until the master lists it."""
         size = "--cores", "2", "--memory", "1200m", "--work-dir", f"{self._folder / name}"
         given = "--host", "127.0.0.1", "--webui-port", "0", *size, self.url
         worker = self._start(name, f"{_DEPLOY}.worker.Worker", *given)
@@ -50,7 +50,7 @@ class Cluster:
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.memory": "768m",
-            "spark.driver.extraJavaOptions": " ".join(JVM),  # as the chart gives them
+            "spark.driver.extraJavaOptions": " ".join(JVM),  # as the chart sets them
             "spark.executor.memory": _MEMORY,
             "spark.executor.cores": "1",
             "spark.cores.max": f"{cores}",
@@ -80,7 +80,7 @@ class Cluster:
         self.workers[self._lost].wait(30)
 
     def replace_worker(self) -> None:
-        """Start a worker in the place of the one that was killed."""
+        """Start a worker in place of the killed one."""
         self._added += 1
         self.workers[self._lost] = self.add_worker(f"worker-{self._lost}-{self._added}")
 

@@ -1,4 +1,4 @@
-"""Senders in a process of their own: `collector_sender.py PORT FOLDER SENDERS`.
+"""Sender threads in a process of their own: `collector_sender.py PORT FOLDER SENDERS`.
 
 Each ack goes, fsynced, into `FOLDER/ledger` before the next event is sent: hash and time, a line
 an ack. What else happened is counted in `FOLDER/seen`, as JSON, when SIGTERM ends the process.
@@ -37,7 +37,7 @@ def new_body() -> bytes:
 def attempt(
     connection: http.client.HTTPConnection, body: bytes, headers: Mapping[str, str] = _NO_HEADERS
 ) -> str:
-    """Post an event; return the status, or the name of what happened instead."""
+    """Post an event; return the status, or the name of the error."""
     try:
         connection.request("POST", "/api/v1/lineage", body, headers)
         answer = connection.getresponse()
@@ -53,7 +53,7 @@ def _send(port: int, ledger: int, seen: Counter[str]) -> None:
     while not STOPPING.is_set():
         body = new_body()
         line = f"{hashlib.sha256(body).hexdigest()} {time.time()}\n".encode()
-        # As a careful sender: the same event again until it is acknowledged.
+        # Repeat the same event until it is acknowledged, as a careful sender does.
         while not STOPPING.is_set():
             outcome = attempt(connection, body)
             seen[outcome] += 1
@@ -64,7 +64,7 @@ def _send(port: int, ledger: int, seen: Counter[str]) -> None:
 
 
 def run_until_stopped(threads: Sequence[threading.Thread]) -> None:
-    """Run threads that look at `STOPPING`, which SIGTERM sets, and wait for their end."""
+    """Run threads that check `STOPPING`, which SIGTERM sets, and wait for their end."""
     signal.signal(signal.SIGTERM, lambda *_: STOPPING.set())
     for thread in threads:
         thread.start()
@@ -75,7 +75,7 @@ def run_until_stopped(threads: Sequence[threading.Thread]) -> None:
 
 
 def main(port: int, folder: Path, senders: int) -> None:
-    """Send until told to stop."""
+    """Send until SIGTERM."""
     ledger = os.open(folder / "ledger", os.O_CREAT | os.O_WRONLY | os.O_APPEND)
     seen: list[Counter[str]] = [Counter() for _ in range(senders)]
     threads = [threading.Thread(target=_send, args=(port, ledger, counts)) for counts in seen]

@@ -12,13 +12,13 @@ import pytest
 
 
 class Disk:
-    """A mounted tmpfs."""
+    """Mounted tmpfs."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def fill(self, *, leave: int = 0) -> None:
-        """Leave no room but so many bytes."""
+        """Leave only so many bytes free."""
         with (self.path / "ballast").open("ab", buffering=0) as ballast:
             for size in (1 << 20, 4_096):
                 with contextlib.suppress(OSError):
@@ -26,17 +26,17 @@ class Disk:
                         ballast.write(b"0" * size)
 
     def free(self) -> None:
-        """Take the ballast away."""
+        """Delete the ballast."""
         (self.path / "ballast").unlink(missing_ok=True)
 
     def is_full(self) -> bool:
-        """Whether no page is left."""
+        """Return whether no page is left."""
         return shutil.disk_usage(self.path).free < 4_096
 
 
 @contextmanager
 def small_disk(path: Path, mebibytes: int) -> Iterator[Disk]:
-    """A disk of that size at `path`; skips the test where nobody may mount one."""
+    """Mount a disk of that size at `path`; skip the test without permission to mount."""
     if os.geteuid() != 0:
         pytest.skip("needs root, to mount a small disk")
     path.mkdir()

@@ -1,4 +1,4 @@
-"""The ledger is outside of what it judges: acks, as the senders wrote them down, against rows."""
+"""Ledger outside of the tested process: acks, as the senders wrote them down, against rows."""
 
 import json
 import signal
@@ -18,7 +18,7 @@ class Reckoning(NamedTuple):
     acked: int
     stored: int
     lost: int  # acked - stored: must be 0
-    unacked: int  # stored - acked: allowed, the answer was cut off
+    unacked: int  # stored - acked: allowed, the answer was lost
 
 
 class Senders:
@@ -33,24 +33,24 @@ class Senders:
         )
 
     def acks(self) -> int:
-        """How many so far."""
+        """Return the number of acks so far."""
         return len(acked(self._folder))
 
     def stop(self) -> dict[str, int]:
-        """End the senders; how often each status or error was seen."""
+        """Stop the senders; return how often each status or error came."""
         self._process.send_signal(signal.SIGTERM)
         assert self._process.wait(60) == 0
         seen: dict[str, int] = json.loads((self._folder / "seen").read_text())
         return seen
 
     def kill(self) -> None:
-        """The end of a test that may have failed."""
+        """Kill the senders at the end of a test that may have failed."""
         self._process.kill()
         self._process.wait(30)
 
 
 def acked(folder: Path) -> set[str]:
-    """Hashes of the ledger's whole lines; none yet is none."""
+    """Return the hashes of the ledger's complete lines, none without a ledger."""
     try:
         text = (folder / "ledger").read_text(encoding="ascii")
     except FileNotFoundError:
@@ -59,7 +59,7 @@ def acked(folder: Path) -> set[str]:
 
 
 def reckon(hashes: set[str], collector: Collector) -> Reckoning:
-    """Compare; printed, so that a run shows what it proved."""
+    """Compare both, and print the result, so that a run shows what it proved."""
     stored = {row[0].lower() for row in collector.rows("SELECT hex(body_hash) FROM event")}
     reckoning = Reckoning(len(hashes), len(stored), len(hashes - stored), len(stored - hashes))
     print(reckoning)  # noqa: T201 - the figures of a fault run are its result

@@ -15,13 +15,13 @@ from tests.service.waiting import until
 from tests.suite.http_client import CLIENT
 from tests.suite.ports import free_port
 
-# The last commit of the release that knew neither Kafka, a lake in a bucket nor partitions.
+# Last commit of the release without Kafka, a lake in a bucket, and partitions.
 BEFORE = "04f276126572b0257ae9af2f41db0e83fbca4140"
 _MODULES = {"collector": "collector", "pipeline": "slis", "service": "service"}
 
 
 def extract_release(folder: Path) -> Path:
-    """Write the code of the release before to a folder; it runs in this virtual environment."""
+    """Write the code of the previous release to a folder; it runs in this virtual environment."""
     argv = ["git", "archive", BEFORE]
     archive = subprocess.run(argv, cwd=ROOT, capture_output=True, check=False)
     assert archive.returncode == 0, (
@@ -75,7 +75,7 @@ class Roles:
         return self._processes[role].poll() is not None
 
     def ask(self, path: str) -> httpx.Response | None:
-        """Return what the service answers; None where nobody listens."""
+        """Return the answer of the service, or None where nobody listens."""
         try:
             return CLIENT.get(f"http://127.0.0.1:{self._ports['SERVICE']}{path}")
         except httpx.TransportError:
@@ -86,7 +86,7 @@ class Roles:
         until(self._is_ready, describe=lambda: self.log("collector"))
 
     def log(self, role: str) -> str:
-        """Return the end of what a role has written."""
+        """Return the end of a role's log."""
         return self._log(role).read_text()[-3000:]
 
     def stop(self) -> None:

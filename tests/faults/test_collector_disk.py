@@ -1,4 +1,4 @@
-"""A disk that is full, or fails to sync: 503 and no ack, and recovery without anyone's help."""
+"""Disk that is full, or fails to sync: 503 and no ack, and recovery without an operator."""
 
 import contextlib
 import hashlib
@@ -24,7 +24,7 @@ _DISK_BYTES = 8 << 20
 
 @pytest.fixture
 def disk(tmp_path):
-    """A disk of 8 MiB with 5 MiB of ballast on it."""
+    """Mount a disk of 8 MiB with 5 MiB of ballast."""
     with small_disk(tmp_path / "disk", _DISK_BYTES) as path:
         (path / "ballast").write_bytes(b"0" * (5 << 20))
         yield path
@@ -32,7 +32,7 @@ def disk(tmp_path):
 
 @pytest.fixture
 def ending():
-    """Ends what a test started."""
+    """Return a function that registers a collector; kill all of them after the test."""
     started = []
 
     def end(collector):
@@ -53,7 +53,7 @@ def _hash(raw):
 
 
 def _fill(collector, acked):
-    """Post until refused; the refusal."""
+    """Post until a post is rejected; return the rejection."""
     for _ in range(500):
         raw = _large_body()
         answer = collector.post(raw)
@@ -64,21 +64,21 @@ def _fill(collector, acked):
 
 
 def _is_full(path):
-    """Whether another event would not fit."""
+    """Return whether another event would not fit."""
     return shutil.disk_usage(path).free < 200_000
 
 
-def test_a_full_disk_is_a_503_without_an_ack_and_space_is_enough_to_go_on(disk, ending):
-    """Same worker, before and after: nothing is restarted, and nobody has to."""
+def test_a_full_disk_is_a_503_without_an_ack_until_there_is_space(disk, ending):
+    """Keep the same worker before and after: nothing is restarted."""
     collector = ending(Collector(disk / "data")).ready()
     worker = collector.worker()
     acked = set()
 
-    refusal = _fill(collector, acked)
+    rejection = _fill(collector, acked)
 
     assert _is_full(disk)
-    assert (refusal.status_code, refusal.headers["retry-after"]) == (503, "1")
-    assert refusal.json()["error"] == "UnavailableError"
+    assert (rejection.status_code, rejection.headers["retry-after"]) == (503, "1")
+    assert rejection.json()["error"] == "UnavailableError"
     assert collector.post(_large_body()).status_code == 503
     (disk / "ballast").unlink()
     raw = _large_body()
@@ -89,10 +89,8 @@ def test_a_full_disk_is_a_503_without_an_ack_and_space_is_enough_to_go_on(disk, 
     assert reckon(acked, collector)[2:] == (0, 0)
 
 
-def test_a_collector_that_starts_on_a_full_disk_says_so_until_there_is_space(
-    disk, ending, tmp_path
-):
-    """The port is open all the time: a 503 can be sent again, a refused connection is lost."""
+def test_a_collector_on_a_full_disk_reports_it_until_there_is_space(disk, ending, tmp_path):
+    """Keep the port open: a 503 can be sent again, and a lost connection cannot."""
     (disk / "data").mkdir()
     with (disk / "more").open("wb", buffering=0) as more, contextlib.suppress(OSError):
         while True:
@@ -100,8 +98,8 @@ def test_a_collector_that_starts_on_a_full_disk_says_so_until_there_is_space(
     assert shutil.disk_usage(disk).free == 0
     collector = ending(Collector(disk / "data", log=tmp_path / "log"))
 
-    refusal = collector.post(new_body())
-    assert (refusal.status_code, refusal.headers["retry-after"]) == (503, "1")
+    rejection = collector.post(new_body())
+    assert (rejection.status_code, rejection.headers["retry-after"]) == (503, "1")
 
     (disk / "more").unlink()
     raw = new_body()
@@ -110,7 +108,7 @@ def test_a_collector_that_starts_on_a_full_disk_says_so_until_there_is_space(
 
 
 def _fill_up(disk):
-    """Leave no byte free; returns the file to delete."""
+    """Leave no byte free; return the file to delete."""
     with (disk / "more").open("wb", buffering=0) as more, contextlib.suppress(OSError):
         while True:
             more.write(b"0" * 4_096)
@@ -118,7 +116,7 @@ def _fill_up(disk):
 
 
 def _rejected(collector):
-    """The number under which the last rejected body is kept."""
+    """Return the number under which the last rejected body is stored."""
     return collector.rows("SELECT coalesce(max(id), 0) FROM rejected")[0][0]
 
 
@@ -136,12 +134,12 @@ def _rejected(collector):
     ids=["no event", "too large", "batch of rubbish", "too many"],
 )
 def test_a_rejected_body_that_cannot_be_kept_is_a_503(disk, ending, path, make):
-    """Its sender may come again, and then it is kept with its reason."""
+    """Store it with its reason once the sender comes again."""
     collector = ending(Collector(disk / "data")).ready()
     _fill(collector, set())
     more = _fill_up(disk)
 
-    # The log beside the file may have room for a few.
+    # The log beside the file may have space for a few.
     until(lambda: collector.post(make(), path).status_code == 503, pause=0)
     kept = _rejected(collector)
     assert collector.post(make(), path).status_code == 503
@@ -154,7 +152,7 @@ def test_a_rejected_body_that_cannot_be_kept_is_a_503(disk, ending, path, make):
 
 
 def test_a_damaged_spool_waits_for_room_to_be_repaired(disk, ending, tmp_path):
-    """Alive and not ready, with the reason; nothing of the damaged file is touched before."""
+    """Stay alive and not ready, with the reason; leave the damaged file alone before."""
     first = ending(Collector(disk / "data", log=tmp_path / "log")).ready()
     assert first.post(new_body()).status_code == 201
     first.stop()
@@ -173,8 +171,8 @@ def test_a_damaged_spool_waits_for_room_to_be_repaired(disk, ending, tmp_path):
     assert len([*(disk / "data").glob("spool.db.damaged-*Z")]) == 1
 
 
-def test_the_ledger_finds_out_a_worker_that_answers_on_a_full_disk(disk, ending):
-    """Mutant: who answers before the commit acknowledges what no disk has."""
+def test_the_ledger_detects_a_worker_that_answers_on_a_full_disk(disk, ending):
+    """Run the mutant: a worker that answers before the commit acknowledges unstored events."""
     collector = ending(mutant(disk / "data", "hasty_worker")).ready()
     raws = [_large_body() for _ in range(200)]
 
@@ -185,34 +183,35 @@ def test_the_ledger_finds_out_a_worker_that_answers_on_a_full_disk(disk, ending)
 
 
 def test_a_failed_sync_is_a_503_without_an_ack_and_a_new_worker(tmp_path, ending):
-    """After EIO the old process cannot know what is on disk; a new one reads it."""
+    """Start a new process, which reads the disk: after EIO the old one cannot know its content."""
     collector = ending(_traced(tmp_path, "error=EIO:when=25+")).ready()
-    acked, refused, workers = set(), set(), set()
+    acked, rejected, workers = set(), set(), set()
 
     while len(workers) < 3:
         raw, worker = new_body(), collector.worker()
         try:
             answer = collector.post(raw)
         except httpx.RemoteProtocolError:
-            continue  # taken by the worker that was just ending: no answer is no ack
+            continue  # accepted by the worker that was just ending: no answer is no ack
         if answer.status_code == 201:
             acked.add(_hash(raw))
             workers.add(worker)
         else:
-            refused.add((answer.status_code, answer.headers["retry-after"]))
+            rejected.add((answer.status_code, answer.headers["retry-after"]))
         assert len(acked) < 500, "no sync ever failed"
 
     assert "(INJECTED)" in (tmp_path / "trace").read_text()
-    assert refused == {(503, "1")}
+    assert rejected == {(503, "1")}
     assert reckon(acked, collector).lost == 0
 
 
 def _syncs_of(collector, trace, posts):
-    """How often the writer made the disk sync while that many events came one by one."""
+    """Return how often the writer synced the disk for so many single events."""
     before = _syncs_by_thread(trace)
     for _ in range(posts):
         assert collector.post(new_body()).status_code == 201
-    # The other thread that syncs copies the log, four times a second at most: it is not the writer.
+    # The other thread that syncs copies the log, at most four times a second: it is not the
+    # writer.
     return max((_syncs_by_thread(trace) - before).values(), default=0)
 
 
@@ -232,14 +231,14 @@ def _traced(tmp_path, inject="", worker=None):
 
 
 def test_each_answer_came_after_a_sync(tmp_path, ending):
-    """One post at a time, so that none shares another's commit."""
+    """Post one event at a time, so that none shares another's commit."""
     collector = ending(_traced(tmp_path)).ready()
 
     assert _syncs_of(collector, tmp_path / "trace", 30) >= 30
 
 
-def test_the_count_finds_out_a_worker_that_does_not_sync(tmp_path, ending):
-    """Mutant: synchronous=NORMAL passes every other test, until the power goes."""
+def test_the_count_detects_a_worker_that_does_not_sync(tmp_path, ending):
+    """Run the mutant: synchronous=NORMAL passes every other test, until a power cut."""
     collector = ending(_traced(tmp_path, worker="unsynced_worker")).ready()
 
     assert _syncs_of(collector, tmp_path / "trace", 30) < 30

@@ -1,4 +1,4 @@
-"""A collector's worker that stands still is replaced, and no sender is refused meanwhile."""
+"""Replacement of a worker that stands still; no sender's connection fails meanwhile."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ _PROMPT_PARENT = Path(__file__).with_name("prompt_parent.py")
 
 
 def test_a_worker_that_stands_still_is_replaced(tmp_path):
-    """SIGSTOP: connections are accepted by the kernel, and answered by the next worker."""
+    """Stop it by SIGSTOP: the kernel accepts connections, and the next worker answers."""
     collector = Collector(tmp_path / "data", program=(str(_PROMPT_PARENT),)).ready()
     try:
         until(lambda: collector.log().count("collector_ready") == 1)

@@ -1,4 +1,4 @@
-"""Nothing acknowledged is lost when the collector is killed, and no sender is refused."""
+"""Kills of the collector: no acknowledged event is lost, and no connection fails."""
 
 import os
 import random
@@ -19,7 +19,7 @@ SEED = int(os.environ.get("LINEWARD_SEED", "20261121"))
 
 @pytest.fixture
 def ending():
-    """Ends what a test started, in the order in which it was started."""
+    """Return a function that registers a process; kill all in that order after the test."""
     started = []
     yield started.append
     for process in started:
@@ -32,7 +32,7 @@ def _wait_for_acks(senders, more):
 
 
 def _kill_workers(collector, senders, kills):
-    """Kill that many workers, each once it has acknowledged something; their process ids."""
+    """Kill so many workers, each after an ack; return their process ids."""
     moments = random.Random(SEED)  # noqa: S311 - a moment, no secret
     killed = []
     for _ in range(kills):
@@ -44,8 +44,8 @@ def _kill_workers(collector, senders, kills):
     return killed
 
 
-def test_workers_killed_under_load_lose_nothing_and_refuse_no_one(tmp_path, ending):
-    """The socket outlives each worker, and each answer came after an fsync."""
+def test_workers_killed_under_load_lose_nothing_and_fail_no_connection(tmp_path, ending):
+    """Keep the socket through each worker; each answer follows an fsync."""
     collector = Collector(tmp_path / "data").ready()
     ending(collector)
     senders = Senders(collector.port, tmp_path / "senders")
@@ -66,7 +66,7 @@ def test_workers_killed_under_load_lose_nothing_and_refuse_no_one(tmp_path, endi
 
 
 def test_a_parent_killed_under_load_loses_nothing(tmp_path, ending):
-    """Then nobody holds the port, and senders are refused; what was answered is stored."""
+    """Lose the port, so that connections fail; every answered event is stored."""
     collector = Collector(tmp_path / "data").ready()
     ending(collector)
     senders = Senders(collector.port, tmp_path / "senders")
@@ -87,8 +87,8 @@ def test_a_parent_killed_under_load_loses_nothing(tmp_path, ending):
     assert reckon(acked(tmp_path / "senders"), collector).lost == 0
 
 
-def test_the_ledger_finds_out_a_worker_that_answers_before_the_commit(tmp_path, ending):
-    """Mutant: with the guarantee gone, the same run must lose."""
+def test_the_ledger_detects_a_worker_that_answers_before_the_commit(tmp_path, ending):
+    """Run the mutant: without the guarantee, the same run must lose events."""
     collector = mutant(tmp_path / "data", "hasty_worker").ready()
     ending(collector)
     senders = Senders(collector.port, tmp_path / "senders")

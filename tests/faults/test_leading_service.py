@@ -1,4 +1,4 @@
-"""Check two real services on PostgreSQL: each page once, though leaders are paused and killed."""
+"""Pair of real services on PostgreSQL: pages are sent once through kills of leaders."""
 
 import os
 
@@ -56,7 +56,7 @@ def _resolved(pagerduty):
 
 
 def test_each_page_is_sent_once_though_leaders_are_paused_and_killed(services, pagerduty):
-    """Take each page twice at least, open each alert once, and resolve each once."""
+    """Send each page twice at least, open each alert once, and resolve each once."""
     rounds, engine = int(os.environ.get("LINEWARD_PART_KILLS", "1")), services.estate.engine
     chance = draw()
     until(services.leader, describe=services.logs)
@@ -67,7 +67,7 @@ def test_each_page_is_sent_once_though_leaders_are_paused_and_killed(services, p
             services.estate.own(name, "sales")
         services.fail(chance.sample(names, len(names)))
         expected = len(pagerduty.pages) + len(names)
-        pagerduty.stalled.clear()  # what is sent is taken, and not answered
+        pagerduty.stalled.clear()  # requests are accepted, and not answered
         services.disturb(lambda: len(pagerduty.events), pagerduty.stalled.set)
         services.wait(lambda expected=expected: len(pagerduty.pages) >= expected)
         services.heal(names)

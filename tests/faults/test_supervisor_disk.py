@@ -1,4 +1,4 @@
-"""The supervisor with small stand-ins for the roles, on a disk without a free byte."""
+"""Supervisor with small stand-ins for the roles, on a disk without a free byte."""
 
 import json
 import os
@@ -29,15 +29,15 @@ def disk(tmp_path):
 
 @pytest.fixture(params=["/dev/full", "log on the same disk"])
 def supervisor(request, disk):
-    """Its output goes to a disk that is full as well."""
+    """Start it with its output on a full disk as well."""
     port = free_port()
     output = Path(request.param) if request.param.startswith("/") else disk.path / "up.log"
-    with output.open("wb") as said:
+    with output.open("wb") as target:
         process = subprocess.Popen(
             [sys.executable, str(_STAND_IN), str(disk.path), str(port)],
             env=environ(),
-            stdout=said,
-            stderr=said,
+            stdout=target,
+            stderr=target,
         )
     yield process
     process.terminate()
@@ -45,7 +45,7 @@ def supervisor(request, disk):
 
 
 def _pid(disk, role):
-    """The newest process of the role; None before there is one."""
+    """Return the newest process of the role, or None before there is one."""
     with suppress(OSError, IndexError):
         return int((disk.path / f"{role}.pids").read_text().split()[0])
     return None
@@ -60,7 +60,7 @@ def _states(disk):
 
 
 def test_roles_that_end_on_a_full_disk_are_started_again(disk, supervisor):
-    """No status, no log and no output can be written, for as long as the disk is full."""
+    """Restart them without a status, a log or an output, for as long as the disk is full."""
     until(lambda: all(_pid(disk, role) for role in _ROLES))
     before = {role: _pid(disk, role) for role in _ROLES}
     disk.fill()

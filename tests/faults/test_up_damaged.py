@@ -1,4 +1,4 @@
-"""`lineward up` on a damaged catalog takes events, says what to do, and waits for a right one."""
+"""Command `lineward up` on a damaged catalog: it accepts events, reports the fix, and waits."""
 
 import os
 import sqlite3
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.faults
 
 
 def _cut(path):
-    """As a copy that was interrupted."""
+    """Cut the file as an interrupted copy does."""
     with closing(sqlite3.connect(path)) as catalog:
         catalog.execute("CREATE TABLE alembic_version (version_num)")
         catalog.execute("CREATE TABLE filling AS SELECT zeroblob(100000)")
@@ -27,7 +27,7 @@ def _rubbish(path):
     path.write_bytes(os.urandom(65_536))
 
 
-_SHORT = "tests/faults/test_up_damaged.py::test_roles_wait_for_a_catalog_that_is_right[rubbish]"
+_SHORT = "tests/faults/test_up_damaged.py::test_roles_wait_for_a_valid_catalog[rubbish]"
 
 
 @pytest.mark.parametrize(
@@ -37,8 +37,8 @@ _SHORT = "tests/faults/test_up_damaged.py::test_roles_wait_for_a_catalog_that_is
         pytest.param(_cut, id="cut", marks=pytest.mark.nightly(short=_SHORT)),
     ],
 )
-def test_roles_wait_for_a_catalog_that_is_right(tmp_path, damage):
-    """No restart is needed once the file is moved away, as docs/operations.md says."""
+def test_roles_wait_for_a_valid_catalog(tmp_path, damage):
+    """Resume without a restart once the file is moved away, as in docs/operations.md."""
     catalog = tmp_path / "data" / "catalog.db"
     catalog.parent.mkdir(mode=0o700)
     damage(catalog)

@@ -1,4 +1,4 @@
-"""`lineward up` on a disk that is full: it goes on, says so, and recovers by itself."""
+"""Command `lineward up` on a full disk: it continues, reports it, and recovers by itself."""
 
 import os
 import signal
@@ -38,8 +38,8 @@ def _is_taken(up):
     return answer is not None and answer.status_code == 201
 
 
-def _is_refused(up):
-    """Whether the collector says to send it again: large, so that no page is left for it."""
+def _is_rejected(up):
+    """Return whether the collector rejects an event that is too large for the last page."""
     answer = _post(up, body(run_event(filling=os.urandom(30_000).hex())))
     if answer is None or answer.status_code != 503:
         return False
@@ -62,12 +62,12 @@ def _last_seq(up):
 
 
 def _is_waiting(up):
-    """Whether the pipeline waits for the disk, by the words of `lineward status`."""
+    """Return whether the pipeline waits for the disk, by the output of `lineward status`."""
     return f"pipeline: waiting: the disk of {up.data_dir} is full" in up.text("status")
 
 
 def _is_waiting_once_full(up, disk):
-    """Fill the disk, and end the pipeline; its end gives back room, in which it may start anew."""
+    """Fill the disk, and end the pipeline; its end frees space, in which it may start again."""
     disk.fill(leave=2 << 20)
     if pipeline := up.role("pipeline"):
         with suppress(ProcessLookupError):
@@ -76,14 +76,14 @@ def _is_waiting_once_full(up, disk):
 
 
 def test_up_survives_a_full_disk_and_resumes_by_itself(disk, tmp_path):
-    """Roles end meanwhile; the supervisor, which cannot write a byte, starts them again."""
+    """Restart roles by a supervisor that cannot write a byte."""
     with accepting(disk.path, log=tmp_path / "up.log") as up:
         until(lambda: _is_taken(up))
         until(lambda: up.role("service") and up.role("pipeline"))
         disk.fill()
         assert disk.is_full()
 
-        until(lambda: _is_refused(up))
+        until(lambda: _is_rejected(up))
         os.kill(up.role("pipeline"), signal.SIGKILL)
         os.kill(up.role("service"), signal.SIGKILL)
         until(lambda: f"the disk of {up.data_dir} is full" in up.text("status"), pause=1)
@@ -101,7 +101,7 @@ def test_up_survives_a_full_disk_and_resumes_by_itself(disk, tmp_path):
 
 
 def test_the_pipeline_waits_for_a_disk_that_is_nearly_full(disk, tmp_path):
-    """A little room is left, as on a real disk, so that the status can be written."""
+    """Leave a little space, as on a real disk, so that the status can be written."""
     with accepting(disk.path, log=tmp_path / "up.log") as up:
         until(lambda: up.role("service") and up.role("pipeline"))
         until(lambda: _is_waiting_once_full(up, disk), pause=1, describe=lambda: up.text("status"))
@@ -112,8 +112,8 @@ def test_the_pipeline_waits_for_a_disk_that_is_nearly_full(disk, tmp_path):
         until(lambda: up.role("pipeline"))
 
 
-def test_a_disk_that_fills_while_spark_starts_is_waited_for(disk, tmp_path):
-    """Java and Python would wait for one another without end, with room or without."""
+def test_the_pipeline_waits_for_a_disk_that_fills_while_spark_starts(disk, tmp_path):
+    """Start Spark with or without space: Java and Python would wait for one another without end."""
     with accepting(disk.path, log=tmp_path / "up.log") as up:
         until(lambda: _is_taken(up))
         starting = until(lambda: up.role("pipeline"))
@@ -128,25 +128,25 @@ def test_a_disk_that_fills_while_spark_starts_is_waited_for(disk, tmp_path):
 
 
 def test_the_first_up_on_a_full_disk_waits_and_stops_cleanly(disk, tmp_path):
-    """Nothing was ever written: not the spool, not the catalog, not the lock's text."""
+    """Stop before anything was written: no spool, no catalog, no text in the lock."""
     disk.fill()
     log = tmp_path / "up.log"
     with accepting(disk.path, log=log) as up:
-        until(lambda: _is_refused(up))
+        until(lambda: _is_rejected(up))
         until(lambda: f"the disk of {up.data_dir} is full" in up.text("status"), pause=1)
         up.process.send_signal(signal.SIGINT)
         assert up.process.wait(60) == 0
 
-    said = log.read_text()
-    assert f"the disk of {up.data_dir} is full" in said
-    assert "Traceback" not in said
+    output = log.read_text()
+    assert f"the disk of {up.data_dir} is full" in output
+    assert "Traceback" not in output
 
 
-def test_the_first_up_goes_on_once_the_full_disk_has_room(disk, tmp_path):
-    """Nobody starts it again."""
+def test_the_first_up_continues_once_the_full_disk_has_space(disk, tmp_path):
+    """Recover without a restart by an operator."""
     disk.fill()
     with accepting(disk.path, log=tmp_path / "up.log") as up:
-        until(lambda: _is_refused(up))
+        until(lambda: _is_rejected(up))
 
         disk.free()
 
@@ -155,7 +155,7 @@ def test_the_first_up_goes_on_once_the_full_disk_has_room(disk, tmp_path):
 
 
 def test_up_does_not_need_its_terminal(tmp_path):
-    """Its output goes to a pipe that nobody reads any more."""
+    """Write its output to a pipe that nobody reads any more."""
     read, write = os.pipe()
     with accepting(tmp_path, output=write) as up:
         os.close(write)

@@ -1,4 +1,4 @@
-"""A role of `lineward up` that stands still is started again, and shown as failing meanwhile."""
+"""Role of `lineward up` that stands still: it is started again, and shown as failing meanwhile."""
 
 import os
 import signal
@@ -25,7 +25,7 @@ def up(tmp_path_factory):
 
 
 def _answers(up):
-    """Whether the service does: while it starts, it has five times as long."""
+    """Return whether the service answers, within five times the limit while it starts."""
     try:
         url = f"http://127.0.0.1:{up.ports['SERVICE']}/livez"
         return CLIENT.get(url, timeout=30).is_success
@@ -35,7 +35,7 @@ def _answers(up):
 
 @pytest.mark.parametrize("role", _ROLES)
 def test_a_role_that_stands_still_is_started_again(up, role):
-    """SIGSTOP: its process lives, and answers neither a request nor SIGTERM."""
+    """Stop it by SIGSTOP: its process exists, and answers neither a request nor SIGTERM."""
     before = up.role(role)
     os.kill(before, signal.SIGSTOP)
     try:
