@@ -25,7 +25,7 @@ def _made(name: str, owner: str | None, tier: str = "optional") -> Affected:
 
 @pytest.fixture
 def filled(world):
-    """Thirteen datasets of three owners are made of `core/orders`."""
+    """Create thirteen datasets of three owners, derived from `core/orders`."""
     affected = [_made(f"mart/{n:02}", "shop") for n in range(11)]
     affected += [_made("mart/revenue", "bi", "critical"), _made("tmp/x", None)]
     affected += [_made("log/y", "mute")]
@@ -43,7 +43,7 @@ def _notices(world):
 
 
 def test_a_plan_lists_recipients_and_notifies_nobody(filled):
-    """Owners with a channel, with how many datasets; those without are named."""
+    """List owners with a channel, with the number of datasets; name owners without one."""
     before = filled.everything()
     plan = filled.plan("notify-downstream", dataset="core/orders", note="late")
 
@@ -102,7 +102,7 @@ def test_a_notice_names_the_roots_that_are_still_bad(filled):
 
 
 def test_a_notice_without_recipients_or_roots_is_rejected(filled):
-    """Neither leaves a row."""
+    """Store no row in either case."""
     filled.policy = Policy()
     with pytest.raises(RefusedActionError, match="bi, mute, nobody, shop; the policy has a slack"):
         filled.plan("notify-downstream", dataset="core/orders", note="x")
