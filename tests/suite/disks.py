@@ -1,4 +1,4 @@
-"""Small disks that tests fill for real: a tmpfs, which needs root."""
+"""Small disks that tests fill: a tmpfs, which needs root."""
 
 import os
 import subprocess
@@ -27,11 +27,11 @@ def small_disk(path: Path, size: int = 16 << 20) -> Iterator[Path]:
 
 
 def fill(disk: Path, catalog: Engine | None = None) -> Path:
-    """Fill the disk to its last block; return the file whose removal makes room.
+    """Fill the disk to its last block; return the file whose removal makes space.
 
     Args:
-        disk: that is filled.
-        catalog: on it, whose next write shall need room: its log is emptied first.
+        disk: the one to fill.
+        catalog: on this disk; its log is emptied first, so that its next write needs space.
     """
     if catalog is not None:
         with catalog.connect() as connection:

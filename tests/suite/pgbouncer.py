@@ -1,4 +1,4 @@
-"""PgBouncer that pools by transaction, before the PostgreSQL of the tests."""
+"""PgBouncer that pools by transaction, in front of the PostgreSQL of the tests."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ from sqlalchemy import URL
 from tests.service.waiting import until
 from tests.suite.ports import free_port
 
-# Each transaction gets another session than the one before it, where there are several.
+# Each transaction gets another session than the previous one, where there are several.
 _SETTINGS: Final = """\
 [databases]
 * = host={host} port={server_port} user={user}

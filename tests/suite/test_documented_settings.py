@@ -17,7 +17,7 @@ def _documented(pages: list[Path]) -> set[str]:
 def test_each_setting_has_a_row_in_a_table():
     """Reject a setting without a row in the docs.
 
-    Mutant: without the row of `LINEWARD_PIPELINE_POLL_SECONDS` the set holds this variable.
+    Mutant: without the row of `LINEWARD_PIPELINE_POLL_SECONDS` the set contains this variable.
     """
     pages = sorted((Path(__file__).resolve().parents[2] / "docs").glob("*.md"))
 
