@@ -115,7 +115,7 @@ def _fill_up(disk):
     return disk / "more"
 
 
-def _rejected(collector):
+def _last_rejected(collector):
     """Return the number under which the last rejected body is stored."""
     return collector.rows("SELECT coalesce(max(id), 0) FROM rejected")[0][0]
 
@@ -141,14 +141,14 @@ def test_a_rejected_body_that_cannot_be_kept_is_a_503(disk, ending, path, make):
 
     # The log beside the file may have space for a few.
     until(lambda: collector.post(make(), path).status_code == 503, pause=0)
-    kept = _rejected(collector)
+    kept = _last_rejected(collector)
     assert collector.post(make(), path).status_code == 503
 
-    assert _rejected(collector) == kept
+    assert _last_rejected(collector) == kept
     more.unlink()
     (disk / "ballast").unlink()
     until(lambda: collector.post(make(), path).status_code in {200, 400, 413})
-    assert _rejected(collector) > kept
+    assert _last_rejected(collector) > kept
 
 
 def test_a_damaged_spool_waits_for_room_to_be_repaired(disk, ending, tmp_path):
@@ -184,7 +184,7 @@ def test_the_ledger_detects_a_worker_that_answers_on_a_full_disk(disk, ending):
 
 def test_a_failed_sync_is_a_503_without_an_ack_and_a_new_worker(tmp_path, ending):
     """Start a new process, which reads the disk: after EIO the old one cannot know its content."""
-    collector = ending(_traced(tmp_path, "error=EIO:when=25+")).ready()
+    collector = ending(_start_traced(tmp_path, "error=EIO:when=25+")).ready()
     acked, rejected, workers = set(), set(), set()
 
     while len(workers) < 3:
@@ -220,7 +220,7 @@ def _syncs_by_thread(trace):
     return Counter(thread for thread, *_ in calls)
 
 
-def _traced(tmp_path, inject="", worker=None):
+def _start_traced(tmp_path, inject="", worker=None):
     if shutil.which("strace") is None:
         pytest.skip("needs strace, to make a sync fail")
     before = ["strace", "-D", "-f", "-qq", "-e", "trace=fsync,fdatasync", "-o", f"{tmp_path}/trace"]
@@ -232,13 +232,13 @@ def _traced(tmp_path, inject="", worker=None):
 
 def test_each_answer_came_after_a_sync(tmp_path, ending):
     """Post one event at a time, so that none shares another's commit."""
-    collector = ending(_traced(tmp_path)).ready()
+    collector = ending(_start_traced(tmp_path)).ready()
 
     assert _syncs_of(collector, tmp_path / "trace", 30) >= 30
 
 
 def test_the_count_detects_a_worker_that_does_not_sync(tmp_path, ending):
     """Run the mutant: synchronous=NORMAL passes every other test, until a power cut."""
-    collector = ending(_traced(tmp_path, worker="unsynced_worker")).ready()
+    collector = ending(_start_traced(tmp_path, worker="unsynced_worker")).ready()
 
     assert _syncs_of(collector, tmp_path / "trace", 30) < 30

@@ -111,7 +111,7 @@ def services(databases, kubernetes, tmp_path):
     databases.give_back(engine)
 
 
-def _audited(engine):
+def _audit_rows(engine):
     """Return the actor and the begin of the answer of each row of the audit log."""
     row = tables.audit.c
     query = select(row.who, row.answer).where(row.via == "policy").order_by(row.id)
@@ -143,9 +143,9 @@ def test_each_action_is_done_once_though_leaders_are_paused_and_killed(services,
         services.heal(names)
     # An evaluation that acts on this incident has checked all open ones once more.
     services.wait(_fail(services, kubernetes, ["last"]))
-    services.wait(lambda: _audited(engine)[-1][1] == "done")
+    services.wait(lambda: _audit_rows(engine)[-1][1] == "done")
 
-    runs, audited = _ROUNDS * len(_DATASETS) + 1, _audited(engine)
+    runs, audited = _ROUNDS * len(_DATASETS) + 1, _audit_rows(engine)
     sys.stdout.write(f"{runs} actions; rows of the audit log {Counter(a for _, a in audited)}\n")
     assert kubernetes.copies() == {f"run-{number}": 1 for number in range(1, runs + 1)}
     begun = Counter(who for who, answer in audited if answer is None)

@@ -51,7 +51,7 @@ def _incidents(engine):
     return rows, sorted((each.incident_id, each.what) for each in events)
 
 
-def _resolved(pagerduty):
+def _count_resolved(pagerduty):
     return list(pagerduty.alerts.values()).count("resolved")
 
 
@@ -71,7 +71,7 @@ def test_each_page_is_sent_once_though_leaders_are_paused_and_killed(services, p
         services.disturb(lambda: len(pagerduty.events), pagerduty.stalled.set)
         services.wait(lambda expected=expected: len(pagerduty.pages) >= expected)
         services.heal(names)
-        services.wait(lambda expected=expected: _resolved(pagerduty) >= expected)
+        services.wait(lambda expected=expected: _count_resolved(pagerduty) >= expected)
 
     rows, events = _incidents(engine)
     numbers = sorted(each.incident_id for each in rows)

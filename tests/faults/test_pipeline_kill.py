@@ -178,7 +178,7 @@ def _lake(folder: Path) -> list[tuple[int, bytes]]:
     return list(zip(table["seq"].to_pylist(), table["body"].to_pylist(), strict=True))
 
 
-def _filled(folder: Path, count: int, start: datetime) -> Path:
+def _fill_folder(folder: Path, count: int, start: datetime) -> Path:
     folder.mkdir()
     with closing(new_spool(folder / "spool.db", max_bytes=1 << 30)) as spool:
         spool.executemany(_REJECTED, [(0, f"{number}") for number in range(3)])
@@ -196,7 +196,7 @@ def test_a_driver_killed_at_random_leaves_no_trace(tmp_path):
     # Young enough that retention deletes no event; their lag is at no bound of a bucket.
     start = system_clock() - timedelta(days=1, hours=1)
     disturbed, undisturbed = (
-        _filled(tmp_path / name, count, start) for name in ("killed", "left_alone")
+        _fill_folder(tmp_path / name, count, start) for name in ("killed", "left_alone")
     )
 
     for _ in range(kills):

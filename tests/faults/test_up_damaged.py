@@ -51,12 +51,12 @@ def test_roles_wait_for_a_valid_catalog(tmp_path, damage):
 
         catalog.unlink()
 
-        until(lambda: _landed(catalog), pause=0.5)
+        until(lambda: _count_landed(catalog), pause=0.5)
         assert up.role("pipeline") == pipeline
         assert "Traceback" not in (up.data_dir / "logs" / "pipeline.log").read_text()
 
 
-def _landed(path):
+def _count_landed(path):
     try:
         with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as catalog:
             return catalog.execute("SELECT 1 FROM batch").fetchone()
