@@ -193,7 +193,7 @@ def catalogs(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callabl
     def make() -> Engine:
         if request.param == "sqlite":
             folder = tmp_path / str(len(made)) if made else tmp_path
-            engine = _copied(request.getfixturevalue("empty_catalog"), folder)
+            engine = _copy_catalog(request.getfixturevalue("empty_catalog"), folder)
         else:
             engine = request.getfixturevalue("databases").take()
         made.append(engine)
@@ -216,7 +216,7 @@ def catalog(catalogs: Callable[[], Engine]) -> Engine:
 @pytest.fixture
 def embedded(tmp_path: Path, empty_catalog: Path) -> Iterator[Engine]:
     """Return a catalog on SQLite in `tmp_path`, for tests with the same result on both kinds."""
-    engine = _copied(empty_catalog, tmp_path)
+    engine = _copy_catalog(empty_catalog, tmp_path)
     yield engine
     engine.dispose()
 
@@ -231,12 +231,12 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 @pytest.fixture
 def on_disk(disk: Path, empty_catalog: Path) -> Iterator[Engine]:
     """Return a catalog on SQLite on that disk."""
-    engine = _copied(empty_catalog, disk)
+    engine = _copy_catalog(empty_catalog, disk)
     yield engine
     engine.dispose()
 
 
-def _copied(empty_catalog: Path, folder: Path) -> Engine:
+def _copy_catalog(empty_catalog: Path, folder: Path) -> Engine:
     folder.mkdir(exist_ok=True)
     shutil.copy(empty_catalog, folder)
     return open_catalog(catalog_url(folder))

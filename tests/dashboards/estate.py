@@ -49,7 +49,7 @@ def fill(engine: Engine, folder: Path) -> None:
     """Fill the shop with incidents, changes, failures, messages, evidence and a Marquez."""
     shop.fill(engine)
     with write_transaction(engine) as connection:
-        for name, rows in {**_counted(), **_happened(), **_beside()}.items():
+        for name, rows in {**_counter_rows(), **_incident_rows(), **_beside()}.items():
             connection.execute(insert(tables.metadata.tables[name]), rows)
         connection.execute(text("DELETE FROM batch"))
         core = shop.dataset_key(shop.CORE)
@@ -91,7 +91,7 @@ def go_on(engine: Engine) -> None:
         )
 
 
-def _counted() -> dict[str, list[dict[str, Any]]]:
+def _counter_rows() -> dict[str, list[dict[str, Any]]]:
     served, counters, nows, hours = [], [], [], []
     known = {("M1", "critical"), ("M6", "all")}  # of the shop
     amounts = {"good": 80.0, "total": 100.0, "unknown": 0.0}
@@ -128,7 +128,7 @@ def _counted() -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def _happened() -> dict[str, list[dict[str, Any]]]:
+def _incident_rows() -> dict[str, list[dict[str, Any]]]:
     core, mart = (shop.dataset_key(name) for name in (shop.CORE, shop.MART))
     seen = {"last_seen_at": ago(60), "fields": "[]", "dataset_key": core}
     write = {"dataset_key": core, "bucket": 0, "job_key": 1, "job_namespace": "j", "job_name": "j"}

@@ -38,6 +38,6 @@ def list_targets() -> list[tuple[str, dict[str, Any]]]:
     return [
         (f"{uid}: {panel['title']} {target['refId']}", target)
         for uid, panel in every_panel()
-        for target in panel["list_targets"]
+        for target in panel["targets"]
         if "expr" in target
     ]

@@ -35,7 +35,7 @@ def _targets(title: str) -> list[dict[str, Any]]:
     return list(found[0])
 
 
-def _asked(client: TestClient, target: dict[str, Any], namespace: str, name: str) -> Frame:
+def _run_query(client: TestClient, target: dict[str, Any], namespace: str, name: str) -> Frame:
     url = target["url"].replace("${dataset_namespace:percentencode}", quote(namespace, safe=""))
     url = url.replace("${dataset:percentencode}", quote(name, safe=""))
     # The plugin parses the query and writes it again: in order, a space as `+`.
@@ -64,8 +64,8 @@ def test_the_node_graph_gets_its_two_frames(client):
     """Return unique ids, edges between existing nodes, and arcs that sum to 1."""
     first, second = _targets("Lineage")
 
-    nodes = _asked(client, first, shop.NAMESPACE, shop.CORE)
-    edges = _asked(client, second, shop.NAMESPACE, shop.CORE)
+    nodes = _run_query(client, first, shop.NAMESPACE, shop.CORE)
+    edges = _run_query(client, second, shop.NAMESPACE, shop.CORE)
 
     assert (first["format"], second["format"]) == ("node-graph-nodes", "node-graph-edges")
     assert sorted(nodes["title"]) == ["countries", "daily", "orders", "orders"]
@@ -81,7 +81,7 @@ def test_the_node_graph_gets_its_two_frames(client):
 def test_every_requested_arc_has_a_colour(client):
     """Colour exactly the fields of the query."""
     (panel,) = [panel for _, panel in every_panel() if panel["type"] == "nodeGraph"]
-    nodes = _asked(client, panel["targets"][0], shop.NAMESPACE, shop.CORE)
+    nodes = _run_query(client, panel["targets"][0], shop.NAMESPACE, shop.CORE)
 
     coloured = {arc["field"]: arc["color"] for arc in panel["options"]["nodes"]["arcs"]}
     assert coloured.keys() == {name for name in nodes if name.startswith("arc__")}
@@ -92,7 +92,7 @@ def test_the_table_of_runs_gets_its_columns(client):
     """Return times as timestamps, and unknown values as null."""
     (target,) = _targets("Recent runs")
 
-    runs = _asked(client, target, shop.NAMESPACE, shop.CORE)
+    runs = _run_query(client, target, shop.NAMESPACE, shop.CORE)
 
     assert runs["run_id"] == [shop.RUN_ID]
     assert (runs["status"], runs["outputs"], runs["evidence"]) == (["FAIL"], [1.0], [None])
@@ -103,14 +103,14 @@ def test_a_name_from_an_event_stays_one_name(client):
     """Encode any name as Grafana's query does, and find the dataset."""
     (target, _) = _targets("Lineage")
 
-    assert _asked(client, target, HOSTILE, HOSTILE)["dataset"] == [HOSTILE]
+    assert _run_query(client, target, HOSTILE, HOSTILE)["dataset"] == [HOSTILE]
 
 
 def test_without_a_choice_all_is_empty_without_errors(client):
     """Return nothing, as after an installation: Infinity would show a 404 as an error."""
     graph = _targets("Lineage")
     for target in (*graph, *_targets("Recent runs")):
-        frame = _asked(client, target, "", "")
+        frame = _run_query(client, target, "", "")
         assert frame.keys() == {one["text"] for one in target["columns"]}
         assert not any(frame.values())
 

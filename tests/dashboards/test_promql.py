@@ -34,8 +34,8 @@ _CONFIGURATION = """
 global: {{scrape_interval: 1s, evaluation_interval: 1s}}
 rule_files: [lineward-rules.yml]
 scrape_configs:
-  - {{job_name: lineward, static_configs: [{{list_targets: ["127.0.0.1:{service}"]}}]}}
-  - {{job_name: lineward-collector, static_configs: [{{list_targets: ["127.0.0.1:{collector}"]}}]}}
+  - {{job_name: lineward, static_configs: [{{targets: ["127.0.0.1:{service}"]}}]}}
+  - {{job_name: lineward-collector, static_configs: [{{targets: ["127.0.0.1:{collector}"]}}]}}
 """
 _ONE = {"$tier": "critical", "$owner": "sales"}
 _ONE |= {"$dataset_namespace": shop.NAMESPACE, "$dataset": shop.CORE}

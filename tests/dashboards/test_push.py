@@ -81,7 +81,7 @@ def test_a_token_without_access_to_missing_objects_is_enough(grafana, tmp_path):
     assert [one["outcome"] for one in json.loads(second.stdout)] == ["unchanged"] * 3
 
 
-def test_a_folder_that_may_not_be_seen_is_used_as_it_is(grafana, tmp_path):
+def test_a_folder_without_read_access_is_used(grafana, tmp_path):
     """Treat the rejected creation as done; overwrite dashboards that may not be read."""
     push(grafana, tmp_path)
     grafana.may -= {"sources", "read"}
@@ -95,51 +95,51 @@ def test_a_folder_that_may_not_be_seen_is_used_as_it_is(grafana, tmp_path):
     )
 
 
-def _unknown(grafana: FakeGrafana) -> None:
+def _set_unknown_token(grafana: FakeGrafana) -> None:
     grafana.token = "another"  # noqa: S105 - of nobody
 
 
-def _reader(grafana: FakeGrafana) -> None:
+def _set_reader(grafana: FakeGrafana) -> None:
     grafana.may = {"sources", "read"}
 
 
-def _elsewhere(grafana: FakeGrafana) -> None:
+def _answer_as_other_site(grafana: FakeGrafana) -> None:
     grafana.broken = Answer(404, "<html>", (("Content-Type", "text/html"),))
 
 
-def _occupied(grafana: FakeGrafana) -> None:
+def _occupy_title(grafana: FakeGrafana) -> None:
     title = "Lineage: overview"
     grafana.folders["lineward"] = "Lineward"
     grafana.dashboards["mine"] = ("lineward", {"uid": "mine", "title": title, "version": 1})
 
 
-def _provisioned(grafana: FakeGrafana) -> None:
+def _provision(grafana: FakeGrafana) -> None:
     grafana.provisioned = {"lineward-executive"}
 
 
-def _bare(grafana: FakeGrafana) -> None:
+def _remove_infinity(grafana: FakeGrafana) -> None:
     grafana.sources = ["prometheus"]
 
 
-def _redirecting(grafana: FakeGrafana) -> None:
+def _redirect(grafana: FakeGrafana) -> None:
     grafana.broken = Answer(302, "", (("Location", "https://login.example/"),))
 
 
-def _down(grafana: FakeGrafana) -> None:
+def _break_down(grafana: FakeGrafana) -> None:
     grafana.broken = Answer(503, {"message": "database is locked"})
 
 
 @pytest.mark.parametrize(
     ("fault", "code", "words"),
     [
-        (_unknown, 6, "rejects the token: create one for a service account"),
-        (_reader, 6, "does not permit this: the service account needs the role Editor"),
-        (_elsewhere, 6, "--url is not the address of Grafana, or lacks its sub-path"),
-        (_occupied, 6, "412 A dashboard with the same name in the folder already exists"),
-        (_provisioned, 6, "400 Cannot save provisioned dashboard"),
-        (_bare, 6, "yesoreyeram-infinity-datasource: install the plugin"),
-        (_redirecting, 6, "redirects to 'https://login.example/': use this as --url"),
-        (_down, 1, "failed (GET /api/datasources: 503 database is locked)"),
+        (_set_unknown_token, 6, "rejects the token: create one for a service account"),
+        (_set_reader, 6, "does not permit this: the service account needs the role Editor"),
+        (_answer_as_other_site, 6, "--url is not the address of Grafana, or lacks its sub-path"),
+        (_occupy_title, 6, "412 A dashboard with the same name in the folder already exists"),
+        (_provision, 6, "400 Cannot save provisioned dashboard"),
+        (_remove_infinity, 6, "yesoreyeram-infinity-datasource: install the plugin"),
+        (_redirect, 6, "redirects to 'https://login.example/': use this as --url"),
+        (_break_down, 1, "failed (GET /api/datasources: 503 database is locked)"),
     ],
 )
 def test_a_rejection_by_grafana_is_reported_with_the_fix(grafana, tmp_path, fault, code, words):

@@ -68,7 +68,7 @@ def _text(command: str, *given: str) -> None:
 
 def _pages(at: str) -> dict[str, str]:
     """Return paths by name; the ids are those of the demo."""
-    runs = _asked(at, "runs", dataset="mart/churn")["runs"]
+    runs = _get_json(at, "runs", dataset="mart/churn")["runs"]
     failed = next(run["run_id"] for run in runs if run["status"] == "FAIL")
     good = next(run["run_id"] for run in runs if run["status"] == "COMPLETE")
     return {
@@ -86,13 +86,13 @@ def _pages(at: str) -> dict[str, str]:
 
 def _failed_incident(at: str) -> str | None:
     """Return the incident of the killed job, once it is notified."""
-    every = _asked(at, "incidents")["incidents"]
+    every = _get_json(at, "incidents")["incidents"]
     return next(
         (each["id"] for each in every if (each["kind"], each["state"]) == ("failed", "open")), None
     )
 
 
-def _asked(at: str, path: str, **asked: str) -> dict[str, Any]:
+def _get_json(at: str, path: str, **asked: str) -> dict[str, Any]:
     answer = CLIENT.get(f"{at}/api/v1/{path}", params=asked, timeout=30)
     return dict(answer.raise_for_status().json())
 

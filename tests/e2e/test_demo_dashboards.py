@@ -56,8 +56,8 @@ _CONFIGURATION = """
 global: {{scrape_interval: 2s, evaluation_interval: 2s}}
 rule_files: [lineward-rules.yml]
 scrape_configs:
-  - {{job_name: lineward, static_configs: [{{list_targets: ["127.0.0.1:{metrics}"]}}]}}
-  - {{job_name: lineward-collector, static_configs: [{{list_targets: ["127.0.0.1:{events}"]}}]}}
+  - {{job_name: lineward, static_configs: [{{targets: ["127.0.0.1:{metrics}"]}}]}}
+  - {{job_name: lineward-collector, static_configs: [{{targets: ["127.0.0.1:{events}"]}}]}}
 """
 _SCRAPED = 2.0  # no dataset is new before
 _SETTLED = "sum(sli_tier:lineage_error_budget_left:ratio30d)"
@@ -75,7 +75,7 @@ def test_the_demo_fills_every_panel_and_leaves_nothing(tmp_path: Path):
     with start_demo(tmp_path / "t") as demo:
         assert_all_states_are_shown("".join(demo.output))
         with scraping(tmp_path, _CONFIGURATION.format(**demo.ports)) as url:
-            empty = _settled(Prometheus(url))
+            empty = _find_empty_when_settled(Prometheus(url))
         was_running = demo.poll() is None
         assert demo.stop() == 0, "".join(demo.output)
         assert was_running
@@ -84,7 +84,7 @@ def test_the_demo_fills_every_panel_and_leaves_nothing(tmp_path: Path):
     assert sorted((empty - BY_CHANCE) ^ set(RIGHTLY_EMPTY)) == []
 
 
-def _settled(prometheus: Prometheus) -> set[str]:
+def _find_empty_when_settled(prometheus: Prometheus) -> set[str]:
     """Return the panels without data once the last batch is evaluated."""
     until(lambda: prometheus.run_query(_SETTLED, is_range=False))
     # The evaluation of the last batch comes last on a busy machine.

@@ -58,7 +58,7 @@ def _figures(estate, query=_BY_EVIDENCE):
     return {short(name): value for name, value in rows(estate.catalog, query)}
 
 
-def _without_statistics(events):
+def _drop_statistics(events):
     """Return the events without statistics."""
     copied = copy.deepcopy(events)
     for event in copied:
@@ -67,7 +67,7 @@ def _without_statistics(events):
     return copied
 
 
-def _reported(events, figure):
+def _reported_figures(events, figure):
     """Return the greatest figure of each output that the listener reports."""
     found = {}
     for event in events:
@@ -90,15 +90,15 @@ def test_rows_of_every_kind_of_output_are_known_without_a_listener(estate, ran_a
 def test_the_log_counts_uncounted_outputs_and_agrees_on_others(estate, ran):
     """Count a JDBC table too, once an event names it; RDDs write in no SQL execution."""
     events = events_of(ran)
-    estate.land(_without_statistics(events))
+    estate.land(_drop_statistics(events))
 
     estate.scan(ran / "logs")
 
     assert _figures(estate) == {**_WRITTEN, "SOLD": 3}
-    reported = _reported(events, "rowCount")
+    reported = _reported_figures(events, "rowCount")
     assert {**_figures(estate), "from_rdd": 4} == {**reported, "streamed": 3}
     # JDBC counts no bytes.
-    sizes = {name: size for name, size in _reported(events, "size").items() if size}
+    sizes = {name: size for name, size in _reported_figures(events, "size").items() if size}
     del sizes["from_rdd"]
     sizes["streamed"] = sum(part.stat().st_size for part in (ran / "streamed").glob("*.parquet"))
     assert _figures(estate, _BYTES) == sizes
@@ -122,7 +122,7 @@ def test_a_reported_count_is_kept(estate, ran):
 @pytest.mark.postgres_nightly
 def test_a_task_that_is_tried_again_counts_once(estate, retried):
     """Fail each first attempt after nine tenths of its rows, of a file and of a table."""
-    estate.land(_without_statistics(events_of(retried)))
+    estate.land(_drop_statistics(events_of(retried)))
 
     estate.scan(retried / "logs")
 

@@ -78,7 +78,7 @@ def _pairs(estate, query):
     return {tuple(short(value) for value in row) for row in rows(estate.catalog, query)}
 
 
-def _without(events, *, inputs_of=()):
+def _drop_inputs(events, *, inputs_of=()):
     """Return the events, without inputs of runs whose job's name has this end."""
     copied = copy.deepcopy(events)
     for event in copied:
@@ -106,7 +106,7 @@ def test_topics_that_a_stream_read_are_known_from_its_log(estate, ran):
 @pytest.mark.postgres_nightly
 def test_an_input_that_no_event_named_is_found(estate, ran):
     """Find inputs of streams into files; no log names the topic that a stream writes."""
-    estate.land(_without(events_of(ran), inputs_of=("project",)))
+    estate.land(_drop_inputs(events_of(ran), inputs_of=("project",)))
 
     estate.scan(ran / "logs")
 
@@ -122,7 +122,7 @@ def test_a_topic_without_an_event_is_left_out(estate, ran):
     assert _pairs(estate, _READ) == set()
 
 
-def _with_another_input(events):
+def _add_input(events):
     """Return the events with one more topic for the folder that the batches wrote."""
     copied = copy.deepcopy(events)
     for event in copied:
@@ -133,7 +133,7 @@ def _with_another_input(events):
 
 def test_a_topic_missing_from_the_progress_proves_no_error(estate, ran):
     """Keep the event's input: a topic of another cluster would look the same."""
-    estate.land(_with_another_input(events_of(ran)))
+    estate.land(_add_input(events_of(ran)))
     estate.scan(ran / "logs")
 
     compare(estate.spark, estate.catalog, estate.now)
@@ -147,7 +147,7 @@ def test_a_complete_list_of_a_stream_would_prove_the_event_wrong(estate, ran, mo
     monkeypatch.setattr(plans, "_UNNAMED", "never")
     monkeypatch.setattr(plans, "_OPAQUE", "never")
     plans.touched_tables.cache_clear()
-    estate.land(_with_another_input(events_of(ran)))
+    estate.land(_add_input(events_of(ran)))
     estate.scan(ran / "logs")
     plans.touched_tables.cache_clear()
 

@@ -38,7 +38,7 @@ def collector(tmp_path: Path) -> Iterator[Collector]:
     running.kill()
 
 
-def _documented(broker: Broker) -> dict[str, str]:
+def _read_documented_settings(broker: Broker) -> dict[str, str]:
     """Return the block of settings under `A Kafka topic`, with this broker's address."""
     text = (ROOT / "docs" / "sources.md").read_text().split("## A Kafka topic")[1]
     found = dict(_SETTING.findall(text.split("```")[1]))
@@ -47,7 +47,7 @@ def _documented(broker: Broker) -> dict[str, str]:
     }
 
 
-def _sent(broker: Broker) -> list[bytes]:
+def _read_topic(broker: Broker) -> list[bytes]:
     """Return all records of the topic up to its end, as another group reads it."""
     settings = {"bootstrap.servers": broker.bootstrap, "group.id": "a test", "log_level": 0}
     reading = Consumer(settings)
@@ -74,7 +74,7 @@ def test_events_of_the_listener_in_a_topic_land(
     (lake / "pages_of_a").mkdir(parents=True)
     (lake / "pages_of_a" / "pages.txt").write_text("/a\n")
     (lake / "again").touch()
-    conf = _documented(broker)
+    conf = _read_documented_settings(broker)
     assert conf["spark.jars.packages"].split(",")[0] == package()
 
     run("pages_by_turn", lake, conf | ivy_conf())
@@ -91,8 +91,8 @@ def test_events_of_the_listener_in_a_topic_land(
             stderr=log,
         )
     try:
-        sent = _sent(broker)
-        until(lambda: _stored(collector) == sorted(sent))
+        sent = _read_topic(broker)
+        until(lambda: _read_stored(collector) == sorted(sent))
         assert any(b'"COMPLETE"' in body and b"all_pages_again" in body for body in sent)
         feed.send_signal(signal.SIGTERM)
         assert feed.wait(30) == 0
@@ -101,5 +101,5 @@ def test_events_of_the_listener_in_a_topic_land(
         feed.wait(30)
 
 
-def _stored(collector: Collector) -> list[bytes]:
+def _read_stored(collector: Collector) -> list[bytes]:
     return sorted(bytes(body) for (body,) in collector.rows("SELECT body FROM event"))

@@ -54,7 +54,7 @@ def test_killing_the_collector_costs_the_real_listener_no_acked_event(
 
     log = (lake / "many_writes.log").read_text()
     assert "onnection refused" not in log
-    events, answers, stored = _lines(sent), _answers(log), _stored(up)
+    events, answers, stored = _lines(sent), _answers(log), _read_stored(up)
     assert len(answers) == len(events), "the listener sends each event once, in the file's order"
     acked = {event for event, status in zip(events, answers, strict=True) if status == "201"}
     lost = set(events) - stored
@@ -112,7 +112,7 @@ def _count_accepted(log: Path) -> int:
     return _answers(log.read_text()).count("201")
 
 
-def _stored(up: Up) -> set[bytes]:
+def _read_stored(up: Up) -> set[bytes]:
     with closing(sqlite3.connect(f"file:{up.data_dir}/spool.db?mode=ro", uri=True)) as spool:
         return {bytes(body) for (body,) in spool.execute("SELECT body FROM event")}
 

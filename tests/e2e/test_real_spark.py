@@ -72,7 +72,7 @@ def test_a_real_job_is_seen_from_its_listener_to_prometheus(up: Up, visited: Pat
 
     # Three datasets are expected; two were only read, and never written.
     covered = 'lineage_coverage_ratio{tier="optional"} 0.333'
-    metrics = until(lambda: _with(up.metrics(), covered))
+    metrics = until(lambda: _if_contains(up.metrics(), covered))
     assert 'lineage_sli_learning{sli="freshness",tier="optional"} 3' in metrics
     assert "lineage_ingestion_lag_seconds_bucket" in metrics
     checked = subprocess.run(
@@ -92,7 +92,7 @@ def _complete(answer):
     return answer if found and answer["last_run"]["status"] == "COMPLETE" else None
 
 
-def _with(text: str, word: str):
+def _if_contains(text: str, word: str):
     return text if f"\n{word}" in text else None
 
 

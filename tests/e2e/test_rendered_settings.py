@@ -45,27 +45,27 @@ def test_the_file_has_the_events_of_http_and_the_lost_ones(
     job = submit("pages_by_turn", lake, conf | ivy_conf() | {"spark.eventLog.compress": "false"})
     events = folder / "events.jsonl"
 
-    until(lambda: _completed(events, "all_pages"))
-    until(lambda: _stored(collector) == _lines(events))
+    until(lambda: _count_completed(events, "all_pages"))
+    until(lambda: _read_stored(collector) == _lines(events))
     received = _lines(events)
     collector.stop()
     (lake / "again").touch()
 
     assert job.wait(120) == 0, (lake / "pages_by_turn.log").read_text()[-3000:]
-    assert _completed(events, "all_pages_again")
+    assert _count_completed(events, "all_pages_again")
     assert _lines(events) > received
-    assert _stored(collector) == received
+    assert _read_stored(collector) == received
     again = Collector(tmp_path / "data").ready()
     secret = ("--secret-file", str(again.secret_file))
     shipped = lineward("ship", str(folder), "--url", again.url, "--once", "--json", *secret)
     again.stop()
     assert json.loads(shipped.stdout)["taken"] == len(_lines(events))
-    assert _stored(again) == _lines(events)
+    assert _read_stored(again) == _lines(events)
     assert again.rows("SELECT origin, count(*) FROM event GROUP BY 1 ORDER BY 1 DESC") == [
         ("http", len(received)),
         ("file", len(_lines(events) - received)),
     ]
-    assert [name for name in _scanned(folder / "spark-events") if "..." in name] == []
+    assert [name for name in _scan_locations(folder / "spark-events") if "..." in name] == []
 
 
 def _lines(file: Path) -> set[bytes]:
@@ -73,16 +73,16 @@ def _lines(file: Path) -> set[bytes]:
     return set(file.read_bytes().split(b"\n")[:-1]) if file.exists() else set()
 
 
-def _stored(collector: Collector) -> set[bytes]:
+def _read_stored(collector: Collector) -> set[bytes]:
     return {bytes(body) for (body,) in collector.rows("SELECT body FROM event")}
 
 
-def _completed(events: Path, output: str) -> bool:
+def _count_completed(events: Path, output: str) -> bool:
     ends = (json.loads(line) for line in _lines(events) if b'"COMPLETE"' in line)
     return any(named["name"].endswith(f"/{output}") for e in ends for named in e["outputs"])
 
 
-def _scanned(logs: Path) -> list[str]:
+def _scan_locations(logs: Path) -> list[str]:
     """Return the locations of each scan in the event log; each scan has all of 12 folders."""
     text = "".join(file.read_text() for file in logs.rglob("*") if file.is_file())
     found = [

@@ -55,7 +55,7 @@ class FakeGrafana(FakeServer):
             case "GET", "folders", uid:
                 answer = self._allowed("read") or self._folder(uid)
             case "POST", "folders":
-                answer = self._allowed("folders") or self._made(body)
+                answer = self._allowed("folders") or self._create_folder(body)
             case "GET", "dashboards", "uid", uid:
                 answer = self._allowed("read") or self._dashboard(uid)
             case "POST", "dashboards", "db":
@@ -79,7 +79,7 @@ class FakeGrafana(FakeServer):
             return self._nothing("folder not found")
         return Answer(200, {"uid": uid, "title": self.folders[uid], "version": 1})
 
-    def _made(self, asked: dict[str, Any]) -> Answer:
+    def _create_folder(self, asked: dict[str, Any]) -> Answer:
         if asked["uid"] in self.folders:
             return Answer(409, {"message": "a folder with the same uid exists"})
         self.folders[asked["uid"]] = asked["title"]

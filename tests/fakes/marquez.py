@@ -143,13 +143,13 @@ class FakeMarquez:
             runs = [row for row in within if row.kind == "run"]
             self._random.shuffle(runs)
             runs.sort(key=lambda row: row.event_time, reverse=given.get("sortDirection") != "asc")
-            page = [self._reserialised(row.event) for row in runs[offset : offset + limit]]
+            page = [self._reserialise(row.event) for row in runs[offset : offset + limit]]
             self.pages.append(len(page))
             if self.latecomers:
                 self.store([self.latecomers.pop(0)])
         return Answer(200, json.dumps({"events": page, "totalCount": len(within)}).encode())
 
-    def _reserialised(self, event: Event) -> Event:
+    def _reserialise(self, event: Event) -> Event:
         job = event["job"]
         facets = (job.get("facets") or {}) | dict.fromkeys(_ADDED_FACETS)
         changed = list((event | {"job": job | {"facets": facets}}).items())

@@ -38,7 +38,7 @@ class Handler(BaseHTTPRequestHandler):
         elif "application/json" not in (self.headers.get("Content-Type") or ""):
             self._write(Answer(415, b""))
         else:
-            self._write(self.server.marquez.post(self._inflated(body)))
+            self._write(self.server.marquez.post(self._decompress(body)))
 
     def do_PUT(self) -> None:
         """Reject PUT."""
@@ -69,7 +69,7 @@ class Handler(BaseHTTPRequestHandler):
             return Answer(401, b"")
         return None
 
-    def _inflated(self, body: bytes) -> bytes:
+    def _decompress(self, body: bytes) -> bytes:
         return gzip.decompress(body) if self.headers.get("Content-Encoding") == "gzip" else body
 
     def _write(self, answer: Answer | None) -> None:

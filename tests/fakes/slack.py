@@ -86,9 +86,9 @@ class FakeSlack(FakeServer):
             return Answer(200, {"ok": False, "error": "invalid_auth"})
         if method in self.errors:
             return Answer(200, {"ok": False, "error": self.errors[method]})
-        return self._done(method, fields)
+        return self._call_method(method, fields)
 
-    def _done(self, method: str, fields: dict[str, Any]) -> Answer | None:
+    def _call_method(self, method: str, fields: dict[str, Any]) -> Answer | None:
         answered = self._methods[method](fields)
         if method == "chat.postMessage" and answered.get("ok") and self.lost_answers:
             self.lost_answers -= 1

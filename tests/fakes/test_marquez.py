@@ -37,7 +37,7 @@ def _get(marquez: FakeMarquez, **params: str) -> list[str]:
     return [event["run"]["runId"][-3:] for event in answer.raise_for_status().json()["events"]]
 
 
-def _without(name: str) -> dict[str, object]:
+def _event_without(name: str) -> dict[str, object]:
     return {key: value for key, value in run_event(1, at=NOON).items() if key != name}
 
 
@@ -50,8 +50,8 @@ def _without(name: str) -> dict[str, object]:
         ([run_event(1, at=NOON)], 500, 0),
         (run_event(1, at=NOON) | {"eventTime": "soon"}, 500, 0),
         (run_event(1, at=NOON, job={"namespace": "j", "name": "n", "facets": {"x": 1}}), 500, 0),
-        (_without("eventType"), 500, 1),
-        (_without("run"), 422, 0),
+        (_event_without("eventType"), 500, 1),
+        (_event_without("run"), 422, 0),
         (b"", 422, 0),
     ],
     ids=["event", "gzip", "cut", "list", "time", "facet", "no type", "no run", "empty"],
@@ -95,7 +95,7 @@ def test_pages_repeat_and_skip_ties_and_hold_run_events_only(marquez):
     assert (len(whole["events"]), whole["totalCount"]) == (200, 201)
 
 
-def test_events_come_back_changed(marquez):
+def test_events_are_returned_changed(marquez):
     """Add keys in another order: the bytes are not comparable."""
     marquez.store([run_event(1, at=NOON)])
 

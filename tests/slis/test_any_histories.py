@@ -37,7 +37,7 @@ def _history(key, gaps):
     return rows
 
 
-def _switched(key, old, new, count=4):
+def _switch(key, old, new, count=4):
     """Return a job that has just moved to another cadence: a schedule without scores."""
     return _history(key, [(old, 20, False), (new, count, False)])
 
@@ -48,7 +48,7 @@ def _switched(key, old, new, count=4):
 )
 def test_a_first_schedule_of_an_estate_gets_a_limit_without_a_pool(spark, old, new):
     """Learn without a pool: no other dataset of the class has a score, so each row has null."""
-    frame = writes(spark, *_switched(1, old, new))
+    frame = writes(spark, *_switch(1, old, new))
 
     [row] = learned_limits(frame, gaps(spark), as_of=day(0, 1)).collect()
 
@@ -79,7 +79,7 @@ def test_any_estate_gets_limits_without_an_error(spark, estate):
 )
 def test_a_profile_without_a_figure_fails_alone(spark, column):
     """Set limits for the other datasets of the batch, whichever figure is null in one row."""
-    frame = writes(spark, *_switched(1, _DAY, 7 * _DAY), *_switched(2, 3_600.0, _DAY))
+    frame = writes(spark, *_switch(1, _DAY, 7 * _DAY), *_switch(2, 3_600.0, _DAY))
     times = {None: WorkingTime()}
     profiles = cadence.profiles(frame, gaps(spark), instants=[day(0, 1)], times=times)
     tailed = cadence_limits.with_tails(profiles, cadence_limits.pools(profiles))

@@ -10,7 +10,7 @@ from service.runtime.settings import Settings
 from tests.service.waiting import until
 
 
-def _named(catalog: Engine) -> list[str]:
+def _list_datasets(catalog: Engine) -> list[str]:
     """Return the datasets downstream of the first one, in their order."""
     edge, dataset = tables.edge.c, tables.dataset.c
     of = select(dataset.name).join(tables.edge, edge.downstream_key == dataset.dataset_key)
@@ -24,13 +24,13 @@ def test_queries_continue_until_every_edge_was_in_a_response(embedded):
 
     def ask() -> bytes:
         answers[0] += 1
-        return " ".join(_named(embedded)[: answers[0]]).encode()
+        return " ".join(_list_datasets(embedded)[: answers[0]]).encode()
 
     settings = Settings(catalog_url=embedded.url.render_as_string(hide_password=False))
     with closing(Markers(settings)) as markers:
         markers.start()
-        until(lambda: len(_named(embedded)) >= 2)
+        until(lambda: len(_list_datasets(embedded)) >= 2)
         ages = markers.end(ask)
 
-    assert len(ages) == len(_named(embedded)) == answers[0]
+    assert len(ages) == len(_list_datasets(embedded)) == answers[0]
     assert ages == sorted(ages, reverse=True), "what was written first waited longest"

@@ -43,13 +43,13 @@ def test_a_replay_changes_only_times_ids_and_the_folder():
         text = event.decode().replace(str(SHOP), recording.FOLDER)
         for new, old in ids.items():
             text = text.replace(new, old)
-        undone.append(_without_clock(json.loads(text)))
+        undone.append(_drop_clock(json.loads(text)))
         assert SHOP.name.encode() in event or recording.FOLDER.encode() not in original
 
-    assert undone == [_without_clock(event) for event in _decoded(recorded.events)]
+    assert undone == [_drop_clock(event) for event in _decoded(recorded.events)]
 
 
-def _without_clock(event):
+def _drop_clock(event):
     details = event["run"]["facets"].get("spark_applicationDetails", {})
     return event | {"eventTime": "", "application": details.pop("applicationId", None) and ""}
 

@@ -24,7 +24,7 @@ def test_the_seed_is_the_estate(estate):
     assert encode(make(msgspec.structs.replace(SMALL, seed=2))) != encode(estate)
 
 
-def test_it_has_as_many_datasets_as_were_asked_for(estate):
+def test_an_estate_has_the_requested_number_of_datasets(estate):
     """Give each a name of its own and one job that writes it."""
     assert len(estate.datasets) == SMALL.datasets
     assert len({each.full_name for each in estate.datasets}) == SMALL.datasets

@@ -50,7 +50,7 @@ def test_more_faults_than_an_estate_has_jobs_for_are_rejected():
         plan(make(Shape(seed=3, datasets=100, days=6)), 200, ["killed_job", "backfill"])
 
 
-def test_every_kind_is_there(day):
+def test_every_kind_is_planned(day):
     """Plan sixty faults of all kinds, each of three expectations among them."""
     assert len(day.truth.faults) == 60
     assert {each.kind for each in day.truth.faults} == set(KINDS)

@@ -277,7 +277,7 @@ def test_a_nightly_run_waits_for_a_backfill_and_still_runs():
 def test_a_nightly_run_waits_for_a_backfill_whose_runs_overlap():
     """Leave no pause in which nothing runs: each takes longer than the next is put off."""
     job = reported("daily", is_orchestrated=True)
-    estate = _with(job.number, usual_seconds=45 * 60, spread=0.01)
+    estate = _change_job(job.number, usual_seconds=45 * 60, spread=0.01)
     slot = next(run.nominal_at for run in runs(estate) if run.job == job.number) + DAY
     backfill = Injected("backfill", (job.number,), slot - 20 * MINUTE, slot + 4 * HOUR)
     found = [run for run in runs(estate, (backfill,)) if run.job == job.number]
@@ -289,7 +289,7 @@ def test_a_reader_fails_by_a_new_schema_once_it_was_written():
     """Let readers be well until the next run of the daily job, which wrote before the change."""
     job = next(job for job in ESTATE.jobs if job.cadence == "daily" and _reader_numbers(job))
     [number, *_] = _reader_numbers(job)
-    estate = _with(number, cadence="hourly", waits=False, usual_seconds=60)
+    estate = _change_job(number, cadence="hourly", waits=False, usual_seconds=60)
     starts_at = [run for run in runs(estate) if run.job == job.number][1].ended_at + HOUR
     ends_at = starts_at + 34 * HOUR
     drift = Injected("schema_drift", (job.number,), starts_at, ends_at, "", (number,))
@@ -302,7 +302,7 @@ def test_a_reader_fails_by_a_new_schema_once_it_was_written():
     assert failed[-1].started_at < ends_at
 
 
-def _with(number, **changes: object):
+def _change_job(number, **changes: object):
     """Return the estate with one job changed."""
     changed = msgspec.structs.replace(ESTATE.jobs[number], **changes)
     jobs = (changed if each.number == number else each for each in ESTATE.jobs)

@@ -53,7 +53,7 @@ def _known_from(fact):
     return {**fact, "visible_at": at}
 
 
-def _found(table):
+def _list_changes(table):
     rows = table.sort_by([("as_of", "ascending")]).to_pylist()
     named = [
         (row["dataset_key"], row["sli"], row["as_of"], row["state"], row["reason"]) for row in rows
@@ -61,7 +61,7 @@ def _found(table):
     return sorted(named, key=lambda row: row[:3])
 
 
-def _by_oracle(given, minutes):
+def _judge_everything(given, minutes):
     """Judge every time with the product's functions, then keep the changes."""
     facts = facts_as_of(given.activity, given.datasets, minutes)
     judged = datasets_judged(facts, given.into_streams, given.gaps, given.pauses)
@@ -84,9 +84,9 @@ def test_changes_equal_those_of_judging_everything_at_every_time(spark, given):
     """Judge only bad datasets and near names: the changes are the same."""
     minutes = grid.instants(spark, to_micros(START), to_micros(END))
 
-    found = _found(grid.changes(given, minutes))
+    found = _list_changes(grid.changes(given, minutes))
 
-    assert found == _by_oracle(given, minutes)
+    assert found == _judge_everything(given, minutes)
     reasons_found = {(key, reason) for key, _, _, state, reason in found if state == "bad"}
     assert {(RAW, "silent"), (CORE, "upstream_late"), (RENAMED, "naming_mismatch")} <= reasons_found
     assert (BACK, "job_failed") in reasons_found

@@ -56,7 +56,7 @@ def _fill(catalog):
     put(catalog, tables.dataset_write, *rows, write_row(1, ago(1), "newest"))
 
 
-def _kept():
+def _rows_to_keep():
     return [_write(1, ago(1), "newest"), _write(1, ago(_OLD), "r0")]
 
 
@@ -101,7 +101,7 @@ def test_rows_that_a_rule_keeps_are_moved(catalog):
 
     _clear(catalog)
 
-    assert writes(catalog) == [*_kept(), *(_write(2, *each) for each in slow)]
+    assert writes(catalog) == [*_rows_to_keep(), *(_write(2, *each) for each in slow)]
     in_parts = {"dataset_write_default": 3, "dataset_write_20261103": 1}
     assert counts(catalog, "dataset_write") == in_parts
     assert _tables(catalog, "dataset_write_2%") == ["dataset_write_20261103"]
@@ -116,12 +116,12 @@ def test_a_range_with_many_kept_rows_loses_the_others_one_by_one(catalog, monkey
 
     _clear(catalog)
 
-    assert writes(catalog) == _kept()
+    assert writes(catalog) == _rows_to_keep()
     assert partition_names(catalog) == parts
 
 
 @_postgres
-def test_a_write_that_comes_while_a_range_goes_is_kept(catalog, monkeypatch):
+def test_a_write_that_lands_during_a_drop_is_kept(catalog, monkeypatch):
     """Load a history, whose first write lands between the look and the lock."""
     _fill(catalog)
     found = dropped_partitions.kept_rows
@@ -138,11 +138,11 @@ def test_a_write_that_comes_while_a_range_goes_is_kept(catalog, monkeypatch):
 
     assert _write(1, earlier, "history") in writes(catalog)
     _clear(catalog)
-    assert writes(catalog) == sorted([_write(1, earlier, "history"), _kept()[0]])
+    assert writes(catalog) == sorted([_write(1, earlier, "history"), _rows_to_keep()[0]])
 
 
 @_postgres
-def test_a_write_that_is_taken_back_while_a_range_goes_stays_away(catalog, monkeypatch):
+def test_a_write_withdrawn_during_a_drop_stays_withdrawn(catalog, monkeypatch):
     """Let the run of the first write fail after all: the next write becomes the first."""
     _fill(catalog)
     found = dropped_partitions.kept_rows
@@ -158,7 +158,7 @@ def test_a_write_that_is_taken_back_while_a_range_goes_stays_away(catalog, monke
     _clear(catalog)
 
     first = _write(1, ago(_OLD) + 3_600_000_000, "r1")
-    assert writes(catalog) == [_kept()[0], first]
+    assert writes(catalog) == [_rows_to_keep()[0], first]
 
 
 @_postgres
@@ -171,7 +171,7 @@ def test_a_turn_that_is_killed_is_completed_by_the_next(catalog, monkeypatch, st
         killed.setattr(dropped_partitions, step, _die)
         with pytest.raises(KeyboardInterrupt):
             _clear(catalog)
-    assert _kept()[1] in writes(catalog)
+    assert _rows_to_keep()[1] in writes(catalog)
     late = write_row(1, ago(_OLD) + 60, "late")
     for _ in range(2):
         with exclusive_transaction(catalog) as connection:
@@ -180,7 +180,7 @@ def test_a_turn_that_is_killed_is_completed_by_the_next(catalog, monkeypatch, st
 
     _clear(catalog)
 
-    assert writes(catalog) == _kept()
+    assert writes(catalog) == _rows_to_keep()
     assert _tables(catalog, "%expired%") == []
     assert _tables(catalog, "dataset_write_2%") == ["dataset_write_20261103"]
 
@@ -215,7 +215,7 @@ def test_a_reader_of_hours_delays_no_batch(catalog, monkeypatch):
 
     assert writes(catalog) == sorted([*before, _write(1, ago(0), "meanwhile")])
     _clear(catalog)
-    assert writes(catalog) == sorted([*_kept(), _write(1, ago(0), "meanwhile")])
+    assert writes(catalog) == sorted([*_rows_to_keep(), _write(1, ago(0), "meanwhile")])
 
 
 def _clear_partitions(catalog):
@@ -236,7 +236,7 @@ def test_a_drop_waits_for_a_batch_in_flight(catalog):
         assert thread.is_alive()
     thread.join()
 
-    assert writes(catalog) == sorted([_kept()[0], _write(1, earlier, "in flight")])
+    assert writes(catalog) == sorted([_rows_to_keep()[0], _write(1, earlier, "in flight")])
 
 
 @_postgres

@@ -127,7 +127,7 @@ def _wait_in_a_turn(catalog: Engine, other: Engine) -> None:
 
 @pytest.mark.parametrize("catalogs", ["postgresql"], indirect=True)
 @pytest.mark.parametrize("count", [ROWS, 3 * ROWS])
-def test_the_planner_knows_how_many_rows_a_turn_has_written(catalog, count):
+def test_the_planner_has_statistics_of_written_rows(catalog, count):
     """Analyze in the transaction: autovacuum ran before the commit, and counted no rows."""
     with exclusive_transaction(catalog) as connection:
         _fill_meta(connection, count)

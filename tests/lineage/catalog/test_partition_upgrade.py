@@ -136,7 +136,7 @@ def test_the_release_before_writes_and_reads_meanwhile(stored):
 
 
 @_postgres
-def test_an_upgrade_waits_for_a_reader_and_blocks_nobody_for_long(stored):
+def test_an_upgrade_waits_for_a_reader_without_long_locks(stored):
     """Let a report read for two seconds: the upgrade does not block others for as long."""
     answered, is_over = [], threading.Event()
 

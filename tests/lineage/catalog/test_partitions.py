@@ -141,20 +141,20 @@ def test_a_partition_has_the_keys_and_indexes_of_its_table(catalog):
 
 
 @_postgres
-def test_the_planner_knows_how_many_rows_a_partitioned_table_has(catalog):
+def test_the_planner_has_statistics_of_a_partitioned_table(catalog):
     """Use the rows of all partitions for joins; autovacuum counts single ones only."""
     put_datasets(catalog, 1)
     make_partition(catalog, "dataset_write", ago(0))
     put(catalog, tables.dataset_write, *(write_row(key, ago(0)) for key in range(2 * ROWS)))
-    assert _known(catalog) == (2 * ROWS, 2 * ROWS)
+    assert _expected_rows(catalog) == (2 * ROWS, 2 * ROWS)
 
     catalog.dispose()
     put(catalog, tables.dataset_write, *(write_row(-1 - key, ago(0)) for key in range(ROWS // 2)))
-    assert _known(catalog) == (2 * ROWS, 2 * ROWS)
+    assert _expected_rows(catalog) == (2 * ROWS, 2 * ROWS)
     remove(catalog, tables.dataset_write)
 
 
-def _known(catalog):
+def _expected_rows(catalog):
     """Return the rows that the planner expects in the table, and in its one partition with rows."""
     query = (
         "SELECT reltuples FROM pg_class WHERE relname IN ('dataset_write', :part) ORDER BY relname"

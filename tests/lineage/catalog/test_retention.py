@@ -122,7 +122,7 @@ def test_edges_and_schemas_of_active_datasets_are_deleted_after_400_days(catalog
     assert keys(catalog, tables.schema_version.c.schema_key) == [3]
 
 
-def test_who_reported_an_owner_is_stored_as_long_as_the_owner(catalog):
+def test_the_claim_of_an_owner_is_stored_as_long_as_the_owner(catalog):
     """Keep the claim: without it, an owner reported by others alone would take effect."""
     put_dataset(catalog, 1, 0)
     put(catalog, tables.dataset_policy, dataset_key=2, is_declared=True)

@@ -41,7 +41,7 @@ _MIGRATIONS = Path(engines.__file__).parent / "migrations"
 _ROWS = 3
 
 
-def _reflected(engine: Engine) -> MetaData:
+def _reflect(engine: Engine) -> MetaData:
     metadata = MetaData()
     metadata.reflect(engine)
     metadata.remove(metadata.tables["alembic_version"])
@@ -93,7 +93,7 @@ def test_the_known_revisions_are_those_of_the_migrations():
 
 def test_an_upgrade_keeps_every_row_of_every_table(first):
     """Insert three made-up rows a table, in the order of its references."""
-    metadata = _reflected(first)
+    metadata = _reflect(first)
     with write_transaction(first) as connection:
         for table in metadata.sorted_tables:
             connection.execute(insert(table), _rows(table))
@@ -109,14 +109,14 @@ def test_an_upgrade_keeps_every_row_of_every_table(first):
 def test_an_edge_without_a_run_keeps_the_time_of_its_declaration(first):
     """Keep the time of migration 0010: a JobEvent made the edge, and runs may follow."""
     migrate(first, to="0009")
-    edge = _reflected(first).tables["edge"]
+    edge = _reflect(first).tables["edge"]
     declared, made = ({**_rows(edge)[0], "job_key": key, "runs": key} for key in (0, 1))
     with write_transaction(first) as connection:
         connection.execute(insert(edge), [declared, made])
 
     migrate(first, to="0010")
 
-    upgraded = _reflected(first).tables["edge"]
+    upgraded = _reflect(first).tables["edge"]
     with first.connect() as connection:
         found = connection.execute(select(upgraded.c.runs, upgraded.c.declared_at)).all()
     assert sorted(found) == [(0, declared["last_seen_at"]), (1, None)]
@@ -125,7 +125,7 @@ def test_an_edge_without_a_run_keeps_the_time_of_its_declaration(first):
 def test_the_service_answers_on_an_upgraded_catalog(first, catalog):
     """Compare pages and answers of an upgraded estate with those of a new catalog."""
     estate.fill(catalog)
-    metadata = _reflected(first)
+    metadata = _reflect(first)
     with catalog.connect() as read, write_transaction(first) as connection:
         for table in metadata.sorted_tables:
             rows = [dict(row) for row in read.execute(select(table)).mappings()]
@@ -187,7 +187,7 @@ def test_an_upgrade_names_the_jobs_below_their_roots(first):
 
     Set the hour's key for recent writes only: all of them would take minutes.
     """
-    metadata = _reflected(first)
+    metadata = _reflect(first)
     last = {"last_job_namespace": "dbt", "last_job_name": "dbt-run", "writes": 2}
     last |= {"last_write_root_run_id": "d2", "learned_writes": 0}
     datasets = [

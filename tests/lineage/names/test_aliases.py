@@ -21,7 +21,7 @@ def test_two_symlinks_of_one_location_are_one_dataset():
     assert set(found.values()) == {LOCATION}
 
 
-def test_of_two_locations_of_one_table_the_smaller_name_leads():
+def test_the_smaller_name_of_two_locations_is_shown():
     """Choose alike in any order of events."""
     found = canonical([(LOCATION, TABLE), (OLD_LOCATION, TABLE)], NAMES)
 

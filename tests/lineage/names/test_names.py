@@ -53,7 +53,7 @@ def test_every_rule_is_used_by_some_spelling():
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 def test_a_rule_is_needed(rule, monkeypatch):
     """Fold some spelling to another name, or by other rules, without the rule."""
-    monkeypatch.setattr("lineage.names.names._compiled", lambda group: _without(group, rule))
+    monkeypatch.setattr("lineage.names.names._compiled", lambda group: _drop_rule(group, rule))
 
     assert any(
         (fold.__wrapped__(*sent).namespace, fold.__wrapped__(*sent).name) != expected
@@ -61,7 +61,7 @@ def test_a_rule_is_needed(rule, monkeypatch):
     )
 
 
-def _without(group, rule):
+def _drop_rule(group, rule):
     return [step for step in _compile(group) if step[0] != rule.id]
 
 

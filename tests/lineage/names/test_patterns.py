@@ -16,7 +16,7 @@ def test_variable_parts_are_replaced(name: str, pattern: str):
 
 
 @pytest.mark.parametrize(("name", "pattern"), PATTERNED)
-def test_a_folding_rule_can_be_made_of_a_pattern(name: str, pattern: str):
+def test_a_folding_rule_can_use_a_pattern(name: str, pattern: str):
     """Match the name from which the pattern was made."""
     assert re.fullmatch(expression_of(pattern), name, re.ASCII)
 

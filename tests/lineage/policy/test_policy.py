@@ -84,7 +84,7 @@ def test_every_field_is_documented():
 RULE = "datasets: [{match: x}]"
 
 
-def test_of_two_equally_specific_rules_the_later_wins():
+def test_the_later_of_two_equally_specific_rules_wins():
     """Count a line that is added at the end."""
     policy = parse(
         "datasets: [{match: 'a/x*', tier: critical}, {match: 'a/*x', tier: optional},"
@@ -115,7 +115,7 @@ def test_a_specific_no_overrules_a_general_yes():
     assert not resolve(policy, "s3://landing", "made").source
 
 
-def test_what_is_no_wildcard_stands_for_itself():
+def test_characters_other_than_wildcards_match_literally():
     """Match a dot literally."""
     policy = parse("datasets: [{match: 'a/b.c', pii: true}, {match: 'a/?', tier: critical}]")
 

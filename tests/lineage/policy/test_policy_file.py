@@ -206,7 +206,7 @@ def test_no_beginning_of_another_policy_takes_the_guard_away(tmp_path_factory, w
 
 @pytest.mark.parametrize("text", ["retention_days: 30\n", "owners: []\n", "{}\n"])
 def test_a_lost_access_section_is_rejected_by_name(tmp_path, text):
-    """Run the mutant: a policy that accepts it opens the API to everybody."""
+    """Reject it; a reader that accepts it (mutant) opens the API to everybody."""
     path = tmp_path / "lineward.yaml"
     path.write_text(GUARDED[0])
     file = settled(path)
@@ -298,7 +298,7 @@ def is_within(token, known):
 
 @pytest.mark.parametrize("edit", EDITS)
 @pytest.mark.parametrize("whole", [*GUARDED, FULL + TEAM, FULL + TEAM + NEW])
-def test_no_edited_version_that_is_cut_gives_a_token_more(tmp_path, edit, whole):
+def test_a_cut_version_adds_no_right_to_a_token(tmp_path, edit, whole):
     """Cut at each byte of the new version: no token sees more, may do more or expires later."""
     path, edited = tmp_path / "lineward.yaml", edit(whole)
     known = parse(whole).guard.tokens

@@ -136,7 +136,7 @@ def test_any_text_is_accepted_or_rejected(cron):
     assert problem is None or problem[0].islower() or problem[0] == "'"
 
 
-def test_the_policys_zone_holds_unless_a_window_names_its_own():
+def test_the_zone_of_a_window_overrides_that_of_the_policy():
     """Read `for` as a duration, as everywhere in the policy."""
     policy = parse(
         "time_zone: Europe/Berlin\nsuppressions:\n"

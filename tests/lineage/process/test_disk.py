@@ -39,7 +39,7 @@ def test_the_full_disk_is_named(tmp_path, stats, changed, problem):
 @pytest.mark.parametrize("code", [errno.EDQUOT, errno.ENOSPC])
 def test_a_quota_that_is_used_up_is_a_full_disk(tmp_path, monkeypatch, call, code):
     """Report a full disk although the file system has free blocks."""
-    monkeypatch.setattr(os, call, _failing(code))
+    monkeypatch.setattr(os, call, _fail_with(code))
 
     assert disk_problem(tmp_path) == f"the disk of {tmp_path} is full ({os.strerror(code)})"
 
@@ -47,7 +47,7 @@ def test_a_quota_that_is_used_up_is_a_full_disk(tmp_path, monkeypatch, call, cod
 @pytest.mark.parametrize("code", [errno.EACCES, errno.EOPNOTSUPP, errno.EISDIR])
 def test_a_folder_where_no_room_can_be_requested_is_no_problem(tmp_path, monkeypatch, code):
     """Ignore quotas of another user, or of a file system without unnamed files."""
-    monkeypatch.setattr(os, "open", _failing(code))
+    monkeypatch.setattr(os, "open", _fail_with(code))
 
     assert disk_problem(tmp_path) is None
 
@@ -86,14 +86,14 @@ def test_a_write_that_the_disk_failed(code, failed):
 def test_sqlite_disk_errors_are_recognized(tmp_path, monkeypatch, code, quota, expected):
     """Recognize a quota by SQLite's "disk I/O error", as of a broken disk."""
     if quota:
-        monkeypatch.setattr(os, "posix_fallocate", _failing(errno.EDQUOT))
+        monkeypatch.setattr(os, "posix_fallocate", _fail_with(errno.EDQUOT))
     error = sqlite3.OperationalError("disk I/O error")
     error.sqlite_errorcode = code
 
     assert is_out_of_room(error, tmp_path) is expected
 
 
-def _failing(code):
+def _fail_with(code):
     """Return a call of the operating system that fails with this error."""
 
     def fail(*_given: object):

@@ -14,7 +14,7 @@ def server():
         yield server
 
 
-def _answered(server, answer):
+def _has_answered(server, answer):
     livez = Livez(*server.getsockname())
     livez.ask()
     taken, _ = server.accept()
@@ -39,7 +39,7 @@ def _answered(server, answer):
     ],
 )
 def test_a_response_shows_a_live_server(server, answer, is_live):
-    assert _answered(server, answer) is is_live
+    assert _has_answered(server, answer) is is_live
 
 
 def test_a_server_that_accepts_and_never_answers_is_not_live(server):

@@ -291,7 +291,7 @@ def test_any_text_is_cleared_and_redacted_without_an_error(text):
     "secret", ["jdbc:mysql://etl:{p}@h/db", "password={p}", "https://h/?sig={p}"]
 )
 def test_a_message_that_is_cut_keeps_no_piece_of_a_secret(limit, secret):
-    """Run the mutant: cut first, no pattern recognizes the rest of `user:password@`."""
+    """Redact before the cut; after it (mutant), no pattern recognizes `user:passw`."""
     password = "Qhunter2CANARYZ"  # noqa: S105 - none of ours
     text = secret.format(p=password)
     for place in range(limit - len(text) - 2, limit + 2):

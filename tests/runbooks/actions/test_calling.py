@@ -96,7 +96,7 @@ def test_an_action_that_fails_half_way_is_recorded_as_failed(world, monkeypatch)
 
 
 @pytest.fixture
-def crowded(on_disk, disk):
+def full_disk_world(on_disk, disk):
     """Create a world whose catalog is on a disk that is full."""
     world = World(on_disk, disk)
     world.supervisor.running = UP
@@ -104,20 +104,20 @@ def crowded(on_disk, disk):
     return world
 
 
-def test_no_action_runs_without_its_audit_row(crowded, disk):
+def test_no_action_runs_without_its_audit_row(full_disk_world, disk):
     """Store the row before the action begins; with space again, store both."""
     with pytest.raises(OperationalError, match="full"):
-        crowded.act("restart-role", role="service")
-    assert crowded.supervisor.asked == []
+        full_disk_world.act("restart-role", role="service")
+    assert full_disk_world.supervisor.asked == []
 
     (disk / "ballast").unlink()
-    assert crowded.audited() == []
-    crowded.act("restart-role", role="service")
-    assert crowded.supervisor.asked == ["service"]
-    assert len(crowded.audited()) == 2
+    assert full_disk_world.audited() == []
+    full_disk_world.act("restart-role", role="service")
+    assert full_disk_world.supervisor.asked == ["service"]
+    assert len(full_disk_world.audited()) == 2
 
 
-def test_an_action_without_its_first_row_would_be_detected(crowded, monkeypatch):
+def test_an_action_without_its_first_row_would_be_detected(full_disk_world, monkeypatch):
     """Leave the first row out (mutant) on the same full disk."""
     record = audit.record
     monkeypatch.setattr(
@@ -125,8 +125,8 @@ def test_an_action_without_its_first_row_would_be_detected(crowded, monkeypatch)
     )
 
     with pytest.raises(OperationalError, match="full"):
-        crowded.act("restart-role", role="service")
-    assert crowded.supervisor.asked == ["service"]
+        full_disk_world.act("restart-role", role="service")
+    assert full_disk_world.supervisor.asked == ["service"]
 
 
 def test_text_that_no_catalog_can_store_is_cleaned_and_cut(world):

@@ -19,16 +19,16 @@ POLICY = Policy(
 )
 
 
-def _made(name: str, owner: str | None, tier: str = "optional") -> Affected:
+def _affected(name: str, owner: str | None, tier: str = "optional") -> Affected:
     return Affected("s3://shop", name, tier, owner, "good")
 
 
 @pytest.fixture
 def filled(world):
     """Create thirteen datasets of three owners, derived from `core/orders`."""
-    affected = [_made(f"mart/{n:02}", "shop") for n in range(11)]
-    affected += [_made("mart/revenue", "bi", "critical"), _made("tmp/x", None)]
-    affected += [_made("log/y", "mute")]
+    affected = [_affected(f"mart/{n:02}", "shop") for n in range(11)]
+    affected += [_affected("mart/revenue", "bi", "critical"), _affected("tmp/x", None)]
+    affected += [_affected("log/y", "mute")]
     found = Downstream("s3://shop", "core/orders", "bad", tuple(affected))
     world.graph.of = {"core/orders": found}
     world.policy = POLICY

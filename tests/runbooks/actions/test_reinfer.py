@@ -24,7 +24,7 @@ def _execution(number: int, **more: object) -> dict[str, Any]:
     return {**own, **flags, **instants, "group_key": GROUP, "run_key": None, **more}
 
 
-def _touched(number: int, name: str, direction: str) -> dict[str, Any]:
+def _touched_row(number: int, name: str, direction: str) -> dict[str, Any]:
     return {
         "execution_key": number,
         "dataset_key": shop.dataset_key(name),
@@ -41,10 +41,10 @@ def filled(world: World) -> World:
     world.insert("execution", _execution(70, run_key=RUN_KEY), _execution(71))
     world.insert(
         "execution_io",
-        _touched(70, "core/orders", "write"),
-        _touched(71, "raw/orders", "read"),
-        _touched(71, "ref/countries", "read"),
-        _touched(71, "core/orders", "read"),
+        _touched_row(70, "core/orders", "write"),
+        _touched_row(71, "raw/orders", "read"),
+        _touched_row(71, "ref/countries", "read"),
+        _touched_row(71, "core/orders", "read"),
     )
     return world
 
@@ -94,8 +94,8 @@ def test_several_outputs_are_several_events(filled):
     filled.insert("execution", _execution(80, group_key=80, run_key=RUN_KEY))
     filled.insert(
         "execution_io",
-        _touched(80, "mart/daily", "write"),
-        _touched(80, "core/orders", "read"),
+        _touched_row(80, "mart/daily", "write"),
+        _touched_row(80, "core/orders", "read"),
     )
     filled.act("reinfer", run=RUN)
 
@@ -111,14 +111,14 @@ def test_a_failed_execution_wrote_nothing(filled):
     )
     filled.insert(
         "execution_io",
-        _touched(90, "mart/daily", "write"),
-        _touched(90, "core/orders", "read"),
+        _touched_row(90, "mart/daily", "write"),
+        _touched_row(90, "core/orders", "read"),
     )
 
     assert filled.plan("reinfer", run=RUN).figures["edges"] == 2
 
 
-def _with_sql(world: World, *statements: Statement) -> World:
+def _add_sql(world: World, *statements: Statement) -> World:
     world.sql.of = {"SELECT 1": list(statements)}
     world.lay((shop.DAY, "http", run_event(RUN, sql="SELECT 1")))
     return world
@@ -126,7 +126,7 @@ def _with_sql(world: World, *statements: Statement) -> World:
 
 def test_sql_adds_what_no_log_has(filled):
     """Find names of two parts or more, each of which matches one dataset alone."""
-    _with_sql(filled, Statement(("core.prices",), ("core.items",)))
+    _add_sql(filled, Statement(("core.prices",), ("core.items",)))
     plan = filled.plan("reinfer", run=RUN)
 
     assert plan.figures == {"edges": 3, "events": 2, "event_log": 2, "sql": 1}
@@ -137,7 +137,7 @@ def test_sql_adds_what_no_log_has(filled):
 
 def test_a_name_that_fits_several_or_none_is_listed_and_not_guessed(filled):
     """List it; a name of one part too, which may be a view of the session."""
-    _with_sql(filled, Statement(("db.items", "prices", "core.nothing"), ("core.items",)))
+    _add_sql(filled, Statement(("db.items", "prices", "core.nothing"), ("core.items",)))
     plan = filled.plan("reinfer", run=RUN)
 
     assert plan.figures["sql"] == 0
@@ -148,7 +148,7 @@ def test_a_name_that_fits_several_or_none_is_listed_and_not_guessed(filled):
 def test_a_query_without_a_target_is_of_the_runs_only_output(filled):
     """Use the text of a saved DataFrame, which names inputs alone."""
     filled.insert("run_io", shop.io_row(RUN_KEY, key("s3://shop", "core/orders"), "write"))
-    _with_sql(filled, Statement(("core.prices",), ()))
+    _add_sql(filled, Statement(("core.prices",), ()))
 
     assert filled.plan("reinfer", run=RUN).figures["sql"] == 1
 

@@ -129,7 +129,7 @@ def test_no_events_and_too_many_are_rejected(filled, monkeypatch):
         filled.plan("replay", from_=_at(-2), to=_at(0))
 
 
-def test_a_reader_goes_on_with_the_new_manifest_where_a_folder_vanished(filled, monkeypatch):
+def test_a_reader_continues_with_the_new_manifest_after_a_folder_vanished(filled, monkeypatch):
     """Compact and delete the old folders while events are read: each event is posted once."""
     filled.lay(*[(NOW - HOUR, "http", b'{"n":%d}' % n) for n in (5, 6)], first=5)
     writer, works = filled.writer, lake_events.read_events

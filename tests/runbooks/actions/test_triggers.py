@@ -86,7 +86,7 @@ def test_a_rule_with_an_unknown_value_is_not_due():
             ActionRule(kind="failed", match="*", do="reinfer", with_={"run": strange})
 
 
-def test_a_rule_plans_only_unless_it_says_otherwise():
+def test_a_rule_only_plans_by_default():
     """Plan only: users read the result in the audit log before they automate an action."""
     rule = ActionRule(kind="lost", match="*", do="requeue-rejected")
 

@@ -114,7 +114,7 @@ def test_one_late_write_of_a_fast_job_does_not_hide_that_it_flaps(spark, minutes
     assert row.limit_seconds < 2.2 * minutes * 60
 
 
-def test_a_schedule_goes_on_through_a_planned_window(spark):
+def test_a_schedule_continues_through_a_planned_window(spark):
     """Expect the next night's write at its hour, although one write is 10 h late in a window."""
     usual = [day(n, 4.6 + n % 3 / 20) for n in range(20)]
     planned = (day(12, 4.3), day(12, 18.3))
@@ -135,15 +135,15 @@ def test_a_schedule_goes_on_through_a_planned_window(spark):
     assert day(20, 7) < due(day(19, 20), times[19]) < day(20, 9)
 
 
-def test_gaps_of_our_own_backfills_and_reruns_teach_nothing(spark):
+def test_own_gaps_backfills_and_reruns_train_nothing(spark):
     """Leave out ingestion gaps, writes for older days, and 20 reruns of one day by hand."""
     frame = writes(
         spark,
         *_every(1, DAY, 12),
-        *({"dataset_key": 2, **row} for row in _nominal(range(12))),
-        *({"dataset_key": 2, "written_at": day(11, 1, n), **_meant(n)} for n in range(9)),
-        *({"dataset_key": 3, **row} for row in _nominal(range(12))),
-        *({"dataset_key": 3, "written_at": day(10, 11, n), **_meant(10)} for n in range(20)),
+        *({"dataset_key": 2, **row} for row in _nominal_writes(range(12))),
+        *({"dataset_key": 2, "written_at": day(11, 1, n), **_nominal_at(n)} for n in range(9)),
+        *({"dataset_key": 3, **row} for row in _nominal_writes(range(12))),
+        *({"dataset_key": 3, "written_at": day(10, 11, n), **_nominal_at(10)} for n in range(20)),
     )
     silent = gaps(spark, ("ingestion", day(4, 12), day(4, 13)))
 
@@ -169,12 +169,12 @@ def test_a_job_that_flapped_for_a_day_keeps_its_cadence(spark, is_reported):
     assert (row.limit_seconds < 2 * HOUR) is is_reported
 
 
-def _meant(number):
+def _nominal_at(number):
     return {"nominal_start_at": day(number)}
 
 
-def _nominal(numbers):
-    return [{"written_at": day(n), **_meant(n)} for n in numbers]
+def _nominal_writes(numbers):
+    return [{"written_at": day(n), **_nominal_at(n)} for n in numbers]
 
 
 def test_a_backfill_is_meant_for_more_than_one_cadence_before_the_newest():

@@ -19,14 +19,14 @@ from tests.slis.catalog_rows import CatalogRows
 from tests.slis.sli_frames import day, gaps, writes
 
 
-def _daily(key, count=30):
+def _daily_writes(key, count=30):
     return [{"dataset_key": key, "written_at": day(n, n * 7 % 5 / 10)} for n in range(count)]
 
 
 @pytest.fixture(scope="module")
 def profiles(spark):
     """Return the profile of one daily dataset, which has four scores."""
-    frame = writes(spark, *_daily(1))
+    frame = writes(spark, *_daily_writes(1))
     times = {None: WorkingTime()}
     return cadence.profiles(frame, gaps(spark), instants=[day(30)], times=times).persist()
 

@@ -15,13 +15,13 @@ def _cadence(working):
     return cadence_of(working, np.ones(working.size, dtype=np.bool_), ALWAYS)
 
 
-def _daily(count, chance, hour=2.0):
+def _daily_seconds(count, chance, hour=2.0):
     return np.arange(count) * DAY + hour * HOUR + chance.uniform(0, HOUR, count)
 
 
 def test_an_outage_changes_neither_cycle_nor_phase_of_a_schedule():
     """Count ten lost days as ten slots without a write: neither a delay nor another cycle."""
-    working = np.delete(_daily(60, np.random.default_rng(1)), slice(30, 40))
+    working = np.delete(_daily_seconds(60, np.random.default_rng(1)), slice(30, 40))
 
     cadence = _cadence(working)
 
@@ -35,7 +35,7 @@ def test_the_next_slot_does_not_wait_for_a_late_write():
 
     A schedule is new once writes are later than ever.
     """
-    cadence = _cadence(_daily(60, np.random.default_rng(1)))
+    cadence = _cadence(_daily_seconds(60, np.random.default_rng(1)))
     slot = 60 * DAY + cadence.phase
 
     late, too_late = origin(np.array([slot + 0.3 * HOUR, slot + 6 * HOUR]), cadence)
@@ -49,7 +49,7 @@ def test_a_slower_cadence_is_learned_from_three_gaps_without_a_pool():
     chance = np.random.default_rng(1)
     later = 40 * DAY + np.arange(5) * 2 * DAY + 2 * HOUR + chance.uniform(0, HOUR, 5)
 
-    cadence = _cadence(np.concatenate([_daily(40, chance), later]))
+    cadence = _cadence(np.concatenate([_daily_seconds(40, chance), later]))
 
     assert (cadence.cycle_seconds, cadence.gaps, cadence.scores) == (2 * DAY, 8, ())
     assert cadence.level == cadence.largest

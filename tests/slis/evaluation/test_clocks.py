@@ -32,7 +32,7 @@ def _state(rows):
 
 
 @pytest.mark.parametrize("jump", _JUMPS, ids=str)
-def test_evaluation_goes_on_when_the_clock_is_right_again(spark, embedded, jump):
+def test_evaluation_continues_once_the_clock_is_right_again(spark, embedded, jump):
     """Evaluate at once.
 
     It once judged everything as of the time ahead, with no weight, until that time came.

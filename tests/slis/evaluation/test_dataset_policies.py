@@ -16,7 +16,7 @@ def _retire(catalog, number: int, at: int | None) -> None:
         connection.execute(update(tables.dataset).where(own).values(retired_at=at))
 
 
-def _resolved(catalog) -> list[int]:
+def _list_resolved(catalog) -> list[int]:
     with catalog.connect() as connection:
         return sorted(connection.scalars(select(tables.dataset_policy.c.dataset_key)))
 
@@ -29,14 +29,14 @@ def test_a_retired_dataset_and_a_returned_one_are_a_change(catalog):
         connection.execute(insert(tables.dataset), rows)
     _retire(catalog, 2, 5)
     assert renew(catalog, Policy())
-    assert _resolved(catalog) == [1]
+    assert _list_resolved(catalog) == [1]
     assert not renew(catalog, Policy())
 
     _retire(catalog, 1, 6)
     _retire(catalog, 2, None)
 
     assert renew(catalog, Policy())
-    assert _resolved(catalog) == [2]
+    assert _list_resolved(catalog) == [2]
 
 
 def test_a_dataset_without_an_owner_has_that_of_the_job_that_writes_it(catalog):

@@ -53,7 +53,7 @@ def test_the_mark_moves_with_the_states(catalog):
     assert moves == [["M2"], ["M2"], ["M1"], ["M2"]]
 
 
-def _judged(*states: tuple[str, str]) -> pa.Table:
+def _judgement(*states: tuple[str, str]) -> pa.Table:
     rows = [{**_state(sli, state), "since": None} for sli, state in states]
     types = {"reason": pa.string(), "evidence": pa.string(), "limit_origin": pa.string()}
     types |= {"limit_seconds": pa.float64(), "age_seconds": pa.float64()}
@@ -68,7 +68,7 @@ def test_a_dataset_that_was_good_once_is_known(catalog, at):
     for hour, (coverage, freshness) in enumerate(
         [("bad", "learning"), ("bad", "good"), ("bad", "bad"), ("bad", "unknown")]
     ):
-        states = _judged(("M1", coverage), ("M2", freshness))
+        states = _judgement(("M1", coverage), ("M2", freshness))
         changes = state_changes(held_states(catalog, ("M1", "M2")), at(hour), states)
         with write_transaction(catalog) as connection:
             change_states(connection, changes)

@@ -84,7 +84,7 @@ def test_edges_count_in_seconds_and_stay_known_until_that_is_old(spark, estate):
 
 
 @pytest.mark.postgres_nightly
-def test_each_check_counts_once_and_stands_for_thirty_days(spark, estate):
+def test_each_check_counts_once_and_lasts_thirty_days(spark, estate):
     """Count once, however many turns there are; keep it until it is old."""
     core = estate.keys["core.orders"]
     estate.check(estate.keys["raw"], core, NOON, "good")
@@ -106,7 +106,7 @@ def test_each_check_counts_once_and_stands_for_thirty_days(spark, estate):
 
 
 @pytest.mark.postgres_nightly
-def test_of_runs_compared_at_once_the_one_that_wrote_last_counts(spark, estate):
+def test_the_last_write_of_runs_compared_at_once_counts(spark, estate):
     """Take what was fixed since for good at the first look at eight days of logs."""
     core, raw = estate.keys["core.orders"], estate.keys["raw"]
     estate.check(raw, core, NOON, "edge_wrong", run="old", written=NOON - timedelta(days=7))

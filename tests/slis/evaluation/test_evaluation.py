@@ -40,7 +40,7 @@ def _counters(rows):
 
 
 @pytest.mark.postgres_nightly(_SAME_SQL)
-def test_an_empty_catalog_gives_no_sample(spark, catalog):
+def test_an_empty_catalog_has_no_sample(spark, catalog):
     """Note the evaluation, and what it lacks: an event waits since the day before.
 
     No datasets, reads or events: no counter, no ratio, no state.
@@ -182,7 +182,7 @@ def test_late_facts_amend_the_hours_they_belong_to_and_no_counter(spark, catalog
     rows.read(core, day(1, 5, 30))
     evaluate(spark, catalog, POLICY, day(1, 13))
     before = _counters(rows)
-    _evaluated_all_along(rows, hours=(4, 10, 11, 12))
+    _evaluate_continuously(rows, hours=(4, 10, 11, 12))
 
     rows.written(core, day(1, 10, 30), landed=day(1, 13, 0.5))
     rows.written(core, day(1, 4, 30), landed=day(1, 13, 0.5))
@@ -205,7 +205,7 @@ def test_late_facts_amend_the_hours_they_belong_to_and_no_counter(spark, catalog
     assert before["M5", "critical"] == _counters(rows)["M5", "critical"] == (1, 2, 0)
 
 
-def _evaluated_all_along(rows, hours):
+def _evaluate_continuously(rows, hours):
     seconds = {"good": 0, "total": 3_600, "unknown": 0}
     with write_transaction(rows.engine) as connection:
         for hour in hours:

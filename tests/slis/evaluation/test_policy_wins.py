@@ -30,28 +30,28 @@ def _row(names, *, tags=None, owners=None, policy=_POLICY, others=None):
     return policy_rows(policy, described)[0]
 
 
-def _decided(row):
+def _decision(row):
     return row["tier"], row["owner"], row["declared_limit_seconds"], row["is_declared"]
 
 
 @pytest.mark.parametrize(
     ("called", "other"), [(_REVENUE, _EVIL), (_EVIL, _REVENUE), (_HIVE, _REVENUE)]
 )
-def test_the_rule_for_one_dataset_holds_under_every_name(called, other):
+def test_the_rule_for_one_dataset_applies_under_every_name(called, other):
     row = _row([called], others={0: [other]})
 
-    assert _decided(row) == ("critical", "shop", 26 * 3600, True)
+    assert _decision(row) == ("critical", "shop", 26 * 3600, True)
 
 
 @pytest.mark.parametrize("called", [("s3://wh", "t"), ("s3://a", "0"), ("file", "/wh/t")])
-def test_a_pattern_for_the_metastores_name_holds_for_the_path(called):
+def test_a_pattern_for_the_metastores_name_applies_to_the_path(called):
     row = _row([called], others={0: [_HIVE]})
 
     assert (row["tier"], row["owner"], row["tier_origin"]) == ("important", "shop", "declared")
 
 
 @pytest.mark.parametrize(("one", "other"), [("optional", "critical"), ("critical", "optional")])
-def test_of_two_rules_that_disagree_the_stricter_tier_holds(one, other):
+def test_the_stricter_tier_of_two_rules_applies(one, other):
     policy = parse(f"""
 datasets:
   - {{match: s3://a/t, tier: {one}}}
@@ -164,7 +164,7 @@ def test_a_name_that_the_policy_joins_decides_too(given, line):
 
 
 @pytest.mark.parametrize("called", [("s3://wh", "t"), ("s3://a", "0"), ("file", "/wh/t")])
-def test_a_declaration_of_the_metastores_name_holds_for_the_path(called):
+def test_a_declaration_of_the_metastores_name_applies_to_the_path(called):
     """Let it win over a pattern for the path."""
     policy = parse("""
 datasets:

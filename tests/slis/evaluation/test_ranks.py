@@ -54,7 +54,7 @@ def _judge(estate: Engine, *states: tuple[int, str, str], gone: tuple[int, ...] 
         change_states(connection, StateChanges(rows=pa.Table.from_pylist(rows), gone=left))
 
 
-def _listed(estate: Engine, **filters: str) -> list[str]:
+def _list_datasets(estate: Engine, **filters: str) -> list[str]:
     with open_reader(estate.url.render_as_string(hide_password=False)) as reader:
         page = datasets(reader, Filters(**filters), NOW)
     assert page.total == len(page.datasets)
@@ -64,7 +64,7 @@ def _listed(estate: Engine, **filters: str) -> list[str]:
 
 def test_datasets_without_a_state_are_unknown_and_listed_by_name(estate):
     """List datasets without a state and a tier by name."""
-    assert _listed(estate, state="unknown") == [
+    assert _list_datasets(estate, state="unknown") == [
         *("core.orders unknown", "core.rates unknown", "mart.daily unknown"),
         *("raw.orders unknown", "raw.rates unknown"),
     ]
@@ -76,13 +76,13 @@ def test_the_most_severe_come_first_and_of_these_the_highest_tier(estate):
     _judge(estate, (0, "M1", "good"), (1, "M1", "bad"), (1, "M2", "good"), (2, "M2", "learning"))
     _judge(estate, (3, "M1", "good"), (3, "M2", "bad"))
 
-    assert _listed(estate) == [
+    assert _list_datasets(estate) == [
         *("core.rates bad", "raw.orders bad", "raw.rates unknown"),
         *("mart.daily learning", "core.orders good"),
     ]
-    assert _listed(estate, tier="critical") == ["core.rates bad", "core.orders good"]
+    assert _list_datasets(estate, tier="critical") == ["core.rates bad", "core.orders good"]
     with pytest.raises(InvalidQuestionError, match="tier: expected one of critical"):
-        _listed(estate, tier="none of ours")
+        _list_datasets(estate, tier="none of ours")
 
 
 def test_the_order_follows_states_and_tiers(estate):
@@ -92,9 +92,9 @@ def test_the_order_follows_states_and_tiers(estate):
     _judge(estate, (4, "M2", "bad"))
     _judge(estate, (4, "M2", "learning"), gone=(0,))
 
-    assert _listed(estate)[:2] == ["core.orders unknown", "raw.rates learning"]
+    assert _list_datasets(estate)[:2] == ["core.orders unknown", "raw.rates learning"]
     dataset_policies.renew(estate, Policy())
-    assert _listed(estate)[2:] == ["core.rates good", "mart.daily good", "raw.orders good"]
+    assert _list_datasets(estate)[2:] == ["core.rates good", "mart.daily good", "raw.orders good"]
 
 
 @pytest.mark.postgres_always
@@ -110,7 +110,7 @@ def test_a_name_that_becomes_an_alias_is_no_longer_listed(estate):
         ).one()
 
     assert tuple(ranks) == (NOT_JUDGED, NO_TIER)
-    assert _listed(estate)[0].startswith("core.rates")
+    assert _list_datasets(estate)[0].startswith("core.rates")
 
 
 def test_a_dataset_newer_than_the_resolved_policy_counts_as_undeclared(estate):
@@ -121,7 +121,7 @@ def test_a_dataset_newer_than_the_resolved_policy_counts_as_undeclared(estate):
     with write_transaction(estate) as connection:
         connection.execute(insert(tables.dataset), came)
 
-    assert _listed(estate, tier="optional")[0] == "core.late unknown"
+    assert _list_datasets(estate, tier="optional")[0] == "core.late unknown"
 
 
 @pytest.mark.postgres_always
@@ -130,7 +130,7 @@ def test_a_retired_dataset_is_not_listed(estate):
     with write_transaction(estate) as connection:
         connection.execute(update(tables.dataset).values(retired_at=2))
 
-    assert _listed(estate) == []
+    assert _list_datasets(estate) == []
 
 
 _FIRST = Part(limit=1)

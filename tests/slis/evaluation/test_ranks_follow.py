@@ -28,7 +28,7 @@ _DONE = st.one_of(
 )
 
 
-def _emptied(catalog: Engine) -> None:
+def _empty(catalog: Engine) -> None:
     seen = {"namespace": "n", "first_seen_at": 1, "last_seen_at": 1}
     rows = [{"dataset_key": key, "canonical_key": key, "name": f"d{key}", **seen} for key in _KEYS]
     with exclusive_transaction(catalog) as connection:
@@ -64,7 +64,7 @@ def _do(catalog: Engine, what: str, argument) -> None:
 @given(done=st.lists(_DONE, min_size=1, max_size=8))
 def test_ranks_follow_whatever_is_judged_declared_or_folded(catalog, done):
     """Compare after each step, also for a dataset that was judged and folded meanwhile."""
-    _emptied(catalog)
+    _empty(catalog)
     for what, argument in done:
         _do(catalog, what, argument)
         with catalog.connect() as connection:

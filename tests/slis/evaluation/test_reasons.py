@@ -44,7 +44,7 @@ def _states(spark, *scenes, silent=()):  # noqa: ANN002
     return {(row.dataset_key, row.sli): row for row in explained.collect()}
 
 
-def _of(states, scene):
+def _states_of(states, scene):
     keys = {row["dataset_key"] for row in scene.datasets}
     return {key: row for key, row in states.items() if key[0] in keys}
 
@@ -83,7 +83,7 @@ _EACH_REASON = Scene(
 
 def test_each_reason_is_shown_with_its_evidence(without_gaps):
     """Give the first reason that holds: one dataset a reason, all overdue."""
-    states = _of(without_gaps, _EACH_REASON)
+    states = _states_of(without_gaps, _EACH_REASON)
 
     written = "last written 2026-11-09 00:00:00 UTC by run run-8 of job"
     limits = "; limit 1 d (declared)"
@@ -169,7 +169,7 @@ _NEAR_NAMES = Scene(
 
 def test_a_near_name_that_has_what_this_one_lacks_is_a_naming_mismatch(without_gaps):
     """Report a spelling that is only read beside one that is only written."""
-    states = _of(without_gaps, _NEAR_NAMES)
+    states = _states_of(without_gaps, _NEAR_NAMES)
 
     assert {key: (row.reason, row.evidence) for key, row in states.items() if row.reason} == {
         (21, "M1"): (
@@ -261,7 +261,7 @@ def test_own_gaps_come_before_any_other_reason(spark, without_gaps, with_lag):
     with_silence = _states(spark, _FAILED_IN_A_GAP, silent=[silence])
 
     def shown(states):
-        found = _of(states, _FAILED_IN_A_GAP)
+        found = _states_of(states, _FAILED_IN_A_GAP)
         return {key: (row.state, row.reason) for key, row in found.items()}
 
     well = {(61, "M1"): ("good", None), (62, "M1"): ("good", None), (62, "M2"): ("learning", None)}
@@ -303,7 +303,7 @@ _LOGS = Scene(
 
 def test_evidence_names_what_events_leave_out(without_gaps):
     """Report a failure that events call a success, and a job that did not run by its event logs."""
-    states = _of(without_gaps, _LOGS)
+    states = _states_of(without_gaps, _LOGS)
 
     written = "last written 2026-11-09 00:00:00 UTC by run run-8 of job"
     limits = "; limit 1 d (declared)"
@@ -367,9 +367,9 @@ _APPLICATIONS = Scene(
 )
 
 
-def test_spark_applications_say_whether_the_job_ran_and_reports(without_gaps):
+def test_spark_applications_show_whether_the_job_ran_and_reports(without_gaps):
     """Distinguish a job without the listener from one that was not submitted."""
-    states = _of(without_gaps, _APPLICATIONS)
+    states = _states_of(without_gaps, _APPLICATIONS)
 
     written = "last written 2026-11-09 00:00:00 UTC by run run-8 of job"
     limits = "; limit 1 d (declared)"
@@ -416,7 +416,7 @@ _LEARNING = Scene(
 
 def test_a_learning_dataset_shows_its_deadline(without_gaps):
     """Report that there is no write only where there is none."""
-    states = _of(without_gaps, _LEARNING)
+    states = _states_of(without_gaps, _LEARNING)
 
     assert {key: states[key, "M2"].evidence for key in (111, 112)} == {
         111: "learning its cadence: 4 of 8 gaps; due by 2026-11-23 00:00:00 UTC",

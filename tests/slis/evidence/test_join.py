@@ -185,7 +185,7 @@ def test_without_the_join_by_time_a_failure_would_stay_a_success(estate, monkeyp
     assert estate.rows(_WRITES) == [("out", True, "root")]
 
 
-def test_evidence_goes_when_it_is_old(estate, tmp_path):
+def test_old_evidence_is_deleted(estate, tmp_path):
     """Delete it with its lists; keep younger evidence."""
     stages = [stage(0, 5, execution_id=0), stage(1, 5, execution_id=1)]
     touched = [write(), write(1)]

@@ -6,7 +6,7 @@ from pyspark.sql import functions as F
 from slis.evidence.plans import streamed_tables, streamed_topics, touched_tables
 
 
-def _touched(spark, *plans: str):
+def _list_touched(spark, *plans: str):
     frame = spark.createDataFrame([(plan,) for plan in plans], "plan string")
     rows = frame.select(F.explode(touched_tables("plan")).alias("of")).select("of.*").collect()
     return sorted(tuple(row) for row in rows)
@@ -20,7 +20,7 @@ def test_every_path_of_a_list_is_read(spark):
     """Split two folders, one with a comma in its name: a path begins at a scheme."""
     listed = _scan("InMemoryFileIndex(2 paths)[s3a://lake/a, b, hdfs://n:8020/c]")
 
-    assert _touched(spark, listed) == [
+    assert _list_touched(spark, listed) == [
         ("read", "file", "hdfs://n:8020/c", True),
         ("read", "file", "s3a://lake/a, b", True),
     ]
@@ -35,14 +35,14 @@ def test_every_path_of_a_list_is_read(spark):
 )
 def test_a_list_that_spark_cut_names_its_complete_paths(spark, location):
     """Ignore the last path, which is cut or three dots: it proves nothing."""
-    found = _touched(spark, _scan(location))
+    found = _list_touched(spark, _scan(location))
 
     assert {row[3] for row in found} == {False}
     assert {row[2] for row in found} >= {"file:/a", "file:/b"}
     assert not any("..." in row[2] or "very" in row[2] for row in found)
 
 
-def test_what_is_written_is_named_by_the_command(spark):
+def test_outputs_are_named_by_the_command(spark):
     """Name a folder, a table of a hidden database, and a topic of hidden brokers."""
     folder = (
         "(2) Execute InsertIntoHadoopFsRelationCommand\nInput: []\n"
@@ -52,7 +52,7 @@ def test_what_is_written_is_named_by_the_command(spark):
     table = save.format("jdbc.JdbcRelationProvider@1, [url=***(redacted), dbtable=sales.orders]")
     topic = save.format("sql.kafka010.KafkaSourceProvider@1, [topic=orders, a=***(redacted)]")
 
-    assert _touched(spark, folder, table, topic) == [
+    assert _list_touched(spark, folder, table, topic) == [
         ("write", "file", "file:/out/t", True),
         ("write", "table", "sales.orders", True),
         ("write", "topic", "orders", True),
@@ -66,12 +66,12 @@ def test_rows_that_come_out_of_code_prove_no_absence(spark):
         "Arguments: file:/out/t, false, Parquet\n"
     )
 
-    assert _touched(spark, plan) == [("write", "file", "file:/out/t", False)]
+    assert _list_touched(spark, plan) == [("write", "file", "file:/out/t", False)]
 
 
 def test_a_plan_without_files_names_nothing(spark):
     """Return no names for a local table and an empty text."""
-    assert _touched(spark, "== Physical Plan ==\nLocalTableScan (1)\n", "") == []
+    assert _list_touched(spark, "== Physical Plan ==\nLocalTableScan (1)\n", "") == []
 
 
 def test_deltas_own_log_is_no_source(spark):
@@ -79,8 +79,8 @@ def test_deltas_own_log_is_no_source(spark):
     log = "DeltaLogFileIndex(1 paths)[file:/lake/t/_delta_log/00000000000000000000.json]"
     data = _scan(log) + "Location: TahoeBatchFileIndex(1 paths)[file:/lake/t_delta_log]\n"
 
-    assert _touched(spark, _scan(log)) == []
-    assert _touched(spark, data) == [("read", "file", "file:/lake/t_delta_log", True)]
+    assert _list_touched(spark, _scan(log)) == []
+    assert _list_touched(spark, data) == [("read", "file", "file:/lake/t_delta_log", True)]
 
 
 def test_a_streams_folder_is_named_without_its_pattern(spark):

@@ -47,14 +47,14 @@ def connection(embedded):
         yield opened
 
 
-def _scanned(connection, query):
+def _list_scanned(connection, query):
     """Return the tables that SQLite would read whole, other than those of a pass alone."""
     return scanned_tables(connection, query, _GIVEN, small=("known", "root_", "leaf_"))
 
 
 def test_no_query_reads_a_table_whole(connection):
     """Find due, open, failed and named rows by an index."""
-    found = {name: _scanned(connection, query) for name, query in (_QUERIES | _OTHERS).items()}
+    found = {name: _list_scanned(connection, query) for name, query in (_QUERIES | _OTHERS).items()}
 
     assert found == {name: [] for name in _QUERIES | _OTHERS}
 
@@ -64,6 +64,6 @@ def test_each_index_is_needed(connection):
     for index in ("execution_unsettled", "run_evidence", "run_root_job", "run_leaf_job"):
         connection.execute(text(f"DROP INDEX {index}"))
 
-    found = {name: bool(_scanned(connection, query)) for name, query in _QUERIES.items()}
+    found = {name: bool(_list_scanned(connection, query)) for name, query in _QUERIES.items()}
 
     assert found == dict.fromkeys(_QUERIES, True)

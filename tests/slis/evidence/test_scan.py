@@ -53,7 +53,7 @@ def test_attempts_of_one_application_have_their_own_executions(logged):
 @pytest.mark.parametrize(
     "when", ["before it is opened", "before it is unpacked", "after it was opened"]
 )
-def test_a_file_that_goes_while_it_is_read_is_noted_and_the_others_are_read(
+def test_a_file_that_vanishes_during_a_read_is_noted_and_the_others_are_read(
     logged, monkeypatch, when
 ):
     """Read on after a rename at the application's end, or a delete by the history server."""

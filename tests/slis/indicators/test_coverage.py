@@ -8,7 +8,7 @@ from tests.slis.sli_frames import activity, datasets, day, instants, naive, read
 _CREATED = {"created_at": day(9.5)}
 
 
-def _judged(frame):
+def _judge_rows(frame):
     fields = ("judgement.state", "judgement.defect")
     return {tuple(row) for row in frame.select("dataset_key", *fields).collect()}
 
@@ -35,7 +35,7 @@ def test_each_defect_of_the_newest_write_makes_a_dataset_bad(spark):
 
     judged = coverage(facts_as_of(facts, described, instants(spark, day(10))))
 
-    assert _judged(judged) == {
+    assert _judge_rows(judged) == {
         (1, "good", None),
         (2, "bad", "unreported_write"),
         (3, "bad", "no_inputs"),
@@ -65,7 +65,7 @@ def test_a_dataset_whose_first_run_is_under_way_is_learning(spark):
 
     judged = coverage(facts_as_of(facts, described, instants(spark, day(10))))
 
-    assert _judged(judged) == {
+    assert _judge_rows(judged) == {
         (1, "learning", None),
         (2, "bad", "never_written"),
         (3, "bad", "never_written"),
@@ -93,7 +93,7 @@ def test_only_expected_active_datasets_that_are_no_sources_are_in_the_total(spar
 
     judged = coverage(facts_as_of(facts, described, instants(spark, day(10))))
 
-    assert _judged(judged) == {(4, "bad", "never_written")}
+    assert _judge_rows(judged) == {(4, "bad", "never_written")}
 
 
 def test_a_write_that_landed_later_is_ignored(spark):

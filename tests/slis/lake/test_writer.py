@@ -80,7 +80,7 @@ def test_a_pipeline_that_was_replaced_commits_nothing_and_deletes_nothing(writer
 
 
 @pytest.mark.parametrize("failed_in", ["describe", "commit"])
-def test_a_batch_that_fails_is_deleted_by_the_next_and_its_retry_is_there_once(
+def test_a_failed_batch_is_deleted_by_the_next_and_its_retry_is_stored_once(
     writer, monkeypatch, failed_in
 ):
     """Fail after the files, and after the rows beside them."""

@@ -57,7 +57,7 @@ def test_embedded_session_starts_its_own_jvm_as_before():
     assert chosen["spark.sql.warehouse.dir"] == "/d/w"
 
 
-def test_executors_have_the_options_of_the_driver_unless_spark_submit_gives_others():
+def test_executors_have_the_options_of_the_driver_unless_spark_submit_sets_others():
     """Set options of JVMs that start after the driver: spark-submit need not pass any."""
     name, master = "spark.executor.extraJavaOptions", {"spark.master": "spark://host:7077"}
     given = choose_settings(SessionOptions(), master)

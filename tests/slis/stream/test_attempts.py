@@ -101,7 +101,7 @@ def test_a_file_that_cannot_be_read_is_started_again(path):
 
 
 def test_a_try_is_noted_before_it_is_made(path):
-    """Run the mutant: noted after the try, a killed process would leave nothing."""
+    """Store the try first; stored after it (mutant), a killed process would leave nothing."""
     Attempts(path).begin(3, 9, 6)
 
     noted = msgspec.json.decode(path.read_bytes(), type=Attempt)

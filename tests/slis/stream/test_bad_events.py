@@ -103,7 +103,7 @@ def test_the_events_that_fail_are_set_aside_and_the_others_land(
     assert rows(catalog, errors) == [(n, "set_aside") for n in bad]
 
 
-def test_a_set_aside_event_is_stored_with_what_its_body_says(landing, catalog, odd):
+def test_a_set_aside_event_is_stored_with_details_of_its_body(landing, catalog, odd):
     """Let people find its sender without the lake."""
     odd.runs.add("r03")
 
@@ -133,11 +133,11 @@ def test_names_are_read_from_any_body(body, producer, run_id):
 
 
 @pytest.mark.postgres_nightly(_SAME_SQL)
-def test_where_every_event_fails_none_is_set_aside(landing, catalog, odd):
+def test_no_event_is_set_aside_when_all_fail(landing, catalog, odd):
     """Wait: a control event fails as well, so the fault is Lineward's or the machine's."""
     odd.__class__ = Always
 
-    errors = [_tried(landing) for _ in range(10)]
+    errors = [_try(landing) for _ in range(10)]
 
     assert errors.count("a control event fails as well: Odd: always") >= 2
     assert rows(catalog, "SELECT count(*) FROM event_set_aside") == [(0,)]
@@ -152,7 +152,7 @@ class Always(Failing):
         raise Odd("always")
 
 
-def _tried(landing):
+def _try(landing):
     try:
         landing.step()
     except (Odd, WaitError) as error:

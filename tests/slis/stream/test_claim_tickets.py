@@ -200,7 +200,7 @@ def test_tier_and_owner_are_one_ticket_until_the_policy_settles_them_or_seven_da
     assert [*_tickets(spark, catalog, policy, at(12, 1))] == [case]
 
 
-def test_an_owner_of_an_undeclared_dataset_is_its_own_writers_to_name(spark, lander, catalog, at):
+def test_only_a_writer_names_the_owner_of_an_undeclared_dataset(spark, lander, catalog, at):
     """Ignore other jobs, although `aaa` would come first; accept an event without a run."""
     claim = {
         "own": _reads(at(9), "shop", "own", owner_facet("aaa")),

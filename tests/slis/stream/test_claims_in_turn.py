@@ -40,7 +40,7 @@ def test_two_claims_through_a_free_name_join_no_two_datasets(lander, catalog, at
 
 
 @pytest.mark.postgres_nightly
-def test_both_writers_may_say_that_their_names_are_one(lander, catalog, at):
+def test_both_writers_together_may_join_their_names(lander, catalog, at):
     """Join the table's name, which Trino writes, and the path, which Spark writes.
 
     Each reports the other as a symlink.
@@ -61,7 +61,7 @@ def test_both_writers_may_say_that_their_names_are_one(lander, catalog, at):
 
 
 @pytest.mark.postgres_nightly
-def test_a_metastore_name_that_nobody_writes_is_another_name_of_the_path(lander, catalog, at):
+def test_an_unwritten_metastore_name_is_another_name_of_the_path(lander, catalog, at):
     """Join Spark's table name in the metastore, by which others read the table."""
     lander.land(event(at(7), "trino", "hive://ms:9083", "db.t", side="inputs"))
     lander.land(event(at(8), "spark", "s3://wh", "t", symlink("hive://ms:9083", "db.t")))
@@ -76,7 +76,7 @@ _DROPPED_BEFORE = {  # case: by, job
 }
 
 
-def test_a_drop_by_the_writer_gives_nobody_else_the_right(lander, catalog, at):
+def test_a_drop_by_the_writer_gives_no_right_to_others(lander, catalog, at):
     """Let a job drop and write its table each night, with another job in between."""
     names = [mine(case) for case in _DROPPED_BEFORE]
     renew_names(
@@ -153,7 +153,7 @@ def test_the_policy_still_joins_what_no_event_may(lander, catalog, at):
 
 @pytest.mark.postgres_nightly
 @pytest.mark.parametrize("policy", [DEFAULT, _DECLARED], ids=["undeclared", "declared"])
-def test_a_drop_without_a_run_of_a_dataset_that_nobody_writes(lander, catalog, at, policy):
+def test_a_drop_without_a_run_of_an_unwritten_dataset(lander, catalog, at, policy):
     """Claim before and after somebody has written it."""
     renew_names(catalog, policy, at(7))
     lander.land(event(at(8), "shop", *_MINE, side="inputs"))
@@ -195,7 +195,7 @@ def _paths():
     return paths, [stolen.values(), free.values()]
 
 
-def test_a_declared_dataset_that_nobody_writes_joins_nothing(spark, lander, catalog, at):
+def test_an_unwritten_declared_dataset_joins_nothing(spark, lander, catalog, at):
     """Keep owner, tier and states; a drop of the other dataset has no effect here."""
     paths, dropped = _paths()
     names = sorted(mine(case)[1] for case in paths)

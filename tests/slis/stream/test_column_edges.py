@@ -69,7 +69,7 @@ def _merge(catalog, *rows: tuple):
         merge_column_edges(connection)
 
 
-def _stored(catalog) -> list[tuple]:
+def _read_stored(catalog) -> list[tuple]:
     named = [tables.column_edge.c[name] for name in _COLUMNS]
     with catalog.connect() as connection:
         return sorted(tuple(row) for row in connection.execute(select(*named)))
@@ -94,7 +94,7 @@ def test_the_newest_event_sets_the_transformation(catalogs, split):
             put_dataset(catalog, key, 0, canonical_key=canonical)
         for start in range(0, len(order), split):
             _merge(catalog, *order[start : start + split])
-        results.add(tuple(_stored(catalog)))
+        results.add(tuple(_read_stored(catalog)))
 
     assert results == {((1, "a", 2, "b", _COPY, 1, 9),)}
 
@@ -115,4 +115,4 @@ def test_an_edge_that_moves_to_another_name_keeps_its_newest_transformations(cat
         staging.create(connection)
         move(connection, [3], 1)
 
-    assert _stored(catalog) == [(1, "a", 2, "b", _SUM, 1, 9), (2, "b", 1, "c", _SUM, 2, 2)]
+    assert _read_stored(catalog) == [(1, "a", 2, "b", _SUM, 1, 9), (2, "b", 1, "c", _SUM, 2, 2)]

@@ -64,7 +64,7 @@ _SECOND = {"run": "create2", "outputs": {"u": []}, "lifecycle": "CREATE"}
 
 
 @pytest.mark.postgres_nightly
-def test_of_many_created_tables_only_the_last_one_before_the_run_fails(catalogs, event, ended):
+def test_only_the_last_table_created_before_the_run_fails(catalogs, event, ended):
     """Leave alone what a session created before, or later: a run has one target."""
     third = _SECOND | {"run": "create3", "outputs": {"v": []}}
     events = [event(_CREATE, 1), event(_SECOND, 2), event(_MERGE, 3), event(third, 4), ended]

@@ -73,7 +73,7 @@ def test_a_rename_makes_the_old_name_an_alias_of_the_new(lander, catalog, at):
     assert rows(catalog, WRITES) == [("b_new", "r1")]
 
 
-def _moved(at, kind, name, former=None):
+def _rename(at, kind, name, former=None):
     change = {"lifecycleStateChange": kind}
     if former:
         change["previousIdentifier"] = {"namespace": "n", "name": former}
@@ -85,9 +85,9 @@ def _swap(at, hour):
     """Build a table beside the current one, and replace that one by it."""
     return [
         run_event("COMPLETE", at(hour), run=f"load{hour}", inputs=["src"], outputs=["orders__tmp"]),
-        _moved(at(hour, 1), "RENAME", "orders__backup", former="orders"),
-        _moved(at(hour, 2), "RENAME", "orders", former="orders__tmp"),
-        _moved(at(hour, 3), "DROP", "orders__backup"),
+        _rename(at(hour, 1), "RENAME", "orders__backup", former="orders"),
+        _rename(at(hour, 2), "RENAME", "orders", former="orders__tmp"),
+        _rename(at(hour, 3), "DROP", "orders__backup"),
     ]
 
 
@@ -111,10 +111,10 @@ def test_a_table_that_is_swapped_in_keeps_its_name_and_its_past(lander, catalog,
 
 
 def test_a_table_that_is_renamed_to_and_fro_has_its_last_name(lander, catalog, at):
-    lander.land(run_event("COMPLETE", at(7), outputs=["a"]), _moved(at(8), "RENAME", "b", "a"))
+    lander.land(run_event("COMPLETE", at(7), outputs=["a"]), _rename(at(8), "RENAME", "b", "a"))
     assert rows(catalog, CANONICAL) == [("a", "b"), ("b", "b")]
 
-    lander.land(_moved(at(9), "RENAME", "a", "b"))
+    lander.land(_rename(at(9), "RENAME", "a", "b"))
 
     assert rows(catalog, CANONICAL)[0] == ("a", "a")
     assert rows(catalog, WRITES) == [("a", "r1")]
@@ -122,9 +122,9 @@ def test_a_table_that_is_renamed_to_and_fro_has_its_last_name(lander, catalog, a
 
 def test_a_stranger_s_rename_brings_no_name_back(lander, catalog, at):
     """Ignore older and newer times of jobs of another namespace."""
-    lander.land(run_event("COMPLETE", at(7), outputs=["a"]), _moved(at(8), "RENAME", "b", "a"))
+    lander.land(run_event("COMPLETE", at(7), outputs=["a"]), _rename(at(8), "RENAME", "b", "a"))
     for hour, new, old in ((6, "b", "a"), (10, "a", "b"), (11, "a", "c")):
-        evil = _moved(at(hour), "RENAME", new, old)
+        evil = _rename(at(hour), "RENAME", new, old)
         evil["job"]["namespace"] = "evil"
         lander.land(evil)
 
@@ -256,7 +256,7 @@ def test_texts_that_postgresql_cannot_hold_are_kept_readable(lander, catalog, at
 def test_a_partition_for_the_far_future_leaves_later_writes_fresh(lander, catalog, at, far):
     """Count no later write as a backfill: the dataset would stay stale."""
     days = ["2026-11-18", "2026-11-19", far, "2026-11-20", "2026-11-21"]
-    events = [_daily(at, number, day) for number, day in enumerate(days)]
+    events = [_daily_event(at, number, day) for number, day in enumerate(days)]
     lander.land(events[0])
     _learn_a_day(catalog)
     lander.land(*events[1:])
@@ -273,6 +273,6 @@ def _learn_a_day(catalog):
         connection.execute(tables.dataset_limit.insert(), row)
 
 
-def _daily(at, number, day):
+def _daily_event(at, number, day):
     written = [f"core/orders/dt={day}"]
     return run_event("COMPLETE", at(24 * (number - 4) + 1), run=f"r{number}", outputs=written)

@@ -105,7 +105,7 @@ def test_an_application_of_spark_is_named_before_the_first_dot(at):
     ]
 
 
-def test_what_a_run_read_and_wrote_is_keyed_by_spelling(at):
+def test_reads_and_writes_of_a_run_are_keyed_by_spelling(at):
     """Return one row per run, dataset and direction, with the figures of the last event."""
     found = facts_of(
         [

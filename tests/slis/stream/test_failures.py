@@ -17,7 +17,7 @@ def _sqlite(code):
     return error
 
 
-def _caused(cause):
+def _with_cause(cause):
     error = RuntimeError("the batch failed")
     error.__cause__ = cause
     return error
@@ -41,8 +41,8 @@ OF_MACHINE = [
     RuntimeError("java.net.SocketTimeoutException: Accept timed out"),
     RuntimeError("PythonException\nOSError: When creating key 'x': AWS Error SLOW_DOWN during Put"),
     RuntimeError("PythonException\nInvalidSettingError: LINEWARD_LAKE_ACCESS_KEY_FILE"),
-    _caused(OSError(errno.ENOSPC, "No space left on device")),
-    _caused(_caused(psycopg.OperationalError("server closed the connection"))),
+    _with_cause(OSError(errno.ENOSPC, "No space left on device")),
+    _with_cause(_with_cause(psycopg.OperationalError("server closed the connection"))),
 ]
 OF_EVENTS = [
     ValueError("odd"),
@@ -54,7 +54,7 @@ OF_EVENTS = [
     DataError("INSERT", {}, errors.CharacterNotInRepertoire("invalid byte sequence")),
     DataError("INSERT", {}, _sqlite(sqlite3.SQLITE_TOOBIG)),
     OSError(errno.ENAMETOOLONG, "File name too long"),
-    _caused(ValueError("odd")),
+    _with_cause(ValueError("odd")),
 ]
 
 

@@ -9,7 +9,7 @@ from tests.fakes.marquez import FakeMarquez
 from tests.slis.stream.spools import read, rows, run_event
 
 
-def _returned(event):
+def _pull_event(event):
     """Return the event as pulled: with other keys and order, and then sorted again."""
     fake = FakeMarquez(seed=1)
     fake.store([event])
@@ -20,7 +20,7 @@ def _returned(event):
 def test_an_event_that_comes_back_is_the_same_to_the_pipeline(lander, catalog, at):
     """Count an event once that was forwarded and pulled, or sent to both by its producer."""
     event = run_event("COMPLETE", at(8), inputs=["a", "b"], outputs=["out"], facets={"x": {}})
-    returned = _returned(event)
+    returned = _pull_event(event)
 
     first = lander.land(event)
     second = lander.land(returned, origin="marquez")

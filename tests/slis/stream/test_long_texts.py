@@ -69,7 +69,7 @@ _OF_OTHERS = {
 }
 
 
-def _indexed(table: Table) -> Iterator[list[Column[Any]]]:
+def _list_indexed(table: Table) -> Iterator[list[Column[Any]]]:
     yield list(table.primary_key.columns)
     yield from (list(index.columns) for index in table.indexes if isinstance(index, Index))
     yield from ([column] for column in table.columns if column.unique)
@@ -78,13 +78,13 @@ def _indexed(table: Table) -> Iterator[list[Column[Any]]]:
 def _texts(table: Table) -> set[str]:
     return {
         column.name
-        for index in _indexed(table)
+        for index in _list_indexed(table)
         for column in index
         if isinstance(column.type, Text)
     }
 
 
-def _fresh(alphabet: str, seed: int = 7) -> Callable[[int], str]:
+def _random_texts(alphabet: str, seed: int = 7) -> Callable[[int], str]:
     """Return texts of so many bytes that no compression shortens."""
     chance = random.Random(seed)  # noqa: S311 - no secret
     width = len(alphabet[0].encode())
@@ -164,7 +164,7 @@ def _job_facets(text: Callable[[], str], output: dict[str, str]) -> dict[str, An
 
 def _events(at, alphabet: str) -> Iterator[dict[str, Any]]:
     """Return events with texts of 50 kB in every facet, and names of 2,048 bytes."""
-    fresh = _fresh(alphabet)
+    fresh = _random_texts(alphabet)
     long, name = (lambda: fresh(50_000)), (lambda: fresh(NAME_BYTES))
     bounded = [{"namespace": name(), "name": name()} for _ in range(3)]
     run_id = long()
@@ -235,14 +235,14 @@ def test_an_event_of_long_texts_lands_with_each_text_cut(spark, lander, catalog,
         sizes = {column: _longest(catalog, name, column) for column in columns}
         found = {column for column, size in sizes.items() if size > KEY_BYTES // 4}
         assert name in _LATER or found == columns, sizes
-        for index in _indexed(metadata.tables[name]):
+        for index in _list_indexed(metadata.tables[name]):
             texts = [column.name for column in index if isinstance(column.type, Text)]
             assert sum(_longest(catalog, name, one) for one in texts) < _ENTRY_BYTES - _OTHER_BYTES
 
 
 def test_patterns_of_names_that_grow_when_generalised_are_cut(spark, catalog, lander, at):
     """Cut two names of 2,048 bytes that would grow to 8 kB: `{n}` replaces one digit."""
-    digits = "".join(f"{letter}1" for letter in _fresh("abcdefghijklmnopqrstuvwxyz")(1_000))
+    digits = "".join(f"{letter}1" for letter in _random_texts("abcdefghijklmnopqrstuvwxyz")(1_000))
     namespace = digits[:1_000].replace("1", "7")
     events = [run_event("COMPLETE", at(9, 0, number), run=f"r{number}") for number in range(30)]
     for number, event in enumerate(events):
@@ -260,7 +260,7 @@ def test_patterns_of_names_that_grow_when_generalised_are_cut(spark, catalog, la
 def test_python_and_spark_cut_alike(spark, most):
     """Compute keys from the cut names: an edge of a facet then matches the dataset of an event."""
     texts = ["", "short", "x" * most, "x" * (most + 1), "é" * most, "\ufffd" * most]
-    texts += [_fresh(alphabet)(3 * most) for alphabet in _ALPHABETS.values()]
+    texts += [_random_texts(alphabet)(3 * most) for alphabet in _ALPHABETS.values()]
     texts += [f"{'x' * (most - 19 - before)}\U0001f600{'y' * most}" for before in range(5)]
     frame = spark.createDataFrame([(one,) for one in texts], "text string")
 
@@ -274,7 +274,7 @@ def test_python_and_spark_cut_alike(spark, most):
 
 def test_a_facet_and_an_event_that_give_one_long_name_mean_one_dataset(lander, catalog, at):
     """Cut the name of the facet like that of the event."""
-    long = _fresh(_ALPHABETS["three bytes"])(9_000)
+    long = _random_texts(_ALPHABETS["three bytes"])(9_000)
     lander.land(
         run_event("COMPLETE", at(8), run="r1", outputs=[long]),
         run_event(

@@ -68,7 +68,7 @@ def _estate(at):
     ]
 
 
-def _landed(spark, catalog, at, batches):
+def _land(spark, catalog, at, batches):
     with tempfile.TemporaryDirectory() as folder:
         lander = Lander(catalog, Path(folder), at(12))
         for batch in batches:
@@ -103,6 +103,6 @@ def test_order_repeats_and_batches_do_not_matter(spark, catalogs, at, data):
     catalog = catalogs()
     kind = catalog.dialect.name
     if kind not in _expected:
-        _expected[kind] = _landed(spark, catalogs(), at, [events])
+        _expected[kind] = _land(spark, catalogs(), at, [events])
 
-    assert _landed(spark, catalog, at, batches) == _expected[kind]
+    assert _land(spark, catalog, at, batches) == _expected[kind]

@@ -109,7 +109,7 @@ def test_facts_of_the_old_names_move(lander, catalog, at):
     assert rows(catalog, _FOLD_ALIASES) == [("run_1",), ("run_2",), ("run_3",)]
 
 
-def test_a_late_fold_gives_the_same_as_an_early_one(lakes, at, tmp_path):
+def test_a_late_fold_equals_an_early_one(lakes, at, tmp_path):
     """Store the same rows, whenever the policy gets the fold."""
     early, late = lakes
     first, then = list(_nights(at, (1, 2, 3))), list(_nights(at, (4,)))
@@ -215,9 +215,7 @@ def test_without_a_fold_the_names_are_not_looked_at(catalog, at, monkeypatch):
 
 
 @pytest.mark.postgres_nightly
-def test_a_policy_that_changes_while_the_stream_runs_holds_from_the_next_batch(
-    lander, catalog, at, tmp_path
-):
+def test_a_changed_policy_applies_from_the_next_batch(lander, catalog, at, tmp_path):
     """Fold known names again by the current file, also in the stream's own cache."""
     path = tmp_path / "lineward.yaml"
     path.write_text("{}")

@@ -53,7 +53,7 @@ def test_an_alias_waits_for_the_dataset_that_it_names(catalog, write, at):
     assert rows(catalog, WRITES) == [("orders", "r1"), ("orders", "r2")]
 
 
-def test_an_alias_of_a_declared_dataset_holds_at_once(catalog, write, at):
+def test_an_alias_of_a_declared_dataset_applies_at_once(catalog, write, at):
     """Add the dataset to the catalog by a pattern without wildcards."""
     write("copy", "r1", 8)
     policy = parse(

@@ -107,7 +107,7 @@ _CHECKSUMS = {
 }
 
 
-def test_a_checksum_is_kept_where_a_producer_gives_one(lander, catalog, at):
+def test_a_reported_checksum_is_stored(lander, catalog, at):
     """Store versions of inputs too: by run, and once for the dataset."""
     inputs = [(name, facets) for name, (facets, _) in _CHECKSUMS.items()]
     lander.land(run_event("COMPLETE", at(9), inputs=inputs))
@@ -187,7 +187,7 @@ def test_odd_texts_are_ignored(text):
     assert (*found, code_version_of(text)) == (None, None, None, None)
 
 
-def test_a_job_tag_gives_the_code_version_where_no_facet_does():
+def test_a_job_tag_sets_the_code_version_without_a_facet():
     """Read the version from a tag, as CI without facets sends it."""
     tags = json.dumps([{"key": "GIT_SHA", "value": "abc"}, {"key": "version", "value": "7"}])
 

@@ -174,7 +174,7 @@ def test_a_stream_that_fails_is_shown_as_failing_until_a_step_succeeds(
     until(lambda: failures() == {})
 
 
-def test_a_batch_that_does_not_end_is_reported_and_goes_on(failures, monkeypatch):
+def test_a_batch_that_does_not_end_is_reported_and_continues(failures, monkeypatch):
     """Report a worker that stands still or a starved machine, without a distinction."""
     monkeypatch.setattr(running, "_LONG_BATCH_SECONDS", 0.0)
     stream = Running(Steps([]), poll_seconds=0.01)

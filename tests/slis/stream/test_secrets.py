@@ -128,7 +128,7 @@ def test_no_table_of_the_catalog_holds_a_secret_of_an_event(lander, catalog, at)
 
 
 def test_no_column_of_the_catalog_holds_a_login_of_an_event(lander, catalog, at):
-    """Run the mutant: a list of columns would miss the next column."""
+    """Read every column; a list of columns (mutant) would miss the next one."""
     lander.land(_full_event(at(9)))
 
     found = list(_contents(catalog))

@@ -82,7 +82,7 @@ def ends(topic):
     return [(number, len(records)) for number, records in enumerate(topic.partitions)]
 
 
-def test_a_topic_gives_the_facts_that_a_spool_gives(landing, embedded, other, at, topic):
+def test_a_topic_has_the_facts_of_a_spool(landing, embedded, other, at, topic):
     """Compare all tables but those of the log itself."""
     landing.work_off()
     engine, folder = other

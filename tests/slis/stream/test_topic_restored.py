@@ -170,7 +170,7 @@ def test_a_restored_catalog_gets_each_event_once(estate, rounds, is_compacted, e
     assert not [one for one in logged if one["event"] in {"events_missing", "events_not_restored"}]
 
 
-def test_a_restore_that_is_cut_short_goes_on(estate, monkeypatch):
+def test_an_interrupted_restore_continues(estate, monkeypatch):
     """Fail in the middle of a compacted folder, of which a part has landed."""
     estate.send()
     estate.land(estate.catalog)

@@ -22,7 +22,7 @@ _WAITING = """
 _CRITICAL = parse("datasets: [{match: n/db.t, tier: critical}]")
 
 
-class _Beside:
+class _Thread:
     """Call in a thread of its own, which runs until it waits for this thread."""
 
     def __init__(self, catalog: Engine, task: Callable[[], object]) -> None:
@@ -47,7 +47,7 @@ class _Beside:
         self._thread.join()
 
 
-def _fold_beside(lander: Lander, now: datetime, monkeypatch, beside: _Beside) -> None:
+def _fold_beside(lander: Lander, now: datetime, monkeypatch, beside: _Thread) -> None:
     """Wait with a batch that makes `db.t` another name of `/wh/t`, and has not moved it yet."""
     move = canonical.move
 
@@ -58,11 +58,11 @@ def _fold_beside(lander: Lander, now: datetime, monkeypatch, beside: _Beside) ->
 
     monkeypatch.setattr(canonical, "move", moved)
     written = [("/wh/t", symlink("db.t"))]
-    lander.land(run_event("COMPLETE", now, run="r2", outputs=written), _written(now, "r3"))
+    lander.land(run_event("COMPLETE", now, run="r2", outputs=written), _write_event(now, "r3"))
     beside.end()
 
 
-def _written(now: datetime, run: str) -> Event:
+def _write_event(now: datetime, run: str) -> Event:
     return run_event("COMPLETE", now, run=run, inputs=["in"], outputs=["db.t"])
 
 
@@ -75,10 +75,10 @@ def test_a_dataset_is_folded_while_an_evaluation_writes(  # noqa: PLR0913, PLR09
     spark, lander, catalog, at, monkeypatch, judged
 ):
     """Take rows in the opposite order of the batch; a declared name stays."""
-    lander.land(_written(at(9), "r1"))
+    lander.land(_write_event(at(9), "r1"))
     evaluate(spark, catalog, DEFAULT, at(12))
     policy, hours, dataset = judged
-    beside = _Beside(catalog, partial(evaluate, spark, catalog, policy, at(hours)))
+    beside = _Thread(catalog, partial(evaluate, spark, catalog, policy, at(hours)))
 
     _fold_beside(lander, at(10), monkeypatch, beside)
 

@@ -11,12 +11,12 @@ EDGES = "SELECT count(*) FROM edge"
 IO = "SELECT direction, count(*) FROM run_io GROUP BY direction ORDER BY direction"
 
 
-def _named(side, count):
+def _names(side, count):
     return [f"{side}{number}" for number in range(count)]
 
 
-def _wide(at, inputs, outputs, **given):  # noqa: ANN003
-    names = {"inputs": _named("i", inputs), "outputs": _named("o", outputs)}
+def _wide_event(at, inputs, outputs, **given):  # noqa: ANN003
+    names = {"inputs": _names("i", inputs), "outputs": _names("o", outputs)}
     return run_event("COMPLETE", at, **names, **given)
 
 
@@ -34,7 +34,7 @@ _SHORT = "tests/slis/stream/test_wide.py::test_a_wide_run_lands_without_edges_an
 def test_a_wide_run_lands_without_edges_and_is_a_problem(lander, catalog, at, inputs, outputs):
     """Store its reads and writes, so that its outputs are fresh."""
     lander.land(
-        _wide(at(9), inputs, outputs), run_event("COMPLETE", at(9), run="r2", outputs=["t"])
+        _wide_event(at(9), inputs, outputs), run_event("COMPLETE", at(9), run="r2", outputs=["t"])
     )
 
     assert rows(catalog, EDGES) == [(0,)]
@@ -49,7 +49,7 @@ def test_a_wide_run_lands_without_edges_and_is_a_problem(lander, catalog, at, in
 
 def test_a_run_may_have_the_maximum_of_edges(lander, catalog, at):
     """Store the edges of a job that copies 100 tables into 100 others."""
-    lander.land(_wide(at(9), 100, 100))
+    lander.land(_wide_event(at(9), 100, 100))
 
     assert rows(catalog, EDGES) == [(10_000,)]
     assert rows(catalog, "SELECT * FROM pipeline_error") == []
@@ -58,15 +58,15 @@ def test_a_run_may_have_the_maximum_of_edges(lander, catalog, at):
 @pytest.mark.postgres_nightly
 def test_a_run_whose_events_make_it_wide_together_has_no_edges(lander, catalog, at):
     """Report no problem of a single event, each of which is narrow."""
-    lander.land(run_event("START", at(8), inputs=_named("i", 101)))
-    lander.land(run_event("COMPLETE", at(9), outputs=_named("o", 100)))
+    lander.land(run_event("START", at(8), inputs=_names("i", 101)))
+    lander.land(run_event("COMPLETE", at(9), outputs=_names("o", 100)))
 
     assert rows(catalog, EDGES) == [(0,)]
 
 
 def test_outputs_of_a_wide_run_have_no_lineage(spark, lander, catalog, at):
     """Report missing lineage, not a healthy state."""
-    lander.land(_wide(at(9), 101, 100))
+    lander.land(_wide_event(at(9), 101, 100))
     evaluate(spark, catalog, DEFAULT, at(10))
 
     states = "SELECT DISTINCT state, reason FROM dataset_state s JOIN dataset d ON"
@@ -78,7 +78,7 @@ def test_outputs_of_a_wide_run_have_no_lineage(spark, lander, catalog, at):
 @pytest.mark.parametrize(("inputs", "outputs"), [(101, 100), (2_000, 2_000)])
 def test_a_job_that_declares_too_much_has_no_edges(lander, catalog, at, inputs, outputs):
     """Store its datasets."""
-    run = _wide(at(9), inputs, outputs)
+    run = _wide_event(at(9), inputs, outputs)
     lander.land({name: value for name, value in run.items() if name not in {"run", "eventType"}})
 
     assert rows(catalog, EDGES) == [(0,)]

@@ -33,7 +33,7 @@ def rows(path, query):
         return spool.execute(query).fetchall()
 
 
-def test_each_event_is_received_when_the_history_says(tmp_path):
+def test_each_event_is_received_at_its_time_in_the_history(tmp_path):
     """Store in the order of arrival, to the byte."""
     found, counts = taken(tmp_path / "spool.db")
     sent = [tuple(event) for slab in found for event in slab.events]
@@ -60,7 +60,7 @@ def test_an_outage_is_a_gap_from_its_beginning_to_its_end(tmp_path):
     ]
 
 
-def test_while_it_lasts_the_gap_is_open(tmp_path):
+def test_a_gap_is_open_during_an_outage(tmp_path):
     """Show at the end of a slab that there is no collector."""
     collected = Collected(tmp_path / "spool.db")
     for slab in slabs(ESTATE, [OUTAGE]):

@@ -51,7 +51,7 @@ class _Any(dict):
 
 
 @pytest.fixture(autouse=True)
-def _in_haste(monkeypatch):
+def _short_waits(monkeypatch):
     for name in ("_BEGUN_PERIODS", "_READY_PERIODS", "_LOOK_SECONDS", "_DROPPED_SECONDS"):
         monkeypatch.setattr(live, name, 0)
 

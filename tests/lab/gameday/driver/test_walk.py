@@ -123,7 +123,7 @@ def test_a_change_after_the_last_evaluation_of_a_slab_is_known_in_the_next(engin
     assert written == START + 21_000 * SECOND
 
 
-def test_the_paged_person_answers_and_nobody_else_is_paged(engine):
+def test_an_acknowledged_page_is_not_escalated(engine):
     """Acknowledge the incident five minutes later: no escalation follows."""
     bad = [change(3_360, ORDERS, "bad", "silent")]
 
@@ -133,7 +133,7 @@ def test_the_paged_person_answers_and_nobody_else_is_paged(engine):
     assert "resolved" not in {each.what for each in walked.messages}
 
 
-def test_the_paged_person_answers_when_it_comes_back(engine):
+def test_a_page_that_comes_back_is_acknowledged(engine):
     """Recover within five minutes, and turn bad again for longer than a second page waits."""
     bad = [
         change(3_360, ORDERS, "bad", "silent"),

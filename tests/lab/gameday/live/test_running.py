@@ -61,7 +61,7 @@ def written_correctly(bodies):
     return {name for name in written(bodies) if not reported(bodies)["FAIL", name]}
 
 
-def test_a_reader_fails_by_a_new_schema_and_not_before_it_is_there():
+def test_a_reader_fails_only_after_a_new_schema():
     """Accept a run that reads an earlier write; otherwise it would fail before its cause."""
     before, running = begun(), begun()
     before.until(at(60))
@@ -95,7 +95,7 @@ def test_a_listener_that_is_silent_stops_no_run():
     assert {FIRST, THIRD, MART} <= written(bodies)
 
 
-def test_a_source_that_stops_holds_all_behind_it():
+def test_a_source_that_stops_delays_all_downstream():
     """Let it go on after the fix."""
     running = begun()
     running.until(at(60))
@@ -108,7 +108,7 @@ def test_a_source_that_stops_holds_all_behind_it():
     assert {FIRST, SECOND, THIRD, MART} <= written(running.until(at(210)))
 
 
-def test_in_the_end_each_dataset_is_dropped_and_nothing_runs():
+def test_each_dataset_is_dropped_at_the_end():
     """Drop each dataset, also of a job whose listener was silent."""
     running = begun()
     running.until(at(60))

@@ -14,20 +14,20 @@ _EDGES = st.sets(st.tuples(st.sampled_from(_KEYS), st.sampled_from(_KEYS), st.in
 Edge = tuple[int, int, int]  # upstream, downstream, job
 
 
-def _of(edges: set[Edge]) -> Edges:
+def _table_of(edges: set[Edge]) -> Edges:
     """Return edges as rows of a table."""
     rows = np.array(sorted(edges), np.int64).reshape(-1, 3)
     return Edges(rows[:, 0], rows[:, 1], rows[:, 2])
 
 
-def _out_of(edges: set[Edge], slices: list[int]) -> set[Edge]:
+def _in_slices(edges: set[Edge], slices: list[int]) -> set[Edge]:
     return {edge for edge in edges if edge[0] >> SLICE_BITS in slices}
 
 
-def _then(before: Snapshot, was: set[Edge], now: set[Edge]) -> Snapshot:
+def _merge_changes(before: Snapshot, was: set[Edge], now: set[Edge]) -> Snapshot:
     """Merge after the slices that differ were read."""
     changed = sorted({edge[0] >> SLICE_BITS for edge in was ^ now})
-    found = merge(before, changed, _of(_out_of(now, changed)))
+    found = merge(before, changed, _table_of(_in_slices(now, changed)))
     return replace(before, keys=found.keys, job_keys=found.job_keys, ways=found.ways)
 
 
@@ -45,7 +45,7 @@ def test_merged_changes_equal_a_full_read(moments):
     """Sort both ways by origin, then by end, without unused keys and jobs."""
     snapshot, was = NOTHING, set[Edge]()
     for now in moments:
-        snapshot, was = _then(snapshot, was, now), now
+        snapshot, was = _merge_changes(snapshot, was, now), now
 
         assert _edges(snapshot, "downstream") == sorted(now)
         back = [(down, up, job) for up, down, job in now]

@@ -77,7 +77,7 @@ def test_comparing_names_by_prefix_alone_would_hide_an_error(spark, monkeypatch)
     assert _outcomes(found, "/in2/a") == {(1, "/in2/a"): "good"}
 
 
-def _checked(good, bad, **row: str):
+def _check(good, bad, **row: str):
     who = {"producer": "p", "adapter_version": "1", "oracle": "event_log"}
     base = {**who, "tier": "critical", "tier_origin": "declared"}
     outcomes = ["good"] * good + ["edge_wrong"] * bad
@@ -88,24 +88,24 @@ def _checked(good, bad, **row: str):
     ("good", "bad", "state"),
     [(3, 0, "unknown"), (300, 1, "good"), (200, 0, "good"), (90, 10, "bad")],
 )
-def test_few_checks_say_nothing_and_many_say_good_or_bad(spark, good, bad, state):
+def test_few_checks_prove_nothing_and_many_show_good_or_bad(spark, good, bad, state):
     """Use the bounds of the interval against an objective of 98 %: three of three prove nothing."""
-    (found,) = strata(frame(spark, CHECKS, _checked(good, bad)), objective=0.98).collect()
+    (found,) = strata(frame(spark, CHECKS, _check(good, bad)), objective=0.98).collect()
 
     assert (found.good, found.total, found.state) == (good, good + bad, state)
 
 
 def test_the_bounds_are_those_of_wilson(spark):
     """Compare 9 of 10 at 95 % with the published formula: 0.5958 to 0.9821."""
-    (found,) = strata(frame(spark, CHECKS, _checked(9, 1)), objective=0.98).collect()
+    (found,) = strata(frame(spark, CHECKS, _check(9, 1)), objective=0.98).collect()
 
     assert (round(found.lower, 4), round(found.upper, 4)) == (0.5958, 0.9821)
 
 
 def test_each_version_of_a_listener_is_judged_for_itself(spark):
     """Name the wrong one beside a right one; without a check there is no row."""
-    rows = _checked(400, 0) + _checked(50, 50, adapter_version="2")
-    rows += _checked(0, 100, oracle="column_lineage")  # bad only: no sample
+    rows = _check(400, 0) + _check(50, 50, adapter_version="2")
+    rows += _check(0, 100, oracle="column_lineage")  # bad only: no sample
 
     found = strata(frame(spark, CHECKS, rows), objective=0.98).collect()
 
@@ -115,7 +115,7 @@ def test_each_version_of_a_listener_is_judged_for_itself(spark):
 
 def test_checks_are_counted_by_tier_and_none_give_no_sample(spark):
     """Count the checks as events: all are good."""
-    rows = _checked(2, 1) + _checked(1, 0, tier="optional")
+    rows = _check(2, 1) + _check(1, 0, tier="optional")
 
     tally = accuracy_tally(frame(spark, CHECKS, rows), instants(spark, day(1))).collect()
 
@@ -123,7 +123,7 @@ def test_checks_are_counted_by_tier_and_none_give_no_sample(spark):
         ("critical", 2, 3),
         ("optional", 1, 1),
     ]
-    own = [{**row, "oracle": "column_lineage"} for row in _checked(0, 2)]
+    own = [{**row, "oracle": "column_lineage"} for row in _check(0, 2)]
     assert accuracy_tally(frame(spark, CHECKS, own), instants(spark, day(1))).collect() == []
     assert accuracy_tally(frame(spark, CHECKS, []), instants(spark, day(1))).collect() == []
 

@@ -72,7 +72,7 @@ _SILENT = {
 }
 
 
-def _found(spark, runs):
+def _find_edges(spark, runs):
     """Return the (downstream, upstream) keys of each run, all runs in one plan."""
     of_run = [{"run_key": at, "root_run_id": name} for at, name in enumerate(runs)]
     texts = [
@@ -96,7 +96,7 @@ def test_a_name_means_one_dataset_and_silence_is_preferred_to_a_false_alarm(spar
     """Prefer what the run reads, then one near it, then any; skip ambiguous names."""
     runs = {**_MEANT, **_SILENT}
 
-    assert _found(spark, runs) == {name: run.found for name, run in runs.items()}
+    assert _find_edges(spark, runs) == {name: run.found for name, run in runs.items()}
 
 
 def test_a_view_over_what_is_read_would_raise_a_false_alarm(spark, monkeypatch):
@@ -109,4 +109,4 @@ def test_a_view_over_what_is_read_would_raise_a_false_alarm(spark, monkeypatch):
     monkeypatch.setattr(module, "_unread", careless)
     name = "a view over what it reads"
 
-    assert _found(spark, {name: _SILENT[name]}) == {name: {(1, 4)}}
+    assert _find_edges(spark, {name: _SILENT[name]}) == {name: {(1, 4)}}

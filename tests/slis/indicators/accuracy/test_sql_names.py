@@ -5,7 +5,7 @@ import pytest
 from slis.indicators.accuracy.sql_names import UnreadableSqlError, statements
 
 
-def _of(text, dialect="spark"):
+def _names_of(text, dialect="spark"):
     return [(list(one.reads), list(one.writes)) for one in statements(text, dialect)]
 
 
@@ -45,7 +45,7 @@ def test_tables_are_distinguished_from_ctes_subqueries_columns_paths_and_own_vie
     text, reads, writes
 ):
     """Return names in lower case, with as many parts as written."""
-    assert _of(text) == [(reads, writes)]
+    assert _names_of(text) == [(reads, writes)]
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_tables_are_distinguished_from_ctes_subqueries_columns_paths_and_own_vie
 )
 def test_a_statement_of_another_kind_names_no_tables(text):
     """Return no tables, as for a statement that moves no data."""
-    assert _of(text) == []
+    assert _names_of(text) == []
 
 
 @pytest.mark.parametrize(
@@ -81,4 +81,4 @@ def test_invalid_sql_is_reported_without_its_values(text, dialect, message):
 
 def test_a_text_without_a_dialect_is_read_as_plain_sql():
     """Parse plain SQL without a dialect."""
-    assert _of("INSERT INTO c.t SELECT * FROM a.b", "") == [(["a.b"], ["c.t"])]
+    assert _names_of("INSERT INTO c.t SELECT * FROM a.b", "") == [(["a.b"], ["c.t"])]

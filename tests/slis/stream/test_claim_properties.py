@@ -29,7 +29,7 @@ def _claims(names, by):
 _DECLARED = st.sets(st.sampled_from(_ANY), max_size=2)
 
 
-def _joined(claims, writers):
+def _list_joined(claims, writers):
     """Return the pairs of names that are one dataset."""
     datasets = Sets()
     for link in holding(claims, writers):
@@ -63,12 +63,12 @@ def test_claims_of_others_join_no_own_datasets(ours, theirs, declared):
         for link, claim in ours.items()
     }
 
-    joined = _joined(both, writers)
-    assert {pair for pair in joined if pair[0] in _OURS} <= _joined(ours, writers)
+    joined = _list_joined(both, writers)
+    assert {pair for pair in joined if pair[0] in _OURS} <= _list_joined(ours, writers)
 
 
 @given(_claims(_ANY, ["shop", "evil", "third"]), _DECLARED)
-def test_datasets_of_two_owners_are_joined_by_what_both_claim(claims, declared):
+def test_datasets_of_two_owners_need_claims_of_both(claims, declared):
     """Require the claims of both: those of one of them, and of third parties, are not enough."""
     allowed = Sets()
     for link, claim in claims.items():
@@ -78,13 +78,13 @@ def test_datasets_of_two_owners_are_joined_by_what_both_claim(claims, declared):
         for name in own:
             allowed.join(own[0], name)
 
-    for one, other in _joined(claims, Writers(_WRITERS, declared)):
+    for one, other in _list_joined(claims, Writers(_WRITERS, declared)):
         if one in _OURS and other in _THEIRS:
             assert allowed.find(one) == allowed.find(other)
 
 
 @given(st.permutations(range(4)), st.integers(0, 3))
-def test_a_free_name_goes_to_the_first_that_claimed_it(landed, declared):
+def test_a_free_name_belongs_to_its_first_claimant(landed, declared):
     """Prefer a declared dataset, then the first claim; nobody else gets the name."""
     by_name = {name: {f"writer {name}"} for name in range(4)}
     claims = {
@@ -93,5 +93,5 @@ def test_a_free_name_goes_to_the_first_that_claimed_it(landed, declared):
     }
 
     first = landed.index(0)
-    assert _joined(claims, Writers(by_name, set())) == {(first, _FREE[0])}
-    assert _joined(claims, Writers(by_name, {declared})) == {(declared, _FREE[0])}
+    assert _list_joined(claims, Writers(by_name, set())) == {(first, _FREE[0])}
+    assert _list_joined(claims, Writers(by_name, {declared})) == {(declared, _FREE[0])}
