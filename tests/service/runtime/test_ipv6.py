@@ -13,7 +13,7 @@ from tests.suite.http_client import CLIENT
 from tests.e2e.running import free_port
 from tests.service.commandline import environ
 from tests.service.waiting import until
-from tests.suite.classes import interpreting
+from tests.suite.classes import interpreter_variables
 
 _NOWHERE = "127.0.0.1:1"  # servers that are away: a role is alive meanwhile
 _SETTINGS = {
@@ -58,7 +58,7 @@ class Role:
         given = _SETTINGS | own | ports | {"LINEWARD_DATA_DIR": f"{data}"}
         command = [sys.executable, "-m", "service.runtime.container", *name.split()]
         with self._log.open("wb") as log:
-            started = {"env": environ(**interpreting(), **given), "stdout": log, "stderr": log}
+            started = {"env": environ(**interpreter_variables(), **given), "stdout": log, "stderr": log}
             self.process = subprocess.Popen(command, **started)
 
     def answers(self, address: str, port: int) -> bool:
@@ -99,4 +99,4 @@ def test_a_role_on_all_addresses_answers_by_ipv6_and_by_ipv4(start, name):
     role = start(name)
 
     for address, port in itertools.product(("[::1]", "127.0.0.1"), role.ports):
-        until(lambda end=(address, port): role.answers(*end), told=role.log)
+        until(lambda end=(address, port): role.answers(*end), describe=role.log)
