@@ -1,4 +1,4 @@
-"""What of the bad is in an open incident, in the unit and the pace of the counters."""
+"""Bad time that open incidents explain, in the unit and steps of the counters."""
 
 import pytest
 from sqlalchemy import insert
@@ -13,7 +13,7 @@ NOON = 12 * 3600
 
 
 def _evaluate(watched, previous, at, *, is_seen=True):
-    """As the pipeline does: each evaluation follows one. Not seen: the service is down."""
+    """Store an evaluation that follows another one; the service is down if it is not seen."""
     row = {"as_of": micros(at), "previous_as_of": micros(previous), "last_seq": 0, "datasets": 0}
     with write_transaction(watched.engine) as connection:
         connection.execute(insert(tables.evaluation).values(**row, policy_hash="", seconds=0.0))
@@ -43,7 +43,7 @@ def test_bad_seconds_are_explained_from_the_opening_on(watched):
 
 @pytest.mark.postgres_always
 def test_a_long_pause_counts_for_a_minute_as_in_the_counters(watched):
-    """Of the rest nothing is known."""
+    """Count one minute of a pause, since the rest of it is unknown."""
     watched.estate.add("raw")
     watched.estate.say("raw", "bad", "late", limit_seconds=NOON + 1.0)
     for at in (NOON + 15, NOON + 45):
@@ -54,7 +54,7 @@ def test_a_long_pause_counts_for_a_minute_as_in_the_counters(watched):
 
 
 def test_every_series_is_there_from_the_beginning(watched):
-    """At 0: Prometheus sees no growth in a series that comes with its first value."""
+    """Begin each series at 0: Prometheus sees no growth in a series that starts with a value."""
     watched.estate.add("raw")
     _evaluate(watched, NOON, NOON + 15)
     series = {(row.sli, row.tier): row.value for row in watched.rows(tables.sli_explained)}
@@ -64,7 +64,7 @@ def test_every_series_is_there_from_the_beginning(watched):
 
 
 def test_an_evaluation_is_counted_once(watched):
-    """A restart does not count it again."""
+    """Count no evaluation again after a restart."""
     watched.estate.add("raw")
     watched.estate.say("raw", "bad", "late", limit_seconds=NOON + 1.0)
     for at in (NOON + 15, NOON + 45, NOON + 60):
@@ -78,7 +78,7 @@ def test_an_evaluation_is_counted_once(watched):
 
 @pytest.mark.parametrize("minutes", [1, 3, 20])
 def test_after_a_pause_only_what_was_bad_by_then_is_explained(watched, minutes):
-    """An hour without the service; the dataset was good, and turned bad again minutes ago."""
+    """Explain nothing in an hour without the service before the dataset turned bad again."""
     watched.estate.add("raw")
     watched.estate.say("raw", "bad", "late", limit_seconds=NOON + 1.0)
     for at in (NOON + 15, NOON + 45):
@@ -93,7 +93,7 @@ def test_after_a_pause_only_what_was_bad_by_then_is_explained(watched, minutes):
 
 
 def test_a_member_that_joined_in_a_pause_is_explained_from_then_on(watched):
-    """The incident was open before; the pause was of the service."""
+    """Explain the new member from when it turned bad, while the service was down."""
     watched.estate.add("raw", "core")
     watched.estate.chain("raw", "core")
     watched.estate.fail("raw", NOON)

@@ -167,7 +167,7 @@ def test_the_reason_of_a_person_is_kept(estate):
 def test_the_resolved_event_has_the_reason(failed):
     """Write the reason into the event of the incident.
 
-    Of optional datasets: a failed run of any other is a fault until a later one writes.
+    The datasets are optional: in other tiers a failed run is a fault until a later run writes.
     """
     with write_transaction(failed.estate.engine) as connection:
         connection.execute(update(tables.dataset_policy).values(tier="optional"))

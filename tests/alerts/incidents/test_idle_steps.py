@@ -1,4 +1,4 @@
-"""A step that brings nothing new changes nothing: whoever keeps incidents has nothing to write."""
+"""Steps without new input, which leave nothing to write."""
 
 from collections.abc import Iterator
 
@@ -88,7 +88,7 @@ def _open(story):
     ],
 )
 def test_idle_steps_leave_incidents_unchanged(story, begin):
-    """Ten minutes of the same input: after the first step every incident stays equal."""
+    """Keep every incident equal through ten minutes of the same input, after the first step."""
     faults, unknown = begin(story)
     story.at(100, *faults, unknown=unknown)
     before = story.incidents
@@ -136,7 +136,7 @@ _SETS = st.lists(
 @settings(max_examples=examples(200))
 @given(_SETS)
 def test_repeated_input_settles(instants):
-    """Whatever came before, most steps with one and the same input change no incident.
+    """Change few incidents by repeated input, whatever came before.
 
     An hour and a half covers every hold, flap and drain; each of these may change it once.
     """

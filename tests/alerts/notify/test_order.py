@@ -142,10 +142,10 @@ def test_message_that_raises_delays_no_other(notifier, slack, monkeypatch):
 
     shown = module._render  # noqa: SLF001
 
-    def stumble(told):
-        if told.incident_id == "inc-1":
+    def stumble(failing):
+        if failing.incident_id == "inc-1":
             raise ZeroDivisionError
-        return shown(told)
+        return shown(failing)
 
     monkeypatch.setattr(module, "_render", stumble)
     for incident in ("inc-1", "inc-2", "inc-3"):
@@ -225,10 +225,10 @@ def test_notice_to_pagerduty_is_rejected(notifier):
 def test_pass_without_work_takes_no_write_lock(notifier, monkeypatch):
     """Leave SQLite to the pipeline."""
 
-    def refuse(*_: object) -> None:
+    def fail_the_test(*_: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr("alerts.notify.sender.writing", refuse)
+    monkeypatch.setattr("alerts.notify.sender.write_transaction", fail_the_test)
 
     assert notifier.run() == 0
 

@@ -31,7 +31,7 @@ def blamed(*names):  # noqa: ANN002
 
 
 def test_roots_of_one_cause_are_one_fault():
-    """An upgrade that breaks two jobs of three is one incident, and the third is its own."""
+    """Make one fault of two jobs that an upgrade breaks, and another of the third job."""
     upgrade, other = merge_by_cause(find_faults(FACTS, ESTATE), blamed("A", "C"))
 
     assert (upgrade.root.entity, upgrade.root.name, upgrade.onset) == ("cause", UPGRADE, 8 * HOUR)
@@ -41,7 +41,7 @@ def test_roots_of_one_cause_are_one_fault():
 
 
 def test_what_one_cause_explains_twice_is_not_shared():
-    """D is below two of its jobs: a member, and named nowhere else."""
+    """Name D, which is downstream of two of the jobs, only as a member of the cause."""
     (apart,) = [each for each in find_faults(FACTS, ESTATE) if each.root.key == job("E")]
     (upgrade,) = [
         each
@@ -54,7 +54,7 @@ def test_what_one_cause_explains_twice_is_not_shared():
 
 
 def test_each_path_begins_at_its_own_root():
-    """The evidence stays what it was."""
+    """Keep the evidence of each root."""
     upgrade = merge_by_cause(find_faults(FACTS, ESTATE), blamed("A", "C"))[0]
     paths = [[chr(each.dataset_key) for each in upgrade.path(one)] for one in upgrade.members]
 
@@ -62,7 +62,7 @@ def test_each_path_begins_at_its_own_root():
 
 
 def test_one_root_may_have_a_cause_that_is_not_its_own():
-    """Whoever says so has his reasons; the others stand for themselves."""
+    """Move only the root that the caller names to the cause."""
     found = find_faults(FACTS, ESTATE)
 
     every = merge_by_cause(found, blamed("A"))
@@ -73,7 +73,7 @@ def test_one_root_may_have_a_cause_that_is_not_its_own():
 
 
 def test_a_latent_failure_belongs_to_the_cause():
-    """C has until its deadline; alone it would be nobody's business."""
+    """Include C, which is not late yet and has no fault without the cause."""
     given = make_snapshot("A>B", C={"failed": 8, "last_written": 1})
     found = find_faults(FACTS[:2], given)
 
@@ -88,7 +88,7 @@ def test_a_latent_failure_belongs_to_the_cause():
 
 
 def test_a_cause_that_shows_later_takes_the_incidents_over():
-    """Three incidents were told; now one is left, with the oldest id, and no new page."""
+    """Keep the oldest of three open incidents, and page nobody again."""
     found = find_faults(FACTS, ESTATE)
     apart = tuple(detected_fault(each, BY_KIND, ESTATE) for each in found)
     every = blamed("A", "C", "E")

@@ -19,11 +19,11 @@ from tests.suite.asking import CLIENT
 Labels = dict[str, str]
 
 
-class Heard:
-    """Every call of a webhook: (path, token, body); and what it shows to who asks.
+class ReceivedCalls:
+    """Calls that a webhook received, as (path, token, body).
 
     Attributes:
-        shown: the text that a GET is answered.
+    shown: the text that a GET is answered.
     """
 
     def __init__(self) -> None:
@@ -41,14 +41,14 @@ class Heard:
 
 
 @contextmanager
-def listening() -> Iterator[tuple[str, Heard]]:
+def listening() -> Iterator[tuple[str, ReceivedCalls]]:
     """Return the URL of a webhook that accepts everything, and what it received."""
-    heard = Heard()
+    received = ReceivedCalls()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            heard.calls.append((self.path, self.headers["Authorization"], body))
+            received.calls.append((self.path, self.headers["Authorization"], body))
             self.send_response(200)
             self.end_headers()
 
@@ -56,7 +56,7 @@ def listening() -> Iterator[tuple[str, Heard]]:
             self.send_response(200)
             self.send_header("Content-Type", "text/plain; version=0.0.4")
             self.end_headers()
-            self.wfile.write(heard.shown.encode())
+            self.wfile.write(received.shown.encode())
 
         def log_message(self, *_: object) -> None:
             """Print nothing on the tests' output."""
@@ -65,7 +65,7 @@ def listening() -> Iterator[tuple[str, Heard]]:
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}", heard
+        yield f"http://127.0.0.1:{server.server_port}", received
     finally:
         server.shutdown()
         thread.join()

@@ -108,9 +108,9 @@ def test_each_button_of_a_message_is_parsed():
 
 def test_suppress_button_of_an_older_message_is_parsed():
     """Take the shortest time: Suppress was a button before it was a menu."""
-    said = _pressed({"action_id": "lineward_suppress", "value": "inc-1"})
+    press = _pressed({"action_id": "lineward_suppress", "value": "inc-1"})
 
-    assert parse_button_press(said) == ButtonPress("suppress", "inc-1", "U1", "ann")
+    assert parse_button_press(press) == ButtonPress("suppress", "inc-1", "U1", "ann")
 
 
 @pytest.mark.parametrize(
