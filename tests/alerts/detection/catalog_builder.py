@@ -70,20 +70,20 @@ class CatalogBuilder:
         self._edges = []
 
     def say(self, name: str, state: str, reason: str | None = None, **fields: Any) -> None:  # noqa: ANN401
-        """Set what the newest evaluation says of a dataset's freshness, or of another SLI."""
+        """Set the state of freshness of a dataset, or of another SLI, in the newest evaluation."""
         row = _state(name) | {"sli": fields.pop("sli", "M2"), "state": state, "reason": reason}
         row |= {"since": micros(fields.pop("since", 0))} | fields
         with write_transaction(self.engine) as connection:
             fold_rows(connection, tables.dataset_state, [row])
 
-    def unwritten(self, name: str) -> None:
-        """Make this dataset one that no job was seen to write."""
+    def clear_last_write(self, name: str) -> None:
+        """Delete the time of the last write, as if no job had written the dataset."""
         table = tables.dataset_activity
         with write_transaction(self.engine) as connection:
             own = table.c.dataset_key == dataset(name)
             connection.execute(table.update().where(own).values(last_written_at=None))
 
-    def ran(self, activities: Iterable[Row[Any]], engine_version: str) -> None:
+    def add_good_runs(self, activities: Iterable[Row[Any]], engine_version: str) -> None:
         """Add a good run for the newest write of each."""
         for activity in activities:
             self._runs += 1

@@ -57,7 +57,7 @@ class DetectorHarness:
         first = int(self._now) + every
         return [what for at in range(first, seconds + 1, every) for what in self.at(at)]
 
-    def want(self, incident_id, action, **more):  # noqa: ANN003
+    def submit_command(self, incident_id, action, **more):  # noqa: ANN003
         """Submit a command; return its number."""
         wanted = CommandRequest(incident_id=incident_id, action=action, by="ada", via="api", **more)
         with write_transaction(self.engine) as connection:
@@ -100,7 +100,7 @@ def watched(catalog):
 
 @pytest.fixture
 def failed(watched):
-    """Return a harness whose job of `raw` failed; what is made of `raw` is late."""
+    """Return a harness whose job of `raw` failed, and whose datasets downstream of it are late."""
     estate = watched.estate
     estate.add("raw", "core", "mart")
     estate.add("board", tier="critical")

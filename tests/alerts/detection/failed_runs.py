@@ -1,4 +1,4 @@
-"""Fail runs of datasets, and read the messages about them."""
+"""Failed runs of datasets, and the messages about them."""
 
 from sqlalchemy import update
 

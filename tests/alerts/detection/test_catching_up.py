@@ -1,4 +1,4 @@
-"""Open nothing after an outage of Lineward that closes once all events have landed."""
+"""Incidents after an outage of Lineward, which wait until all events have landed."""
 
 import pytest
 

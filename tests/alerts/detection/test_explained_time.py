@@ -21,7 +21,7 @@ def _evaluate(watched, previous, at, *, is_seen=True):
         watched.look(at)
 
 
-def _explained(watched):
+def _explained_seconds(watched):
     found = watched.rows(tables.sli_explained)
     return {(row.sli, row.tier): row.value for row in found if row.value}
 
@@ -35,10 +35,10 @@ def test_bad_seconds_are_explained_from_the_opening_on(watched):
     watched.estate.say("core", "bad", "upstream_late", limit_seconds=NOON + 1.0)
     for at in range(NOON + 15, NOON + 60, 15):
         _evaluate(watched, at - 15, at)
-    assert _explained(watched) == {}
+    assert _explained_seconds(watched) == {}
 
     _evaluate(watched, NOON + 45, NOON + 60)
-    assert _explained(watched) == {("M2", "important"): 30.0}
+    assert _explained_seconds(watched) == {("M2", "important"): 30.0}
 
 
 @pytest.mark.postgres_always
@@ -50,7 +50,7 @@ def test_a_long_pause_counts_for_a_minute_as_in_the_counters(watched):
         _evaluate(watched, at - 15, at)
     _evaluate(watched, NOON + 45, NOON + 645)
 
-    assert _explained(watched) == {("M2", "important"): 60.0}
+    assert _explained_seconds(watched) == {("M2", "important"): 60.0}
 
 
 def test_every_series_is_there_from_the_beginning(watched):
@@ -69,11 +69,11 @@ def test_an_evaluation_is_counted_once(watched):
     watched.estate.say("raw", "bad", "late", limit_seconds=NOON + 1.0)
     for at in (NOON + 15, NOON + 45, NOON + 60):
         _evaluate(watched, at - 15, at)
-    before = _explained(watched)
+    before = _explained_seconds(watched)
     watched.restart()
     watched.look(NOON + 61)
 
-    assert _explained(watched) == before != {}
+    assert _explained_seconds(watched) == before != {}
 
 
 @pytest.mark.parametrize("minutes", [1, 3, 20])
@@ -89,7 +89,7 @@ def test_after_a_pause_only_what_was_bad_by_then_is_explained(watched, minutes):
         _evaluate(watched, at - 15, at, is_seen=False)
     watched.look(NOON + 45 + 3600)
 
-    assert _explained(watched) == {("M2", "important"): minutes * 60.0 + 15.0}
+    assert _explained_seconds(watched) == {("M2", "important"): minutes * 60.0 + 15.0}
 
 
 def test_a_member_that_joined_in_a_pause_is_explained_from_then_on(watched):
@@ -104,10 +104,10 @@ def test_a_member_that_joined_in_a_pause_is_explained_from_then_on(watched):
     for at in (NOON + 60, NOON + 75, NOON + 90):
         _evaluate(watched, at - 15, at, is_seen=False)
     watched.look(NOON + 91)
-    assert _explained(watched) == {("M2", "important"): 45.0}
+    assert _explained_seconds(watched) == {("M2", "important"): 45.0}
 
     _evaluate(watched, NOON + 90, NOON + 105)
-    assert _explained(watched) == {("M2", "important"): 75.0}
+    assert _explained_seconds(watched) == {("M2", "important"): 75.0}
 
 
 def test_a_failed_run_explains_no_bad_time_of_another_fault(watched):
@@ -121,4 +121,4 @@ def test_a_failed_run_explains_no_bad_time_of_another_fault(watched):
     _evaluate(watched, NOON + 60, NOON + 75)
     _evaluate(watched, NOON + 75, NOON + 90)
 
-    assert _explained(watched) == {}
+    assert _explained_seconds(watched) == {}

@@ -86,7 +86,7 @@ def test_one_fault_stays_one_incident_when_the_dataset_is_late(core):
 def test_a_failure_that_is_loaded_late_notifies_nobody(core):
     """Load a failure of two days ago."""
     core.estate.add("old")
-    core.estate.unwritten("old")
+    core.estate.clear_last_write("old")
     fail(core, "old", NOON - 2 * DAY)
     fail(core, "core", NOON + 60, is_history=True)
 
@@ -96,7 +96,7 @@ def test_a_failure_that_is_loaded_late_notifies_nobody(core):
 def test_an_old_failure_whose_run_was_deleted_notifies_nobody(core):
     """Notify nobody: retention deleted the runs, and only the time of the failure is left."""
     core.estate.add("old")
-    core.estate.unwritten("old")
+    core.estate.clear_last_write("old")
     fail(core, "old", NOON - 2 * DAY)
     with write_transaction(core.engine) as connection:
         connection.execute(delete(tables.run_io))

@@ -62,7 +62,7 @@ def test_a_new_input_that_nobody_writes_waits_for_the_digest(watched, known, is_
     """Notify at once if the policy declares the input, or something important is made of it."""
     watched.policy = Policy(owners=(Owner(name="platform", slack="#platform"),))
     watched.estate.add("topic", **({"tier": "optional"} | known))
-    watched.estate.unwritten("topic")
+    watched.estate.clear_last_write("topic")
     watched.estate.say("topic", "bad", "never_reported", sli="M1", was_good=False)
     watched.at(NOON)
     watched.until(NOON + 60)
@@ -76,7 +76,7 @@ def test_reads_without_a_source_are_a_ticket_of_the_digest(watched):
     watched.policy = Policy(owners=(Owner(name="platform", slack="#platform"),))
     for name in ("topic", "feed"):
         watched.estate.add(name, tier="critical")
-        watched.estate.unwritten(name)
+        watched.estate.clear_last_write(name)
         watched.estate.say(name, "bad", "never_reported", sli="M5", was_good=False)
     watched.estate.say("feed", "bad", "never_reported", sli="M1", was_good=False)
     watched.at(NOON)
@@ -194,7 +194,7 @@ def test_jobs_that_one_upgrade_breaks_are_one_incident(watched):
     estate = watched.estate
     broken = [f"broken{number}" for number in range(4)]
     estate.add(*broken, *(f"well{number}" for number in range(30)))
-    estate.ran(watched.rows(tables.dataset_activity), "4.2.0")
+    estate.add_good_runs(watched.rows(tables.dataset_activity), "4.2.0")
     watched.at(NOON)
     for number, name in enumerate(broken):
         estate.fail(name, NOON + 60, engine_version="4.3.1")
@@ -212,7 +212,7 @@ def test_the_cause_is_known_before_the_second_job_affects_a_dataset(watched):
     """Leave the first owner unpaged, as the cause belongs to the platform."""
     estate = watched.estate
     estate.add("first", "second", *(f"well{number}" for number in range(60)))
-    estate.ran(watched.rows(tables.dataset_activity), "4.2.0")
+    estate.add_good_runs(watched.rows(tables.dataset_activity), "4.2.0")
     watched.at(NOON)
     for name in ("first", "second"):
         estate.fail(name, NOON + 60, engine_version="4.3.1")
@@ -224,18 +224,18 @@ def test_the_cause_is_known_before_the_second_job_affects_a_dataset(watched):
     assert watched.one.what.startswith("Jobs with spark 4.3.1 fail; 1 dataset")
 
 
-def _upgraded(watched, *, others, came=0.0):
+def _fail_after_upgrade(watched, *, others, came=0.0):
     """Let one of 200 jobs fail with a version with which a job of other owners is good."""
     estate = watched.estate
     estate.add("first", "other", *(f"well{number}" for number in range(200)))
-    estate.ran(watched.rows(tables.dataset_activity), "4.2.0")
+    estate.add_good_runs(watched.rows(tables.dataset_activity), "4.2.0")
     estate.own("other", others)
     watched.at(NOON)
     newer = [row for row in watched.rows(tables.dataset_activity) if "other" in row.last_job_name]
     with write_transaction(estate.engine) as connection:
         of_other = update(tables.run).where(tables.run.c.root_job_name == "make_other")
         connection.execute(of_other.values(first_event_at=micros(came)))
-    estate.ran(newer, "4.3.1")
+    estate.add_good_runs(newer, "4.3.1")
     _fails(estate, "first", NOON + 60)
     watched.at(NOON + 120)
     watched.until(NOON + 180)
@@ -243,7 +243,7 @@ def _upgraded(watched, *, others, came=0.0):
 
 def test_a_rollout_is_owned_by_the_platform_at_its_first_failure(watched):
     """Open it for the platform at once, instead of a handover at the second failure."""
-    _upgraded(watched, others="shipping")
+    _fail_after_upgrade(watched, others="shipping")
 
     assert (watched.one.root_entity, watched.one.owner) == ("cause", None)
     assert "1 of 1 failing jobs have it, and 1 of 201 good jobs" in watched.one.evidence
@@ -260,16 +260,18 @@ def test_a_rollout_is_owned_by_the_platform_at_its_first_failure(watched):
 )
 def test_an_upgrade_of_one_team_is_owned_by_it(watched, came):
     """Open it for the team: no other team uses the new version now."""
-    _upgraded(watched, **came)
+    _fail_after_upgrade(watched, **came)
 
     assert (watched.one.root_entity, watched.one.owner) == ("job", "sales")
 
 
 def test_the_platform_keeps_a_rollout_while_other_jobs_are_good(watched):
     """Keep it with the platform: one job still fails when a hundred are good by the evening."""
-    _upgraded(watched, others="shipping")
+    _fail_after_upgrade(watched, others="shipping")
     every = watched.rows(tables.dataset_activity)
-    watched.estate.ran([row for row in every if row.last_job_name != "make_first"], "4.3.1")
+    watched.estate.add_good_runs(
+        [row for row in every if row.last_job_name != "make_first"], "4.3.1"
+    )
 
     assert watched.at(NOON + 200) + watched.until(NOON + 400) == []
     assert (watched.one.root_entity, watched.one.owner) == ("cause", None)
@@ -298,7 +300,7 @@ def test_the_list_grows_when_another_job_fails_by_the_same_cause(watched):
     estate.add(*names, *(f"{name}_mart" for name in names), *(f"well{each}" for each in range(60)))
     for name in names:
         estate.chain(name, f"{name}_mart")
-    estate.ran(watched.rows(tables.dataset_activity), "4.2.0")
+    estate.add_good_runs(watched.rows(tables.dataset_activity), "4.2.0")
     watched.at(NOON)
     for name in names[:2]:
         _fails(estate, name, NOON + 60)

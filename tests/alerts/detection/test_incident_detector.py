@@ -39,7 +39,7 @@ def test_a_recovered_fault_is_resolved_and_its_members_leave(failed):
     failed.until(NOON + 180)
     for name in ("raw", "core"):
         failed.estate.say(name, "good")
-        _written(failed, name, NOON + 200)
+        _write(failed, name, NOON + 200)
     events = failed.until(NOON + 300)
 
     assert events[-1] == "resolved"
@@ -52,8 +52,8 @@ def test_a_dataset_written_since_its_evaluation_is_not_bad(failed):
     """Open no incident for a state that is older than the last write."""
     failed.estate.say("core", "bad", "late", limit_seconds=NOON + 120.0)
     failed.estate.say("raw", "good")
-    _written(failed, "raw", NOON + 200)
-    _written(failed, "core", NOON + 210)
+    _write(failed, "raw", NOON + 200)
+    _write(failed, "core", NOON + 210)
 
     assert failed.at(NOON + 220) == []
     assert failed.rows() == []
@@ -65,7 +65,7 @@ def test_a_run_under_way_in_an_affected_dataset_is_no_fault(failed):
     failed.until(NOON + 180)
     for name in ("raw", "core"):
         failed.estate.say(name, "good")
-        _written(failed, name, NOON + 200)
+        _write(failed, name, NOON + 200)
     failed.estate.say("mart", "bad", "late", limit_seconds=NOON + 200.0)
 
     assert failed.at(NOON + 215) == ["root_recovered", "joined", "left"]
@@ -104,7 +104,7 @@ def test_a_pending_incident_that_recovers_is_deleted(failed):
     failed.at(NOON + 120)
     for name in ("raw", "core"):
         failed.estate.say(name, "good")
-        _written(failed, name, NOON + 125)
+        _write(failed, name, NOON + 125)
     failed.until(NOON + 200)
 
     assert failed.rows() == []
@@ -132,8 +132,8 @@ def test_a_command_is_applied_and_completed(failed):
     """Apply it once, and store who requested it."""
     failed.at(NOON + 120)
     failed.until(NOON + 180)
-    failed.want(failed.one.incident_id, "acknowledge")
-    failed.want(failed.one.incident_id, "acknowledge")
+    failed.submit_command(failed.one.incident_id, "acknowledge")
+    failed.submit_command(failed.one.incident_id, "acknowledge")
     assert failed.at(NOON + 181, evaluated=False) == ["acknowledged"]
 
     assert failed.one.acknowledged_by == "ada"
@@ -147,7 +147,7 @@ def test_an_escalation_without_a_step_is_rejected_with_a_reason(failed):
     """Reject it, as the owner has no escalation step."""
     failed.at(NOON + 120)
     failed.until(NOON + 180)
-    failed.want(failed.one.incident_id, "escalate")
+    failed.submit_command(failed.one.incident_id, "escalate")
     failed.at(NOON + 181, evaluated=False)
 
     [row] = failed.rows(tables.incident_command)
@@ -195,17 +195,17 @@ def test_a_role_that_fails_for_two_minutes_is_an_incident_with_its_error(failed,
     failed.at(NOON + 120)
     failed.troubles = {role: RoleFailure(micros(NOON + 60), words)}
     failed.until(NOON + 180)
-    assert not _own(failed)
+    assert not _service_incidents(failed)
     failed.until(NOON + 400)
 
-    [own] = _own(failed)
+    [own] = _service_incidents(failed)
     assert (own.root_name, own.onset, own.evidence) == (role, micros(NOON + 60), words)
     assert own.state in {"open", "acknowledged"}
     failed.troubles = {}
     assert "resolved" in failed.until(NOON + 700)
 
 
-def _own(failed):
+def _service_incidents(failed):
     return [row for row in failed.rows() if row.root_entity == "service"]
 
 
@@ -261,7 +261,7 @@ def test_the_incident_is_stored_completely(failed):
     assert life["revision"] == failed.one.revision == 1
 
 
-def _written(watched, name, at):
+def _write(watched, name, at):
     table = tables.dataset_activity
     with write_transaction(watched.engine) as connection:
         mine = update(table).where(table.c.dataset_key == dataset(name))

@@ -31,7 +31,7 @@ def make_fault(members, kind="failed", level="ticket", onset=0, **fields):  # no
 
 
 class Scenario:
-    """Steps one after another; each answers with its events in words."""
+    """Sequence of steps, each of which returns its events as texts."""
 
     def __init__(self) -> None:
         self.incidents = ()

@@ -1,4 +1,4 @@
-"""Check the commands of people, and the windows that they plan."""
+"""Commands of people, and windows that they plan."""
 
 import msgspec
 import pytest

@@ -17,7 +17,7 @@ _WAITS = make_fault("B", "waiting", unknown="upstream_unknown")
 _REST = make_fault("B", "silent")
 
 
-def _resolved(story):
+def _after_resolution(story):
     story.opened(make_fault("A"))
     story.at(40)
     story.at(85)
@@ -52,7 +52,7 @@ def _waiting_for_an_unknown_upstream(story):
     return (_WAITS,), ""
 
 
-def _catching_up_before_it_opened(story):
+def _after_recovery_of_the_root(story):
     story.at(0, make_fault("AB"))
     return (_REST,), ""
 
@@ -75,13 +75,13 @@ def _open(story):
 @pytest.mark.parametrize(
     "begin",
     [
-        _resolved,
+        _after_resolution,
         _resolved_and_waiting,
         _frozen_while_open,
         _frozen_while_pending,
         _frozen_by_an_outage,
         _waiting_for_an_unknown_upstream,
-        _catching_up_before_it_opened,
+        _after_recovery_of_the_root,
         _hidden_until_a_rerun_ends,
         _open_until_a_rerun_ends,
         _open,

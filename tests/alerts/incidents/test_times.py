@@ -1,4 +1,4 @@
-"""Name each time of an incident."""
+"""Names of the times of an incident."""
 
 import pytest
 

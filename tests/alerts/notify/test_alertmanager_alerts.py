@@ -1,4 +1,4 @@
-"""Check what a post of Alertmanager changes."""
+"""Effects of posts of Alertmanager."""
 
 from pathlib import Path
 
@@ -57,7 +57,7 @@ def test_post_that_names_an_incident_sends_it(router):
 
 
 def test_resolved_alert_of_an_incident_confirms_nothing(router):
-    """Wait on: it does not show that anybody was notified."""
+    """Continue to wait, as the alert does not show that anybody was notified."""
     router.opened(make_fault("ab", **PAGE))
 
     post(router, 40, of_incident(router.incidents[0].id, "resolved"))
@@ -99,7 +99,7 @@ def lose_the_end(router):
 
 
 def test_alert_that_ended_unnoticed_is_sent_when_it_refires(router):
-    """Change its open alert without paging; page where somebody closed it."""
+    """Change its open alert without paging; page if a person closed it."""
     lose_the_end(router)
 
     refired = [alert_sent("opened", 2)[0], alert_sent("changed", 2)[1]]

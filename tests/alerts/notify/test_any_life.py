@@ -1,4 +1,4 @@
-"""Check any order of changes: nobody is paged twice, and all is sent and ended."""
+"""Any order of changes: nobody is paged twice, and all is sent and ended."""
 
 from collections import defaultdict
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""Check any sequence of changes, faults, crashes and time: all is sent once."""
+"""Any sequence of changes, faults, crashes and time: all is sent once."""
 
 from itertools import count
 

@@ -1,4 +1,4 @@
-"""Check the digest of tickets, and the summary of a planned window."""
+"""Digest of tickets, and summary of a planned window."""
 
 from datetime import UTC, datetime
 
@@ -116,7 +116,7 @@ def windows(router):
 
 
 def test_window_is_summarized_when_it_ends(embedded):
-    """List each owner's own once; what is still bad opens beside it."""
+    """List each owner's own datasets once, and open what is still bad."""
     router = StoredRouter(embedded)
     faults = (suppress("a", owner="shop"), suppress("b", owner="shop"), suppress("c", owner="pay"))
     router.opened(*faults, at=MIDNIGHT, hidden_by="move")

@@ -1,4 +1,4 @@
-"""Check escalation: the next step is taken once while a page is unacknowledged."""
+"""Escalation: the next step is taken once while a page is unacknowledged."""
 
 import pytest
 

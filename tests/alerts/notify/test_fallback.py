@@ -1,4 +1,4 @@
-"""Check the fallback channel, which stands in for one that accepts no message."""
+"""Fallback channel, which replaces one that accepts no message."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Check faults of a provider: what is retried, when, and that no other channel waits."""
+"""Faults of a provider: retries, their times, and other channels that do not wait."""
 
 import pytest
 

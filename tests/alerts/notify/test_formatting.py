@@ -1,4 +1,4 @@
-"""Check that text from events is data: it notifies nobody, forges no line, and ends."""
+"""Text from events in messages: it notifies nobody, forges no line, and is cut."""
 
 import html
 

@@ -1,4 +1,4 @@
-"""Check the limits of a message, and that the outbox returns it unchanged."""
+"""Limits of a message, which the outbox returns unchanged."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Check that a person is paged once for a fault, and two owners at most."""
+"""One page for a person and fault, and at most two owners paged."""
 
 import pytest
 

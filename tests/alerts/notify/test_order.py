@@ -1,4 +1,4 @@
-"""Check the order for one incident and channel, and that one sender sends."""
+"""Order of messages for one incident and channel, and their single sender."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -156,7 +156,7 @@ def test_message_that_raises_delays_no_other(notifier, slack, monkeypatch):
     assert (DATA, 1, "waiting", "internal") in notifier.rows()
 
 
-def _enqueued(catalog, *revisions: int) -> None:
+def _enqueue_all(catalog, *revisions: int) -> None:
     with write_transaction(catalog) as connection:
         for revision in revisions:
             enqueue(connection, message(revision, "test"), parse_channel(TICKETS))
@@ -164,7 +164,7 @@ def _enqueued(catalog, *revisions: int) -> None:
 
 def test_one_of_many_senders_gets_a_message(catalog):
     """Let eight senders claim one message at the same time."""
-    _enqueued(catalog, 1)
+    _enqueue_all(catalog, 1)
 
     def reach(_: int) -> bool:
         with write_transaction(catalog) as connection:
@@ -176,7 +176,7 @@ def test_one_of_many_senders_gets_a_message(catalog):
 
 def test_next_message_waits_while_one_is_sent(catalog):
     """Hold it for the lease of the first."""
-    _enqueued(catalog, 1, 2)
+    _enqueue_all(catalog, 1, 2)
     with write_transaction(catalog) as connection:
         first = claims.claim(connection, TICKETS, BEGAN, _LEASE_SECONDS)
         second = claims.claim(connection, TICKETS, BEGAN, _LEASE_SECONDS)

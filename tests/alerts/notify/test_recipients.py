@@ -1,4 +1,4 @@
-"""Check who is notified of a fault, and through which channels."""
+"""Recipients of a fault and their channels."""
 
 import pytest
 
@@ -30,7 +30,7 @@ def test_ticket_pages_nobody():
 
 
 def test_ticket_without_a_webhook_is_in_slack_only():
-    """Send nothing to what is not configured."""
+    """Send nothing to a channel that is not configured."""
     assert MemoryRouter(tickets=None).opened(make_fault("a", owner="shop")) == [
         "slack:#shop opened"
     ]
@@ -206,7 +206,7 @@ def test_without_grafana_a_message_has_no_link_to_it():
 
 
 def test_incident_without_a_summary_is_sent():
-    """Send what is known."""
+    """Send the known fields."""
     router, fault = MemoryRouter(), make_fault("a", owner="shop")
     first = advance((), StepInput(0, (fault,)))
     second = advance(first.incidents, StepInput(30 * MICROS, (fault,)))

@@ -1,4 +1,4 @@
-"""Check that decisions are stored with the change that they report, and survive the process."""
+"""Decisions, stored with the change that they report, through a restart."""
 
 import msgspec
 import pytest

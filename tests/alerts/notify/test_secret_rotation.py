@@ -1,4 +1,4 @@
-"""Check that failed notifications are sent when their secret is replaced."""
+"""Failed notifications, which are sent when their secret is replaced."""
 
 import pytest
 

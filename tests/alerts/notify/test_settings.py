@@ -1,4 +1,4 @@
-"""Check the routing settings."""
+"""Settings of routing."""
 
 import pytest
 

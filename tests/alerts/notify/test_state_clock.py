@@ -1,4 +1,4 @@
-"""Check notifications after the clock was ahead."""
+"""Notifications after the clock was ahead."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Check what each change of an incident sends."""
+"""Messages of each change of an incident."""
 
 import pytest
 

@@ -22,7 +22,7 @@ _HOUR = 3_600 * SECOND
 _AUDIT = "SELECT who, via, action, detail, answer FROM audit ORDER BY id"
 
 
-def _asked(incidents, action, seconds=40, **fields):  # noqa: ANN003
+def _submit(incidents, action, seconds=40, **fields):  # noqa: ANN003
     with write_transaction(incidents.engine) as connection:
         return submit(connection, incidents.ask(action, **fields), START + seconds * SECOND)
 
@@ -39,7 +39,7 @@ def _counts(incidents):
 
 def test_a_command_is_applied_by_the_next_step(incidents):
     """Acknowledge once as the person who requested it, and answer without an error."""
-    number = _asked(incidents, "acknowledge", note="on it")
+    number = _submit(incidents, "acknowledge", note="on it")
     with write_transaction(incidents.engine) as connection:
         ((waits, command),) = pending(connection)
     assert (waits, command.by, command.note) == (number, "ann", "on it")
@@ -55,9 +55,9 @@ def test_a_command_is_applied_by_the_next_step(incidents):
 
 def test_everything_is_in_the_audit_log(incidents):
     """Write one row for the request and one for the answer, with person, interface and reason."""
-    _asked(incidents, "acknowledge", note="on it")
+    _submit(incidents, "acknowledge", note="on it")
     incidents.turn(41)
-    _asked(incidents, "acknowledge", by="bob", via="slack")
+    _submit(incidents, "acknowledge", by="bob", via="slack")
     incidents.turn(43)
 
     of = f"incident {incidents.one.id}"
@@ -73,7 +73,7 @@ def test_everything_is_in_the_audit_log(incidents):
 def test_one_of_two_equal_commands_is_rejected(incidents):
     """Reject the second of two acknowledgements before the next step."""
     for _ in range(2):
-        _asked(incidents, "acknowledge")
+        _submit(incidents, "acknowledge")
     incidents.turn(41)
 
     first, second = _answers(incidents)
@@ -83,7 +83,7 @@ def test_one_of_two_equal_commands_is_rejected(incidents):
 
 def test_a_suppression_ends_at_its_end(incidents):
     """Open what is still bad at the end of the suppression."""
-    _asked(incidents, "suppress", until=START + _HOUR)
+    _submit(incidents, "suppress", until=START + _HOUR)
     incidents.turn(41)
     assert (incidents.one.state, incidents.one.suppressed_until) == ("suppressed", START + _HOUR)
 
@@ -127,7 +127,7 @@ def test_an_impossible_command_is_rejected_at_once(incidents, action, fields, er
 @pytest.mark.postgres_always
 def test_text_that_no_catalog_can_hold_is_stored_cleaned(incidents):
     """Store a row whose text from a terminal has a NUL or half a character."""
-    _asked(incidents, "resolve", note="a\0b\ud800", by="\udcff")
+    _submit(incidents, "resolve", note="a\0b\ud800", by="\udcff")
     incidents.turn(41)
 
     assert _answers(incidents) == [("resolve", "")]
@@ -136,17 +136,17 @@ def test_text_that_no_catalog_can_hold_is_stored_cleaned(incidents):
 @pytest.mark.postgres_always
 def test_the_same_request_is_queued_once(incidents):
     """Return the first number for a repeated request, and do nothing again."""
-    first = _asked(incidents, "acknowledge", request_id="r1")
+    first = _submit(incidents, "acknowledge", request_id="r1")
     incidents.turn(41)
-    assert _asked(incidents, "acknowledge", request_id="r1") == first
-    assert _asked(incidents, "acknowledge", request_id="r2") != first
+    assert _submit(incidents, "acknowledge", request_id="r1") == first
+    assert _submit(incidents, "acknowledge", request_id="r2") != first
 
     assert len(incidents.rows("SELECT id FROM incident_command")) == 2
 
 
 def test_an_escalation_waits_for_the_notification_worker(incidents):
     """Leave it out of the commands of a step, and answer it like the others."""
-    number = _asked(incidents, "escalate", note="nobody answers")
+    number = _submit(incidents, "escalate", note="nobody answers")
     with write_transaction(incidents.engine) as connection:
         assert pending(connection) == []
         (wanted,) = pending_escalations(connection)
@@ -159,18 +159,18 @@ def test_an_escalation_waits_for_the_notification_worker(incidents):
 
 def test_a_resolved_incident_is_not_escalated(incidents):
     """Reject it in the queue, as nobody would be notified."""
-    _asked(incidents, "resolve")
+    _submit(incidents, "resolve")
     incidents.turn(41)
 
     with pytest.raises(
         InvalidStateError, match="it is resolved: to escalate it, it must be open or"
     ):
-        _asked(incidents, "escalate")
+        _submit(incidents, "escalate")
 
 
 def test_a_false_alarm_resolves_and_counts(incidents):
     """Count one false alarm for the incident, by the kind of its root."""
-    _asked(incidents, "false_alarm", note="a drill")
+    _submit(incidents, "false_alarm", note="a drill")
     incidents.turn(41)
 
     assert (incidents.one.state, incidents.verdict) == ("resolved", True)
@@ -180,7 +180,7 @@ def test_a_false_alarm_resolves_and_counts(incidents):
 @pytest.mark.postgres_always
 def test_a_resolved_incident_may_be_a_false_alarm(incidents):
     """Count one verdict and one false alarm, also if it was acknowledged before."""
-    _asked(incidents, "acknowledge")
+    _submit(incidents, "acknowledge")
     incidents.turn(41)
     assert (incidents.verdict, _counts(incidents)) == (False, {("failed", "judged"): 1.0})
     for seconds in (50, 100):
@@ -188,7 +188,7 @@ def test_a_resolved_incident_may_be_a_false_alarm(incidents):
     assert incidents.one.state == "resolved"
 
     for _ in range(2):
-        _asked(incidents, "false_alarm")
+        _submit(incidents, "false_alarm")
         incidents.turn(110, is_bad=False)
 
     assert _answers(incidents)[1:] == [("false_alarm", "")] * 2
@@ -197,7 +197,7 @@ def test_a_resolved_incident_may_be_a_false_alarm(incidents):
 
 def test_a_rejected_command_is_no_verdict(incidents):
     """Count no verdict for a command that was rejected."""
-    _asked(incidents, "unsuppress")
+    _submit(incidents, "unsuppress")
     incidents.turn(41)
 
     assert _answers(incidents)[0][1].startswith("it is open")
@@ -207,7 +207,7 @@ def test_a_rejected_command_is_no_verdict(incidents):
 def test_without_the_audit_row_a_command_leaves_no_trace(incidents, monkeypatch):
     """Mutant: write no audit row for the answer."""
     monkeypatch.setattr(command_queue, "record", lambda *_: None)
-    _asked(incidents, "acknowledge")
+    _submit(incidents, "acknowledge")
     incidents.turn(41)
 
     assert [row[-1] for row in incidents.rows(_AUDIT)] == [None]

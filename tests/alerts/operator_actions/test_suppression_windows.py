@@ -23,7 +23,7 @@ _DAY = 24 * _HOUR
 NOW = 1_790_000_000_000_000
 
 
-def _wanted(**fields):  # noqa: ANN003
+def _request(**fields):  # noqa: ANN003
     usual = {"pattern": "s3://lake/*", "until": NOW + _HOUR, "by": "ann", "via": "cli"}
     return WindowRequest(**usual | {"reason": "a move"} | fields)
 
@@ -39,7 +39,7 @@ def _audit(catalog):
 def test_a_window_holds_from_now_until_its_end(catalog):
     """Write person, interface and reason into the audit log."""
     with write_transaction(catalog) as connection:
-        number = create_window(connection, _wanted(), NOW)
+        number = create_window(connection, _request(), NOW)
         held = [load_windows(connection, at) for at in (NOW - 1, NOW, NOW + _HOUR - 1, NOW + _HOUR)]
 
     window = Window("s3://lake/*", "s3://lake/*", NOW, NOW + _HOUR)
@@ -52,7 +52,7 @@ def test_a_window_holds_from_now_until_its_end(catalog):
 def test_a_planned_window_begins_at_its_begin(catalog):
     """Suppress from the begin, under the name of the window."""
     with write_transaction(catalog) as connection:
-        create_window(connection, _wanted(begin=NOW + 10, name="deployment"), NOW)
+        create_window(connection, _request(begin=NOW + 10, name="deployment"), NOW)
 
         assert load_windows(connection, NOW) == ()
         (window,) = load_windows(connection, NOW + 10)
@@ -85,9 +85,9 @@ def test_an_invalid_window_is_rejected(catalog, fields, words):
         write_transaction(catalog) as connection,
         pytest.raises(WindowError, match=words) as rejected,
     ):
-        create_window(connection, _wanted(**fields), NOW)
+        create_window(connection, _request(**fields), NOW)
     with write_transaction(catalog) as connection:
-        record_rejection(connection, _wanted(**fields), rejected.value, NOW)
+        record_rejection(connection, _request(**fields), rejected.value, NOW)
         assert load_windows(connection, NOW) == ()
 
     ((_, _, _, _, answer),) = _audit(catalog)
@@ -98,7 +98,7 @@ def test_an_invalid_window_is_rejected(catalog, fields, words):
 def test_a_window_is_ended_before_its_end(catalog):
     """End it at once, record the person, and reject a second end."""
     with write_transaction(catalog) as connection:
-        number = create_window(connection, _wanted(), NOW)
+        number = create_window(connection, _request(), NOW)
         close_window(connection, WindowEnding(number, "bob", "api"), NOW + 5)
 
         assert load_windows(connection, NOW + 5) == ()

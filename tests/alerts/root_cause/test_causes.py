@@ -26,13 +26,13 @@ FACTS = [
 UPGRADE = "spark 4.1.0"
 
 
-def blamed(*names):  # noqa: ANN002
+def causes_of(*names):  # noqa: ANN002
     return {Root("job", job(name), "failed"): UPGRADE for name in names}
 
 
 def test_roots_of_one_cause_are_one_fault():
     """Make one fault of two jobs that an upgrade breaks, and another of the third job."""
-    upgrade, other = merge_by_cause(find_faults(FACTS, ESTATE), blamed("A", "C"))
+    upgrade, other = merge_by_cause(find_faults(FACTS, ESTATE), causes_of("A", "C"))
 
     assert (upgrade.root.entity, upgrade.root.name, upgrade.onset) == ("cause", UPGRADE, 8 * HOUR)
     assert upgrade.bad_keys == {key(name) for name in "ABCD"}
@@ -45,7 +45,7 @@ def test_what_one_cause_explains_twice_is_not_shared():
     (apart,) = [each for each in find_faults(FACTS, ESTATE) if each.root.key == job("E")]
     (upgrade,) = [
         each
-        for each in merge_by_cause(find_faults(FACTS, ESTATE), blamed("C", "E"))
+        for each in merge_by_cause(find_faults(FACTS, ESTATE), causes_of("C", "E"))
         if each.root.entity == "cause"
     ]
 
@@ -55,7 +55,7 @@ def test_what_one_cause_explains_twice_is_not_shared():
 
 def test_each_path_begins_at_its_own_root():
     """Keep the evidence of each root."""
-    upgrade = merge_by_cause(find_faults(FACTS, ESTATE), blamed("A", "C"))[0]
+    upgrade = merge_by_cause(find_faults(FACTS, ESTATE), causes_of("A", "C"))[0]
     paths = [[chr(each.dataset_key) for each in upgrade.path(one)] for one in upgrade.members]
 
     assert paths == [["C"], ["A"], ["A", "B"], ["C", "D"]]
@@ -65,7 +65,7 @@ def test_one_root_may_have_a_cause_that_is_not_its_own():
     """Move only the root that the caller names to the cause."""
     found = find_faults(FACTS, ESTATE)
 
-    every = merge_by_cause(found, blamed("A"))
+    every = merge_by_cause(found, causes_of("A"))
 
     (upgrade,) = [each for each in every if each.root.entity == "cause"]
     assert (upgrade.root.name, upgrade.root_keys) == (UPGRADE, (key("A"),))
@@ -78,7 +78,7 @@ def test_a_latent_failure_belongs_to_the_cause():
     found = find_faults(FACTS[:2], given)
 
     (alone,) = merge_by_cause(found, {})
-    (upgrade,) = merge_by_cause(found, blamed("A", "C"))
+    (upgrade,) = merge_by_cause(found, causes_of("A", "C"))
 
     assert members_by_root([alone]) == {"A failed": "AB"}
     assert (upgrade.root_keys, upgrade.bad_keys) == (
@@ -91,7 +91,7 @@ def test_a_cause_that_shows_later_takes_the_incidents_over():
     """Keep the oldest of three open incidents, and page nobody again."""
     found = find_faults(FACTS, ESTATE)
     apart = tuple(detected_fault(each, BY_KIND, ESTATE) for each in found)
-    every = blamed("A", "C", "E")
+    every = causes_of("A", "C", "E")
     joined = tuple(detected_fault(each, BY_KIND, ESTATE) for each in merge_by_cause(found, every))
     incidents = advance(
         advance((), StepInput(0, apart)).incidents, StepInput(30 * MICROS, apart)

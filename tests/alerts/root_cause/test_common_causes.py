@@ -101,7 +101,7 @@ def test_one_failing_job_is_enough_for_a_rollout():
 
 
 def test_one_job_is_enough_beside_some_that_fail_for_other_reasons():
-    """Have five of 700 fail with what they had before, and another team's job well with it."""
+    """Fail five of 700 jobs with what they had before, beside a good job with the new version."""
     failing = [*_failing(1), *(FailingJob(number, OLD, OLD) for number in range(1, 6))]
     good = [NEW] + [OLD] * 694
 

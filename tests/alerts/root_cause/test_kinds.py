@@ -160,10 +160,10 @@ def test_the_table_in_the_documentation_is_the_one_in_force():
     table = {row[0].strip("`"): (row[2], row[3], row[4]) for row in rows if len(row) == 5}
 
     assert table == {
-        kind.id: (_listed(kind.explains), _listed(kind.explains_own), f"`{kind.urgency}`")
+        kind.id: (_join_kinds(kind.explains), _join_kinds(kind.explains_own), f"`{kind.urgency}`")
         for kind in KINDS
     }
 
 
-def _listed(words):
+def _join_kinds(words):
     return ", ".join(f"`{word}`" for word in words) or "\N{EN DASH}"

@@ -33,7 +33,7 @@ def evaluated(facts, given_estate, graph):
         )
 
 
-def lived(parents, limits, catching_up, reason):
+def simulate_fault(parents, limits, catching_up, reason):
     """Return what is left after 38 hours, all events, and the last root of each incident.
 
     The first dataset's job fails at hour 10 and recovers at hour 24.
@@ -77,7 +77,7 @@ def _reason(name, is_bad, arrows, reason):
 def test_one_fault_opens_once_where_limits_follow_the_graph(parents, limits, catching, reason):
     """Open and resolve one incident of one root when datasets are late in the graph's order."""
     limits = _downstream_later(parents, limits)
-    incidents, events, last_roots = lived(parents, limits, catching, reason)
+    incidents, events, last_roots = simulate_fault(parents, limits, catching, reason)
 
     assert [event.what for event in events].count("opened") == 1
     assert [event.what for event in events].count("resolved") == 1
@@ -97,7 +97,7 @@ def _downstream_later(parents, limits):
 @given(PARENTS, DELAYS, DELAYS)
 def test_any_limits_end_in_one_resolved_incident(parents, limits, catching):
     """Open each incident once, and merge early ones into the incident of the root."""
-    incidents, events, last_roots = lived(parents, limits, catching, "job_failed")
+    incidents, events, last_roots = simulate_fault(parents, limits, catching, "job_failed")
 
     assert not [each for each in incidents if each.state != "resolved"]
     last = {}

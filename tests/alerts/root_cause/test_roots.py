@@ -36,7 +36,7 @@ def test_one_job_and_all_that_waits_for_it_are_one_fault():
 
 
 def test_two_roots_are_two_faults():
-    """Assign what is below both to the job that failed first, and name it in the other."""
+    """Assign what is downstream of both to the job that failed first, and name it in the other."""
     facts = [
         violation("B", "job_failed", 9),
         violation("C", "lost_run", 8),

@@ -1,4 +1,4 @@
-"""Run the real Alertmanager and Prometheus, and receive what they send."""
+"""Real Alertmanager and Prometheus, and a webhook that receives their messages."""
 
 import json
 import re
@@ -23,7 +23,7 @@ class ReceivedCalls:
     """Calls that a webhook received, as (path, token, body).
 
     Attributes:
-    shown: the text that a GET is answered.
+        shown: the answer to a GET.
     """
 
     def __init__(self) -> None:
@@ -111,7 +111,7 @@ def running(folder: Path, configuration: str) -> Iterator[Alertmanager]:
     """Run the real binary with this configuration, alone."""
     (folder / "am.yml").write_text(configuration, encoding="utf-8")
     command = ["prometheus-alertmanager", "--config.file=am.yml", "--storage.path=data"]
-    with _started(folder, [*command, "--cluster.listen-address="], "am.log") as (url, process):
+    with _start_server(folder, [*command, "--cluster.listen-address="], "am.log") as (url, process):
         yield Alertmanager(url, process)
 
 
@@ -122,12 +122,12 @@ def scraping(folder: Path, configuration: str, *, resend_delay: str = "1s") -> I
     command = ["prometheus", "--config.file=prometheus.yml", "--storage.tsdb.path=tsdb"]
     # It finds its Alertmanager a few seconds after its start: what fired before is sent again.
     command.append(f"--rules.alert.resend-delay={resend_delay}")
-    with _started(folder, command, "prometheus.log") as (url, _):
+    with _start_server(folder, command, "prometheus.log") as (url, _):
         yield url
 
 
 @contextmanager
-def _started(
+def _start_server(
     folder: Path, command: list[str], log_name: str
 ) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """Start one of the two on a free port; return its URL and process."""

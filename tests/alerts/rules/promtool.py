@@ -1,4 +1,4 @@
-"""Ask the real promtool what rules do with series, minute by minute."""
+"""Real promtool, which evaluates rules on series, minute by minute."""
 
 import re
 import subprocess
@@ -134,13 +134,13 @@ def _expectations(moment: At) -> list[dict[str, object]]:
         {
             "eval_time": f"{moment.minute}m",
             "alertname": name,
-            "exp_alerts": [_expected(one) for one in moment.alerts if one.name == name],
+            "exp_alerts": [_expected_alert(one) for one in moment.alerts if one.name == name],
         }
         for name in dict.fromkeys((*names, *(one.name for one in moment.alerts)))
     ]
 
 
-def _expected(one: ExpectedAlert) -> dict[str, object]:
+def _expected_alert(one: ExpectedAlert) -> dict[str, object]:
     texts = {"summary": one.summary, "description": one.description}
     return {
         "exp_labels": one.labels,

@@ -189,9 +189,9 @@ def test_a_span_of_time_is_days_of_its_months(start: str, until: str, spans: lis
     """Write each time with its year, since Alertmanager's times recur."""
     (found,) = build_mute_times(Policy(suppressions=(suppression("*", start, until),)))
 
-    assert [_read(one) for one in found["time_intervals"]] == spans
+    assert [_interval_text(one) for one in found["time_intervals"]] == spans
 
 
-def _read(one: dict[str, Any]) -> str:
+def _interval_text(one: dict[str, Any]) -> str:
     times = [f"{span['start_time']}-{span['end_time']}" for span in one.get("times", [])]
     return " ".join([*one["days_of_month"], *one["months"], *one["years"], *(times or [""])])

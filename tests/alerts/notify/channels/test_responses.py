@@ -1,4 +1,4 @@
-"""Check what a provider's response means: accepted, rejected for good, or to be retried."""
+"""Responses of providers: accepted, rejected for good, or to be retried."""
 
 import pytest
 

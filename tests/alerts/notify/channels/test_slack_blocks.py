@@ -1,4 +1,4 @@
-"""Check the Slack message to the letter, and that any data fits into it."""
+"""Slack message, compared exactly, and its limits for any data."""
 
 import json
 from pathlib import Path

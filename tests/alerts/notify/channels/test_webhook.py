@@ -1,4 +1,4 @@
-"""Check the signature of a webhook as libraries of the specification make it."""
+"""Signature of a webhook, as libraries of the specification make it."""
 
 import pytest
 
