@@ -22,7 +22,7 @@ SELECT c.written_at, d.namespace, d.name, c.outcome, c.oracle, c.producer, c.ada
   c.root_run_id {_NEWEST} AND {{seen}}
 ORDER BY CASE c.outcome WHEN 'good' THEN 1 ELSE 0 END, d.namespace, d.name, c.oracle LIMIT :most
 """
-_HIDDEN = f"SELECT COUNT(*) {_NEWEST} AND NOT ({{sql_filter}})"
+_HIDDEN = f"SELECT COUNT(*) {_NEWEST} AND NOT ({{seen}})"
 
 
 class EdgeCheck(msgspec.Struct, frozen=True):

@@ -26,7 +26,7 @@ SELECT d.dataset_key, d.namespace, d.name, d.first_seen_at, d.last_seen_at,
   ({_NEWEST_WRITE.format(column="written_at")}), ({_NEWEST_WRITE.format(column="root_run_id")})
 FROM dataset d WHERE d.dataset_key IN (:keys) ORDER BY d.name
 """  # noqa: S608 - SQL of ours
-_IN_NAMESPACE = f"FROM dataset d WHERE d.namespace = :namespace AND {LISTED} AND {{sql_filter}}"
+_IN_NAMESPACE = f"FROM dataset d WHERE d.namespace = :namespace AND {LISTED} AND {{seen}}"
 _KEYS = f"SELECT d.dataset_key {_IN_NAMESPACE} ORDER BY d.name {LIMIT_AND_OFFSET}"
 _EVERY = f"SELECT 1 AS one {_IN_NAMESPACE}"
 
