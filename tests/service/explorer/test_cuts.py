@@ -6,8 +6,8 @@ from html import unescape
 import pytest
 
 from tests.service import shop as small
+from tests.service.api_lists import add_incident
 from tests.service.explorer import estate
-from tests.service.listed import add_incident
 
 _CORE = "/dataset?dataset=core/orders"
 _INCIDENT = f"/incidents/{estate.INCIDENT}"
