@@ -57,14 +57,16 @@ def _held_mebibytes(before: str) -> int:
 @pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallopt"), reason="needs glibc")
 def test_large_free_memory_is_returned_to_the_system():
     """Return most of 200 MiB; the mutant keeps them."""
-    settled = _held_mebibytes("from service.runtime.gc_tuning import settle; settle()\n")
+    returned = _held_mebibytes(
+        "from service.runtime.gc_tuning import freeze_startup; freeze_startup()\n"
+    )
     kept = _held_mebibytes("import service.runtime.gc_tuning\n")
 
-    assert kept - settled > 100 * _MEBIBYTES / 2
+    assert kept - returned > 100 * _MEBIBYTES / 2
 
 
 @pytest.mark.usefixtures("embedded")
-def test_the_service_has_settled_before_it_answers(tmp_path):
+def test_the_service_freezes_its_modules_before_it_answers(tmp_path):
     """Freeze the loaded modules, so that no collection walks them during an answer."""
     ports = dict.fromkeys(("LINEWARD_METRICS_PORT", "LINEWARD_SERVICE_PORT"), "0")
 
