@@ -1,4 +1,4 @@
-"""One page for a person and fault, and at most two owners paged."""
+"""Single page for a person and fault, and at most two owners paged."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Two services on one catalog: each page once, also after a pause of the leader."""
+"""Pair of services on one catalog: each page once, also after a pause of the leader."""
 
 import pytest
 
