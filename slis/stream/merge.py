@@ -74,7 +74,7 @@ class RangeMismatchError(Exception):
 
 
 def cursor(connection: Connection) -> int:
-    """The last `seq` that the catalog holds; 0 where it holds none."""
+    """Return the last `seq` that the catalog holds; 0 where it holds none."""
     table = tables.reader_cursor
     found = connection.scalar(select(table.c.seq).where(table.c.reader == READER))
     return found or 0

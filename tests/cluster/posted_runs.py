@@ -34,7 +34,7 @@ def post_run(scaled: Scaled, table: str, state: str) -> str:
     run_id, now = str(uuid.uuid4()), system_clock()
     assert scaled.post(event(table, "START", run_id, now - _DURATION)) == 201
     assert scaled.post(event(table, state, run_id, now)) == 201
-    until(lambda: _status(scaled, run_id) == state, told=scaled.describe)
+    until(lambda: _status(scaled, run_id) == state, describe=scaled.describe)
     return run_id
 
 

@@ -99,12 +99,12 @@ class Scaled(NamedTuple):
         before = self._uids()
         answer = self.release.try_upgrade("-f", str(self._values), "--set", setting)
         assert answer.returncode == 0, answer.stderr
-        until(lambda: not before & self._uids(), told=self.describe)
+        until(lambda: not before & self._uids(), describe=self.describe)
         self.await_pods()
 
     def await_pods(self) -> None:
         """Wait until all pods are ready."""
-        until(lambda: self.count_ready() == self.layout.pods, told=self.describe)
+        until(lambda: self.count_ready() == self.layout.pods, describe=self.describe)
 
     def submit_pipeline(self) -> None:
         """Do the operator's work: submit the SparkApplication that the chart created."""

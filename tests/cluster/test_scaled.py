@@ -101,6 +101,6 @@ def test_another_service_pages_when_the_leader_s_pod_is_gone(scaled):
 
     scaled.kill(names[leader])
 
-    until(lambda: _leader(scaled, but=leader), told=scaled.describe)
+    until(lambda: _leader(scaled, but=leader), describe=scaled.describe)
     post_run(scaled, "orders_by_day", "FAIL")
     _await_page(scaled, "orders_by_day")

@@ -60,4 +60,4 @@ def test_an_upgrade_of_all_pods_fails_no_post(deployed, catalog, sender):
     sys.stdout.write(f"{len(sender.outcomes)} posts while all pods were replaced\n")
     assert set(sender.outcomes) == {201}
     expected = (before + len(sender.outcomes), 0)
-    until(lambda: landed(catalog) == expected, told=deployed.describe)
+    until(lambda: landed(catalog) == expected, describe=deployed.describe)

@@ -9,7 +9,7 @@ _SPEC = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs"
 
 
 def run_event(**changes: object) -> dict[str, Any]:
-    """A RunEvent; a change of None takes the field away."""
+    """Return a RunEvent; a change of None removes the field."""
     return _with(
         {
             "eventTime": "2026-11-21T09:00:00.123Z",
@@ -26,13 +26,13 @@ def run_event(**changes: object) -> dict[str, Any]:
 
 
 def job_event(**changes: object) -> dict[str, Any]:
-    """A JobEvent."""
+    """Return a JobEvent."""
     left = {"eventType": None, "run": None, "schemaURL": f"{_SPEC}/JobEvent"}
     return run_event(**(left | changes))
 
 
 def dataset_event(**changes: object) -> dict[str, Any]:
-    """A DatasetEvent."""
+    """Return a DatasetEvent."""
     left = dict.fromkeys(("eventType", "run", "job", "inputs", "outputs"))
     dataset = {"namespace": "file", "name": "/core/orders"}
     left |= {"dataset": dataset, "schemaURL": f"{_SPEC}/DatasetEvent"}
@@ -40,17 +40,17 @@ def dataset_event(**changes: object) -> dict[str, Any]:
 
 
 def body(event: object) -> bytes:
-    """The event as it goes over the wire."""
+    """Return the event as it is sent."""
     return json.dumps(event).encode()
 
 
 def new_body() -> bytes:
-    """A RunEvent that nobody sent before."""
+    """Return a RunEvent that was never sent before."""
     return body(run_event(run={"runId": str(uuid.uuid4())}))
 
 
 def with_facet(value_json: str) -> bytes:
-    """A RunEvent with `$.run.facets.x` written as given: JSON that `json` would not write."""
+    """Return a RunEvent with `$.run.facets.x` as this text: JSON that `json` would not write."""
     run = {"runId": RUN_ID, "facets": {"x": "@"}}
     return body(run_event(run=run)).replace(b'"@"', value_json.encode("utf-8", "surrogatepass"))
 

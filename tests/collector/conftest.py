@@ -1,4 +1,4 @@
-"""One collector a module, or one of its own for the test that stops or bends it."""
+"""Collectors: one for each module, or one for a test that stops or changes it."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,7 +13,7 @@ from tests.collector.spools import OLD, Hands, Outcomes
 
 @pytest.fixture(scope="module")
 def collector(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collector]:
-    """A collector with a short deadline, shared by tests that leave it as it was."""
+    """Start a collector with a short deadline, shared by tests that do not change it."""
     running = Collector(tmp_path_factory.mktemp("collector") / "data", read_deadline_seconds=1)
     yield running.ready()
     running.kill()
@@ -21,7 +21,7 @@ def collector(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collector]:
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Callable[..., Collector]]:
-    """Starts collectors over this test's folder, and ends those that still run."""
+    """Return a function that starts collectors over this test's folder; end them afterwards."""
     started: list[Collector] = []
 
     def _start(**settings: Any) -> Collector:  # noqa: ANN401 - settings of any kind
@@ -45,7 +45,7 @@ def outcomes():
 
 @pytest.fixture
 def started(tmp_path, clock, outcomes):
-    """Starts spools over one file, and stops each in the end, if a test has not."""
+    """Return a function that starts spools over one file; stop them afterwards."""
     spools = []
 
     def start(limits=OLD):

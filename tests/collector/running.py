@@ -1,4 +1,4 @@
-"""A real collector, as `python -m collector` starts it: a free port, a folder of its own."""
+"""Real collector, as `python -m collector` starts it, with its own port and folder."""
 
 import os
 import re
@@ -23,7 +23,7 @@ _OURS = ("LINEWARD_", "PYTHON")
 
 
 class Collector:
-    """The process, its address and its folder."""
+    """Process of a collector, with its address and its folder."""
 
     def __init__(
         self,
@@ -40,9 +40,9 @@ class Collector:
         Args:
             folder: becomes the data folder.
             before: words before the command, such as strace's.
-            program: what Python runs; a test of the tests puts a mutant here.
+            program: what Python runs; a mutant in tests of the tests.
             port: 0 for any.
-            log: file of what it says; beside the folder unless given.
+            log: file for its log; beside the folder by default.
             settings: of `LINEWARD_COLLECTOR_…`, in small letters.
         """
         self.folder = folder
@@ -64,7 +64,7 @@ class Collector:
         return int(found[1]) if found else None
 
     def log(self) -> str:
-        """All that it has said so far."""
+        """Return its log so far."""
         return _STYLE.sub("", self.log_path.read_text(errors="replace"))
 
     def ready(self, *, seconds: float = 30) -> "Collector":
@@ -98,22 +98,22 @@ class Collector:
 
     @property
     def secret_file(self) -> Path:
-        """Where the secret of Lineward's own readers is."""
+        """Return the path of the secret of Lineward's own readers."""
         return self.folder / "reader.secret"
 
     def secret(self) -> str:
-        """The secret that the collector made for its readers."""
+        """Return the secret that the collector made for its readers."""
         return self.secret_file.read_text(encoding="ascii")
 
     def peak_bytes(self) -> int:
-        """The most memory that the worker ever had."""
+        """Return the most memory that the worker has ever used."""
         status = Path(f"/proc/{self.worker()}/status").read_text(encoding="ascii")
         return int(status.partition("VmHWM:")[2].split()[0]) * 1024
 
     def raw(self, request: bytes, *, seconds: float = 30) -> bytes:
         """Send bytes as they are; all that comes back until it closes."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=seconds) as connection:
-            # It may be refused, and the connection closed, before all of it is sent.
+            # It may be rejected, and the connection closed, before all of it is sent.
             with suppress(ConnectionError):
                 connection.sendall(request)
             return read_to_end(connection)
@@ -124,13 +124,13 @@ class Collector:
             return connection.execute(sql).fetchall()
 
     def stop(self) -> int:
-        """As an operator would; the exit status."""
+        """Stop it as an operator does, and return the exit status."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
         return self.process.wait(30)
 
     def kill(self) -> None:
-        """The end of a test that may have failed: parent first, so that no worker comes after."""
+        """Kill the parent first, so that no new worker starts, and then the workers."""
         workers = descendants(self.process.pid)
         if self.process.poll() is None:
             self.process.kill()
@@ -141,7 +141,7 @@ class Collector:
 
 
 def read_to_end(connection: socket.socket) -> bytes:
-    """What a connection gives until it is closed or reset."""
+    """Return everything that a connection sends until it is closed or reset."""
     answer = bytearray()
     while True:
         try:

@@ -1,4 +1,4 @@
-"""What the tests of the spool share: a clock to move, an observer that notes, rows to look at."""
+"""Helpers of the tests of the spool: a clock to move, a recording observer, and rows."""
 
 import sqlite3
 from datetime import UTC, datetime, timedelta
@@ -15,12 +15,12 @@ OLD = Limits(keep_seconds=60)
 
 
 class Hands(msgspec.Struct):
-    """A clock that a test moves."""
+    """Clock that a test moves."""
 
     now: datetime = NOON
 
     def __call__(self) -> datetime:
-        """Now."""
+        """Return the time."""
         return self.now
 
     def forward(self, seconds: float) -> None:
@@ -29,7 +29,7 @@ class Hands(msgspec.Struct):
 
 
 class Outcomes:
-    """Notes what the spool tells its observer."""
+    """Observer that records what the spool reports."""
 
     def __init__(self) -> None:
         self.groups = []
@@ -37,13 +37,13 @@ class Outcomes:
         self.errors = []
 
     def committed(self, group, stored, seconds):
-        """Of `writes.Observer`."""
+        """Record a commit, as `writes.Observer`."""
         assert seconds >= 0
         self.groups.append(len(group))
         self.stored += stored
 
     def failed(self, group, error):
-        """Of `writes.Observer`."""
+        """Record a failure, as `writes.Observer`."""
         self.errors.append((len(group), error))
 
 

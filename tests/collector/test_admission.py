@@ -1,4 +1,4 @@
-"""Who may send what: other hosts, other sites, and the headers of Lineward's own readers."""
+"""Permissions of senders: other hosts, other sites, and the headers of Lineward's readers."""
 
 import stat
 
@@ -8,12 +8,12 @@ from tests.collector.bodies import body, new_body, run_event
 from tests.suite.http_client import CLIENT
 
 
-def _stored(collector, raw):
+def _stored_origins(collector, raw):
     rows = collector.rows("SELECT origin, body FROM event")
     return [origin for origin, kept in rows if kept == raw]
 
 
-def _ignored(collector, header):
+def _ignored_count(collector, header):
     text = CLIENT.get(f"{collector.url}/metrics").text
     name = f'lineage_collector_ignored_headers_total{{header="{header}"}}'
     return sum(float(row.split()[-1]) for row in text.splitlines() if row.startswith(name))
@@ -21,7 +21,7 @@ def _ignored(collector, header):
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example:8700", "10.1.2.3", "db"])
 def test_another_host_is_rejected(collector, host):
-    """DNS rebinding: a page's own name leads to 127.0.0.1."""
+    """Reject a page whose own name resolves to 127.0.0.1 (DNS rebinding)."""
     raw = new_body()
 
     answers = [
@@ -31,12 +31,12 @@ def test_another_host_is_rejected(collector, host):
 
     assert [answer.status_code for answer in answers] == [400, 400]
     assert "LINEWARD_ALLOWED_HOSTS" in answers[0].json()["detail"]
-    assert _stored(collector, raw) == []
+    assert _stored_origins(collector, raw) == []
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1:1", "[::1]:8700", "LOCALHOST:8700"])
 def test_names_of_this_machine_are_served(collector, host):
-    """As senders on this machine spell them."""
+    """Accept the spellings of senders on this machine."""
     assert collector.post(new_body(), host=host).status_code == 201
 
 
@@ -52,23 +52,23 @@ def test_names_of_this_machine_are_served(collector, host):
     ids=["fetch", "other port", "sandbox", "old browser", "form"],
 )
 def test_a_page_of_another_site_cannot_post(collector, headers):
-    """Any page that a developer opens could make the browser post to 127.0.0.1."""
+    """Reject posts that any web page could send to 127.0.0.1 by a developer's browser."""
     raw = new_body()
 
     answer = collector.post(raw, **headers)
 
     assert (answer.status_code, answer.json()["error"]) == (403, "ForeignRequestError")
-    assert _stored(collector, raw) == []
+    assert _stored_origins(collector, raw) == []
 
 
 @pytest.mark.parametrize("content_type", ["application/json", "application/x-www-form-urlencoded"])
-def test_programs_are_no_browsers(collector, content_type):
-    """`curl -d` says that it sends a form."""
+def test_posts_of_programs_are_accepted(collector, content_type):
+    """Accept `curl -d`, which declares its body as a form."""
     assert collector.post(new_body(), content_type=content_type).status_code == 201
 
 
-def test_the_secret_of_the_readers_is_for_the_owner_alone(start):
-    """It stays the same over a restart: readers on other machines have copies."""
+def test_the_secret_of_the_readers_is_readable_by_its_owner_only(start):
+    """Keep it over a restart, as readers on other machines have copies."""
     collector = start().ready()
     secret = collector.secret()
     modes = [
@@ -83,19 +83,19 @@ def test_the_secret_of_the_readers_is_for_the_owner_alone(start):
 
 @pytest.mark.parametrize("origin", ["history", "marquez", "marquez-history", "file", "nonsense"])
 def test_an_origin_that_another_sender_claims_is_ignored_and_counted(collector, origin):
-    """Else anybody could send events that count in no SLI, or are not forwarded."""
+    """Store the event as sent over HTTP: other origins count in no SLI or are not forwarded."""
     raw = new_body()
-    before = _ignored(collector, "lineward-origin")
+    before = _ignored_count(collector, "lineward-origin")
 
     answer = collector.post(raw, lineward_origin=origin)
 
     assert answer.status_code == 201
-    assert _stored(collector, raw) == ["http"]
-    assert _ignored(collector, "lineward-origin") - before == 1
+    assert _stored_origins(collector, raw) == ["http"]
+    assert _ignored_count(collector, "lineward-origin") - before == 1
 
 
-def test_other_marks_of_another_sender_are_ignored_and_counted(collector):
-    """What it says is too large is judged as any event; what it says was rejected stays so."""
+def test_other_headers_of_another_sender_are_ignored_and_counted(collector):
+    """Judge the event as any other, and keep the rejected one."""
     raw = body(run_event(run=None))
     collector.post(raw)
     ((number,),) = collector.rows("SELECT max(id) FROM rejected")
@@ -106,16 +106,16 @@ def test_other_marks_of_another_sender_are_ignored_and_counted(collector):
 
     assert (cut.status_code, requeued.status_code) == (201, 400)
     assert (number,) in collector.rows("SELECT id FROM rejected")
-    assert _ignored(collector, "lineward-too-large") == 1
-    assert _ignored(collector, "lineward-requeued") == 1
+    assert _ignored_count(collector, "lineward-too-large") == 1
+    assert _ignored_count(collector, "lineward-requeued") == 1
 
 
 @pytest.mark.parametrize("secret", ["", "x" * 43, "x" * 31 + "é"])
 @pytest.mark.parametrize(
     "marks", [{"lineward_origin": "history"}, {"lineward_requeued": "1"}], ids=["origin", "number"]
 )
-def test_a_reader_with_a_wrong_secret_is_told_the_setting(collector, secret, marks):
-    """Taken as sent now, its history would burn error budgets."""
+def test_a_reader_with_a_wrong_secret_gets_the_setting_s_name(collector, secret, marks):
+    """Reject it, as its history would count as current and burn error budgets."""
     raw = new_body()
 
     answer = CLIENT.post(
@@ -127,20 +127,20 @@ def test_a_reader_with_a_wrong_secret_is_told_the_setting(collector, secret, mar
 
     assert answer.status_code == 401
     assert "LINEWARD_READER_SECRET_FILE" in answer.json()["detail"]
-    assert _stored(collector, raw) == []
+    assert _stored_origins(collector, raw) == []
 
 
 @pytest.mark.parametrize("origin", ["file", "kafka"])
-def test_what_was_shipped_is_taken_even_with_a_wrong_secret(collector, origin):
-    """It counts as what is sent over HTTP does: nothing has to wait for a setting."""
+def test_shipped_events_are_accepted_with_a_wrong_secret(collector, origin):
+    """Count it like an event over HTTP, so that no event waits for a setting."""
     raw = new_body()
 
     assert collector.post(raw, lineward_reader="", lineward_origin=origin).status_code == 201
-    assert _stored(collector, raw) == ["http"]
+    assert _stored_origins(collector, raw) == ["http"]
 
 
-def test_the_token_is_enough_where_one_is_set(start, tmp_path):
-    """Readers on other machines show it already."""
+def test_a_reader_may_use_the_token(start, tmp_path):
+    """Accept the token, which readers on other machines have already."""
     token = tmp_path / "token"
     token.write_text("s3cret-x")
     collector = start(token_file=token).ready()
@@ -150,11 +150,11 @@ def test_the_token_is_enough_where_one_is_set(start, tmp_path):
     hidden = collector.post_as_reader(other, lineward_origin="history")
 
     assert (shown.status_code, hidden.status_code) == (201, 401)
-    assert _stored(collector, raw) == ["history"]
+    assert _stored_origins(collector, raw) == ["history"]
 
 
-def test_a_rubbish_secret_is_said_and_nothing_is_taken(start, tmp_path):
-    """A secret that is cut would be easy to guess."""
+def test_an_invalid_secret_is_logged_and_no_event_accepted(start, tmp_path):
+    """Reject a short secret, which would be easy to guess."""
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "reader.secret").write_text("short")
     collector = start()

@@ -1,4 +1,4 @@
-"""The bench measures what it says it measures; how fast is no test's business."""
+"""Figures of the benchmark, which count what they claim to count; no test is about speed."""
 
 import json
 import subprocess
@@ -27,7 +27,7 @@ def _send(collector, **load: object):
 
 
 def test_the_body_is_an_event_of_the_listener_s_size():
-    """About 3.4 kB, and each with a runId of its own."""
+    """Build events of about 3.4 kB, each with its own runId."""
     before, after = halves()
     raw = before + b"00000000002a" + after
 
@@ -36,8 +36,8 @@ def test_the_body_is_an_event_of_the_listener_s_size():
     assert 3_000 < len(raw) < 4_000
 
 
-def test_what_the_senders_counted_is_what_was_stored(start):
-    """Each counted ack is one new row: no repeat is passed off as work."""
+def test_the_senders_count_what_is_stored(start):
+    """Count one new row for each acknowledged event, and no repeat."""
     collector = start().ready()
 
     result = _send(collector, events=500, marks=[100, 500])
@@ -50,7 +50,7 @@ def test_what_the_senders_counted_is_what_was_stored(start):
 
 
 def test_a_rate_is_kept_and_waiting_counts(start):
-    """Events are due at their time, not when the one before was answered."""
+    """Send events at their due time, and not when the one before was answered."""
     collector = start().ready()
 
     result = _send(collector, rate=200.0, seconds=1.0, connections=1)
@@ -59,8 +59,8 @@ def test_a_rate_is_kept_and_waiting_counts(start):
     assert result.seconds > 0.99
 
 
-def test_a_refused_event_is_counted_as_such(start):
-    """A collector that refuses everything must not look fast."""
+def test_a_rejected_event_is_counted_as_such(start):
+    """Count rejections apart, so that a collector that rejects everything does not look fast."""
     collector = start(max_body_bytes=100).ready()
 
     result = _send(collector, events=1)

@@ -50,7 +50,7 @@ def _array(element: bytes, count: int) -> bytes:
 
 @contextmanager
 def _another_sender(collector):
-    """Posts events while a test does something else; the statuses that it got."""
+    """Post events in another thread, and return the statuses."""
     statuses, done = [], threading.Event()
 
     def send():
@@ -75,8 +75,8 @@ def _side_by_side(calls):
 
 
 @pytest.mark.parametrize("element", _ELEMENTS.values(), ids=_ELEMENTS)
-def test_batches_of_rubbish_are_rejected_at_once_within_the_memory(collector, element):
-    """A few kilobytes of gzip hold millions of elements; four come side by side."""
+def test_batches_of_tiny_values_are_rejected_within_the_memory(collector, element):
+    """Reject four batches at once that inflate a few kilobytes to millions of elements."""
     bomb = gzip.compress(_array(element, (10 << 20) // len(element) - 1), 9)
 
     with _another_sender(collector) as statuses:
@@ -88,8 +88,8 @@ def test_batches_of_rubbish_are_rejected_at_once_within_the_memory(collector, el
     assert set(statuses) == {201}
 
 
-def test_a_batch_has_a_bound_of_events_that_the_answer_names(collector):
-    """The head of such a batch is kept, as of every rejected body."""
+def test_the_answer_names_the_bound_on_events_of_a_batch(collector):
+    """Store the head of such a batch, as of every rejected body."""
     raw = _array(b"1,", 10_001)
 
     answer = collector.post(raw, BATCH)
@@ -102,7 +102,7 @@ def test_a_batch_has_a_bound_of_events_that_the_answer_names(collector):
 
 @pytest.mark.parametrize("facet", [b'{"":1},', b"1.5,", b'{"a":1,"a":2},', b'"\xf0\x9f\x98\x80",'])
 def test_one_event_of_many_values_is_rejected_within_the_memory(collector, facet):
-    """Ten megabytes of JSON become hundreds as objects."""
+    """Reject ten megabytes of JSON that would be hundreds as objects."""
     bomb = with_facet(_array(facet, (10 << 20) // len(facet) - 100).decode())
 
     with _another_sender(collector) as statuses:
@@ -116,7 +116,7 @@ def test_one_event_of_many_values_is_rejected_within_the_memory(collector, facet
 
 
 def test_events_just_within_the_bound_of_values_stay_within_the_memory(collector):
-    """The most that is taken is what costs most, beside the pages that SQLite keeps in memory."""
+    """Accept the most expensive events within the bound, beside the pages of SQLite's cache."""
     for _ in range(45):
         assert collector.post(with_facet('"' + os.urandom(450_000).hex() + '"')).status_code == 201
     unit = b'{"a":{"b":1}},'
@@ -135,7 +135,7 @@ def test_events_just_within_the_bound_of_values_stay_within_the_memory(collector
 
 @pytest.fixture
 def strict(start):
-    """A collector with small bounds on batches."""
+    """Start a collector with small bounds on batches."""
     return start(max_batch_rejected=3, max_batch_events=50).ready()
 
 
@@ -148,7 +148,7 @@ def _commits(collector):
 
 
 def test_a_batch_is_judged_until_too_many_of_its_events_are_rejected(strict):
-    """What follows was not looked at: it may be sent again, and the answer says so."""
+    """Report the events behind them as not judged, so that they may be sent again."""
     good = [json.loads(new_body()) for _ in range(4)]
     sent = [good[0], 1, good[1], {}, [], good[2], 4, good[3]]
 
@@ -169,8 +169,8 @@ def test_a_batch_is_judged_until_too_many_of_its_events_are_rejected(strict):
     assert strict.rows("SELECT count(*) FROM event") == [(4,)]
 
 
-def test_the_events_of_a_batch_and_its_rejected_ones_are_one_commit(strict):
-    """A commit is an fsync: one for each rejected element was hours of them."""
+def test_accepted_and_rejected_events_of_a_batch_are_one_commit(strict):
+    """Commit once, as an fsync for each rejected element would take hours."""
     before = _commits(strict)
 
     strict.post(body([json.loads(new_body()), 1, 2]), BATCH)
@@ -180,7 +180,7 @@ def test_the_events_of_a_batch_and_its_rejected_ones_are_one_commit(strict):
 
 
 class _Sender:
-    """A client of which a test decides when it is gone."""
+    """Client that disconnects when the test decides."""
 
     def __init__(self) -> None:
         self.gone = asyncio.Event()
@@ -194,7 +194,7 @@ async def _judge(parser, raw, sender):
 
 
 def test_the_work_on_a_batch_ends_with_its_client():
-    """Nobody waits for the answer: no more than a turn's events are judged, and none is stored."""
+    """Stop soon after the client has gone, and store no event."""
     parsed = []
 
     class Counting(Parser):
@@ -212,8 +212,8 @@ def test_the_work_on_a_batch_ends_with_its_client():
     assert len(parsed) < 1_000
 
 
-def test_a_batch_of_a_client_that_stays_is_judged_to_its_end():
-    """The opposite of the test before."""
+def test_a_batch_of_a_connected_client_is_judged_to_its_end():
+    """Judge all events, unlike in the test before."""
 
     async def scenario():
         return await _judge(Parser(Limits()), body([run_event()] * 5_000), _Sender())
@@ -224,8 +224,8 @@ def test_a_batch_of_a_client_that_stays_is_judged_to_its_end():
 @pytest.mark.parametrize(
     ("held", "more", "fits"), [(0, 999, True), (60, 40, True), (60, 41, False)]
 )
-def test_bytes_in_flight_are_bounded_but_for_who_is_alone(held, more, fits):
-    """A bound that is smaller than one body must not reject that body for ever."""
+def test_bytes_in_flight_are_bounded_except_for_a_single_body(held, more, fits):
+    """Accept a single body that is larger than the bound."""
     in_flight = InFlight(100)
     with in_flight.reserve() as other, in_flight.reserve() as own:
         other.add(held)
@@ -246,7 +246,7 @@ def _half(port, size, sent):
 
 
 def test_large_bodies_in_flight_are_bounded_and_small_ones_are_served(start):
-    """Slow senders of large bodies cost others nothing but the large ones, which may come again."""
+    """Delay only other large bodies, which may be sent again, when senders are slow."""
     collector = start(max_in_flight_bytes=2_000_000).ready()
     slow = [_half(collector.port, 900_000, 890_000) for _ in range(2)]
     _until_held(collector, 1_700_000)
@@ -275,7 +275,7 @@ def _until_held(collector, at_least):
 
 
 def _post_with_http_client(collector, raw, path="/api/v1/lineage", **headers: str):
-    """As Python's own client does: it sends all of it before it reads an answer."""
+    """Post as Python's client does, which sends the whole body before it reads an answer."""
     connection = http.client.HTTPConnection("127.0.0.1", collector.port, timeout=60)
     connection.request("POST", path, raw, headers)
     answer = connection.getresponse()
@@ -286,7 +286,7 @@ def _post_with_http_client(collector, raw, path="/api/v1/lineage", **headers: st
 
 @pytest.mark.parametrize("size", [1_048_577, 10 << 20, 40 << 20])
 def test_an_ordinary_client_sees_that_its_body_is_too_large(collector, size):
-    """And the head of the body is kept, with the size that it has."""
+    """Store the head of the body with the size of all of it."""
     raw = with_facet('"' + "x" * size + '"')
 
     status, answer = _post_with_http_client(collector, raw)
@@ -313,8 +313,8 @@ def test_a_slow_client_sees_that_its_body_is_too_large(collector):
     assert (b"s" * 65_536, 2_500_000) in kept
 
 
-def test_a_large_body_in_chunks_is_told_too(collector):
-    """Its length is not known in advance."""
+def test_a_large_body_in_chunks_is_answered_too(collector):
+    """Answer 413 for a body whose length is not known in advance."""
     parts = [b"y" * 100_000 for _ in range(60)]
 
     status, answer = _post_with_http_client(collector, iter(parts))
@@ -334,15 +334,13 @@ def test_a_large_body_in_chunks_is_told_too(collector):
         ("/api/v1/lineage", {"Origin": "https://evil.example"}, 403),
     ],
 )
-def test_what_is_rejected_by_its_headers_is_told_after_a_large_body(
-    collector, path, headers, status
-):
-    """The answer is of no use to who only sees a reset."""
+def test_a_rejection_by_headers_is_answered_after_a_large_body(collector, path, headers, status):
+    """Answer after the body, as a client that only sees a reset learns nothing."""
     assert _post_with_http_client(collector, b"z" * 9_000_000, path, **headers)[0] == status
 
 
-def test_a_client_that_asks_first_is_told_without_its_body(collector):
-    """`Expect: 100-continue`: it waits for a word, and is not asked for what will not be taken."""
+def test_a_client_that_expects_100_continue_is_answered_without_its_body(collector):
+    """Answer `Expect: 100-continue` with the rejection, without asking for the body."""
     head = b"POST /api/v1/lineage HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n"
 
     answer = collector.raw(head + b"Content-Length: 9000000\r\n\r\n")

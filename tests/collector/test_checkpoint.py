@@ -1,4 +1,4 @@
-"""The spool's log is copied beside its writer, who neither waits for that nor hears of it."""
+"""Checkpoints of the spool's log beside its writer, which does not wait for them."""
 
 import sqlite3
 
@@ -56,7 +56,7 @@ def test_a_log_that_reached_its_bound_starts_again(path, monkeypatch):
     assert log.stat().st_size < 300 * 4_200
 
 
-def test_what_cannot_be_copied_is_said_once(path):
+def test_a_failed_copy_is_logged_once(path):
     path.write_bytes(b"this is no database, and longer than the header of one is" * 10)
     connection = sqlite3.connect(path, isolation_level=None)
 

@@ -21,21 +21,21 @@ def _write(catalog, **cursors: int):
 @pytest.mark.parametrize(
     ("settings", "lowest"), [(MARQUEZ, 4), ({}, 9), (MARQUEZ | {"marquez_forward": False}, 9)]
 )
-def test_a_forwarder_holds_events_only_while_it_is_wanted(catalog, settings, lowest):
-    """Turned off, its old cursor must not fill the spool for ever."""
+def test_a_forwarder_holds_events_only_while_it_is_on(catalog, settings, lowest):
+    """Ignore the old position of a forwarder that is off, which would fill the spool."""
     _write(catalog, pipeline=9, marquez=4)
 
     assert read_cursors(_place(catalog, settings)) == (lowest, 9, 9)
 
 
-def test_a_forwarder_that_has_not_begun_has_passed_nothing(catalog):
-    """Otherwise what comes before its first start would go unsent."""
+def test_a_forwarder_that_has_not_begun_holds_all_events(catalog):
+    """Keep the events from before its first start."""
     _write(catalog, pipeline=9)
 
     assert read_cursors(_place(catalog, MARQUEZ)) == (0, 9, 9)
 
 
-def test_a_catalog_without_a_reader_says_nothing(catalog, tmp_path):
-    """Nor does one that is not there: nothing is pruned by guess."""
+def test_a_catalog_without_a_reader_has_no_cursors(catalog, tmp_path):
+    """Return None also for a missing catalog, so that nothing is pruned by guess."""
     assert read_cursors(_place(catalog, {})) is None
     assert read_cursors(Place(data_dir=tmp_path / "none")) is None

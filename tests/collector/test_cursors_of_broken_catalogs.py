@@ -1,4 +1,4 @@
-"""A collector prunes nothing while the catalog cannot be read, and goes on when it can."""
+"""Pruning while the catalog cannot be read: it stops, and continues afterwards."""
 
 import os
 
@@ -28,7 +28,7 @@ def _folder(path):
 
 @pytest.mark.parametrize("damage", [_rubbish, _cut, _text, _folder])
 def test_a_catalog_that_cannot_be_read_ends_no_thread(tmp_path, embedded, damage):
-    """The thread that prunes asks again; the spool that is opened keeps every event."""
+    """Let the thread that prunes ask again, and keep every event of the spool."""
     embedded.dispose()
     place = Place(data_dir=tmp_path)
     assert read_or_nothing(place) == NOT_READ

@@ -1,4 +1,4 @@
-"""A spool that is damaged, or short of what was acknowledged: repaired, counted and said."""
+"""Repair of a spool that is damaged or lacks acknowledged events, with counts and logs."""
 
 import random
 import sqlite3
@@ -46,7 +46,7 @@ def path(tmp_path):
 
 @pytest.fixture
 def stored(path, clock):
-    """A spool with 200 events that was stopped; the bodies."""
+    """Return the bodies of 200 events in a spool that was stopped."""
     bodies = _events(200)
     outcomes = Outcomes()
     spool = Spool(path, Limits(), clock, outcomes)
@@ -102,8 +102,8 @@ _TOTAL = {"the root of the events", "cut to two pages", "rubbish", "text", "noth
 
 
 @pytest.mark.parametrize("damage", _DAMAGES)
-def test_what_can_be_read_of_a_damaged_spool_is_saved(path, stored, damage):
-    """With the numbers that it had; the rest is counted, and no number is given out twice."""
+def test_readable_events_of_a_damaged_spool_are_saved(path, stored, damage):
+    """Keep their numbers, count the others, and use no number twice."""
     _DAMAGES[damage](path)
     damaged = path.read_bytes()
 
@@ -120,7 +120,7 @@ def test_what_can_be_read_of_a_damaged_spool_is_saved(path, stored, damage):
 
 @pytest.mark.usefixtures("stored")
 def test_most_of_a_spool_survives_one_bad_page(path):
-    """Rows of other pages have nothing to do with it."""
+    """Keep the rows of all other pages."""
     _flip(path, _leaf_of_events(path), count=PAGE)
 
     rows, _, _ = _open(path)
@@ -129,8 +129,8 @@ def test_most_of_a_spool_survives_one_bad_page(path):
 
 
 @pytest.mark.usefixtures("stored")
-def test_a_whole_spool_is_left_alone(path):
-    """Nothing is set aside, said or counted."""
+def test_an_undamaged_spool_is_left_alone(path):
+    """Set nothing aside, and log and count nothing."""
     rows, last, found = _open(path)
 
     assert (len(rows), last, found) == (200, 200, None)
@@ -138,8 +138,8 @@ def test_a_whole_spool_is_left_alone(path):
 
 
 @pytest.mark.usefixtures("stored")
-def test_the_time_of_what_was_lost_is_a_gap(path):
-    """What fell due in it is unknown, and nobody's fault."""
+def test_the_time_of_lost_events_is_a_gap(path):
+    """Store a gap, so that what was due in it is unknown."""
     path.write_bytes(b"x" * 9_000)
 
     _open(path)
@@ -150,8 +150,8 @@ def test_the_time_of_what_was_lost_is_a_gap(path):
 
 
 @pytest.mark.usefixtures("stored")
-def test_what_readers_had_read_is_not_lost(path):
-    """The pipeline has it: only what it had not read is counted."""
+def test_events_that_readers_had_read_are_not_lost(path):
+    """Count only events that the pipeline had not read."""
     path.write_bytes(b"y" * 50_000)
 
     _, last, found = _open(path, Cursors(150, 150, 150))
@@ -162,7 +162,7 @@ def test_what_readers_had_read_is_not_lost(path):
 @pytest.mark.usefixtures("stored")
 @pytest.mark.parametrize("highest", [201, 5_000])
 def test_numbers_begin_behind_every_reader(path, highest):
-    """Else readers would take new events for what they have read."""
+    """Continue behind the highest, as readers would skip lower numbers."""
     path.unlink()
     beside(path).path.unlink()
 
@@ -171,8 +171,8 @@ def test_numbers_begin_behind_every_reader(path, highest):
     assert (rows, last) == ({}, highest)
 
 
-def test_a_spool_that_was_put_back_is_numbered_behind_its_readers(path, stored):
-    """They have passed what it does not have yet: its events would never be read."""
+def test_a_restored_spool_is_numbered_behind_its_readers(path, stored):
+    """Number its events behind all readers, which would skip them otherwise."""
     beside(path).path.unlink()
 
     rows, last, _ = _open(path, Cursors(900, 900, 900), is_suspect=True)
@@ -184,8 +184,8 @@ def test_a_spool_that_was_put_back_is_numbered_behind_its_readers(path, stored):
 
 @pytest.mark.usefixtures("stored")
 @pytest.mark.parametrize("when", ["repairing", "repaired"])
-def test_a_repair_that_was_interrupted_is_brought_to_its_end(path, when):
-    """A half-built file is built anew; a complete one takes its place."""
+def test_an_interrupted_repair_is_finished(path, when):
+    """Build an incomplete file again, and use a complete one."""
     rows, _, _ = _open(path)
     other = path.with_name(f"spool.db.{when}")
     if when == "repaired":
@@ -205,21 +205,21 @@ def _alive(collector):
 
 
 def _takes(collector):
-    """Whether it takes an event; a worker that ends may cut the connection."""
+    """Return whether it accepts an event; a worker that ends may close the connection."""
     try:
         return collector.post(new_body()).status_code == 201
     except httpx.TransportError:
         return False
 
 
-def _counted(collector, name):
+def _counter_value(collector, name):
     text = CLIENT.get(f"{collector.url}/metrics").text
     found = [float(row.split()[-1]) for row in text.splitlines() if row.startswith(name)]
     return found[0] if found else None
 
 
 def test_a_collector_repairs_its_spool_at_its_start(start, tmp_path):
-    """It serves, is ready, and tells in its log and its metrics what happened."""
+    """Serve, be ready, and report the repair in its log and metrics."""
     collector = start().ready()
     raws = [new_body() for _ in range(30)]
     assert {collector.post(raw).status_code for raw in raws} == {201}
@@ -232,14 +232,14 @@ def test_a_collector_repairs_its_spool_at_its_start(start, tmp_path):
     assert again.post(new_body()).status_code == 201
     assert again.rows("SELECT seq FROM event") == [(31,)]
     assert _alive(again) == 200
-    assert _counted(again, "lineage_collector_spool_lost_events_total") == 30
-    assert _counted(again, "lineage_collector_spool_damaged_timestamp_seconds") > 0
+    assert _counter_value(again, "lineage_collector_spool_lost_events_total") == 30
+    assert _counter_value(again, "lineage_collector_spool_damaged_timestamp_seconds") > 0
     assert "spool_repaired" in again.log()
 
 
 @pytest.mark.parametrize("lost", [1, 4, 60])
-def test_acknowledged_events_that_went_with_the_log_are_counted(path, clock, lost):
-    """`spool.db-wal` is a part of the spool: its deletion is said, and is a gap."""
+def test_acknowledged_events_of_a_deleted_log_are_counted(path, clock, lost):
+    """Report the deletion of `spool.db-wal`, a part of the spool, and store a gap."""
     outcomes, bodies = Outcomes(), _events(20 + lost)
     spool = Spool(path, Limits(), clock, outcomes)
     spool.start()
@@ -266,8 +266,8 @@ def test_acknowledged_events_that_went_with_the_log_are_counted(path, clock, los
 
 
 @pytest.mark.usefixtures("stored")
-def test_without_the_high_water_mark_it_would_go_without_a_word(path):
-    """Mutant: the same with no mark beside the spool."""
+def test_without_the_high_water_mark_the_loss_is_not_found(path):
+    """Mutant: remove the mark beside the spool."""
     beside(path).path.unlink()
     with closing(sqlite3.connect(path)) as spool, spool:
         spool.execute("DELETE FROM event WHERE seq > 150")
@@ -279,8 +279,8 @@ def test_without_the_high_water_mark_it_would_go_without_a_word(path):
 
 
 @pytest.mark.parametrize("page", [1, 2], ids=["the events", "the index of hashes"])
-def test_a_write_that_meets_a_bad_page_has_the_spool_repaired(start, tmp_path, page):
-    """A large spool is not looked through at each start: who finds the damage has it done."""
+def test_a_write_to_a_bad_page_starts_a_repair(start, tmp_path, page):
+    """Repair after the first failed write, as a large spool is not checked at each start."""
     collector = start().ready()
     raws = _events(300)
     assert {collector.post(raw).status_code for raw in raws} == {201}
@@ -295,14 +295,14 @@ def test_a_write_that_meets_a_bad_page_has_the_spool_repaired(start, tmp_path, p
 
     assert "spool_repaired" in again.log()
     kept = {row[0] for row in again.rows("SELECT body FROM event")}
-    lost = _counted(again, "lineage_collector_spool_lost_events_total")
+    lost = _counter_value(again, "lineage_collector_spool_lost_events_total")
     assert len(kept & set(raws)) == 300 - lost
     assert (lost == 0) == (page == 2)
 
 
 @pytest.fixture
 def waiting(tmp_path, path, stored, clock, outcomes):
-    """A running spool whose reader stands at 10, with its catalog in the folder."""
+    """Return a running spool whose reader stands at 10, with its catalog in the folder."""
     assert len(stored) == 200
     engine = open_catalog(catalog_url(tmp_path))
     migrate(engine)
@@ -323,8 +323,8 @@ def _rounds(waiting, cursors):
     return spool.damaged.is_set()
 
 
-def test_a_reader_that_cannot_go_on_has_the_spool_looked_through(path, waiting):
-    """It would stand there for ever: the collector itself never reads those rows again."""
+def test_a_reader_that_stands_still_starts_a_check(path, waiting):
+    """Check the rows, which the collector itself never reads again."""
     stands = Cursors(10, 10, 10)
     assert not _rounds(waiting, [stands, stands])
     with closing(sqlite3.connect(path)) as other:
@@ -334,8 +334,8 @@ def test_a_reader_that_cannot_go_on_has_the_spool_looked_through(path, waiting):
     assert _rounds(waiting, [stands, stands])
 
 
-def test_a_reader_that_goes_on_costs_no_look(path, waiting):
-    """Only who stands is helped."""
+def test_a_reader_that_advances_starts_no_check(path, waiting):
+    """Check only for a reader that stands still."""
     with closing(sqlite3.connect(path)) as other:
         other.execute("UPDATE event SET body = x'00' WHERE seq = 12")
         other.commit()
@@ -343,13 +343,13 @@ def test_a_reader_that_goes_on_costs_no_look(path, waiting):
     assert not _rounds(waiting, [Cursors(9, 9, 9), Cursors(10, 10, 10)])
 
 
-def test_a_reader_that_is_ahead_of_the_spool_has_it_looked_through(waiting):
-    """An older spool was put back: what comes now would be taken for read."""
+def test_a_reader_ahead_of_the_spool_starts_a_check(waiting):
+    """Find an older spool that was restored: its new events would count as read."""
     assert _rounds(waiting, [NOT_READ, Cursors(201, 201, 201)])
 
 
-def test_a_reader_that_is_quicker_than_the_writers_look_is_not_ahead(waiting):
-    """The writer notes its last number once a second; a reader may have passed newer ones."""
+def test_a_reader_ahead_of_the_writer_s_last_note_is_not_ahead(waiting):
+    """Accept newer numbers, as the writer records its last one once a second."""
     spool, place = waiting
     spool.passed.room = spool.passed.room._replace(last_seq=150)
 
@@ -359,7 +359,7 @@ def test_a_reader_that_is_quicker_than_the_writers_look_is_not_ahead(waiting):
 
 
 def test_cursors_are_read_from_the_catalog(waiting):
-    """As `look_ahead` and the repair are given them."""
+    """Read them as for `look_ahead` and the repair."""
     _, place = waiting
 
     assert prune.read_or_nothing(place) == Cursors(10, 10, 10)

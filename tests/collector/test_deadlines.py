@@ -1,4 +1,4 @@
-"""What takes too long is ended, whoever else waits; nothing else is."""
+"""Deadlines of tasks, independent of each other."""
 
 import asyncio
 from collections.abc import Awaitable, Coroutine
@@ -10,16 +10,16 @@ from collector.deadlines import Deadlines
 
 SECONDS = 0.2
 FOREVER = 30.0
-_Told = TypeVar("_Told")
+_Result = TypeVar("_Result")
 
 
 class Untroubled(asyncio.SelectorEventLoop):
-    """Its time stands still but where all wait for it: however busy the machine, none is late."""
+    """Event loop whose clock moves only while all tasks wait, however busy the machine is."""
 
     _now = 0.0
 
     def time(self) -> float:
-        """Seconds since its start."""
+        """Return the seconds since its start."""
         return self._now
 
     def _run_once(self) -> None:
@@ -28,7 +28,7 @@ class Untroubled(asyncio.SelectorEventLoop):
         super()._run_once()
 
 
-def _run(scene: Coroutine[object, object, _Told]) -> _Told:
+def _run(scene: Coroutine[object, object, _Result]) -> _Result:
     with asyncio.Runner(loop_factory=Untroubled) as runner:
         return runner.run(scene)
 
@@ -38,8 +38,8 @@ async def _within(deadlines: Deadlines, work: Awaitable[object]) -> object:
         return await work
 
 
-def test_what_is_late_ends_and_what_is_in_time_does_not():
-    """Each by its own start, though one look is for all."""
+def test_a_late_task_ends_and_one_in_time_does_not():
+    """Measure each from its own start, with one timer for all."""
 
     async def scene() -> list[object]:
         deadlines = Deadlines(asyncio.get_running_loop(), SECONDS)
@@ -80,7 +80,7 @@ def test_a_renewed_deadline_runs_from_then_on():
 
 
 def test_a_task_that_was_late_can_go_on():
-    """It is not left half cancelled: it has an answer to give."""
+    """Leave no cancellation pending, as the task has an answer to send."""
 
     async def scene() -> str:
         deadlines = Deadlines(asyncio.get_running_loop(), SECONDS)
@@ -95,7 +95,7 @@ def test_a_task_that_was_late_can_go_on():
 
 
 def test_a_cancellation_from_elsewhere_stays_one():
-    """Only the deadline's own becomes a TimeoutError."""
+    """Turn only the deadline's own cancellation into a TimeoutError."""
 
     async def scene() -> None:
         deadlines = Deadlines(asyncio.get_running_loop(), FOREVER)
@@ -108,8 +108,8 @@ def test_a_cancellation_from_elsewhere_stays_one():
     _run(scene())
 
 
-def test_without_anything_to_watch_nothing_is_looked_at():
-    """An idle collector is not woken."""
+def test_without_tasks_no_timer_runs():
+    """Wake no idle collector."""
 
     async def scene() -> bool:
         deadlines = Deadlines(asyncio.get_running_loop(), SECONDS)

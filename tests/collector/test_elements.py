@@ -1,4 +1,4 @@
-"""A batch with an event that is no JSON is taken apart all the same."""
+"""Elements of a batch with an event that is not JSON."""
 
 import json
 
@@ -15,8 +15,8 @@ _VALUES = st.recursive(
 
 
 @given(st.lists(_VALUES), st.booleans())
-def test_what_json_is_gives_the_elements_of_json(values, is_ascii):
-    """Whatever is in its strings."""
+def test_elements_of_valid_json_are_those_of_json(values, is_ascii):
+    """Split strings with any content."""
     found = elements_of(json.dumps(values, ensure_ascii=is_ascii).encode())
 
     assert found is not None
@@ -39,19 +39,19 @@ def test_what_json_is_gives_the_elements_of_json(values, is_ascii):
     ],
 )
 def test_an_element_that_is_no_json_is_one_element(odd):
-    """Its neighbours are theirs."""
+    """Split its neighbours correctly."""
     assert elements_of(b" [1 , " + odd + b',{"b":[2]}]\n') == [b"1", odd, b'{"b":[2]}']
 
 
 @pytest.mark.parametrize(
     "body", [b"", b"1", b'{"a": [1]}', b"[1", b'["1]', b"[1]]", b"[1] 2", b"[[1]", b"]["]
 )
-def test_what_is_no_array_is_none(body):
-    """Cut, or with something behind it, it is not guessed where an event ends."""
+def test_a_text_that_is_no_array_is_none(body):
+    """Return None for an array that is cut or has text behind it."""
     assert elements_of(body) is None
 
 
 @pytest.mark.parametrize("body", [b"[]", b" [ ] "])
-def test_an_array_of_nothing_has_no_elements(body):
-    """Not one that is empty."""
+def test_an_empty_array_has_no_elements(body):
+    """Return an empty list, and not one empty element."""
     assert elements_of(body) == []

@@ -1,4 +1,4 @@
-"""What is an event and what is not, with the JSON path of the offence."""
+"""Valid and invalid events, with the JSON path of the error."""
 
 import json
 
@@ -16,14 +16,14 @@ FINE = {"namespace": "a", "name": "b"}
 ODD = ['"\\u0000"', '"\\ud83d\\ude00"', '"\u202e"', "9" * 4_300, "1e308", "{}", "null", '"NaN"']
 
 
-def _judged(raw: bytes) -> Event | InvalidEventError:
+def _parse_or_error(raw: bytes) -> Event | InvalidEventError:
     try:
         return parse(raw, LIMITS)
-    except InvalidEventError as refusal:
-        return refusal
+    except InvalidEventError as rejection:
+        return rejection
 
 
-def _refusal(raw: bytes) -> InvalidEventError:
+def _rejection(raw: bytes) -> InvalidEventError:
     with pytest.raises(InvalidEventError) as caught:
         parse(raw, LIMITS)
     return caught.value
@@ -49,8 +49,8 @@ def _refusal(raw: bytes) -> InvalidEventError:
         (dataset_event(), "dataset"),
     ],
 )
-def test_an_event_of_each_kind_is_taken_as_it_came(event, kind):
-    """The raw body is what is kept: nothing is rewritten, and what is unknown is no offence."""
+def test_an_event_of_each_kind_is_accepted_unchanged(event, kind):
+    """Keep the raw body, and accept unknown fields."""
     raw = body(event)
 
     assert parse(raw, LIMITS) == Event(kind, raw, 0)
@@ -105,39 +105,39 @@ def test_an_event_of_each_kind_is_taken_as_it_came(event, kind):
         (None, "$"),
     ],
 )
-def test_what_is_no_event_is_refused_with_its_path(event, path):
-    """A producer's owner sees which field to mend."""
-    rejection = _refusal(body(event))
+def test_an_invalid_event_is_rejected_with_its_path(event, path):
+    """Name the field that the producer's owner has to fix."""
+    rejection = _rejection(body(event))
 
     assert (rejection.status, rejection.path) == (400, path)
     assert rejection.detail.startswith(f"{path}: ")
 
 
-def test_a_run_event_that_lost_its_run_does_not_pass_for_a_job_event():
-    """The type that the producer declared holds, not the fields that happen to be left."""
-    assert _refusal(body(run_event(run=None))).path == "$.run"
+def test_a_run_event_without_its_run_is_no_job_event():
+    """Use the type that the producer declares, and not the fields that are left."""
+    assert _rejection(body(run_event(run=None))).path == "$.run"
 
 
 @pytest.mark.parametrize("offset", ["+18:01", "-18:01", "+23:59", "-23:59"])
 def test_an_offset_that_spark_does_not_read_is_rejected(offset):
-    """The run would be lost: the pipeline finds no time in it."""
-    rejection = _refusal(body(run_event(eventTime=f"2026-11-21T09:00:00{offset}")))
+    """Reject it, as the pipeline would find no time and lose the run."""
+    rejection = _rejection(body(run_event(eventTime=f"2026-11-21T09:00:00{offset}")))
 
     assert rejection.path == "$.eventTime"
     assert "an offset of at most 18 hours" in rejection.detail
 
 
 @pytest.mark.parametrize("offset", ["+18:00", "-18:00"])
-def test_the_largest_offset_is_taken(offset):
-    """Spark reads it."""
+def test_the_largest_offset_is_accepted(offset):
+    """Accept what Spark reads."""
     raw = body(run_event(eventTime=f"2026-11-21T09:00:00{offset}"))
 
     assert parse(raw, LIMITS).kind == "run"
 
 
-def test_a_time_that_no_event_has_is_shown_with_the_years_that_are_accepted():
-    """The owner of the producer sees the value and the range at once."""
-    rejection = _refusal(body(run_event(eventTime="0001-01-01T00:00:00+01:00")))
+def test_an_impossible_time_is_shown_with_the_accepted_years():
+    """Show the value and the range to the producer's owner."""
+    rejection = _rejection(body(run_event(eventTime="0001-01-01T00:00:00+01:00")))
 
     assert rejection.detail == (
         "$.eventTime: expected a time of the years 1970 to 2199, got '0001-01-01T00:00:00+01:00'"
@@ -145,8 +145,8 @@ def test_a_time_that_no_event_has_is_shown_with_the_years_that_are_accepted():
 
 
 def test_the_message_shows_the_value_and_never_all_of_it():
-    """A value of a megabyte has no place in a log line."""
-    rejection = _refusal(body(run_event(run={"runId": "nightly-" + "4" * 1_000})))
+    """Cut a value of a megabyte."""
+    rejection = _rejection(body(run_event(run={"runId": "nightly-" + "4" * 1_000})))
 
     assert rejection.detail == f"$.run.runId: Invalid UUID, got '{'nightly-' + '4' * 72}'"
 
@@ -173,16 +173,16 @@ def test_the_message_shows_the_value_and_never_all_of_it():
         (with_facet("'a'"), "not_json", "$.run.facets.x"),
     ],
 )
-def test_text_that_some_reader_could_not_read_is_refused(raw, reason, path):
-    """What PostgreSQL, Spark or Python would choke on later is refused while the sender listens."""
-    rejection = _refusal(raw)
+def test_text_that_a_reader_cannot_read_is_rejected(raw, reason, path):
+    """Reject at once what PostgreSQL, Spark or Python would fail to read later."""
+    rejection = _rejection(raw)
 
     assert (rejection.status, rejection.reason, rejection.path) == (400, reason, path)
 
 
 @pytest.mark.parametrize("value", ODD)
-def test_odd_but_sound_facets_are_taken(value):
-    """A refused event is lost to every reader; a facet is the pipeline's to judge."""
+def test_unusual_but_valid_facets_are_accepted(value):
+    """Leave facets to the pipeline, as a rejected event is lost to every reader."""
     raw = with_facet(value)
 
     assert parse(raw, LIMITS) == Event("run", raw, 0)
@@ -192,25 +192,25 @@ def test_odd_but_sound_facets_are_taken(value):
 @pytest.mark.parametrize("depth", [65, 900, 5_000, 100_000])
 @pytest.mark.parametrize("closed", [True, False])
 def test_nesting_is_bounded_before_a_recursive_parser_sees_it(opening, depth, closed):
-    """Depth is a bound on every position, whether or not the text is complete."""
+    """Bound the depth at every position, also of an incomplete text."""
     closing = "]" if opening == "[" else "}"
     raw = with_facet(opening * depth + "1" + closing * depth * closed)
 
-    assert _refusal(raw).reason == "too_deep"
+    assert _rejection(raw).reason == "too_deep"
 
 
-def test_nesting_up_to_the_bound_and_brackets_in_text_are_taken():
-    """Four levels are the event's own; a bracket in a string is no level."""
+def test_nesting_up_to_the_bound_and_brackets_in_text_are_accepted():
+    """Count four levels of the event itself, and no bracket in a string."""
     raw = with_facet("[" * 61 + '"' + "[{" * 500 + '\\"[\\\\"' + "]" * 61)
 
     assert parse(raw, LIMITS).kind == "run"
 
 
 def test_the_depth_check_is_linear_for_a_string_without_an_end():
-    """Each escaped quote was once tried as an opening one: 32 kB took 5 s, 1 MiB an hour."""
+    """Check 1 MiB of escaped quotes at once; a quadratic check took an hour."""
     raw = b"[" * 10 + b"{" * 60 + b'"' + b'\\"' * 500_000
 
-    assert _refusal(raw).reason == "too_deep"
+    assert _rejection(raw).reason == "too_deep"
 
 
 @pytest.mark.parametrize(
@@ -228,8 +228,8 @@ def test_the_depth_check_is_linear_for_a_string_without_an_end():
         ('{"a" :' + "9" * 4_300 + "}", 0),
     ],
 )
-def test_repeated_keys_are_taken_and_counted(value, repeats):
-    """A real producer sends them; the count must not depend on how the colons are set."""
+def test_repeated_keys_are_accepted_and_counted(value, repeats):
+    """Count the keys of a real producer, with any spaces around the colons."""
     assert parse(with_facet(value), LIMITS).duplicate_keys == repeats
 
 
@@ -237,11 +237,11 @@ _text = st.text(st.characters(exclude_categories=()), max_size=40)
 
 
 @given(name=_text, escaped=st.booleans())
-def test_any_text_as_a_name_is_taken_or_refused_and_reads_back_equal(name, escaped):
-    """No name is silently changed, and none breaks the parser (P5)."""
+def test_any_name_is_accepted_or_rejected_and_reads_back_equal(name, escaped):
+    """Change no name silently, and fail at none (P5)."""
     event = run_event(job={"namespace": "shop", "name": name})
     raw = json.dumps(event, ensure_ascii=escaped).encode("utf-8", "surrogatepass")
-    judged = _judged(raw)
+    judged = _parse_or_error(raw)
 
     if isinstance(judged, Event):
         assert json.loads(judged.body)["job"]["name"] == name
@@ -260,10 +260,10 @@ _json = st.recursive(
 
 
 @given(facet=_json)
-def test_any_json_as_a_facet_is_taken_or_refused_and_nothing_else(facet):
-    """Whatever a facet holds, there is an answer: an event or an `InvalidEventError`."""
+def test_any_json_as_a_facet_is_accepted_or_rejected(facet):
+    """Return an event or an `InvalidEventError` for any facet."""
     raw = body(run_event(run={"runId": run_event()["run"]["runId"], "facets": {"x": facet}}))
-    judged = _judged(raw)
+    judged = _parse_or_error(raw)
 
     if isinstance(judged, Event):
         assert judged == Event("run", raw, 0)
@@ -272,9 +272,9 @@ def test_any_json_as_a_facet_is_taken_or_refused_and_nothing_else(facet):
 
 
 @given(st.binary(max_size=200), st.integers(0, 300))
-def test_any_bytes_are_an_event_or_refused(noise, at):
-    """Noise anywhere in an event ends in an answer, never in another exception."""
+def test_any_bytes_are_an_event_or_rejected(noise, at):
+    """Raise no other exception for noise anywhere in an event."""
     raw = body(run_event())
-    judged = _judged(raw[:at] + noise + raw[at:])
+    judged = _parse_or_error(raw[:at] + noise + raw[at:])
 
     assert isinstance(judged, Event) or judged.path is not None

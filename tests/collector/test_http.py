@@ -1,4 +1,4 @@
-"""The collector's answers, from a real process over a real socket."""
+"""Answers of the collector, from a real process over a real socket."""
 
 import gzip
 import json
@@ -15,7 +15,7 @@ BATCH = "/api/v1/lineage/batch"
 _TEN_MEGABYTES = 10 << 20
 
 
-def _stored(collector, raw):
+def _stored_rows(collector, raw):
     rows = collector.rows("SELECT CAST(body AS BLOB), origin, kind FROM event ORDER BY seq")
     return [(origin, kind) for kept, origin, kind in rows if kept == raw]
 
@@ -27,23 +27,23 @@ def _counter(collector, line):
 
 
 def test_an_acknowledged_event_is_stored_and_its_repeat_is_the_same_row(collector):
-    """Both are 201: the sender of a repeat has nothing to do any more either."""
+    """Answer 201 to both, as the sender of a repeat is done too."""
     raw = new_body()
 
     answers = [collector.post(raw).status_code for _ in range(2)]
 
     assert answers == [201, 201]
-    assert _stored(collector, raw) == [("http", "run")]
+    assert _stored_rows(collector, raw) == [("http", "run")]
 
 
 def test_gzip_is_stored_inflated(collector):
-    """Readers find JSON, however it came; and the same event in plain is its repeat."""
+    """Store JSON however it came, and treat the same event in plain as its repeat."""
     raw = new_body()
 
     packed = collector.post(gzip.compress(raw), content_encoding="gzip")
 
     assert (packed.status_code, collector.post(raw).status_code) == (201, 201)
-    assert _stored(collector, raw) == [("http", "run")]
+    assert _stored_rows(collector, raw) == [("http", "run")]
 
 
 @pytest.mark.parametrize(
@@ -60,15 +60,15 @@ def test_gzip_is_stored_inflated(collector):
     ],
     ids=["explodes", "cut", "more behind it", "twice", "deflate", "brotli", "plain", "not named"],
 )
-def test_an_encoding_that_lies_or_explodes_is_refused(collector, packed, encoding, status, error):
-    """10 MiB is the bound on what is inflated; one gzip, whole, and nothing else, is inflated."""
+def test_an_invalid_or_oversized_encoding_is_rejected(collector, packed, encoding, status, error):
+    """Inflate one complete gzip up to 10 MiB, and nothing else."""
     answer = collector.post(packed, content_encoding=encoding)
 
     assert (answer.status_code, answer.json()["error"]) == (status, error)
 
 
-def test_a_refused_event_is_kept_with_its_reason_and_path(collector):
-    """Its sender may be a listener that nobody reads the log of."""
+def test_a_rejected_event_is_stored_with_its_reason_and_path(collector):
+    """Store it, as nobody may read the log of its sender."""
     raw = body(run_event(run={"runId": "nightly-42"}))
 
     answer = collector.post(raw)
@@ -80,8 +80,8 @@ def test_a_refused_event_is_kept_with_its_reason_and_path(collector):
     assert kept in collector.rows("SELECT body, reason, path, detail FROM rejected")
 
 
-def test_what_a_history_load_had_refused_is_told_apart(collector):
-    """It is counted apart: a backfill of broken lines is no error of now."""
+def test_rejected_events_of_a_history_load_are_counted_apart(collector):
+    """Store the origin, as a backfill of broken lines is no current error."""
     raw = body(run_event(run={"runId": "nightly-43"}))
 
     collector.post_as_reader(raw, lineward_origin="history")
@@ -89,14 +89,14 @@ def test_what_a_history_load_had_refused_is_told_apart(collector):
     assert (raw, "history") in collector.rows("SELECT body, origin FROM rejected")
 
 
-def test_each_kind_of_event_is_told_apart(collector):
-    """Dataset and job events teach without a run."""
+def test_each_kind_of_event_is_stored_as_such(collector):
+    """Accept dataset and job events, which have no run."""
     sent = {"run": new_body(), "job": body(job_event()), "dataset": body(dataset_event())}
 
     answers = {kind: collector.post(raw).status_code for kind, raw in sent.items()}
 
     assert answers == dict.fromkeys(sent, 201)
-    assert {kind: _stored(collector, raw) for kind, raw in sent.items()} == {
+    assert {kind: _stored_rows(collector, raw) for kind, raw in sent.items()} == {
         kind: [("http", kind)] for kind in sent
     }
 
@@ -111,8 +111,8 @@ def test_each_kind_of_event_is_told_apart(collector):
         ("POST", "/api/v1/lineages", 404, "/api/v1/lineage"),
     ],
 )
-def test_a_wrong_address_is_told_the_right_one(collector, method, path, status, allowed):
-    """The most frequent mistake in a listener's settings answers itself."""
+def test_an_answer_to_a_wrong_address_has_the_right_one(collector, method, path, status, allowed):
+    """Name the address, as this is the most frequent mistake in a listener's settings."""
     answer = CLIENT.request(method, collector.url + path, content=b"{}")
 
     assert answer.status_code == status
@@ -122,17 +122,17 @@ def test_a_wrong_address_is_told_the_right_one(collector, method, path, status, 
 @pytest.mark.parametrize(
     "path", ["/api/v1/lineage/", "//api/v1/lineage", "/api//v1/lineage//", "/api/v1/lineage/batch/"]
 )
-def test_a_path_with_too_many_slashes_is_understood(collector, path):
+def test_a_path_with_too_many_slashes_is_accepted(collector, path):
     """Check that a client that joins its address and its path with two slashes loses nothing."""
     raw = new_body()
     sent = b"[" + raw + b"]" if "batch" in path else raw
 
     assert CLIENT.post(f"{collector.url}{path}", content=sent).is_success
-    assert _stored(collector, raw) == [("http", "run")]
+    assert _stored_rows(collector, raw) == [("http", "run")]
 
 
-def test_a_batch_that_is_good_has_nothing_to_say(collector):
-    """204, and one row an event, in their order."""
+def test_a_valid_batch_is_answered_without_a_body(collector):
+    """Answer 204, and store one row for each event, in order."""
     sent = [json.loads(new_body()) for _ in range(3)]
 
     answer = collector.post(body(sent), BATCH)
@@ -158,7 +158,7 @@ def test_a_batch_that_is_good_has_nothing_to_say(collector):
     ids=["surrogate", "two", "NaN", "line break", "escape", "deep", "empty", "latin", "long"],
 )
 def test_an_event_of_a_batch_that_is_no_json_does_not_reject_its_neighbours(collector, odd):
-    """It is kept with its reason, as an event that is sent alone is."""
+    """Store it with its reason, like an event that is sent alone."""
     good = [new_body() for _ in range(2)]
 
     answer = collector.post(b"[" + good[0] + b", " + odd + b"," + good[1] + b"]", BATCH)
@@ -166,14 +166,14 @@ def test_an_event_of_a_batch_that_is_no_json_does_not_reject_its_neighbours(coll
     text = answer.json()
     assert (answer.status_code, text["status"]) == (200, "partial_success")
     assert [one["index"] for one in text["failed_events"]] == [1]
-    assert [_stored(collector, one) for one in good] == [[("http", "run")]] * 2
+    assert [_stored_rows(collector, one) for one in good] == [[("http", "run")]] * 2
     head = (odd[: Limits().max_rejected_bytes],)
     assert head in collector.rows("SELECT body FROM rejected")
 
 
 @pytest.mark.parametrize("cut", [b'[{"a": 1}, {"b', b'{"a": 1}', b"[1] x"])
-def test_a_batch_that_is_no_array_is_kept_with_its_reason(collector, cut):
-    """Nobody reads the log of its sender."""
+def test_a_batch_that_is_no_array_is_stored_with_its_reason(collector, cut):
+    """Store it, as nobody may read the log of its sender."""
     answer = collector.post(cut, BATCH)
 
     assert (answer.status_code, answer.json()["path"]) == (400, "$")
@@ -181,7 +181,7 @@ def test_a_batch_that_is_no_array_is_kept_with_its_reason(collector, cut):
 
 
 def test_a_bad_event_of_a_batch_does_not_reject_its_neighbours(collector):
-    """The answer names which, why, and that sending it again is no use."""
+    """Name the event and the reason, and mark it as not retriable."""
     good = [json.loads(new_body()) for _ in range(2)]
 
     answer = collector.post(body([good[0], run_event(run={}), good[1], 7]), BATCH)
@@ -210,32 +210,32 @@ def test_a_bad_event_of_a_batch_does_not_reject_its_neighbours(collector):
 
 
 @pytest.mark.parametrize("raw", [b"", b"{}", b"[", b"[{]", b"null", b"[" * 100_000])
-def test_what_is_no_batch_is_a_400(collector, raw):
-    """Nothing of a text that is no array of JSON values is taken."""
+def test_an_invalid_batch_is_a_400(collector, raw):
+    """Store no part of a text that is no array of JSON values."""
     answer = collector.post(raw, BATCH)
 
     assert (answer.status_code, answer.json()["path"]) == (400, "$")
 
 
 def test_an_empty_batch_is_fine(collector):
-    """There was nothing to do, and it is done."""
+    """Answer 204."""
     assert collector.post(b"[]", BATCH).status_code == 204
 
 
 @pytest.mark.parametrize("origin", ["history", "marquez", "marquez-history"])
-def test_where_it_came_from_is_marked(collector, origin):
-    """History teaches and never counts; what was pulled from a Marquez is never sent to it."""
+def test_the_origin_is_stored(collector, origin):
+    """Mark history, which counts in no SLI, and events of Marquez, which are not sent back."""
     raw = new_body()
 
     answer = collector.post_as_reader(b"[" + raw + b"]", BATCH, lineward_origin=origin)
 
     assert answer.status_code == 204
-    assert _stored(collector, raw) == [(origin, "run")]
+    assert _stored_rows(collector, raw) == [(origin, "run")]
     assert collector.post_as_reader(new_body(), lineward_origin="me").status_code == 400
 
 
 def test_a_large_batch_is_taken_whole(collector):
-    """The bound on a batch is the bound on what is inflated, not that on one event."""
+    """Bound a batch by its inflated size, and not by the bound on one event."""
     sent = [json.loads(new_body()) for _ in range(4_000)]
     raw = body(sent)
     assert len(raw) > 1 << 20
@@ -250,8 +250,8 @@ def test_a_large_batch_is_taken_whole(collector):
     assert collector.rows(found) == [(1,)]
 
 
-def test_it_says_that_it_lives_and_is_ready(collector):
-    """`readyz` makes a commit; `livez` asks nothing of the disk."""
+def test_livez_and_readyz_answer(collector):
+    """Commit for `readyz`, and use no disk for `livez`."""
     answers = [CLIENT.get(f"{collector.url}/{name}") for name in ("livez", "readyz")]
 
     assert [(answer.status_code, answer.text) for answer in answers] == [
@@ -260,8 +260,8 @@ def test_it_says_that_it_lives_and_is_ready(collector):
     ]
 
 
-def test_it_counts_what_it_took_repeated_and_refused(collector):
-    """An operator sees a producer that repeats, or sends nonsense, without reading a log."""
+def test_accepted_repeated_and_rejected_events_are_counted(collector):
+    """Show producers that repeat events or send invalid ones."""
     names = [
         'lineage_collector_events_total{outcome="stored"}',
         'lineage_collector_events_total{outcome="duplicate"}',
@@ -284,7 +284,7 @@ def test_it_counts_what_it_took_repeated_and_refused(collector):
 
 
 def test_only_the_bearer_of_the_token_may_send(start, tmp_path):
-    """A newline at the end of the file is none of the token's; health needs no token."""
+    """Ignore the newline at the end of the file, and need no token for health checks."""
     secret = tmp_path / "token"
     secret.write_text("s3cret-x\n")
     collector = start(token_file=secret).ready()

@@ -1,4 +1,4 @@
-"""How the collector starts, refuses to start, stops, and survives its worker."""
+"""Start, failed start, stop and restart of the collector."""
 
 import os
 import signal
@@ -15,8 +15,8 @@ from tests.collector.running import ROOT, read_to_end
 from tests.service.waiting import is_running, until
 
 
-def test_a_stop_finishes_what_is_in_flight(start):
-    """Who was heard before the stop gets an answer, and it is 201; then the exit status is 0."""
+def test_a_stop_finishes_requests_in_flight(start):
+    """Answer 201 to requests from before the stop, and exit with 0."""
     collector = start().ready()
     raw = new_body()
     head = b"POST /api/v1/lineage HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(
@@ -24,7 +24,7 @@ def test_a_stop_finishes_what_is_in_flight(start):
     )
     with socket.create_connection(("127.0.0.1", collector.port), timeout=30) as connection:
         connection.sendall(head + raw[:50])
-        collector.post(new_body())  # served after the half, so that the half has been heard
+        collector.post(new_body())  # served after the half, so that the half has been received
         collector.process.send_signal(signal.SIGTERM)
         connection.sendall(raw[50:])
         answer = read_to_end(connection)
@@ -36,7 +36,7 @@ def test_a_stop_finishes_what_is_in_flight(start):
 
 
 def test_a_stop_under_load_loses_no_answered_event(start):
-    """Ten senders post until the collector is gone: what was answered is stored."""
+    """Store every answered event of ten senders that post until the collector is gone."""
     collector = start().ready()
     acked: list[bytes] = []
     gone = threading.Event()
@@ -65,7 +65,7 @@ def test_a_stop_under_load_loses_no_answered_event(start):
 
 
 def test_a_stop_does_not_wait_for_an_idle_connection(start):
-    """A keep-alive of ten seconds is no reason to hang."""
+    """Exit at once, without the ten seconds of a keep-alive."""
     collector = start().ready()
     with socket.create_connection(("127.0.0.1", collector.port)) as connection:
         connection.sendall(b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -115,7 +115,7 @@ def test_spark_s_listener_takes_a_new_connection_for_each_event(start, body, sta
 
 
 def test_the_worker_ends_when_its_parent_was_killed(start):
-    """Nobody would hold the port for it, and a second collector could not start."""
+    """Free the port, so that a second collector can start."""
     collector = start().ready()
     worker = collector.worker()
 
@@ -128,7 +128,7 @@ def test_the_worker_ends_when_its_parent_was_killed(start):
 
 
 def test_a_sender_between_two_workers_waits_and_is_served(start):
-    """The socket outlives the worker: a connection is taken, and answered by the next one."""
+    """Accept the connection on the socket, which outlives the worker, and answer it later."""
     collector = start().ready()
     worker = collector.worker()
 
@@ -140,8 +140,8 @@ def test_a_sender_between_two_workers_waits_and_is_served(start):
     assert collector.worker() not in {0, worker}
 
 
-def test_a_spool_that_does_not_open_is_a_503_until_it_does(start, tmp_path):
-    """The port is open and says so; nothing is acknowledged, and nobody has to restart it."""
+def test_a_spool_that_does_not_open_is_a_503(start, tmp_path):
+    """Open the port, acknowledge nothing, and recover without a restart."""
     (tmp_path / "data" / "spool.db").mkdir(parents=True)
     collector = start()
 
@@ -153,15 +153,15 @@ def test_a_spool_that_does_not_open_is_a_503_until_it_does(start, tmp_path):
 
 
 def _sentence(collector):
-    """What it said, where that was one line."""
+    """Return exit status and log of a collector that logs one line."""
     status = collector.process.wait(30)
     lines = collector.log().splitlines()
     assert len(lines) == 1, lines
     return status, lines[0]
 
 
-def test_a_port_that_is_taken_ends_it_with_one_sentence(start):
-    """Status 2, which means: do not try again before someone has changed something."""
+def test_a_port_in_use_ends_it_with_one_sentence(start):
+    """Exit with 2, which means that a restart does not help."""
     with socket.create_server(("127.0.0.1", 0)) as other:
         collector = start(port=other.getsockname()[1])
         status, text = _sentence(collector)
@@ -185,7 +185,7 @@ def test_a_port_that_is_taken_ends_it_with_one_sentence(start):
     ],
 )
 def test_a_wrong_setting_ends_it_with_one_sentence(start, settings, words):
-    """It names the variable; a default in its place would be a bound that nobody set."""
+    """Name the variable, instead of using a default as a bound."""
     status, text = _sentence(start(**({"port": 1} | settings)))
 
     assert status == 2
@@ -193,7 +193,7 @@ def test_a_wrong_setting_ends_it_with_one_sentence(start, settings, words):
 
 
 def test_it_starts_without_spark_or_a_catalog():
-    """Up in a moment: what takes seconds to import is imported by other roles, or later."""
+    """Start quickly, without imports that take seconds."""
     code = "import sys, collector.__main__, collector.worker; print(*sys.modules)"
 
     loaded = subprocess.check_output([sys.executable, "-c", code], cwd=ROOT, text=True).split()

@@ -1,4 +1,4 @@
-"""An offset in a JSON text becomes the path that a person can look up."""
+"""Path of an offset in a JSON text."""
 
 import json
 
@@ -22,7 +22,7 @@ TEXT = b'{"a": {"b": [1, {"c,]": "x}\\"y"}, 3]}, "d": 4}'
     ],
 )
 def test_the_path_leads_to_the_value_that_holds_the_offset(mark, path):
-    """Brackets, colons and commas inside strings are text."""
+    """Treat brackets, colons and commas inside strings as text."""
     assert path_at(TEXT, TEXT.index(mark)) == path
 
 
@@ -31,7 +31,7 @@ def test_the_path_leads_to_the_value_that_holds_the_offset(mark, path):
     [(b"", "$"), (b'{"a": [1, ', "$.a[1]"), (b"]}", "$"), (b'{"a', "$"), (b'{"a": "x\\"', "$.a")],
 )
 def test_malformed_text_has_a_path_too(text, path):
-    """Where the text ends, or closes what it never opened, the path is what was open."""
+    """Return what was open where the text ends or closes too much."""
     assert path_at(text, len(text) + 5) == path
 
 
@@ -41,7 +41,7 @@ _steps = st.lists(_keys | st.integers(0, 3), max_size=6)
 
 @given(_steps)
 def test_every_path_is_found_again(steps):
-    """A text built around a path, with the mark at its end, gives the path back."""
+    """Build a text around a path, and get the path of the mark at its end."""
     value, path = "@", ""
     for step in reversed(steps):
         value = {"z": 0, step: value} if isinstance(step, str) else [0] * step + [value]
@@ -53,5 +53,5 @@ def test_every_path_is_found_again(steps):
 
 @given(st.binary(max_size=200), st.integers(0, 250))
 def test_any_bytes_have_a_path(text, offset):
-    """The slow path of a refusal must not fail itself."""
+    """Return a path for any bytes, as the code runs for each rejection."""
     assert path_at(text, offset).startswith("$")

@@ -1,4 +1,4 @@
-"""What was refused is posted again: taken, it is kept as refused no more, by the same commit."""
+"""Rejected events that are posted again: one commit stores the event and removes the rejection."""
 
 import sqlite3
 from contextlib import closing
@@ -10,7 +10,7 @@ from tests.collector import bodies
 from tests.collector.running import Collector
 
 
-def _rejected(collector: Collector) -> list[tuple[int, bytes]]:
+def _rejected_rows(collector: Collector) -> list[tuple[int, bytes]]:
     return collector.rows("SELECT id, body FROM rejected ORDER BY id")
 
 
@@ -20,8 +20,8 @@ def _rows(collector: Collector, body: bytes) -> list[str]:
 
 
 @pytest.fixture
-def refused(start):
-    """A collector that has refused a name as too long, and takes such names now."""
+def rejected_event(start):
+    """Start a collector that rejected a long name, and accepts such names now."""
     collector = start(max_name_bytes=256).ready()
     body = bodies.body(bodies.run_event(job={"namespace": "shop", "name": "n" * 300}))
     assert collector.post(body).status_code == 400
@@ -29,43 +29,43 @@ def refused(start):
     return start(max_name_bytes=2_048, port=collector.port).ready(), body
 
 
-def test_what_is_taken_now_is_an_event_and_refused_no_more(refused):
-    """With the origin that it had: an event of HTTP is one."""
-    collector, body = refused
-    ((number, _),) = _rejected(collector)
+def test_an_accepted_event_is_no_longer_rejected(rejected_event):
+    """Store it with its earlier origin."""
+    collector, body = rejected_event
+    ((number, _),) = _rejected_rows(collector)
 
     answer = collector.post_as_reader(body, lineward_requeued=str(number), lineward_origin="http")
 
     assert answer.status_code == 201
-    assert _rejected(collector) == []
+    assert _rejected_rows(collector) == []
     assert _rows(collector, body) == ["http"]
 
 
-def test_what_is_refused_again_stays_as_it_is_and_is_there_once(start):
-    """Neither lost, nor kept and counted a second time."""
+def test_an_event_that_is_rejected_again_is_stored_once(start):
+    """Keep the row, and count it once."""
     collector = start().ready()
     body = bodies.body(bodies.run_event(run=None))
     collector.post(body)
-    before = _rejected(collector)
+    before = _rejected_rows(collector)
 
     answer = collector.post_as_reader(body, lineward_requeued=str(before[0][0]))
 
     assert (answer.status_code, answer.json()["path"]) == (400, "$.run")
-    assert _rejected(collector) == before
+    assert _rejected_rows(collector) == before
 
 
-def test_a_number_alone_strikes_nothing_off(refused):
-    """Another event under that number is taken, and what was refused stays."""
-    collector, body = refused
-    ((number, _),) = _rejected(collector)
+def test_a_number_alone_removes_no_rejection(rejected_event):
+    """Store another event with that number, and keep the rejected one."""
+    collector, body = rejected_event
+    ((number, _),) = _rejected_rows(collector)
     other = bodies.new_body()
 
     assert collector.post_as_reader(other, lineward_requeued=str(number)).status_code == 201
-    assert _rejected(collector) == [(number, body)]
+    assert _rejected_rows(collector) == [(number, body)]
 
 
-def test_without_the_body_in_its_condition_it_would():
-    """The mutant, in the spool itself."""
+def test_without_the_body_in_the_condition_a_number_removes_it():
+    """Mutant: remove the body from the statement."""
     statement = spool_module.STRIKE_REJECTED
     assert "body" in statement
     with closing(sqlite3.connect(":memory:")) as spool:
@@ -80,8 +80,8 @@ def test_without_the_body_in_its_condition_it_would():
 
 
 @pytest.mark.parametrize("number", ["", "x", "-1", "1.0", "9" * 19])
-def test_what_is_no_number_is_a_400(start, number):
-    """Said in words, and nothing is stored."""
+def test_an_invalid_number_is_a_400(start, number):
+    """Name the header, and store nothing."""
     collector = start().ready()
     body = bodies.new_body()
 

@@ -1,4 +1,4 @@
-"""What real producers sent is taken; what is refused is named here, with the reason."""
+"""Events of real producers: accepted, but for named exceptions with their reason."""
 
 import json
 import re
@@ -37,8 +37,8 @@ def _bodies(file: Path) -> list[bytes]:
 def _outcome(body: bytes) -> str:
     try:
         return parse(body, Limits()).kind
-    except InvalidEventError as refusal:
-        return refusal.detail
+    except InvalidEventError as rejection:
+        return rejection.detail
 
 
 def _outcomes(folder: Path) -> dict[str, list[str]]:
@@ -49,8 +49,8 @@ def _outcomes(folder: Path) -> dict[str, list[str]]:
     }
 
 
-def test_every_event_of_the_spark_listener_is_taken(shared):
-    """Ten applications, recorded as the listener of this Spark sent them."""
+def test_every_event_of_the_spark_listener_is_accepted(shared):
+    """Accept the recorded events of ten applications."""
     outcomes = _outcomes(shared / "events" / "spark-4.3-listener")
 
     kinds = Counter(kind for file in outcomes.values() for kind in file)
@@ -60,8 +60,8 @@ def test_every_event_of_the_spark_listener_is_taken(shared):
     assert kinds["run"] > 150
 
 
-def test_events_of_other_producers_are_taken_or_refused_for_this_reason(shared):
-    """Airflow, Spark on other platforms, Marquez's examples: each exception stands here."""
+def test_events_of_other_producers_are_accepted_but_for_named_ones(shared):
+    """List each exception of Airflow, Spark on other platforms, and Marquez's examples."""
     outcomes = _outcomes(shared / "events" / "open")
 
     rejected = {
@@ -110,15 +110,15 @@ _APPLES = (
         ("event_job_event.json", "job"),
     ],
 )
-def test_odd_events_that_can_be_used_are_taken(shared, file, kind):
-    """A refused event is lost to every reader."""
+def test_unusual_but_usable_events_are_accepted(shared, file, kind):
+    """Accept them, as a rejected event is lost to every reader."""
     folder = shared / "events" / "open" / "edge-cases" / "marquez_open_lineage"
 
     assert _outcome((folder / file).read_bytes()) == kind
 
 
-def test_templates_of_expected_events_are_refused_for_what_they_lack(shared):
-    """A placeholder is no value, and a template that leaves a required field open is no event."""
+def test_templates_of_expected_events_are_rejected_for_missing_fields(shared):
+    """Reject placeholders, and templates without a required field."""
     outcomes = _outcomes(shared / "events" / "open" / _TEMPLATES)
     details = [detail for file in outcomes.values() for detail in file]
 

@@ -1,4 +1,4 @@
-"""Check the path from a spool to Kafka: acknowledged first, then passed, and nothing is lost."""
+"""Path from a spool to Kafka: the position follows acknowledgements, and nothing is lost."""
 
 import hashlib
 import os
@@ -112,7 +112,7 @@ def test_the_position_moves_only_behind_what_kafka_acknowledged(shipper, topic, 
     assert {one.window for one in topic.records() if one.seq in {5, 6}} == {"4-0"}
 
 
-def test_a_shipper_that_is_killed_goes_on_at_its_position(shipper, topic):
+def test_a_killed_shipper_continues_at_its_position(shipper, topic):
     """Send nothing again that was acknowledged."""
     shipper().step()
     ship(shipper())
@@ -120,7 +120,7 @@ def test_a_shipper_that_is_killed_goes_on_at_its_position(shipper, topic):
     assert bodies(topic) == sorted(event(number) for number in range(EVENTS))
 
 
-def test_the_spool_keeps_what_was_not_shipped(shipper, tmp_path):
+def test_the_spool_keeps_events_that_were_not_shipped(shipper, tmp_path):
     """Ask the file, not a catalog, for which a collector would need a password."""
     place = Place(data_dir=tmp_path, log="kafka://a:9092/t", catalog_url="postgresql://nobody")
     before = read_cursors(place)
@@ -149,7 +149,7 @@ def test_rejected_bodies_gaps_and_heartbeats_travel_too(shipper, topic, spool):
 
 
 def test_rejected_bodies_of_another_spool_are_not_counted_again(shipper, topic, spool, tmp_path):
-    """Begin at the spool's end without a position, and where the spool was made anew."""
+    """Begin at the spool's end without a position, and where the spool was recreated."""
     rejected = "INSERT INTO rejected VALUES (?, 5, 'invalid', '$', 'no', X'00', 1, 'http')"
     spool.execute(rejected, (5_000,))
     ship(shipper())
@@ -208,8 +208,8 @@ def test_a_client_that_failed_for_good_ends_the_role(shipper, topic, tmp_path):
     assert read_position(tmp_path).seq == 0
 
 
-def test_a_spool_that_is_behind_the_position_is_waited_for(shipper, spool):
-    """Wait until the collector numbers it anew: its new events would be passed by."""
+def test_the_shipper_waits_for_a_spool_behind_its_position(shipper, spool):
+    """Wait until the collector numbers it again, as its new events would be skipped."""
     ship(shipper())
     spool.execute("DELETE FROM event")
     spool.execute("UPDATE sqlite_sequence SET seq = 2 WHERE name = 'event'")
@@ -217,7 +217,7 @@ def test_a_spool_that_is_behind_the_position_is_waited_for(shipper, spool):
     assert not shipper().is_ready()
 
 
-def test_a_collector_that_said_goodbye_reports_no_gap_at_its_return(shipper, topic, spool):
+def test_a_collector_with_a_goodbye_reports_no_gap_at_its_return(shipper, topic, spool):
     """Send neither its old heartbeat nor the gap that begins there: others listened."""
     one = shipper()
     ship(one)
@@ -276,7 +276,7 @@ def test_events_of_a_run_stay_together(kind, body, key):
         [("kind", b"other"), ("collector", b"c"), ("received_at", b"1")],
     ],
 )
-def test_a_record_of_somebody_else_is_no_event(headers):
+def test_a_record_of_another_producer_is_no_event(headers):
     """Count it as rejected; it ends no batch."""
     assert read_record(headers, b"{}").kind == "foreign"
 
@@ -301,7 +301,7 @@ def test_a_record_is_read_as_it_was_written():
     assert len(headers_of(least)) == 3
 
 
-def test_the_clients_promise_what_the_guarantees_rest_on(tmp_path):
+def test_the_clients_have_the_settings_of_the_guarantees(tmp_path):
     """Take TLS and SASL from the operator's file, and reject these settings in it."""
     file = tmp_path / "client.properties"
     file.write_text("security.protocol=SASL_SSL\n")
@@ -345,8 +345,8 @@ def test_a_forwarder_and_a_shipper_do_not_share_a_spool(monkeypatch):
         read()
 
 
-def test_a_shipper_that_is_stopped_ships_what_is_left_and_says_goodbye(shipper, topic):
-    """Say it once the collector beats no more: an event behind it would wait unseen."""
+def test_a_stopped_shipper_ships_the_rest_and_a_goodbye(shipper, topic):
+    """Send it once heartbeats have ended, as an event behind it would wait unseen."""
     stopping = threading.Event()
     stopping.set()
     Role(shipper()).run(stopping)
@@ -355,7 +355,7 @@ def test_a_shipper_that_is_stopped_ships_what_is_left_and_says_goodbye(shipper, 
     assert [one.kind for one in topic.records()].count("goodbye") == 1
 
 
-def test_a_shipper_that_is_stopped_beside_a_living_collector_says_no_goodbye(
+def test_a_shipper_stopped_beside_a_running_collector_sends_no_goodbye(
     shipper, topic, spool, at, monkeypatch
 ):
     """Leave the collector's silence a gap until the shipper is back."""
@@ -369,7 +369,7 @@ def test_a_shipper_that_is_stopped_beside_a_living_collector_says_no_goodbye(
     assert "goodbye" not in [one.kind for one in topic.records()]
 
 
-def test_it_answers_whether_it_ships_and_what_waits(shipper, tmp_path):
+def test_the_shipper_reports_its_state_and_waiting_events(shipper, tmp_path):
     """Measure when asked: an attempt waits for Kafka for half a minute."""
     one = shipper()
     metrics.measure(one.backlog, lambda: from_micros(60 * SECOND))
@@ -386,7 +386,7 @@ def test_it_answers_whether_it_ships_and_what_waits(shipper, tmp_path):
     assert "waiting_events NaN" in urlopen(f"http://127.0.0.1:{port}/metrics").read().decode()
 
 
-def test_a_spool_that_is_not_there_is_waited_for(tmp_path, topic, at):
+def test_the_shipper_waits_for_a_missing_spool(tmp_path, topic, at):
     """Wait for the collector, which makes it."""
     given = {"topic": "t", "collector": "c", "clock": lambda: at(12)}
     assert not Shipper(tmp_path, topic, **given).is_ready()

@@ -1,4 +1,4 @@
-"""What the spool takes, commits and says of itself."""
+"""Events, commits and reports of the spool."""
 
 import sqlite3
 import threading
@@ -13,7 +13,7 @@ from tests.service.waiting import until
 
 
 def test_a_repeat_is_one_row_and_the_first_one_stays(tmp_path, started, clock, outcomes):
-    """Senders repeat what was not answered in time; the same bytes are the same event."""
+    """Store the same bytes once, as senders repeat what was not answered in time."""
     spool = started()
     spool.submit(events(spool, b"a", b"b", b"a"))
     wait_for_groups(outcomes, 1)
@@ -28,10 +28,8 @@ def test_a_repeat_is_one_row_and_the_first_one_stays(tmp_path, started, clock, o
     assert outcomes.stored == 2
 
 
-def test_without_the_unique_hash_the_repeat_would_be_two_rows(
-    tmp_path, started, outcomes, monkeypatch
-):
-    """Mutant: shows that the test above can fail."""
+def test_without_the_unique_hash_a_repeat_is_two_rows(tmp_path, started, outcomes, monkeypatch):
+    """Mutant: remove the unique hash."""
     monkeypatch.setattr(
         spool_file, "SCHEMA", spool_file.SCHEMA.replace("BLOB NOT NULL UNIQUE", "BLOB NOT NULL")
     )
@@ -42,7 +40,7 @@ def test_without_the_unique_hash_the_repeat_would_be_two_rows(
     assert rows_of(tmp_path, "SELECT count(*) FROM event") == [(2,)]
 
 
-def test_all_that_waits_is_one_commit(started, outcomes, monkeypatch):
+def test_all_waiting_events_are_one_commit(started, outcomes, monkeypatch):
     """Group commit: an fsync is paid by a batch, not by an event."""
     spool = started()
     free = threading.Event()
@@ -66,7 +64,7 @@ def test_all_that_waits_is_one_commit(started, outcomes, monkeypatch):
 
 
 def test_each_commit_is_an_fsync(tmp_path):
-    """FULL is what makes an answer a promise: in a WAL, NORMAL syncs at no commit."""
+    """Set FULL, since NORMAL syncs at no commit of a WAL."""
     connection = open_spool(tmp_path / "spool.db", 1 << 30)
 
     assert connection.execute("PRAGMA synchronous").fetchone() == (2,)
@@ -74,8 +72,8 @@ def test_each_commit_is_an_fsync(tmp_path):
     connection.close()
 
 
-def test_the_heart_beats_without_any_event(tmp_path, started, clock):
-    """A reader can tell a quiet estate from a dead collector."""
+def test_heartbeats_continue_without_events(tmp_path, started, clock):
+    """Store a heartbeat each second, so that readers distinguish silence from a dead collector."""
     started()
     clock.forward(5)
     now = to_micros(clock())
@@ -84,8 +82,8 @@ def test_the_heart_beats_without_any_event(tmp_path, started, clock):
 
 
 @pytest.mark.parametrize(("away", "is_gap"), [(2.9, False), (3.1, True)])
-def test_time_without_a_collector_is_written_down_as_a_gap(tmp_path, started, clock, away, is_gap):
-    """What was sent meanwhile is missing, and nobody else could know."""
+def test_time_without_a_collector_is_stored_as_a_gap(tmp_path, started, clock, away, is_gap):
+    """Store it, as events of that time may be missing."""
     started().stop()
     clock.forward(away)
     started().stop()
@@ -95,7 +93,7 @@ def test_time_without_a_collector_is_written_down_as_a_gap(tmp_path, started, cl
 
 
 def test_a_failed_sync_ends_the_writer_and_no_one_waits_for_it(started, outcomes, monkeypatch):
-    """After EIO only a new process knows what is on disk; who comes later is not kept waiting."""
+    """End the writer, as only a new process knows what is on disk after EIO."""
     spool = started()
     error = sqlite3.OperationalError("disk I/O error")
     error.sqlite_errorname = "SQLITE_IOERR_FSYNC"
@@ -114,8 +112,8 @@ def test_a_failed_sync_ends_the_writer_and_no_one_waits_for_it(started, outcomes
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_a_writer_that_dies_of_anything_is_broken_too(tmp_path, started, outcomes, monkeypatch):
-    """No sender waits for a dead thread, and the next writer takes the same events."""
+def test_any_error_of_the_writer_breaks_the_spool(tmp_path, started, outcomes, monkeypatch):
+    """Answer waiting senders, and store the same events by the next writer."""
     spool = started()
 
     def die(_group):

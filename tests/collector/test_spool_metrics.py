@@ -1,4 +1,4 @@
-"""How full the spool is and what waits in it, as Prometheus hears of it."""
+"""Metrics of the spool: its size and its waiting events."""
 
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -12,34 +12,34 @@ BOUND = 2 << 20
 
 
 def _sender_headers(spool=None):
-    """Names and values of what a scrape is given."""
+    """Return names and values of a scrape."""
     room = SpoolRoom()
     room.spool = spool
     return {one.name: one.value for family in room.collect() for one in family.samples}
 
 
-def _told_of(spool, waiting):
+def _samples_after(spool, waiting):
     until(lambda: _sender_headers(spool).get("lineage_collector_spool_waiting_events") == waiting)
     return _sender_headers(spool)
 
 
-def test_what_waits_is_what_the_pipeline_has_not_passed(started, outcomes):
-    """However long it stays, and whether or not a Marquez has it: that has a gauge of its own."""
+def test_waiting_events_are_those_the_pipeline_has_not_passed(started, outcomes):
+    """Ignore how long they stay, and Marquez, which has its own gauge."""
     spool = started(Limits(max_spool_bytes=BOUND))
     spool.submit(events(spool, *(bytes([n]) * 50_000 for n in range(5))))
     wait_for_groups(outcomes, 1)
 
     spool.passed.through(1, needed=2)
-    answer = _told_of(spool, 3)
+    answer = _samples_after(spool, 3)
     assert answer["lineage_collector_spool_max_bytes"] == BOUND
     assert 5 * 50_000 < answer["lineage_collector_spool_bytes"] < BOUND
 
     spool.passed.through(5)
-    assert _told_of(spool, 0)["lineage_collector_spool_bytes"] > 5 * 50_000
+    assert _samples_after(spool, 0)["lineage_collector_spool_bytes"] > 5 * 50_000
 
 
-def test_room_that_is_free_again_is_not_held(started, outcomes, clock):
-    """The file does not shrink; the bound is of what it holds."""
+def test_free_pages_are_not_counted(started, outcomes, clock):
+    """Count the contents, as the file does not shrink."""
     spool = started(Limits(max_spool_bytes=BOUND, keep_seconds=60))
     spool.submit(events(spool, *(bytes([n]) * 50_000 for n in range(5))))
     wait_for_groups(outcomes, 1)
@@ -49,8 +49,8 @@ def test_room_that_is_free_again_is_not_held(started, outcomes, clock):
     until(lambda: _sender_headers(spool).get("lineage_collector_spool_bytes", BOUND) < 50_000)
 
 
-def test_what_is_not_known_has_no_series(started, outcomes):
-    """A worker that has just begun knows no reader's place: 0 would say that nothing waits."""
+def test_unknown_values_have_no_series(started, outcomes):
+    """Show no waiting events before the readers' positions are known, instead of 0."""
     assert _sender_headers() == {}
 
     spool = started()
@@ -61,13 +61,13 @@ def test_what_is_not_known_has_no_series(started, outcomes):
     assert "lineage_collector_spool_waiting_events" not in _sender_headers(spool)
 
 
-def test_a_running_collector_tells_how_full_its_spool_is(collector):
-    """Of the file that it opened; before that it tells nothing."""
+def test_a_running_collector_shows_the_size_of_its_spool(collector):
+    """Show it once the file is open."""
 
-    def told():
+    def samples():
         text = CLIENT.get(f"{collector.url}/metrics").text
         found = [one for family in text_string_to_metric_families(text) for one in family.samples]
         return {one.name: one.value for one in found}
 
-    until(lambda: "lineage_collector_spool_max_bytes" in told())
-    assert told()["lineage_collector_spool_max_bytes"] == Limits().max_spool_bytes
+    until(lambda: "lineage_collector_spool_max_bytes" in samples())
+    assert samples()["lineage_collector_spool_max_bytes"] == Limits().max_spool_bytes

@@ -1,4 +1,4 @@
-"""What the spool lets go, and what it does when it is full."""
+"""Deletion from the spool, and a full spool."""
 
 import resource
 import sqlite3
@@ -17,10 +17,8 @@ from tests.collector.spools import OLD, events, rows_of, wait_for_groups
 from tests.service.waiting import until
 
 
-def test_a_full_spool_refuses_and_takes_again_once_its_readers_have_read(
-    tmp_path, started, clock, outcomes
-):
-    """Bounded in bytes: SQLITE_FULL, nothing half-written, and no new process is needed."""
+def test_a_full_spool_rejects_events_until_its_readers_advance(tmp_path, started, clock, outcomes):
+    """Return SQLITE_FULL, store nothing partly, and continue without a new process."""
     spool = started(Limits(keep_seconds=60, max_spool_bytes=2 << 20))
     sent = 0
     while not outcomes.errors:
@@ -41,8 +39,8 @@ def test_a_full_spool_refuses_and_takes_again_once_its_readers_have_read(
     until(lambda: outcomes.stored == stored + 1)
 
 
-def test_a_quota_that_is_used_up_breaks_no_spool(tmp_path, started, outcomes, monkeypatch):
-    """SQLite calls it an I/O error; the same connection takes events once there is room."""
+def test_a_used_quota_breaks_no_spool(tmp_path, started, outcomes, monkeypatch):
+    """Store events on the same connection once there is room, after an I/O error of SQLite."""
     spool = started()
     spool.submit(events(spool, b"1"))
     wait_for_groups(outcomes, 1)
@@ -64,8 +62,8 @@ def test_a_quota_that_is_used_up_breaks_no_spool(tmp_path, started, outcomes, mo
     assert rows_of(tmp_path, "SELECT body FROM event") == [(b"1",), (b"3",)]
 
 
-def test_a_full_spool_keeps_no_event_that_all_have_read(tmp_path, started, outcomes):
-    """At 1,000 events a second the keep time of an hour is more than the bound holds."""
+def test_a_full_spool_deletes_events_that_all_have_read(tmp_path, started, outcomes):
+    """Delete events younger than the keep time, as an hour may be more than the bound."""
     spool = started(Limits(keep_seconds=3_600, max_spool_bytes=2 << 20))
     for number in range(40):
         bodies = [number.to_bytes(2, "big") * 15_000 + bytes([n]) for n in range(4)]
@@ -79,8 +77,8 @@ def test_a_full_spool_keeps_no_event_that_all_have_read(tmp_path, started, outco
     assert outcomes.stored == 160
 
 
-def test_looking_for_what_may_go_costs_the_same_however_much_stays(tmp_path, clock, outcomes):
-    """It once read every row that was too young to go, each second: up to 10 GiB."""
+def test_the_search_for_old_events_has_a_constant_cost(tmp_path, clock, outcomes):
+    """Read no row that stays; up to 10 GiB were read each second before."""
     spool = Spool(tmp_path / "spool.db", OLD, clock, outcomes)
     spool._store(  # noqa: SLF001 - as the writer does, without its thread
         [events(spool, *(str(number).encode() for number in range(5_000)))]
@@ -95,8 +93,8 @@ def test_looking_for_what_may_go_costs_the_same_however_much_stays(tmp_path, clo
     assert 0 < len(steps) < 200
 
 
-def test_only_what_every_reader_has_passed_and_is_old_goes(tmp_path, started, clock, outcomes):
-    """Either alone is not enough: a reader may be behind, or want to read again."""
+def test_only_old_events_that_all_readers_passed_are_deleted(tmp_path, started, clock, outcomes):
+    """Keep events of which one is true, as a reader may be behind or read again."""
     spool = started()
     spool.submit(events(spool, b"1", b"2", b"3"))
     wait_for_groups(outcomes, 1)
@@ -112,7 +110,7 @@ def test_only_what_every_reader_has_passed_and_is_old_goes(tmp_path, started, cl
 
 @pytest.mark.parametrize("jump", [60, 30 * 86_400, 3_650 * 86_400, -3_600, -86_400])
 def test_a_clock_that_jumps_does_not_stop_the_deletion(tmp_path, started, clock, outcomes, jump):
-    """Events received under a wrong clock once blocked every event behind them."""
+    """Delete events behind those that were received under a wrong clock."""
     spool = started()
     clock.forward(jump)
     spool.submit(events(spool, b"1", b"2", b"3"))
@@ -129,8 +127,8 @@ def test_a_clock_that_jumps_does_not_stop_the_deletion(tmp_path, started, clock,
 
 
 @pytest.mark.parametrize("jump", [240, 30 * 86_400, -3_600])
-def test_a_full_spool_is_emptied_whatever_the_clock_says(tmp_path, started, clock, outcomes, jump):
-    """Under pressure only the readers decide."""
+def test_a_full_spool_is_emptied_at_any_clock(tmp_path, started, clock, outcomes, jump):
+    """Delete by the readers' positions only."""
     spool = started(Limits(keep_seconds=3_600, max_spool_bytes=2 << 20))
     clock.forward(jump)
     taken = _full_of(spool, outcomes)
@@ -141,8 +139,8 @@ def test_a_full_spool_is_emptied_whatever_the_clock_says(tmp_path, started, cloc
     until(lambda: rows_of(tmp_path, "SELECT count(*) FROM event")[0][0] < taken * 4 // 5)
 
 
-def test_deletion_leaves_no_hole(tmp_path, started, clock, outcomes):
-    """Readers of a restored catalog rely on it: a spool lacks a beginning, and nothing else."""
+def test_deletion_leaves_no_hole_in_the_numbers(tmp_path, started, clock, outcomes):
+    """Delete only from the beginning, on which readers of a restored catalog rely."""
     spool = started()
     spool.submit(events(spool, b"1"))
     wait_for_groups(outcomes, 1)
@@ -160,8 +158,8 @@ def test_deletion_leaves_no_hole(tmp_path, started, clock, outcomes):
     assert rows_of(tmp_path, "SELECT through_seq FROM pruned") == [(1,)]
 
 
-def test_a_number_is_never_given_twice(tmp_path, started, clock, outcomes):
-    """A reader's cursor stays true when all rows behind it are gone."""
+def test_a_number_is_never_used_twice(tmp_path, started, clock, outcomes):
+    """Keep a reader's position valid when all rows behind it are deleted."""
     spool = started()
     spool.submit(events(spool, b"1", b"2"))
     wait_for_groups(outcomes, 1)
@@ -173,8 +171,8 @@ def test_a_number_is_never_given_twice(tmp_path, started, clock, outcomes):
     until(lambda: rows_of(tmp_path, "SELECT seq FROM event ORDER BY seq") == [(3,)])
 
 
-def test_refused_bodies_are_kept_cut_and_few(tmp_path, started, clock):
-    """Someone can look at what was refused; a flood of nonsense does not fill the disk."""
+def test_rejected_bodies_are_bounded_in_size_and_number(tmp_path, started, clock):
+    """Store the heads of the latest, so that many invalid bodies do not fill the disk."""
     spool = started(Limits(max_rejected_rows=3, max_rejected_bytes=4))
     for number in range(5):
         rejected = Rejected("not_json", "$.a", "why", f"body {number}".encode(), 6)
@@ -186,8 +184,8 @@ def test_refused_bodies_are_kept_cut_and_few(tmp_path, started, clock):
     assert rows_of(tmp_path, rows) == [kept] * 3
 
 
-def test_a_spool_of_before_gets_the_origin_of_what_it_refused(tmp_path, started):
-    """An older file is completed when it is opened; what it held counts as live."""
+def test_an_older_spool_gets_the_origin_of_its_rejections(tmp_path, started):
+    """Add the column when the file is opened, and count its rows as live."""
     with closing(sqlite3.connect(tmp_path / "spool.db")) as old, old:
         old.executescript(SCHEMA)
         old.execute("ALTER TABLE rejected DROP COLUMN origin")
@@ -202,7 +200,7 @@ def test_a_spool_of_before_gets_the_origin_of_what_it_refused(tmp_path, started)
 
 
 def _full_of(spool, outcomes, origin="http"):
-    """Events of 30 kB until the spool is nearly full; how many it took."""
+    """Store events of 30 kB until the spool is nearly full, and return their number."""
     for number in range(200):
         row = spool.event_row(Event("run", number.to_bytes(2, "big") * 15_000, 0), origin)
         spool.submit(Write((row,), (), None))
@@ -212,8 +210,8 @@ def _full_of(spool, outcomes, origin="http"):
     raise AssertionError(number)
 
 
-def test_what_waits_for_a_marquez_stays_until_the_spool_is_full(tmp_path, started, outcomes):
-    """Its outage costs producers nothing: at 95 % its events go, and are counted."""
+def test_events_for_marquez_stay_until_the_spool_is_full(tmp_path, started, outcomes):
+    """Drop and count them at 95 %, so that its outage costs producers nothing."""
     spool = started(Limits(keep_seconds=3_600, max_spool_bytes=2 << 20))
     taken = _full_of(spool, outcomes)
 
@@ -227,8 +225,8 @@ def test_what_waits_for_a_marquez_stays_until_the_spool_is_full(tmp_path, starte
     until(lambda: outcomes.stored == stored + 1)
 
 
-def test_what_came_from_a_marquez_is_not_missed_by_it(tmp_path, started, outcomes):
-    """Dropped before its turn, it was not to be forwarded all the same: nothing is counted."""
+def test_events_from_marquez_are_not_counted_as_dropped(tmp_path, started, outcomes):
+    """Count nothing, as they were not to be forwarded."""
     spool = started(Limits(keep_seconds=3_600, max_spool_bytes=2 << 20))
     taken = _full_of(spool, outcomes, origin="marquez")
 

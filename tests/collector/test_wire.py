@@ -1,4 +1,4 @@
-"""What comes over the wire byte by byte: too much, too slow, in two minds, or cut off."""
+"""Requests byte by byte: too large, too slow, ambiguous, or cut off."""
 
 import socket
 import struct
@@ -26,8 +26,8 @@ def _count(collector):
     return collector.rows("SELECT count(*) FROM event")[0][0]
 
 
-def test_a_body_in_chunks_is_taken(collector):
-    """A producer that streams does not know the length in advance."""
+def test_a_body_in_chunks_is_accepted(collector):
+    """Accept a body whose length is not known in advance."""
     answer = collector.raw(POST + CHUNKED + b"Connection: close\r\n\r\n" + CHUNKS)
 
     assert _status(answer) == 201
@@ -41,8 +41,8 @@ def test_a_body_in_chunks_is_taken(collector):
     ],
     ids=["declared", "chunked"],
 )
-def test_too_large_is_said_as_soon_as_it_is_known(collector, request_bytes):
-    """413 without reading on: the connection is closed, whatever would have followed."""
+def test_too_large_a_body_is_answered_as_soon_as_it_is_known(collector, request_bytes):
+    """Answer 413 without reading on, and close the connection."""
     assert _status(collector.raw(request_bytes)) == 413
 
 
@@ -52,18 +52,18 @@ def test_too_large_is_said_as_soon_as_it_is_known(collector, request_bytes):
     ids=["declared", "chunked"],
 )
 def test_a_body_that_does_not_arrive_in_time_is_a_408(collector, half):
-    """The deadline of this collector is a second; no sender holds a connection longer."""
+    """Answer after a second, so that no sender holds a connection longer."""
     assert _status(collector.raw(half)) == 408
 
 
 @pytest.mark.parametrize("start", [b"", b"P", POST[:20], POST, POST + LENGTH])
 def test_headers_that_do_not_arrive_in_time_close_the_connection(collector, start):
-    """From the first byte on, and before it: idle connections are bounded in time too."""
+    """Bound idle connections too, before their first byte."""
     assert collector.raw(start) == b""
 
 
-def test_trickling_senders_do_not_keep_a_good_one_waiting(collector):
-    """Slow loris: 200 connections that send a byte at a time, and one that is served."""
+def test_slow_senders_do_not_delay_others(collector):
+    """Serve one sender beside 200 that send a byte at a time (slow loris)."""
     slow = []
     for _ in range(200):
         slow.append(socket.create_connection(("127.0.0.1", collector.port)))
@@ -103,8 +103,8 @@ def test_trickling_senders_do_not_keep_a_good_one_waiting(collector):
         "NUL",
     ],
 )
-def test_what_two_parsers_could_read_in_two_ways_is_refused_and_closed(collector, head):
-    """A proxy before us may have read it the other way: what follows would be another's."""
+def test_an_ambiguous_request_is_rejected_and_closed(collector, head):
+    """Close the connection: a proxy may have read another request in what follows."""
     before = _count(collector)
 
     answer = collector.raw(head + b"\r\n" + RAW + SECOND)
@@ -116,7 +116,7 @@ def test_what_two_parsers_could_read_in_two_ways_is_refused_and_closed(collector
 
 @pytest.mark.parametrize("head", [POST + LENGTH + CHUNKED, POST + CHUNKED + LENGTH])
 def test_after_both_framings_nothing_more_is_read(collector, head):
-    """RFC 9112, 6.3: the chunks hold, and the connection is closed after the answer."""
+    """Use the chunks, and close the connection after the answer (RFC 9112, 6.3)."""
     answer = collector.raw(head + b"\r\n" + CHUNKS + SECOND)
 
     assert _status(answer) == 201
@@ -125,7 +125,7 @@ def test_after_both_framings_nothing_more_is_read(collector, head):
 
 
 def test_headers_have_a_bound(collector):
-    """16 KiB are more than any sender needs."""
+    """Reject 70 kB; 16 KiB are more than any sender needs."""
     assert _status(collector.raw(POST + b"X: " + b"a" * 70_000 + b"\r\n\r\n")) == 431
 
 
@@ -136,7 +136,7 @@ def test_headers_have_a_bound(collector):
     ids=["declared", "chunked", "headers"],
 )
 def test_a_sender_that_vanishes_leaves_no_event_and_no_traceback(collector, cut, reset):
-    """Half an event is none, and no reason for noise."""
+    """Store no half event, and log nothing."""
     before = _count(collector)
     connection = socket.create_connection(("127.0.0.1", collector.port))
     connection.sendall(cut)
@@ -147,8 +147,8 @@ def test_a_sender_that_vanishes_leaves_no_event_and_no_traceback(collector, cut,
     assert "Traceback" not in collector.log()
 
 
-def test_a_sender_that_hangs_up_before_its_answer_may_come_again(collector):
-    """Stored or not, it was not acknowledged; the repeat is acknowledged, and one row."""
+def test_a_sender_that_disconnects_before_its_answer_may_repeat(collector):
+    """Acknowledge the repeat, and store one row."""
     raw = new_body()
     for _ in range(20):
         connection = socket.create_connection(("127.0.0.1", collector.port))
@@ -160,8 +160,8 @@ def test_a_sender_that_hangs_up_before_its_answer_may_come_again(collector):
     assert "Traceback" not in collector.log()
 
 
-def test_many_idle_connections_do_not_keep_a_good_one_out(collector):
-    """1,000 connections that ask nothing; each is closed at its deadline."""
+def test_many_idle_connections_do_not_block_others(collector):
+    """Serve a sender beside 1,000 idle connections, and close each at its deadline."""
     idle = [socket.create_connection(("127.0.0.1", collector.port)) for _ in range(1_000)]
 
     assert collector.post(new_body()).status_code == 201
@@ -170,7 +170,7 @@ def test_many_idle_connections_do_not_keep_a_good_one_out(collector):
         connection.close()
 
 
-def test_posts_side_by_side_are_each_answered(start):
+def test_concurrent_posts_are_each_answered(start):
     """Give each sender its own answer, though a group is committed at once.
 
     With the usual deadline: one of 64 threads may wait a second for a processor.

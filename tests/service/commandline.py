@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def environ(**variables: str) -> dict[str, str]:
-    """Our environment without any setting of Lineward's but these."""
+    """Return the environment with only these settings of Lineward."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("LINEWARD_")}
     return {**kept, "PYTHONPATH": str(ROOT), "TZ": "UTC", **variables}
 
@@ -21,7 +21,7 @@ def environ(**variables: str) -> dict[str, str]:
 def lineward(
     *arguments: str, catalog: Engine | None = None, seconds: float = 60, **variables: str
 ) -> subprocess.CompletedProcess[str]:
-    """The result of `lineward ARGUMENTS`, asked of this catalog; within so many seconds."""
+    """Run `lineward ARGUMENTS` on this catalog, for so many seconds at most."""
     if catalog is not None:
         url = catalog.url.render_as_string(hide_password=False)
         variables["LINEWARD_CATALOG_URL"] = url
@@ -36,7 +36,7 @@ def lineward(
 
 
 def answer(*arguments: str, catalog: Engine) -> Any:  # noqa: ANN401 - as the command prints it
-    """The JSON that `lineward ARGUMENTS --json` prints."""
+    """Return the JSON that `lineward ARGUMENTS --json` prints."""
     done = lineward(*arguments, "--json", catalog=catalog)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

@@ -1,4 +1,4 @@
-"""A server of ours in a thread, with deadlines that a test can wait for."""
+"""Lineward's server in a thread, with short deadlines for tests."""
 
 import asyncio
 import socket
@@ -16,7 +16,10 @@ DEADLINE_SECONDS = 0.5
 
 @contextmanager
 def served(app: object, interface: Interfaces = Interfaces.ASGI) -> Iterator[int]:
-    """The port of an application; headers and reads of answers have `DEADLINE_SECONDS`."""
+    """Serve an application, and return its port.
+
+    Headers and reads of answers have `DEADLINE_SECONDS`.
+    """
     listening = socket.create_server(("127.0.0.1", 0), backlog=1024)
     listening.setblocking(False)  # noqa: FBT003 - the socket's own signature
     set_write_deadline(listening, DEADLINE_SECONDS)
@@ -35,17 +38,17 @@ def served(app: object, interface: Interfaces = Interfaces.ASGI) -> Iterator[int
 
 
 def answer_of(port: int, request: bytes) -> bytes:
-    """All that is answered to these bytes until the connection is closed."""
+    """Return everything that is answered to these bytes until the connection is closed."""
     with closing(socket.create_connection(("127.0.0.1", port))) as connection:
         connection.settimeout(30)
         connection.sendall(request)
         received = b""
-        while part := _received(connection):
+        while part := _receive(connection):
             received += part
         return received
 
 
-def _received(connection: socket.socket) -> bytes:
+def _receive(connection: socket.socket) -> bytes:
     try:
         return connection.recv(65_536)
     except ConnectionError:

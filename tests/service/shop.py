@@ -1,4 +1,4 @@
-"""A catalog with a small shop in it: one dataset in each state, one failed run, one diamond."""
+"""Catalog with a small shop: one dataset in each state, one failed run, one diamond."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -26,17 +26,17 @@ _Rows = dict[str, list[dict[str, Any]]]  # by table
 
 
 def at(hours: float) -> int:
-    """Microseconds of that many hours into the shop's day."""
+    """Return the microseconds of that many hours into the shop's day."""
     return to_micros(DAY + timedelta(hours=hours))
 
 
 def dataset_key(name: str) -> int:
-    """Key of a dataset of the shop."""
+    """Return the key of a dataset of the shop."""
     return key(NAMESPACE, name)
 
 
 def fill(engine: Engine, *, evaluated_at: datetime | None = None) -> None:
-    """Insert the shop; the evaluation is of now unless told."""
+    """Insert the shop, with a current evaluation by default."""
     as_of = to_micros(evaluated_at or datetime.now(UTC))
     with write_transaction(engine) as connection:
         for table, rows in _rows(as_of).items():
@@ -57,11 +57,11 @@ def add_dataset(engine: Engine, namespace: str, name: str, state: str = "bad") -
 
 
 def _rows(as_of: int) -> _Rows:
-    return _told() | _judged() | _counted(as_of)
+    return _event_rows() | _policy_rows() | _evaluation_rows(as_of)
 
 
-def _told() -> _Rows:
-    """What events tell, in the order in which it may be inserted."""
+def _event_rows() -> _Rows:
+    """Return rows from events, in an order that foreign keys allow."""
     raw, core, mart, ref = (dataset_key(name) for name in NAMES)
     return {
         "dataset": [dataset_row(name) for name in NAMES],
@@ -95,8 +95,8 @@ def _told() -> _Rows:
     }
 
 
-def _judged() -> _Rows:
-    """What the policy says of each dataset, and how it is."""
+def _policy_rows() -> _Rows:
+    """Return policy and states of each dataset."""
     raw, core, mart, ref = (dataset_key(name) for name in NAMES)
     return {
         "dataset_policy": [
@@ -122,8 +122,8 @@ def _judged() -> _Rows:
     }
 
 
-def _counted(as_of: int) -> _Rows:
-    """An evaluation's figures."""
+def _evaluation_rows(as_of: int) -> _Rows:
+    """Return the results of an evaluation."""
     return {
         "evaluation": [
             {
@@ -152,7 +152,7 @@ def _counted(as_of: int) -> _Rows:
 
 
 def dataset_row(name: str, namespace: str = NAMESPACE) -> dict[str, Any]:
-    """A row of `dataset`."""
+    """Return a row of `dataset`."""
     dataset = key(namespace, name)
     return {
         "dataset_key": dataset,
@@ -166,7 +166,7 @@ def dataset_row(name: str, namespace: str = NAMESPACE) -> dict[str, Any]:
 
 
 def state_row(dataset: int, sli: str, state: str, reason: str | None) -> dict[str, Any]:
-    """A row of `dataset_state`."""
+    """Return a row of `dataset_state`."""
     return {
         "dataset_key": dataset,
         "sli": sli,
@@ -200,7 +200,7 @@ def _edge(upstream: int, downstream: int) -> dict[str, Any]:
 
 
 def run_row() -> dict[str, Any]:
-    """A row of `run`, which failed."""
+    """Return a row of `run`, which failed."""
     return {
         "run_key": 1,
         "run_id": RUN_ID,
@@ -223,7 +223,7 @@ def run_row() -> dict[str, Any]:
 
 
 def io_row(run_key: int, dataset: int, direction: str) -> dict[str, Any]:
-    """A row of `run_io`."""
+    """Return a row of `run_io`."""
     return {
         "run_key": run_key,
         "dataset_key": dataset,

@@ -1,7 +1,7 @@
-"""Map each column of the catalog to where it is shown, or to the reason why it is not.
+"""Place where each column of the catalog is shown, or the reason why it is not.
 
-A new column fails `test_nothing_invisible` until it stands in one of the two lists. Columns that
-end with `_key` need no entry: they are hashes of names that are shown.
+A new column fails `test_nothing_invisible` until one of the two lists has it. Columns that end with
+`_key` need no entry: they are hashes of names that are shown.
 """
 
 from typing import Final
@@ -308,7 +308,7 @@ NOT_SHOWN: Final[dict[str, dict[str, str]]] = {
     "spark_output": {"uid": "joins an application with the datasets that it is to write"},
     "spark_pod_failure": {
         "uid spark_id kube_namespace pod role cause detail failed_at": "the diagnosis of an"
-        " incident tells which pods of its run were lost"
+        " incident shows which pods of its run were lost"
     },
     "sql_run": {"seen_at": _RETENTION},
     "sql_text": {

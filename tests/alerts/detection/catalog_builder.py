@@ -60,8 +60,8 @@ class CatalogBuilder:
         seen = {"first_seen_at": micros(-9 * DAY), "last_seen_at": micros(0)}
         made = {"job_namespace": JOBS, "job_name": f"make_{downstream}"}
         ends = {"upstream_key": dataset(upstream), "downstream_key": dataset(downstream)}
-        told = {"job_key": job(downstream), "runs": 10, "last_reported_at": micros(0)}
-        self._edges.append(ends | made | seen | told)
+        reported = {"job_key": job(downstream), "runs": 10, "last_reported_at": micros(0)}
+        self._edges.append(ends | made | seen | reported)
 
     def flush_edges(self) -> None:
         """Add the prepared edges."""
@@ -69,21 +69,21 @@ class CatalogBuilder:
             connection.execute(insert(tables.edge), self._edges)
         self._edges = []
 
-    def say(self, name: str, state: str, reason: str | None = None, **said: Any) -> None:  # noqa: ANN401
-        """Set what the newest evaluation says of a dataset's freshness, or of another SLI."""
-        row = _state(name) | {"sli": said.pop("sli", "M2"), "state": state, "reason": reason}
-        row |= {"since": micros(said.pop("since", 0))} | said
+    def say(self, name: str, state: str, reason: str | None = None, **fields: Any) -> None:  # noqa: ANN401
+        """Set the state of freshness of a dataset, or of another SLI, in the newest evaluation."""
+        row = _state(name) | {"sli": fields.pop("sli", "M2"), "state": state, "reason": reason}
+        row |= {"since": micros(fields.pop("since", 0))} | fields
         with write_transaction(self.engine) as connection:
             fold_rows(connection, tables.dataset_state, [row])
 
-    def unwritten(self, name: str) -> None:
-        """Make this dataset one that no job was seen to write."""
+    def clear_last_write(self, name: str) -> None:
+        """Delete the time of the last write, as if no job had written the dataset."""
         table = tables.dataset_activity
         with write_transaction(self.engine) as connection:
             own = table.c.dataset_key == dataset(name)
             connection.execute(table.update().where(own).values(last_written_at=None))
 
-    def ran(self, activities: Iterable[Row[Any]], engine_version: str) -> None:
+    def add_good_runs(self, activities: Iterable[Row[Any]], engine_version: str) -> None:
         """Add a good run for the newest write of each."""
         for activity in activities:
             self._runs += 1
@@ -102,20 +102,20 @@ class CatalogBuilder:
             mine = update(table).where(table.c.dataset_key == dataset(name))
             connection.execute(mine.values(owner=owner))
 
-    def fail(self, name: str, at: float, **said: Any) -> str:  # noqa: ANN401
+    def fail(self, name: str, at: float, **fields: Any) -> str:  # noqa: ANN401
         """Fail a run of its job; return its id."""
-        run = self.start(name, at, **{"failed_at": micros(at), "error_message": "boom"} | said)
+        run = self.start(name, at, **{"failed_at": micros(at), "error_message": "boom"} | fields)
         changed = {"last_failed_at": micros(at), "last_failed_run_id": run}
         row = {"dataset_key": dataset(name), "writes": 9, "learned_writes": 9} | changed
         with write_transaction(self.engine) as connection:
             fold_rows(connection, tables.dataset_activity, [row])
         return run
 
-    def start(self, name: str, at: float, **said: Any) -> str:  # noqa: ANN401
+    def start(self, name: str, at: float, **fields: Any) -> str:  # noqa: ANN401
         """Start a run of its job; return its id."""
         self._runs += 1
         run = f"run-{self._runs}"
-        self._insert(tables.run, _run(self._runs, run, name, at) | said)
+        self._insert(tables.run, _run(self._runs, run, name, at) | fields)
         self._insert(tables.run_io, _io(self._runs, name, at))
         return run
 
@@ -170,20 +170,20 @@ def _dataset(name: str) -> dict[str, Any]:
 
 def _state(name: str) -> dict[str, Any]:
     row = {"dataset_key": dataset(name), "sli": "M2", "state": "good", "reason": None}
-    told = {"was_good": True, "is_worst": True, "limit_seconds": DAY + 3600.0}
-    return row | told | {"since": micros(0)}
+    reported = {"was_good": True, "is_worst": True, "limit_seconds": DAY + 3600.0}
+    return row | reported | {"since": micros(0)}
 
 
 def _policy(number: int, tier: str) -> dict[str, Any]:
     flags = ("is_source", "is_generated", "is_streaming", "is_declared")
-    said = {"dataset_key": number, "tier": tier, "tier_origin": "declared", "owner": "sales"}
-    return said | dict.fromkeys(flags, False)
+    fields = {"dataset_key": number, "tier": tier, "tier_origin": "declared", "owner": "sales"}
+    return fields | dict.fromkeys(flags, False)
 
 
 def _limit(number: int) -> dict[str, Any]:
     learned = {"limit_seconds": DAY + 3600.0, "cadence_class": "periodic", "gaps": 99}
-    told = {"cadence_seconds": float(DAY), "explanation": "", "learned_at": micros(-DAY)}
-    return {"dataset_key": number, **learned, **told}
+    reported = {"cadence_seconds": float(DAY), "explanation": "", "learned_at": micros(-DAY)}
+    return {"dataset_key": number, **learned, **reported}
 
 
 def _activity(number: int, name: str) -> dict[str, Any]:
@@ -201,5 +201,5 @@ def _run(number: int, run: str, name: str, at: float) -> dict[str, Any]:
 
 def _io(number: int, name: str, at: float) -> dict[str, Any]:
     seen = dict.fromkeys(("first_event_at", "last_event_at", "landed_at"), micros(at))
-    told = {"has_statistics": False, "is_reported": True, "direction": "write"}
-    return {"run_key": number, "dataset_key": dataset(name), **seen, **told}
+    reported = {"has_statistics": False, "is_reported": True, "direction": "write"}
+    return {"run_key": number, "dataset_key": dataset(name), **seen, **reported}

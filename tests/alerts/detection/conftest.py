@@ -31,7 +31,7 @@ class DetectorHarness:
     def restart(self):
         """Start a new process, which loads incidents from the catalog."""
         given = (self._clock, lambda: self.policy, RoutingSettings())
-        self.watch, self.desk = (
+        self.watch, self.notification_worker = (
             IncidentDetector(*given, lambda: self.troubles),
             NotificationWorker(*given),
         )
@@ -46,7 +46,7 @@ class DetectorHarness:
         """Run one turn without a new evaluation; return the new events."""
         self._now = seconds
         self.watch(self.engine)
-        self.desk(self.engine)
+        self.notification_worker(self.engine)
         events = {(row.incident_id, row.revision): row for row in self.rows(tables.incident_event)}
         fresh = [row.what for key, row in sorted(events.items()) if key not in self._seen]
         self._seen |= events.keys()
@@ -57,7 +57,7 @@ class DetectorHarness:
         first = int(self._now) + every
         return [what for at in range(first, seconds + 1, every) for what in self.at(at)]
 
-    def want(self, incident_id, action, **more):  # noqa: ANN003
+    def submit_command(self, incident_id, action, **more):  # noqa: ANN003
         """Submit a command; return its number."""
         wanted = CommandRequest(incident_id=incident_id, action=action, by="ada", via="api", **more)
         with write_transaction(self.engine) as connection:
@@ -65,9 +65,9 @@ class DetectorHarness:
 
     def plan(self, pattern, until):
         """Plan a suppression window from now on."""
-        told = {"name": "migration", "by": "ada", "via": "api", "reason": "a move"}
+        fields = {"name": "migration", "by": "ada", "via": "api", "reason": "a move"}
         with write_transaction(self.engine) as connection:
-            wanted = WindowRequest(pattern=pattern, until=micros(until), **told)
+            wanted = WindowRequest(pattern=pattern, until=micros(until), **fields)
             create_window(connection, wanted, micros(self._now))
 
     def move(self, name, namespace):
@@ -100,7 +100,7 @@ def watched(catalog):
 
 @pytest.fixture
 def failed(watched):
-    """Return a harness whose job of `raw` failed; what is made of `raw` is late."""
+    """Return a harness whose job of `raw` failed, and whose datasets downstream of it are late."""
     estate = watched.estate
     estate.add("raw", "core", "mart")
     estate.add("board", tier="critical")

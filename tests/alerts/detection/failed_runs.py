@@ -1,4 +1,4 @@
-"""Fail runs of datasets, and read the messages about them."""
+"""Failed runs of datasets, and the messages about them."""
 
 from sqlalchemy import update
 
@@ -9,10 +9,10 @@ from tests.alerts.detection.catalog_builder import dataset, micros
 from tests.alerts.detection.conftest import NOON
 
 
-def fail(watched, name="core", at=NOON + 60, **said):  # noqa: ANN003
+def fail(watched, name="core", at=NOON + 60, **fields):  # noqa: ANN003
     """Fail a run with an error of two lines."""
     error = "[UNRESOLVED_COLUMN] no column amount\n  at line 3"
-    return watched.estate.fail(name, at, **{"error_message": error} | said)
+    return watched.estate.fail(name, at, **{"error_message": error} | fields)
 
 
 def write(watched, name="core", at=NOON + 600):

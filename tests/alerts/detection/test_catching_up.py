@@ -1,4 +1,4 @@
-"""Open nothing after an outage of Lineward that closes once all events have landed."""
+"""Incidents after an outage of Lineward, which wait until all events have landed."""
 
 import pytest
 
@@ -63,5 +63,5 @@ def test_a_service_that_starts_after_an_outage_waits_for_the_pipeline(watched, s
         watched.estate.evaluate(started)
 
     assert [what for at in (NOON + 3725, NOON + 3760) for what in watched.look(at)] == whats
-    said = [row.evidence for row in watched.rows()]
-    assert said == ["the last evaluation was at 2026-11-21 12:00:00 UTC"] * len(whats)
+    evidence = [row.evidence for row in watched.rows()]
+    assert evidence == ["the last evaluation was at 2026-11-21 12:00:00 UTC"] * len(whats)

@@ -29,7 +29,7 @@ def _write(watched, name, at):
 
 @pytest.mark.parametrize("jump", _JUMPS)
 def test_a_fault_found_under_a_clock_ahead_opens(failed, jump):
-    """It was found first at a time that has not come."""
+    """Open a fault that was first found at a time in the future."""
     failed.at(NOON + 120 + jump)
     _set_back(failed, NOON + 130)
 
@@ -41,7 +41,7 @@ def test_a_fault_found_under_a_clock_ahead_opens(failed, jump):
 @pytest.mark.postgres_always
 @pytest.mark.parametrize("jump", _JUMPS)
 def test_an_incident_opened_under_a_clock_ahead_is_resolved(failed, jump):
-    """Recovery is counted from the clock as it is now."""
+    """Count the recovery from the present clock."""
     failed.at(NOON + 120 + jump)
     failed.until(NOON + 200 + jump)
     _set_back(failed, NOON + 210)
@@ -54,7 +54,7 @@ def test_an_incident_opened_under_a_clock_ahead_is_resolved(failed, jump):
 
 
 def test_a_clock_set_back_for_an_hour_stops_nothing(failed):
-    """The first turn is later than all that follow."""
+    """Open faults although the first step is later than all that follow."""
     failed.at(NOON + 120)
     _set_back(failed, NOON - 3_480)
     failed.at(NOON - 3_480)

@@ -1,4 +1,4 @@
-"""What of the bad is in an open incident, in the unit and the pace of the counters."""
+"""Bad time that open incidents explain, in the unit and steps of the counters."""
 
 import pytest
 from sqlalchemy import insert
@@ -13,7 +13,7 @@ NOON = 12 * 3600
 
 
 def _evaluate(watched, previous, at, *, is_seen=True):
-    """As the pipeline does: each evaluation follows one. Not seen: the service is down."""
+    """Store an evaluation that follows another one; the service is down if it is not seen."""
     row = {"as_of": micros(at), "previous_as_of": micros(previous), "last_seq": 0, "datasets": 0}
     with write_transaction(watched.engine) as connection:
         connection.execute(insert(tables.evaluation).values(**row, policy_hash="", seconds=0.0))
@@ -21,7 +21,7 @@ def _evaluate(watched, previous, at, *, is_seen=True):
         watched.look(at)
 
 
-def _explained(watched):
+def _explained_seconds(watched):
     found = watched.rows(tables.sli_explained)
     return {(row.sli, row.tier): row.value for row in found if row.value}
 
@@ -35,26 +35,26 @@ def test_bad_seconds_are_explained_from_the_opening_on(watched):
     watched.estate.say("core", "bad", "upstream_late", limit_seconds=NOON + 1.0)
     for at in range(NOON + 15, NOON + 60, 15):
         _evaluate(watched, at - 15, at)
-    assert _explained(watched) == {}
+    assert _explained_seconds(watched) == {}
 
     _evaluate(watched, NOON + 45, NOON + 60)
-    assert _explained(watched) == {("M2", "important"): 30.0}
+    assert _explained_seconds(watched) == {("M2", "important"): 30.0}
 
 
 @pytest.mark.postgres_always
 def test_a_long_pause_counts_for_a_minute_as_in_the_counters(watched):
-    """Of the rest nothing is known."""
+    """Count one minute of a pause, since the rest of it is unknown."""
     watched.estate.add("raw")
     watched.estate.say("raw", "bad", "late", limit_seconds=NOON + 1.0)
     for at in (NOON + 15, NOON + 45):
         _evaluate(watched, at - 15, at)
     _evaluate(watched, NOON + 45, NOON + 645)
 
-    assert _explained(watched) == {("M2", "important"): 60.0}
+    assert _explained_seconds(watched) == {("M2", "important"): 60.0}
 
 
 def test_every_series_is_there_from_the_beginning(watched):
-    """At 0: Prometheus sees no growth in a series that comes with its first value."""
+    """Begin each series at 0: Prometheus sees no growth in a series that starts with a value."""
     watched.estate.add("raw")
     _evaluate(watched, NOON, NOON + 15)
     series = {(row.sli, row.tier): row.value for row in watched.rows(tables.sli_explained)}
@@ -64,21 +64,21 @@ def test_every_series_is_there_from_the_beginning(watched):
 
 
 def test_an_evaluation_is_counted_once(watched):
-    """A restart does not count it again."""
+    """Count no evaluation again after a restart."""
     watched.estate.add("raw")
     watched.estate.say("raw", "bad", "late", limit_seconds=NOON + 1.0)
     for at in (NOON + 15, NOON + 45, NOON + 60):
         _evaluate(watched, at - 15, at)
-    before = _explained(watched)
+    before = _explained_seconds(watched)
     watched.restart()
     watched.look(NOON + 61)
 
-    assert _explained(watched) == before != {}
+    assert _explained_seconds(watched) == before != {}
 
 
 @pytest.mark.parametrize("minutes", [1, 3, 20])
 def test_after_a_pause_only_what_was_bad_by_then_is_explained(watched, minutes):
-    """An hour without the service; the dataset was good, and turned bad again minutes ago."""
+    """Explain nothing in an hour without the service before the dataset turned bad again."""
     watched.estate.add("raw")
     watched.estate.say("raw", "bad", "late", limit_seconds=NOON + 1.0)
     for at in (NOON + 15, NOON + 45):
@@ -89,11 +89,11 @@ def test_after_a_pause_only_what_was_bad_by_then_is_explained(watched, minutes):
         _evaluate(watched, at - 15, at, is_seen=False)
     watched.look(NOON + 45 + 3600)
 
-    assert _explained(watched) == {("M2", "important"): minutes * 60.0 + 15.0}
+    assert _explained_seconds(watched) == {("M2", "important"): minutes * 60.0 + 15.0}
 
 
 def test_a_member_that_joined_in_a_pause_is_explained_from_then_on(watched):
-    """The incident was open before; the pause was of the service."""
+    """Explain the new member from when it turned bad, while the service was down."""
     watched.estate.add("raw", "core")
     watched.estate.chain("raw", "core")
     watched.estate.fail("raw", NOON)
@@ -104,10 +104,10 @@ def test_a_member_that_joined_in_a_pause_is_explained_from_then_on(watched):
     for at in (NOON + 60, NOON + 75, NOON + 90):
         _evaluate(watched, at - 15, at, is_seen=False)
     watched.look(NOON + 91)
-    assert _explained(watched) == {("M2", "important"): 45.0}
+    assert _explained_seconds(watched) == {("M2", "important"): 45.0}
 
     _evaluate(watched, NOON + 90, NOON + 105)
-    assert _explained(watched) == {("M2", "important"): 75.0}
+    assert _explained_seconds(watched) == {("M2", "important"): 75.0}
 
 
 def test_a_failed_run_explains_no_bad_time_of_another_fault(watched):
@@ -121,4 +121,4 @@ def test_a_failed_run_explains_no_bad_time_of_another_fault(watched):
     _evaluate(watched, NOON + 60, NOON + 75)
     _evaluate(watched, NOON + 75, NOON + 90)
 
-    assert _explained(watched) == {}
+    assert _explained_seconds(watched) == {}

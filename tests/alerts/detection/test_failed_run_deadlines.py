@@ -22,7 +22,7 @@ def learn_duration(watched, name, seconds):
         connection.execute(mine.values(duration_seconds=seconds))
 
 
-def test_it_is_a_page_once_a_rerun_cannot_meet_the_deadline(watched):
+def test_a_ticket_is_a_page_once_a_rerun_cannot_meet_the_deadline(watched):
     """Page at eleven: the board is due an hour after midnight, and a run takes two."""
     watched.estate.add("board", tier="critical")
     learn_duration(watched, "board", 7200.0)
@@ -75,8 +75,8 @@ def test_a_retry_holds_a_page_only_while_it_can_meet_the_deadline(watched, befor
 @pytest.mark.parametrize(
     ("tier", "duration"), [("critical", None), ("important", 7200.0)], ids=["unknown", "important"]
 )
-def test_it_stays_a_ticket(watched, tier, duration):
-    """Never page for what is important only, or without a usual duration."""
+def test_a_failed_run_without_a_known_deadline_stays_a_ticket(watched, tier, duration):
+    """Keep it a ticket if the dataset is only important, or has no usual duration."""
     watched.estate.add("board", tier=tier)
     learn_duration(watched, "board", duration)
     watched.at(DEADLINE - 300)
@@ -87,7 +87,7 @@ def test_it_stays_a_ticket(watched, tier, duration):
 
 
 def test_a_failed_run_of_an_idle_stream_is_a_ticket(watched):
-    """M2 calls it good long after its last write plus its limit: nothing is late."""
+    """Open a ticket: M2 calls the stream good long after its last write plus its limit."""
     watched.estate.add("topic", tier="critical", is_streaming=True)
     learn_duration(watched, "topic", 600.0)
     watched.at(2 * DAY)

@@ -47,13 +47,13 @@ def test_beyond_the_most_faults_announced_retries_and_history_still_notify_nobod
     """Leave unread only what earlier runs did: hundreds of tasks fail together."""
     monkeypatch.setattr(due_failures, "_MAX_FAULTS", 1)
     core.estate.add("raw", "old", "last")
-    for name, at, said in (
+    for name, at, fields in (
         ("core", NOON + 60, {"retries_left": 2}),
         ("raw", NOON + 50, {"retries_left": 2}),
         ("old", NOON + 40, {"is_history": True}),
         ("last", NOON + 30, {"retries_left": 0}),
     ):
-        fail(core, name, at, **said)
+        fail(core, name, at, **fields)
     core.until(NOON + 300, every=30)
     assert [each.root_key for each in core.rows()] == [job("last")]
 
@@ -61,7 +61,7 @@ def test_beyond_the_most_faults_announced_retries_and_history_still_notify_nobod
     assert {each.root_key for each in core.rows()} == {job("core"), job("raw"), job("last")}
 
 
-def test_the_runs_of_one_fault_are_read_in_pieces(core, monkeypatch):
+def test_the_runs_of_one_fault_are_read_in_batches(core, monkeypatch):
     """Stay below the parameters that a query takes, with tens of thousands of outputs."""
     read = []
     monkeypatch.setattr(
@@ -83,7 +83,7 @@ def test_a_retry_that_is_announced_by_the_task_above_is_awaited(core):
 
 
 def test_a_rerun_under_way_changes_nothing_of_an_open_ticket(core):
-    """Neither resolves it nor notifies anew."""
+    """Change nothing: no resolution and no second notification."""
     fail(core)
     core.until(NOON + 120)
     core.estate.start("core", NOON + 130)
@@ -104,7 +104,7 @@ def test_only_a_run_of_the_same_dataset_is_a_rerun(core, name, expected):
 
 
 def test_a_rerun_that_names_no_output_yet_is_awaited(core):
-    """Airflow names the outputs of a task at its end."""
+    """Wait for the rerun: Airflow names the outputs of a task at its end."""
     fail(core)
     core.estate.start("core", NOON + 70)
     with write_transaction(core.engine) as connection:

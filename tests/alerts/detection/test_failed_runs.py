@@ -40,7 +40,7 @@ def test_a_failed_run_of_an_optional_dataset_notifies_when_it_is_late(core):
 
 
 def test_a_run_that_completes_resolves_it(core):
-    """And the message says so."""
+    """Resolve the incident, and send the message."""
     fail(core)
     core.until(NOON + 120)
     write(core)
@@ -60,7 +60,7 @@ def test_a_failure_and_its_end_need_no_evaluation(core):
 
 
 def test_owners_downstream_are_notified_once_something_is_bad(core):
-    """Not of each failed run: it may be made good before it reaches them."""
+    """Notify downstream owners only when a dataset is bad: a rerun may come before it is."""
     core.estate.add("revenue", owner="finance")
     core.estate.chain("core", "revenue")
     fail(core)
@@ -86,7 +86,7 @@ def test_one_fault_stays_one_incident_when_the_dataset_is_late(core):
 def test_a_failure_that_is_loaded_late_notifies_nobody(core):
     """Load a failure of two days ago."""
     core.estate.add("old")
-    core.estate.unwritten("old")
+    core.estate.clear_last_write("old")
     fail(core, "old", NOON - 2 * DAY)
     fail(core, "core", NOON + 60, is_history=True)
 
@@ -94,9 +94,9 @@ def test_a_failure_that_is_loaded_late_notifies_nobody(core):
 
 
 def test_an_old_failure_whose_run_was_deleted_notifies_nobody(core):
-    """Retention deletes runs; of the dataset, the time of its failure is kept."""
+    """Notify nobody: retention deleted the runs, and only the time of the failure is left."""
     core.estate.add("old")
-    core.estate.unwritten("old")
+    core.estate.clear_last_write("old")
     fail(core, "old", NOON - 2 * DAY)
     with write_transaction(core.engine) as connection:
         connection.execute(delete(tables.run_io))

@@ -1,4 +1,4 @@
-"""What an incident is: how grave, whose and by what root, by what the catalog holds."""
+"""Severity, owner and root of an incident, detected from the contents of the catalog."""
 
 import pytest
 from sqlalchemy import insert, update
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.postgres_nightly
 
 
 def test_a_critical_dataset_downstream_makes_a_page_with_its_time(failed):
-    """The board is due an hour after the next midnight, and read then: less than its four hours."""
+    """Page: the board is due an hour after midnight, which is less than four hours ahead."""
     late = 21 * 3600
     failed.at(late)
     failed.until(late + 60)
@@ -23,7 +23,7 @@ def test_a_critical_dataset_downstream_makes_a_page_with_its_time(failed):
 
 
 def test_it_is_a_ticket_while_there_is_time(failed):
-    """The same fault at noon."""
+    """Open a ticket for the same fault at noon."""
     failed.at(NOON + 120)
     failed.until(NOON + 180)
 
@@ -31,7 +31,7 @@ def test_it_is_a_ticket_while_there_is_time(failed):
 
 
 def test_the_owner_of_the_job_comes_before_those_of_its_datasets(failed):
-    """The policy says who owns the job."""
+    """Take the owner of the job from the policy."""
     failed.policy = Policy(jobs=(JobRule(match="spark/make_raw", owner="ingest"),))
     failed.at(NOON + 120)
     failed.until(NOON + 180)
@@ -40,7 +40,7 @@ def test_the_owner_of_the_job_comes_before_those_of_its_datasets(failed):
 
 
 def test_a_standing_gap_is_a_ticket(watched):
-    """Though a critical dataset has it."""
+    """Open a ticket although a critical dataset has the gap."""
     watched.estate.add("board", tier="critical")
     watched.estate.say("board", "bad", "no_inputs", sli="M1", was_good=False)
     watched.at(NOON)
@@ -59,10 +59,10 @@ def test_a_standing_gap_is_a_ticket(watched):
     ids=["unknown", "important", "declared"],
 )
 def test_a_new_input_that_nobody_writes_waits_for_the_digest(watched, known, is_notified):
-    """Unless it matters: the policy declares it, or something important is made of it."""
+    """Notify at once if the policy declares the input, or something important is made of it."""
     watched.policy = Policy(owners=(Owner(name="platform", slack="#platform"),))
     watched.estate.add("topic", **({"tier": "optional"} | known))
-    watched.estate.unwritten("topic")
+    watched.estate.clear_last_write("topic")
     watched.estate.say("topic", "bad", "never_reported", sli="M1", was_good=False)
     watched.at(NOON)
     watched.until(NOON + 60)
@@ -76,7 +76,7 @@ def test_reads_without_a_source_are_a_ticket_of_the_digest(watched):
     watched.policy = Policy(owners=(Owner(name="platform", slack="#platform"),))
     for name in ("topic", "feed"):
         watched.estate.add(name, tier="critical")
-        watched.estate.unwritten(name)
+        watched.estate.clear_last_write(name)
         watched.estate.say(name, "bad", "never_reported", sli="M5", was_good=False)
     watched.estate.say("feed", "bad", "never_reported", sli="M1", was_good=False)
     watched.at(NOON)
@@ -91,7 +91,7 @@ def test_reads_without_a_source_are_a_ticket_of_the_digest(watched):
 
 
 def test_lineage_that_stopped_pages(watched):
-    """The same, of a dataset that had it."""
+    """Page when a dataset loses the lineage that it had."""
     watched.estate.add("board", tier="critical")
     watched.estate.say("board", "bad", "no_inputs", sli="M1")
     watched.at(NOON)
@@ -112,7 +112,7 @@ def test_lineage_that_stopped_pages(watched):
     ],
 )
 def test_a_ticket_names_its_fault_of_provenance(watched, sli, reason, words):
-    """Tell a new source from reads without any source: both are of one kind."""
+    """Distinguish a new source from reads without any source: both are of one kind."""
     watched.estate.add("mart", tier="critical")
     watched.estate.say("mart", "bad", reason, sli=sli)
     watched.at(NOON)
@@ -122,7 +122,7 @@ def test_a_ticket_names_its_fault_of_provenance(watched, sli, reason, words):
 
 
 def test_a_job_that_retries_failed_when_it_failed_first(failed):
-    """The newest run is named, the onset stays."""
+    """Name the newest run, and keep the onset."""
     again = failed.estate.fail("raw", NOON + 100)
     failed.at(NOON + 120)
     failed.until(NOON + 180)
@@ -143,7 +143,10 @@ def test_a_job_that_retries_failed_when_it_failed_first(failed):
 def test_a_run_that_never_ended_is_the_root_before_its_own_dataset_is_late(
     watched, name, times, root
 ):
-    """`core` is late first, whose limit is shorter; runs usually take ten minutes."""
+    """Name the run although `core` is late first; runs usually take ten minutes.
+
+    The limit of `core` is shorter.
+    """
     late = DAY + 1800
     watched.estate.add("raw", "core", "mart")
     watched.estate.chain("raw", "core", "mart")
@@ -161,7 +164,7 @@ def test_a_run_that_never_ended_is_the_root_before_its_own_dataset_is_late(
 
 @pytest.mark.postgres_always
 def test_an_edge_of_the_past_explains_nothing(failed):
-    """`core` was not made of `raw` for nine days: two faults."""
+    """Open two faults: `core` was not made of `raw` for nine days."""
     with write_transaction(failed.engine) as connection:
         old = update(tables.edge).where(tables.edge.c.downstream_key == dataset("core"))
         connection.execute(old.values(last_seen_at=micros(-8 * DAY)))
@@ -173,7 +176,7 @@ def test_an_edge_of_the_past_explains_nothing(failed):
 
 
 def test_a_declared_edge_counts_without_a_report(failed):
-    """The list of who is hurt has `silent`, whose job tells nobody what it reads."""
+    """List `silent` as affected, although its job does not report its inputs."""
     failed.estate.add("silent")
     inputs = (f"{NAMESPACE}/core",)
     silent = DatasetRule(match=f"{NAMESPACE}/silent", expect_inputs=inputs)
@@ -181,17 +184,17 @@ def test_a_declared_edge_counts_without_a_report(failed):
     failed.at(NOON + 120)
     failed.until(NOON + 180)
 
-    hurt = {row.dataset_key: row.hops for row in failed.rows(tables.incident_impact)}
-    assert hurt[dataset("silent")] == 2
+    affected = {row.dataset_key: row.hops for row in failed.rows(tables.incident_impact)}
+    assert affected[dataset("silent")] == 2
 
 
 @pytest.mark.postgres_always
 def test_jobs_that_one_upgrade_breaks_are_one_incident(watched):
-    """Of several teams: it is the platform's, and says the counts on both sides."""
+    """Open one incident of several teams for the platform, with the counts of both sides."""
     estate = watched.estate
     broken = [f"broken{number}" for number in range(4)]
     estate.add(*broken, *(f"well{number}" for number in range(30)))
-    estate.ran(watched.rows(tables.dataset_activity), "4.2.0")
+    estate.add_good_runs(watched.rows(tables.dataset_activity), "4.2.0")
     watched.at(NOON)
     for number, name in enumerate(broken):
         estate.fail(name, NOON + 60, engine_version="4.3.1")
@@ -206,10 +209,10 @@ def test_jobs_that_one_upgrade_breaks_are_one_incident(watched):
 
 
 def test_the_cause_is_known_before_the_second_job_affects_a_dataset(watched):
-    """Its deadline is hours away: the owner of the first is not rung for what is the platform's."""
+    """Leave the first owner unpaged, as the cause belongs to the platform."""
     estate = watched.estate
     estate.add("first", "second", *(f"well{number}" for number in range(60)))
-    estate.ran(watched.rows(tables.dataset_activity), "4.2.0")
+    estate.add_good_runs(watched.rows(tables.dataset_activity), "4.2.0")
     watched.at(NOON)
     for name in ("first", "second"):
         estate.fail(name, NOON + 60, engine_version="4.3.1")
@@ -221,26 +224,26 @@ def test_the_cause_is_known_before_the_second_job_affects_a_dataset(watched):
     assert watched.one.what.startswith("Jobs with spark 4.3.1 fail; 1 dataset")
 
 
-def _upgraded(watched, *, others, came=0.0):
-    """One of 200 jobs fails with a version that another, of these owners, is well with."""
+def _fail_after_upgrade(watched, *, others, came=0.0):
+    """Let one of 200 jobs fail with a version with which a job of other owners is good."""
     estate = watched.estate
     estate.add("first", "other", *(f"well{number}" for number in range(200)))
-    estate.ran(watched.rows(tables.dataset_activity), "4.2.0")
+    estate.add_good_runs(watched.rows(tables.dataset_activity), "4.2.0")
     estate.own("other", others)
     watched.at(NOON)
     newer = [row for row in watched.rows(tables.dataset_activity) if "other" in row.last_job_name]
     with write_transaction(estate.engine) as connection:
         of_other = update(tables.run).where(tables.run.c.root_job_name == "make_other")
         connection.execute(of_other.values(first_event_at=micros(came)))
-    estate.ran(newer, "4.3.1")
+    estate.add_good_runs(newer, "4.3.1")
     _fails(estate, "first", NOON + 60)
     watched.at(NOON + 120)
     watched.until(NOON + 180)
 
 
 def test_a_rollout_is_owned_by_the_platform_at_its_first_failure(watched):
-    """The owner of the first job would hand it over when the second fails, hours later."""
-    _upgraded(watched, others="shipping")
+    """Open it for the platform at once, instead of a handover at the second failure."""
+    _fail_after_upgrade(watched, others="shipping")
 
     assert (watched.one.root_entity, watched.one.owner) == ("cause", None)
     assert "1 of 1 failing jobs have it, and 1 of 201 good jobs" in watched.one.evidence
@@ -256,17 +259,19 @@ def test_a_rollout_is_owned_by_the_platform_at_its_first_failure(watched):
     ],
 )
 def test_an_upgrade_of_one_team_is_owned_by_it(watched, came):
-    """Nobody else comes to it now."""
-    _upgraded(watched, **came)
+    """Open it for the team: no other team uses the new version now."""
+    _fail_after_upgrade(watched, **came)
 
     assert (watched.one.root_entity, watched.one.owner) == ("job", "sales")
 
 
 def test_the_platform_keeps_a_rollout_while_other_jobs_are_good(watched):
-    """A hundred jobs are well with the version by the evening; one still fails."""
-    _upgraded(watched, others="shipping")
+    """Keep it with the platform: one job still fails when a hundred are good by the evening."""
+    _fail_after_upgrade(watched, others="shipping")
     every = watched.rows(tables.dataset_activity)
-    watched.estate.ran([row for row in every if row.last_job_name != "make_first"], "4.3.1")
+    watched.estate.add_good_runs(
+        [row for row in every if row.last_job_name != "make_first"], "4.3.1"
+    )
 
     assert watched.at(NOON + 200) + watched.until(NOON + 400) == []
     assert (watched.one.root_entity, watched.one.owner) == ("cause", None)
@@ -274,7 +279,7 @@ def test_the_platform_keeps_a_rollout_while_other_jobs_are_good(watched):
 
 @pytest.mark.postgres_always
 def test_outputs_of_the_same_run_are_affected_before_they_are_late(failed):
-    """`raw` and `twin` are outputs of one job; the list has what is made of either."""
+    """List the downstream datasets of both outputs of the job, `raw` and `twin`."""
     failed.estate.add("twin", "twin_mart")
     failed.estate.chain("twin", "twin_mart")
     with write_transaction(failed.engine) as connection:
@@ -284,18 +289,18 @@ def test_outputs_of_the_same_run_are_affected_before_they_are_late(failed):
     failed.at(NOON + 120)
     failed.until(NOON + 180)
 
-    hurt = {row.dataset_key: row.hops for row in failed.rows(tables.incident_impact)}
-    assert (hurt[dataset("twin")], hurt[dataset("twin_mart")]) == (0, 1)
+    affected = {row.dataset_key: row.hops for row in failed.rows(tables.incident_impact)}
+    assert (affected[dataset("twin")], affected[dataset("twin_mart")]) == (0, 1)
 
 
 def test_the_list_grows_when_another_job_fails_by_the_same_cause(watched):
-    """What is made of the third job was not listed when the first two were told."""
+    """Add the downstream datasets of the third job, which failed after the notification."""
     estate = watched.estate
     names = ("first", "second", "third")
     estate.add(*names, *(f"{name}_mart" for name in names), *(f"well{each}" for each in range(60)))
     for name in names:
         estate.chain(name, f"{name}_mart")
-    estate.ran(watched.rows(tables.dataset_activity), "4.2.0")
+    estate.add_good_runs(watched.rows(tables.dataset_activity), "4.2.0")
     watched.at(NOON)
     for name in names[:2]:
         _fails(estate, name, NOON + 60)
@@ -322,7 +327,7 @@ def _fails(estate, name, at):
     ("cadence", "roots"), [(DAY, {"make_raw"}), (2 * DAY, {"make_raw", "make_mart"})]
 )
 def test_datasets_that_are_due_are_looked_through(watched, cadence, roots):
-    """`core` has the longest limit of three; one that is written every other day is not due."""
+    """Look at `core`, which has the longest limit; a dataset written every other day is not due."""
     estate = watched.estate
     estate.add("raw", "core", "mart")
     estate.chain("raw", "core", "mart")
@@ -346,7 +351,7 @@ def test_datasets_that_are_due_are_looked_through(watched, cadence, roots):
     [("learning", {"make_raw", "core"}), ("good", {"make_raw", "core", "make_mart"})],
 )
 def test_a_standing_gap_does_not_explain_late_data(watched, freshness, roots):
-    """Nobody reports `core`: unless its writes are known otherwise, it clears nobody."""
+    """Excuse no upstream by `core`, which is unreported, unless its writes are known otherwise."""
     estate = watched.estate
     estate.add("raw", "core", "mart")
     estate.chain("raw", "core", "mart")
@@ -362,7 +367,7 @@ def test_a_standing_gap_does_not_explain_late_data(watched, freshness, roots):
 
 
 def _produced_by(failed, *namespaces: str) -> None:
-    """Runs of root jobs in these namespaces are known to write `raw`, the first since longest."""
+    """Store runs of root jobs in these namespaces that write `raw`, the oldest first."""
     rows = [
         {"dataset_key": dataset("raw"), "job_namespace": namespace, "landed_at": at}
         for at, namespace in enumerate(namespaces)
@@ -372,7 +377,7 @@ def _produced_by(failed, *namespaces: str) -> None:
 
 
 def _below(root: str) -> dict[str, str]:
-    """Columns of a run whose job stands below a root job."""
+    """Return the columns of a run whose job has a root job."""
     return {
         "root_job_namespace": "airflow",
         "root_job_name": root,
@@ -397,7 +402,7 @@ def test_the_owner_of_the_root_job_owns_its_tasks(failed):
 
 
 def test_a_window_over_the_root_job_hides_its_tasks(failed):
-    """People plan a window for a DAG, not for each of its tasks."""
+    """Suppress tasks by a window for their DAG."""
     _produced_by(failed, "airflow")
     failed.estate.fail("raw", NOON + 70, **_below("daily"))
     failed.plan("airflow/daily", NOON + 3600)
@@ -408,7 +413,7 @@ def test_a_window_over_the_root_job_hides_its_tasks(failed):
 
 
 def test_an_unrelated_root_job_decides_nothing(failed):
-    """Anybody may send an event that names a root for another's run: of the failed run's id."""
+    """Ignore the root that an unrelated event names with the id of the failed run."""
     _produced_by(failed, "airflow", "evil")
     run = failed.estate.fail("raw", NOON + 70, **_below("daily"))
     failed.estate.fail("raw", NOON + 70, **_below("x") | {"root_job_namespace": "evil"}, run_id=run)

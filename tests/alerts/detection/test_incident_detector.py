@@ -1,4 +1,4 @@
-"""From states in the catalog to incidents in the catalog."""
+"""Incidents that the detector makes from the states in the catalog."""
 
 import msgspec
 import pytest
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.postgres_nightly
 
 
 def test_one_fault_is_one_incident_of_the_job_at_its_root(failed):
-    """Its row, its members and its events say what, since when, by which run, and whose it is."""
+    """Store fault, time, run and owner in the row, its members and its events."""
     assert failed.at(NOON + 120) == []
     assert failed.until(NOON + 180) == ["opened"]
 
@@ -34,12 +34,12 @@ def test_one_fault_is_one_incident_of_the_job_at_its_root(failed):
 
 @pytest.mark.postgres_always
 def test_a_recovered_fault_is_resolved_and_its_members_leave(failed):
-    """After 45 s of good; the words stay for those who read."""
+    """Resolve it after 45 s of good states, and keep its texts."""
     failed.at(NOON + 120)
     failed.until(NOON + 180)
     for name in ("raw", "core"):
         failed.estate.say(name, "good")
-        _written(failed, name, NOON + 200)
+        _write(failed, name, NOON + 200)
     events = failed.until(NOON + 300)
 
     assert events[-1] == "resolved"
@@ -49,23 +49,23 @@ def test_a_recovered_fault_is_resolved_and_its_members_leave(failed):
 
 
 def test_a_dataset_written_since_its_evaluation_is_not_bad(failed):
-    """A batch came after the evaluation: its state is of before, and makes no fault of today."""
+    """Open no incident for a state that is older than the last write."""
     failed.estate.say("core", "bad", "late", limit_seconds=NOON + 120.0)
     failed.estate.say("raw", "good")
-    _written(failed, "raw", NOON + 200)
-    _written(failed, "core", NOON + 210)
+    _write(failed, "raw", NOON + 200)
+    _write(failed, "core", NOON + 210)
 
     assert failed.at(NOON + 220) == []
     assert failed.rows() == []
 
 
 def test_a_run_under_way_in_an_affected_dataset_is_no_fault(failed):
-    """`mart` waited for `core`, which came just before the limit of `mart`."""
+    """Add `mart` to the incident: `core` came just before the limit of `mart`."""
     failed.at(NOON + 120)
     failed.until(NOON + 180)
     for name in ("raw", "core"):
         failed.estate.say(name, "good")
-        _written(failed, name, NOON + 200)
+        _write(failed, name, NOON + 200)
     failed.estate.say("mart", "bad", "late", limit_seconds=NOON + 200.0)
 
     assert failed.at(NOON + 215) == ["root_recovered", "joined", "left"]
@@ -74,7 +74,7 @@ def test_a_run_under_way_in_an_affected_dataset_is_no_fault(failed):
 
 
 def test_a_restart_continues_with_the_stored_incidents(failed):
-    """What was pending keeps its seconds, what was told is not told again."""
+    """Keep the seconds of pending incidents, and notify once."""
     failed.at(NOON + 120)
     failed.restart()
     assert failed.at(NOON + 150) == ["opened"]
@@ -85,7 +85,7 @@ def test_a_restart_continues_with_the_stored_incidents(failed):
 
 @pytest.mark.postgres_always
 def test_two_services_write_one_incident(failed):
-    """The second reads what the first wrote before it walks on."""
+    """Read in the second service what the first has written before it continues."""
     failed.at(NOON + 120)
     first = failed.watch
     failed.restart()
@@ -100,18 +100,18 @@ def test_two_services_write_one_incident(failed):
 
 @pytest.mark.postgres_always
 def test_a_pending_incident_that_recovers_is_deleted(failed):
-    """No row stays of it."""
+    """Delete the row of the incident."""
     failed.at(NOON + 120)
     for name in ("raw", "core"):
         failed.estate.say(name, "good")
-        _written(failed, name, NOON + 125)
+        _write(failed, name, NOON + 125)
     failed.until(NOON + 200)
 
     assert failed.rows() == []
 
 
-def test_a_planned_window_hides_it(failed):
-    """It opens when the window ends, if it is bad by then; nobody is told before."""
+def test_a_planned_window_suppresses_the_incident(failed):
+    """Open it when the window ends if it is still bad, and notify nobody before."""
     failed.plan("s3://shop/*", NOON + 300)
     failed.at(NOON + 120)
     assert failed.until(NOON + 180) == ["suppressed"]
@@ -119,8 +119,8 @@ def test_a_planned_window_hides_it(failed):
     assert "opened" in failed.until(NOON + 330)
 
 
-def test_a_window_of_its_job_hides_it_too(failed):
-    """Planned by the job's name."""
+def test_a_window_of_the_job_suppresses_the_incident(failed):
+    """Suppress the incident by a window for the name of its job."""
     failed.plan("spark/make_raw", NOON + 300)
     failed.at(NOON + 120)
 
@@ -129,11 +129,11 @@ def test_a_window_of_its_job_hides_it_too(failed):
 
 @pytest.mark.postgres_always
 def test_a_command_is_applied_and_completed(failed):
-    """Once; who did it stands in the row."""
+    """Apply it once, and store who requested it."""
     failed.at(NOON + 120)
     failed.until(NOON + 180)
-    failed.want(failed.one.incident_id, "acknowledge")
-    failed.want(failed.one.incident_id, "acknowledge")
+    failed.submit_command(failed.one.incident_id, "acknowledge")
+    failed.submit_command(failed.one.incident_id, "acknowledge")
     assert failed.at(NOON + 181, evaluated=False) == ["acknowledged"]
 
     assert failed.one.acknowledged_by == "ada"
@@ -144,10 +144,10 @@ def test_a_command_is_applied_and_completed(failed):
 
 
 def test_an_escalation_without_a_step_is_rejected_with_a_reason(failed):
-    """The owner has none."""
+    """Reject it, as the owner has no escalation step."""
     failed.at(NOON + 120)
     failed.until(NOON + 180)
-    failed.want(failed.one.incident_id, "escalate")
+    failed.submit_command(failed.one.incident_id, "escalate")
     failed.at(NOON + 181, evaluated=False)
 
     [row] = failed.rows(tables.incident_command)
@@ -156,7 +156,7 @@ def test_an_escalation_without_a_step_is_rejected_with_a_reason(failed):
 
 @pytest.mark.postgres_always
 def test_the_owner_gets_affected_datasets_with_limits_and_links(failed):
-    """One message in the outbox, to the owner's channel, the gravest first."""
+    """Send the owner one message that lists the most severe datasets first."""
     failed.policy = Policy(owners=(Owner(name="sales", slack="#sales"),))
     failed.at(NOON + 120)
     failed.until(NOON + 180)
@@ -176,7 +176,7 @@ def test_the_owner_gets_affected_datasets_with_limits_and_links(failed):
 
 
 def test_a_stopped_pipeline_is_one_page_and_freezes_all_others(failed):
-    """No evaluation for two minutes: nobody knows how datasets are."""
+    """Page once after two minutes without an evaluation, as all states are unknown."""
     failed.at(NOON + 120)
     failed.until(NOON + 180)
     events = [
@@ -190,27 +190,27 @@ def test_a_stopped_pipeline_is_one_page_and_freezes_all_others(failed):
 
 @pytest.mark.parametrize("role", ["pipeline", "collector", "kafka"])
 def test_a_role_that_fails_for_two_minutes_is_an_incident_with_its_error(failed, role):
-    """Evaluations go on: nothing else would tell that its work stands still."""
+    """Open the incident although evaluations go on, as nothing else reports the failure."""
     words = f"{role}: failing for 2 min, 5 attempts, last error: no memory"
     failed.at(NOON + 120)
     failed.troubles = {role: RoleFailure(micros(NOON + 60), words)}
     failed.until(NOON + 180)
-    assert not _own(failed)
+    assert not _service_incidents(failed)
     failed.until(NOON + 400)
 
-    [own] = _own(failed)
+    [own] = _service_incidents(failed)
     assert (own.root_name, own.onset, own.evidence) == (role, micros(NOON + 60), words)
     assert own.state in {"open", "acknowledged"}
     failed.troubles = {}
     assert "resolved" in failed.until(NOON + 700)
 
 
-def _own(failed):
+def _service_incidents(failed):
     return [row for row in failed.rows() if row.root_entity == "service"]
 
 
 def test_a_pipeline_whose_clock_was_ahead_is_one_page_too(failed):
-    """Its last evaluation is of an hour from now: nobody knows how datasets are until then."""
+    """Page when the last evaluation is an hour in the future, as all states are unknown."""
     failed.at(NOON + 120)
     failed.until(NOON + 180)
     failed.estate.evaluate(NOON + 3_900)
@@ -224,7 +224,7 @@ def test_a_pipeline_whose_clock_was_ahead_is_one_page_too(failed):
 
 @pytest.mark.postgres_always
 def test_events_that_were_set_aside_are_a_ticket_until_they_are_posted_again(failed):
-    """It freezes no other incident: all other events land."""
+    """Freeze no other incident, as all other events land."""
     times = {"received_at": micros(NOON), "failed_at": micros(NOON)}
     event = {"spool_seq": 7, "origin": "http", "kind": "run", "bytes": 9, "error": "odd", **times}
     with write_transaction(failed.engine) as connection:
@@ -241,7 +241,7 @@ def test_events_that_were_set_aside_are_a_ticket_until_they_are_posted_again(fai
 
 
 def test_an_unknown_dataset_freezes_its_incident(failed):
-    """A gap of ours hides how its root is."""
+    """Freeze the incident when an ingestion gap hides the state of its root."""
     failed.at(NOON + 120)
     failed.until(NOON + 180)
     failed.estate.say("raw", "unknown", "ingestion_gap")
@@ -252,7 +252,7 @@ def test_an_unknown_dataset_freezes_its_incident(failed):
 
 
 def test_the_incident_is_stored_completely(failed):
-    """What the next step needs is in the row, to the letter."""
+    """Store everything that the next step needs."""
     failed.at(NOON + 120)
     failed.until(NOON + 180)
     life = msgspec.json.decode(failed.one.life)
@@ -261,7 +261,7 @@ def test_the_incident_is_stored_completely(failed):
     assert life["revision"] == failed.one.revision == 1
 
 
-def _written(watched, name, at):
+def _write(watched, name, at):
     table = tables.dataset_activity
     with write_transaction(watched.engine) as connection:
         mine = update(table).where(table.c.dataset_key == dataset(name))
@@ -270,7 +270,7 @@ def _written(watched, name, at):
 
 @pytest.mark.postgres_always
 def test_reading_does_not_wait_for_writers(failed):
-    """A turn that changes nothing takes no row's lock; one that writes holds the cursor's."""
+    """Lock no row in a step without changes; a step that writes locks the cursor's row."""
     asked = []
 
     def note(_connection, _cursor, statement, *_):  # noqa: ANN002

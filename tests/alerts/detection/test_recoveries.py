@@ -1,4 +1,4 @@
-"""Name the fact that got better as the reason of a resolved incident."""
+"""Reason of a resolved incident: the fact that recovered."""
 
 import pytest
 from sqlalchemy import insert, update
@@ -70,7 +70,7 @@ def test_a_run_that_wrote_it_is_named_by_its_time(estate):
     ("origin", "whose"), [("declared", "the policy's limit"), ("learned", "the learned limit")]
 )
 def test_a_limit_that_was_raised_does_not_make_a_failed_job_good(estate, origin, whose):
-    """Say whose limit it is, and that the last run failed."""
+    """Name the origin of the limit, and the failure of the last run."""
     estate.say("churn", "good", limit_seconds=26 * HOUR, limit_origin=origin)
 
     assert _reason(estate) == f"{whose} of 1 d 2 h has not passed; {FAILED}"
@@ -167,7 +167,7 @@ def test_the_reason_of_a_person_is_kept(estate):
 def test_the_resolved_event_has_the_reason(failed):
     """Write the reason into the event of the incident.
 
-    Of optional datasets: a failed run of any other is a fault until a later one writes.
+    The datasets are optional: in other tiers a failed run is a fault until a later run writes.
     """
     with write_transaction(failed.estate.engine) as connection:
         connection.execute(update(tables.dataset_policy).values(tier="optional"))

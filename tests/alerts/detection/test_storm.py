@@ -24,7 +24,7 @@ _LATE = {"sli": "M2", "state": "bad", "since": micros(NOON), "limit_seconds": NO
 
 
 def test_a_storm_is_one_page(embedded):
-    """A tree of ten levels' worth: each is made of the one at a third of its number."""
+    """Page once for a tree of ten levels; each dataset is made of that at a third of its number."""
     names = [f"d{number}" for number in range(MANY)]
     rows = rows_of(names, tier="critical")
     for row, name in zip(rows["dataset_state"], names, strict=True):
@@ -42,13 +42,13 @@ def test_a_storm_is_one_page(embedded):
     watched.until(NOON + 180)
 
     assert watched.one.what == "Job make_d0 failed; 10,000 datasets affected"
-    told = {row.channel: from_json(row.message) for row in watched.rows(tables.notification)}
-    assert set(told) == {"slack:#sales", "pagerduty:k"}
-    assert told["pagerduty:k"].impacted_count == MANY
+    messages = {row.channel: from_json(row.message) for row in watched.rows(tables.notification)}
+    assert set(messages) == {"slack:#sales", "pagerduty:k"}
+    assert messages["pagerduty:k"].impacted_count == MANY
 
 
 def test_faults_that_open_together_are_written_together(embedded):
-    """As in an estate that is seen for the first time: statements do not grow with their number."""
+    """Write the faults of a first evaluation with as many statements as those of a few."""
     names = [f"d{number}" for number in range(FAULTS)]
     watched = DetectorHarness(embedded)
     watched.estate.add(*names)
@@ -57,7 +57,7 @@ def test_faults_that_open_together_are_written_together(embedded):
     watched.at(NOON + 120)
 
     asked = Counter()
-    event.listen(embedded, "before_cursor_execute", lambda *said: asked.update([said[2]]))
+    event.listen(embedded, "before_cursor_execute", lambda *values: asked.update([values[2]]))
     opened = watched.until(NOON + 180)
 
     assert sum(asked.values()) < FAULTS, asked.most_common(5)
@@ -67,7 +67,7 @@ def test_faults_that_open_together_are_written_together(embedded):
 
 
 def test_a_turn_without_changes_begins_no_write_transaction(embedded):
-    """A thousand incidents are remembered for an hour after they were resolved."""
+    """Write nothing for a thousand incidents that are kept for an hour after their end."""
     names = [f"d{number}" for number in range(MANY // 10)]
     watched = DetectorHarness(embedded)
     watched.estate.add(*names)
@@ -79,7 +79,7 @@ def test_a_turn_without_changes_begins_no_write_transaction(embedded):
     assert Counter(row.state for row in watched.rows()) == {"resolved": len(names)}
 
     begun = Counter()
-    event.listen(embedded, "before_cursor_execute", lambda *said: begun.update([said[2]]))
+    event.listen(embedded, "before_cursor_execute", lambda *values: begun.update([values[2]]))
     for second in range(801, 821):
         watched.look(NOON + second)
 
@@ -87,9 +87,9 @@ def test_a_turn_without_changes_begins_no_write_transaction(embedded):
 
 
 def test_memory_and_rows_do_not_grow_with_the_number_of_faults(embedded, monkeypatch):
-    """300 faults with nothing in common, each upstream of the same 3,000 datasets.
+    """Bound the rows of 300 unrelated faults upstream of the same 3,000 datasets.
 
-    Kept for each fault, their impacts would be 900,000 rows, and over 100 MiB here.
+    One list for each fault would be 900,000 rows, and over 100 MiB here.
     """
     monkeypatch.setattr(impact_store, "_MAX_ROWS", 6_000)
     monkeypatch.setattr(impact_store, "_MIN_PER_LIST", 30)
@@ -104,7 +104,7 @@ def test_memory_and_rows_do_not_grow_with_the_number_of_faults(embedded, monkeyp
     watched.estate.flush_edges()
     _say_all(embedded, roots, _LATE | {"reason": "late"})
     rows = Counter()
-    event.listen(embedded, "after_cursor_execute", lambda *said: _count_rows(rows, said))
+    event.listen(embedded, "after_cursor_execute", lambda *values: _count_rows(rows, values))
 
     tracemalloc.start()
     watched.at(NOON + 120)
@@ -120,7 +120,7 @@ def test_memory_and_rows_do_not_grow_with_the_number_of_faults(embedded, monkeyp
 
 
 def test_a_search_that_takes_long_pauses_for_longer(embedded, monkeypatch):
-    """Ten seconds in a storm, where runs fail all the time: the next search is after 30 s."""
+    """Search again after 30 s if a search takes ten seconds, however often runs fail."""
     watched = DetectorHarness(embedded)
     watched.estate.add("core")
     watched.at(NOON)
@@ -142,9 +142,9 @@ def test_a_search_that_takes_long_pauses_for_longer(embedded, monkeypatch):
     assert len(searches) == 3  # a new evaluation needs no pause
 
 
-def _count_rows(rows, said):
-    """Rows of affected datasets by transaction."""
-    _, _, statement, parameters, _, is_many = said
+def _count_rows(rows, values):
+    """Count rows of affected datasets by transaction."""
+    _, _, statement, parameters, _, is_many = values
     if statement.startswith("BEGIN"):
         rows["transactions"] += 0
         rows[len(rows)] = 0
@@ -152,7 +152,7 @@ def _count_rows(rows, said):
         rows[len(rows) - 1] += len(parameters) if is_many else len(parameters) // 3
 
 
-def _say_all(engine, names, said):
+def _say_all(engine, names, values):
     rows = rows_of(names)["dataset_state"]
     with write_transaction(engine) as connection:
-        fold_rows(connection, tables.dataset_state, [{**row, **said} for row in rows])
+        fold_rows(connection, tables.dataset_state, [{**row, **values} for row in rows])

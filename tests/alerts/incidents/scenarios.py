@@ -15,7 +15,7 @@ def root(name, kind="failed"):
     return Root("job", ord(name), kind)
 
 
-def make_fault(members, kind="failed", level="ticket", onset=0, **said):  # noqa: ANN003
+def make_fault(members, kind="failed", level="ticket", onset=0, **fields):  # noqa: ANN003
     """Return a fault of the first letter's job; all letters are bad because of it."""
     first = members[0]
     faults = {root(first, kind)} | {root(name, "waiting") for name in members[1:]}
@@ -24,14 +24,14 @@ def make_fault(members, kind="failed", level="ticket", onset=0, **said):  # noqa
         onset=onset * MICROS,
         bad_keys=frozenset(map(ord, members)),
         root_keys=frozenset({ord(first)}),
-        faults=frozenset(said.pop("faults", faults)),
+        faults=frozenset(fields.pop("faults", faults)),
         severity=Severity(level, "nobody"),
-        **said,
+        **fields,
     )
 
 
 class Scenario:
-    """Steps one after another; each answers with its events in words."""
+    """Sequence of steps, each of which returns its events as texts."""
 
     def __init__(self) -> None:
         self.incidents = ()

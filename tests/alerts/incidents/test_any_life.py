@@ -1,4 +1,4 @@
-"""Whatever happens, in whatever order."""
+"""Invariants of incidents in any sequence of steps."""
 
 import itertools
 
@@ -34,7 +34,7 @@ INSTANTS = st.lists(
 @settings(max_examples=examples(300))
 @given(INSTANTS)
 def test_any_sequence_of_steps_keeps_the_invariants(instants):
-    """Revisions grow by one, each change is told in its state, and no root is open twice."""
+    """Check revisions, states and events: revisions grow by one, no root is open twice."""
     story, clock = Scenario(), 0
     for seconds, faults, unknown, is_out, action in instants:
         clock += seconds
@@ -53,10 +53,10 @@ def test_any_sequence_of_steps_keeps_the_invariants(instants):
         lambda each: each.incident_id,
     )
     for _, events in by_incident:
-        told = list(events)
-        assert [each.revision for each in told] == list(range(1, len(told) + 1))
-        assert told[0].what in {"opened", "suppressed"}
-        assert [each.what for each in told].count("opened") <= 1
+        recorded = list(events)
+        assert [each.revision for each in recorded] == list(range(1, len(recorded) + 1))
+        assert recorded[0].what in {"opened", "suppressed"}
+        assert [each.what for each in recorded].count("opened") <= 1
 
 
 def check(story, before, *, is_out):

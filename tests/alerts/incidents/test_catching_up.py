@@ -1,11 +1,11 @@
-"""The root is mended: what catches up, and what is a fault of its own."""
+"""Members that catch up after their root recovered, and members with faults of their own."""
 
 from alerts.incidents import matching
 from tests.alerts.incidents.scenarios import make_fault, root
 
 
 def test_members_that_catch_up_are_no_new_fault(story):
-    """The root is mended; what it made late is late for a while, and has no other root."""
+    """Keep the members in the incident: they are late for a while, and have no other root."""
     story.opened(make_fault("ABC"))
 
     assert story.at(40, make_fault("BC", "silent")) == ["root_recovered", "left A"]
@@ -16,7 +16,7 @@ def test_members_that_catch_up_are_no_new_fault(story):
 
 
 def test_a_member_that_catches_up_may_become_a_page(story):
-    """The root is mended, and a critical dataset misses its limit all the same."""
+    """Page when a critical dataset misses its limit although the root recovered."""
     story.opened(make_fault("AB"))
 
     changes = story.at(40, make_fault("B", "silent", level="page"))
@@ -25,7 +25,7 @@ def test_a_member_that_catches_up_may_become_a_page(story):
 
 
 def test_a_member_that_does_not_catch_up_is_another_fault(story):
-    """After an hour, or one and a half of its cadences."""
+    """Open another incident after an hour, or one and a half cadences of the dataset."""
     slow, quick = make_fault("B", "silent", cadence_seconds=7200), make_fault("C", "silent")
     story.opened(make_fault("ABC"))
     story.at(40, slow, quick)
@@ -35,7 +35,7 @@ def test_a_member_that_does_not_catch_up_is_another_fault(story):
 
 
 def test_a_run_under_way_in_an_affected_dataset_stays_in_the_incident(story):
-    """It was not late before the root recovered: its inputs came just before its own limit."""
+    """Keep it in the incident: its inputs came just before its own limit."""
     story.opened(make_fault("AB"))
     story.at(40, make_fault("B", "silent"))
     mine = frozenset({story.one.id})
@@ -49,7 +49,7 @@ def test_a_run_under_way_in_an_affected_dataset_stays_in_the_incident(story):
 
 
 def test_a_run_under_way_in_an_unaffected_dataset_is_another_fault(story):
-    """Its list is of another; and so is one that was lost, or takes for ever."""
+    """Open another incident for a run of another list, and for one that is lost."""
     story.opened(make_fault("AB"))
     story.at(40, make_fault("B", "silent"))
     other = make_fault("C", "slow", onset=50, affected_by=frozenset({"0" * 16}))
@@ -62,7 +62,7 @@ def test_a_run_under_way_in_an_unaffected_dataset_is_another_fault(story):
 
 
 def test_a_fault_that_recovers_before_it_opens_notifies_nobody(story):
-    """What it made late catches up; an incident of its root would name what is well."""
+    """Notify nobody: an incident of the recovered root would name what is good."""
     rest = make_fault("B", "silent")
     story.at(0, make_fault("AB"))
     story.at(20, rest)
@@ -73,7 +73,7 @@ def test_a_fault_that_recovers_before_it_opens_notifies_nobody(story):
 
 
 def test_a_fault_that_returns_before_it_opens_is_held_again(story):
-    """And told of once it was bad for as long as any other."""
+    """Notify once the fault was bad for as long as any other."""
     story.at(0, make_fault("AB"))
     story.at(20, make_fault("B", "silent"))
     story.at(40, make_fault("AB"))
@@ -83,7 +83,7 @@ def test_a_fault_that_returns_before_it_opens_is_held_again(story):
 
 
 def test_a_standing_gap_explains_no_catching_up(story):
-    """It makes nothing late; its ticket must not become the page of another."""
+    """Open a second incident: a gap makes nothing late, and its ticket stays a ticket."""
     gap = make_fault("A", "standing_gap")
     story.opened(gap)
     slow = make_fault("C", "slow", level="page", onset=50, affected_by=frozenset({story.one.id}))
@@ -93,7 +93,7 @@ def test_a_standing_gap_explains_no_catching_up(story):
 
 
 def test_a_new_failure_of_a_member_is_a_new_fault(story):
-    """It failed after the root had recovered."""
+    """Open an incident for a failure after the recovery of the root."""
     story.opened(make_fault("AB"))
     story.at(40, make_fault("B", "silent"))
 
@@ -101,27 +101,27 @@ def test_a_new_failure_of_a_member_is_a_new_fault(story):
 
 
 def test_a_second_fault_in_a_member_is_a_second_incident(story):
-    """Two at once: the root explains no failure of its own."""
+    """Open a second incident: the root does not explain a member's own failure."""
     story.opened(make_fault("AB"))
 
     assert story.opened(make_fault("AB"), make_fault("B"), at=40) == ["opened"]
 
 
 def test_a_recovered_part_leaves_the_members_that_catch_up(story):
-    """Two jobs failed by one upgrade. One is mended: what it made late is late for a while."""
+    """Keep what a recovered job made late, while the other job of the upgrade still fails."""
     both = {root("A"), root("B"), root("C", "waiting")}
     story.opened(make_fault("ABC", faults=both))
-    mended = make_fault("A", faults={root("A")}), make_fault("C", "silent", onset=-10)
+    recovered = make_fault("A", faults={root("A")}), make_fault("C", "silent", onset=-10)
 
-    assert story.at(40, *mended) == ["left B"]
-    assert story.at(3600, *mended) == []
+    assert story.at(40, *recovered) == ["left B"]
+    assert story.at(3600, *recovered) == []
     assert story.members == "AC"
-    assert story.at(3650, *mended) == ["left C"]
-    assert story.at(3680, *mended) == ["opened"]
+    assert story.at(3650, *recovered) == ["left C"]
+    assert story.at(3680, *recovered) == ["opened"]
 
 
 def test_without_remaining_faults_there_is_a_second_page(monkeypatch, story):
-    """The mutant: what has to catch up is a fault of its own."""
+    """Mutant: open a fault for each member that catches up."""
     story.opened(make_fault("AB"))
     monkeypatch.setattr(matching._Leftovers, "rest_of", lambda *_: None)  # noqa: SLF001
 

@@ -1,4 +1,4 @@
-"""Check the commands of people, and the windows that they plan."""
+"""Commands of people, and windows that they plan."""
 
 import msgspec
 import pytest
@@ -9,7 +9,7 @@ from tests.alerts.incidents.scenarios import make_fault
 
 
 def test_a_person_acknowledges(story):
-    """Once; and who it was is in the event."""
+    """Acknowledge once, and store the person in the event."""
     story.opened(make_fault("A"))
 
     assert story.do(40, "acknowledge", make_fault("A")) == ["acknowledged"]
@@ -31,7 +31,7 @@ def test_a_suppression_ends(story):
 
 @pytest.mark.parametrize("until", [None, 40, 10])
 def test_an_open_ended_suppression_is_rejected(story, until):
-    """And so is one that is over."""
+    """Reject a suppression without an end, or with an end in the past."""
     story.opened(make_fault("A"))
 
     assert story.do(40, "suppress", make_fault("A"), until=until) == []
@@ -99,7 +99,7 @@ def test_a_new_failure_after_a_person_resolved_opens(story):
 
 
 def test_a_command_for_an_unknown_incident_is_rejected(story):
-    """Refused in words, not in silence."""
+    """Reject it with a reason."""
     story.opened(make_fault("A"))
     story.at(40, make_fault("A"), commands=(Command("0" * 16, "resolve", "ada"),))
 

@@ -1,4 +1,4 @@
-"""A step that brings nothing new changes nothing: whoever keeps incidents has nothing to write."""
+"""Steps without new input, which leave nothing to write."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ _WAITS = make_fault("B", "waiting", unknown="upstream_unknown")
 _REST = make_fault("B", "silent")
 
 
-def _resolved(story):
+def _after_resolution(story):
     story.opened(make_fault("A"))
     story.at(40)
     story.at(85)
@@ -52,7 +52,7 @@ def _waiting_for_an_unknown_upstream(story):
     return (_WAITS,), ""
 
 
-def _catching_up_before_it_opened(story):
+def _after_recovery_of_the_root(story):
     story.at(0, make_fault("AB"))
     return (_REST,), ""
 
@@ -75,20 +75,20 @@ def _open(story):
 @pytest.mark.parametrize(
     "begin",
     [
-        _resolved,
+        _after_resolution,
         _resolved_and_waiting,
         _frozen_while_open,
         _frozen_while_pending,
         _frozen_by_an_outage,
         _waiting_for_an_unknown_upstream,
-        _catching_up_before_it_opened,
+        _after_recovery_of_the_root,
         _hidden_until_a_rerun_ends,
         _open_until_a_rerun_ends,
         _open,
     ],
 )
 def test_idle_steps_leave_incidents_unchanged(story, begin):
-    """Ten minutes of the same input: after the first step every incident stays equal."""
+    """Keep every incident equal through ten minutes of the same input, after the first step."""
     faults, unknown = begin(story)
     story.at(100, *faults, unknown=unknown)
     before = story.incidents
@@ -136,7 +136,7 @@ _SETS = st.lists(
 @settings(max_examples=examples(200))
 @given(_SETS)
 def test_repeated_input_settles(instants):
-    """Whatever came before, most steps with one and the same input change no incident.
+    """Change few incidents by repeated input, whatever came before.
 
     An hour and a half covers every hold, flap and drain; each of these may change it once.
     """

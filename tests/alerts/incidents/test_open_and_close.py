@@ -1,4 +1,4 @@
-"""When an incident opens, closes, and flaps."""
+"""Opening, closing and flapping of incidents."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from tests.alerts.incidents.scenarios import make_fault
 
 
 def test_thirty_seconds_bad_open(story):
-    """Not a second before: what heals by itself wakes nobody."""
+    """Open after 30 s and no earlier, so that a short fault notifies nobody."""
     assert story.at(0, make_fault("A")) == []
     assert story.at(29, make_fault("A")) == []
     assert story.at(30, make_fault("A")) == ["opened"]
@@ -18,7 +18,7 @@ def test_thirty_seconds_bad_open(story):
 
 
 def test_a_fault_that_recovers_within_the_hold_opens_nothing(story):
-    """And the hold begins anew."""
+    """Start the hold again at the next fault."""
     story.at(0, make_fault("A"))
     story.at(20)
 
@@ -28,13 +28,13 @@ def test_a_fault_that_recovers_within_the_hold_opens_nothing(story):
 
 
 def test_unauthorized_access_opens_at_once(story):
-    """M10 has no hold."""
+    """Open at once, as M10 has no hold."""
     assert story.at(0, service_fault("access", "api", 0)) == ["opened"]
     assert story.one.severity.level == "page"
 
 
 def test_forty_five_seconds_good_close(story):
-    """One bad evaluation between begins them anew."""
+    """Count the 45 s again after one bad evaluation."""
     story.opened(make_fault("A"))
     story.at(100)
     story.at(140, make_fault("A"))
@@ -46,7 +46,7 @@ def test_forty_five_seconds_good_close(story):
 
 
 def test_three_opens_in_an_hour_are_flapping(story):
-    """One incident with one page; it stays open and says so, until it was good for an hour."""
+    """Keep one incident and one page, marked as flapping, until it was good for an hour."""
     story.opened(make_fault("A"))
     for begin in (200, 400):
         story.at(begin - 100)
@@ -60,7 +60,7 @@ def test_three_opens_in_an_hour_are_flapping(story):
     assert len({event.incident_id for event in story.events}) == 1
 
 
-def test_three_opens_in_four_hours_are_flapping_whatever_the_cadence(story):
+def test_three_opens_in_four_hours_are_flapping_at_any_cadence(story):
     """Check a job that runs every 15 minutes and fails for four hours: that is one fault."""
     fault = make_fault("A", cadence_seconds=900)
     story.opened(fault)
@@ -76,7 +76,7 @@ def test_three_opens_in_four_hours_are_flapping_whatever_the_cadence(story):
 
 
 def test_three_opens_in_a_day_are_not(story):
-    """The same fault tomorrow is a new incident."""
+    """Open a new incident for the same fault on the next day."""
     story.opened(make_fault("A"))
     story.at(100)
     story.at(145)
@@ -96,7 +96,7 @@ def test_three_opens_in_a_day_are_not(story):
     ],
 )
 def test_a_resolved_incident_is_kept_by_its_cadence(story, cadence_seconds, hours, whats):
-    """Twelve of them, an hour at least and four at most: a job's next good runs may be chance."""
+    """Keep it for twelve cadences, between one hour and four: a few good runs may be chance."""
     fault = make_fault("A", cadence_seconds=cadence_seconds)
     story.opened(fault)
     story.at(100)
@@ -127,7 +127,7 @@ def test_a_recent_acknowledgement_still_counts(story, acknowledged, over, again,
 
 
 def test_a_flapping_incident_stays_acknowledged(story):
-    """However long ago; before the third time they are called again."""
+    """Keep any acknowledgement at the third opening; before, page again after four hours."""
     fault = make_fault("A", cadence_seconds=900)
     story.opened(fault)
     states = []
@@ -143,7 +143,7 @@ def test_a_flapping_incident_stays_acknowledged(story):
 
 
 def test_a_worse_fault_is_not_acknowledged(story):
-    """A ticket that somebody had a look at is a page now."""
+    """Open the page, as only the ticket was acknowledged."""
     story.opened(make_fault("A"))
     story.do(40, "acknowledge", make_fault("A"))
     story.at(100)
@@ -158,7 +158,7 @@ def test_a_worse_fault_is_not_acknowledged(story):
     [(LifecycleRules(open_seconds=0), 0), (LifecycleRules(open_seconds=60), 60)],
 )
 def test_holds_are_data(rules, seconds):
-    """The mutant: without its hold it opens at once."""
+    """Mutant: open at once without the hold."""
     first = advance((), StepInput(0, (make_fault("A"),)), rules)
     then = advance(first.incidents, StepInput(seconds * MICROS, (make_fault("A"),)), rules)
 

@@ -1,11 +1,11 @@
-"""An open incident: who joins and leaves, another root, owner or severity, and two that merge."""
+"""Changes of an open incident: members, root, owner, severity and merges."""
 
 from alerts.incidents import matching
 from tests.alerts.incidents.scenarios import make_fault, root
 
 
 def test_members_come_and_go_in_one_incident(story):
-    """Its key is the root and the kind, never the list of members."""
+    """Keep the incident: its key is the root and the kind, not the members."""
     story.opened(make_fault("AB"))
 
     assert story.at(40, make_fault("ABCD")) == ["joined CD"]
@@ -14,7 +14,7 @@ def test_members_come_and_go_in_one_incident(story):
 
 
 def test_a_ticket_becomes_a_page_and_a_page_stays_one(story):
-    """Nobody is told twice of a severity that goes up and down."""
+    """Notify once of a severity that goes up and down."""
     story.opened(make_fault("A"))
 
     assert story.at(40, make_fault("A", level="page")) == ["escalated"]
@@ -23,7 +23,7 @@ def test_a_ticket_becomes_a_page_and_a_page_stays_one(story):
 
 
 def test_a_fault_further_upstream_takes_the_incident_over(story):
-    """Re-rooting: the same id, the new root, and the old one is a member."""
+    """Keep the id with the new root, and make the old root a member."""
     story.opened(make_fault("BC"))
     before = story.one.id
 
@@ -32,7 +32,7 @@ def test_a_fault_further_upstream_takes_the_incident_over(story):
 
 
 def test_another_owner_is_a_hand_over(story):
-    """What the first owner acknowledged, the new one has not seen."""
+    """Open it again for the new owner, who has not seen what the first acknowledged."""
     story.opened(make_fault("BC", owner="red"))
     story.do(40, "acknowledge", make_fault("BC", owner="red"))
 
@@ -43,7 +43,7 @@ def test_another_owner_is_a_hand_over(story):
 
 
 def test_two_of_one_root_merge_into_the_older(story):
-    """One fault, one page: the younger is resolved as merged."""
+    """Resolve the younger as merged: one fault is one page."""
     story.opened(make_fault("B", owner="red"))
     story.opened(make_fault("B", owner="red"), make_fault("C", owner="blue"), at=40)
     older = min(story.incidents, key=lambda each: each.opened_at)
@@ -59,23 +59,23 @@ def test_two_of_one_root_merge_into_the_older(story):
 
 
 def test_pending_incidents_merge_without_an_event(story):
-    """Nobody heard of the pending one."""
+    """Write no event for a pending incident, which notified nobody."""
     story.opened(make_fault("B"))
     story.at(40, make_fault("B"), make_fault("C"))
 
     assert story.at(50, make_fault("ABC")) == ["rerooted B>A", "joined AC"]
 
 
-def test_the_course_of_one_fault_is_one_incident(story):
-    """A run is slow, then lost, then failed."""
+def test_a_fault_that_changes_its_kind_is_one_incident(story):
+    """Keep the incident of a run that is slow, then lost, then failed."""
     story.opened(make_fault("A", "slow"))
 
     assert story.at(40, make_fault("A", "lost")) == ["kind_changed A>A"]
     assert story.at(50, make_fault("A", "failed")) == ["kind_changed A>A"]
 
 
-def test_a_known_root_is_not_given_up_for_a_symptom(story):
-    """The same job waits now for somebody who is well: that is no news."""
+def test_a_known_root_is_not_replaced_by_a_symptom(story):
+    """Keep the root when the same job waits for an upstream that is good."""
     story.opened(make_fault("A", "silent"))
 
     assert story.at(40, make_fault("A", "waiting", unknown="upstream_well")) == []
@@ -83,7 +83,7 @@ def test_a_known_root_is_not_given_up_for_a_symptom(story):
 
 
 def test_without_re_rooting_there_is_a_second_page(monkeypatch, story):
-    """The mutant: an incident continues only what has the very same root."""
+    """Mutant: continue an incident only with the very same root."""
     story.opened(make_fault("BC"))
     monkeypatch.setattr(matching, "_claim_faults", _of_the_same_root)
 
@@ -104,7 +104,7 @@ def test_an_origin_that_is_unknown_and_then_undeclared_is_one_incident(story):
 
 
 def test_an_unknown_and_an_undeclared_source_at_once_stay_two_incidents(story):
-    """Reads without a source recover; the undeclared source is still there."""
+    """Keep the incident of the undeclared source when the reads have a source again."""
     both = make_fault("A", "provenance"), make_fault("A", "unexpected_source")
     story.opened(both[0])
     story.opened(*both, at=40)

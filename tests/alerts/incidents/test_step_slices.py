@@ -1,4 +1,4 @@
-"""A step of thousands of incidents is written in parts, and nothing of it is lost."""
+"""Steps of thousands of incidents, which are written in slices."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -25,21 +25,21 @@ def _by_id(done):
 
 
 def test_a_small_step_is_written_whole():
-    """Nothing is copied, and nothing waits."""
+    """Return the step itself, without a copy."""
     whole = advance((), StepInput(0, _faults("AB")))
 
     assert first_slice({}, whole, (), 2) is whole
 
 
 def test_pages_are_written_first():
-    """Three of them, among 26 faults that are as old."""
+    """Write three pages before 23 tickets of the same age."""
     before = _by_id(_turn({}, StepInput(0, _faults(_NAMES)), most=3))
 
     assert {each.root.key for each in before.values()} == {ord(name) for name in _PAGES}
 
 
 def test_an_incident_with_a_command_never_waits():
-    """Its answer is written in the same transaction."""
+    """Write the answer to the command in the same transaction."""
     before = _by_id(advance((), StepInput(0, _faults(_NAMES))))
     last = next(each for each in before.values() if each.root.key == ord("M"))
     opened = _by_id(advance(before.values(), StepInput(30 * MICROS, _faults(_NAMES))))
@@ -57,7 +57,7 @@ def test_an_incident_with_a_command_never_waits():
     st.integers(1, 9),
 )
 def test_slices_give_the_result_of_one_step(names, gone, most):
-    """The same incidents in the same states, and each event once, in parts of `most`."""
+    """Compare slices of `most` with one step: the same incidents, and each event once."""
     whole, parts, events = {}, {}, []
     left = [name for name in names if name not in gone]
     moments = [(0, names), (200, names), (400, left), (600, left)]
@@ -68,9 +68,9 @@ def test_slices_give_the_result_of_one_step(names, gone, most):
             assert len({each.incident_id for each in done.events}) <= most
             events += done.events
             parts = _by_id(done)
-    told = [(each.incident_id, each.revision) for each in events]
+    written = [(each.incident_id, each.revision) for each in events]
 
-    assert len(told) == len(set(told))
+    assert len(written) == len(set(written))
     assert _states(parts) == _states(whole)
 
 
@@ -79,7 +79,7 @@ def _states(incidents):
 
 
 def test_an_incident_and_the_one_that_it_merges_into_are_written_together():
-    """One of them alone would be told twice."""
+    """Write both in one slice; apart, both would be notified."""
     both = (make_fault("B"), make_fault("C"), make_fault("D"), make_fault("E"))
     before = _by_id(advance((), StepInput(0, both)))
     before = _by_id(advance(before.values(), StepInput(30 * MICROS, both)))

@@ -1,4 +1,4 @@
-"""Name each time of an incident."""
+"""Names of the times of an incident."""
 
 import pytest
 
@@ -12,7 +12,7 @@ from tests.alerts.root_cause.snapshots import HOUR, key, make_snapshot
 CHURN = FaultTimes(last_write_at=10 * MICROS, late_since=12 * MICROS, first_failed_at=20 * MICROS)
 
 
-def _told(story):
+def _shown_times(story):
     return [(each.name, each.at // MICROS) for each in story.incidents[0].timeline]
 
 
@@ -22,11 +22,11 @@ def test_each_time_of_a_failed_job_says_what_it_is(story):
     story.opened(fault, at=100)
 
     begun = [("last write at", 10), ("late since", 12), ("first failed at", 20)]
-    assert _told(story) == [*begun, ("detected at", 130)]
+    assert _shown_times(story) == [*begun, ("detected at", 130)]
 
     story.at(140)
     story.at(185)
-    assert _told(story) == [*begun, ("detected at", 130), ("resolved at", 185)]
+    assert _shown_times(story) == [*begun, ("detected at", 130), ("resolved at", 185)]
 
 
 def test_an_incident_that_comes_back_shows_both_times(story):
@@ -37,7 +37,7 @@ def test_an_incident_that_comes_back_shows_both_times(story):
     again = FaultTimes(last_write_at=150 * MICROS, first_failed_at=190 * MICROS)
     story.opened(make_fault("A", onset=190, times=again), at=200)
 
-    assert _told(story) == [
+    assert _shown_times(story) == [
         ("first detected at", 130),
         ("last write at", 150),
         ("first failed at", 190),
@@ -51,7 +51,7 @@ def test_an_open_incident_does_not_begin_after_it_opened(story):
     story.at(170)
     story.at(200, service_fault("ingestion", "pipeline", 190 * MICROS))
 
-    assert _told(story) == [("no complete evaluation since", 0), ("detected at", 160)]
+    assert _shown_times(story) == [("no complete evaluation since", 0), ("detected at", 160)]
 
 
 def test_a_dataset_that_is_late_again_is_late_since_the_first_time(story):
@@ -60,7 +60,7 @@ def test_a_dataset_that_is_late_again_is_late_since_the_first_time(story):
     later = FaultTimes(last_write_at=135 * MICROS, late_since=137 * MICROS)
     story.at(140, make_fault("A", "slow", onset=137, times=later))
 
-    assert _told(story) == [
+    assert _shown_times(story) == [
         ("late since", 12),
         ("first failed at", 20),
         ("detected at", 130),

@@ -1,4 +1,4 @@
-"""What is unknown, and an outage of our own."""
+"""Incidents with unknown datasets, and outages of Lineward."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,7 +7,7 @@ from tests.alerts.incidents.scenarios import OUTAGE, Scenario, make_fault, root
 
 
 def test_unknown_freezes_an_incident_as_it_is(story):
-    """Our silence heals nothing: neither closed nor changed, and no new one for what it hides."""
+    """Freeze the incident while its root is unknown, and open none for what it hides."""
     story.opened(make_fault("AB"))
 
     assert story.at(40, make_fault("BC", "waiting"), unknown="A") == ["frozen"]
@@ -17,7 +17,7 @@ def test_unknown_freezes_an_incident_as_it_is(story):
 
 
 def test_an_unknown_member_hides_no_new_fault(story):
-    """The root is good; what begins since is another, though C cannot be told yet."""
+    """Open a fault that began after the recovery, although C is still unknown."""
     story.opened(make_fault("ABC"))
     story.at(40, unknown="C")
     story.at(50, make_fault("B", onset=45), unknown="C")
@@ -26,7 +26,7 @@ def test_an_unknown_member_hides_no_new_fault(story):
 
 
 def test_good_counts_from_when_it_is_known(story):
-    """45 s after it thawed, not after its root was last seen bad."""
+    """Resolve 45 s after the thaw, and not 45 s after the root was last seen bad."""
     story.opened(make_fault("A"))
     story.at(40, unknown="A")
 
@@ -36,7 +36,7 @@ def test_good_counts_from_when_it_is_known(story):
 
 
 def test_unknown_members_stay_while_the_root_is_known(story):
-    """The rest goes on."""
+    """Follow all other members."""
     story.opened(make_fault("ABC"))
 
     assert story.at(40, make_fault("AD"), unknown="B") == ["joined D", "left C"]
@@ -44,7 +44,7 @@ def test_unknown_members_stay_while_the_root_is_known(story):
 
 
 def test_a_fault_with_unknown_upstream_opens_nothing(story):
-    """Everything behind our own fault waits."""
+    """Open nothing downstream of a fault of Lineward."""
     waits = make_fault("B", "waiting", unknown="upstream_unknown")
 
     assert story.opened(waits, at=0) == []
@@ -52,7 +52,7 @@ def test_a_fault_with_unknown_upstream_opens_nothing(story):
 
 
 def test_an_outage_is_the_one_incident(story):
-    """Nothing new opens, nothing closes, nobody joins, until we can see again."""
+    """Open, resolve and join nothing else until the outage ends."""
     story.opened(make_fault("A"))
     story.at(40, make_fault("A"), make_fault("X"))
 
@@ -60,7 +60,7 @@ def test_an_outage_is_the_one_incident(story):
     assert story.at(80, OUTAGE, make_fault("AB"), make_fault("X"), make_fault("Y")) == ["opened"]
     assert story.at(4000, OUTAGE) == []
     assert story.at(4010, make_fault("A"), make_fault("X")) == ["thawed"]
-    assert story.at(4040, make_fault("A"), make_fault("X")) == ["opened"]  # X held anew
+    assert story.at(4040, make_fault("A"), make_fault("X")) == ["opened"]  # X is held again
     assert story.at(4055, make_fault("A"), make_fault("X")) == ["resolved"]  # the outage
 
 
@@ -88,7 +88,7 @@ def test_an_outage_lasts_until_its_backlog_is_landed(story):
 
 
 def test_an_unknown_member_does_not_keep_a_recovered_incident_open(story):
-    """One of many members fell into a gap of ours; the root and all others are good."""
+    """Resolve the incident: only one of many members is unknown."""
     story.opened(make_fault("ABCDEFG"))
 
     assert story.at(40, unknown="F") == []
@@ -96,7 +96,7 @@ def test_an_unknown_member_does_not_keep_a_recovered_incident_open(story):
 
 
 def test_known_members_leave_beside_an_unknown_one(story):
-    """The root is good, and D still catches up: B and C left, E is unknown and stays."""
+    """Remove B and C from the incident; D still catches up, and E stays as unknown."""
     story.opened(make_fault("ABCDE"))
 
     assert story.at(40, make_fault("D", "silent"), unknown="E") == ["root_recovered", "left ABC"]
@@ -110,7 +110,7 @@ LETTERS = st.sets(st.sampled_from("BCDEFG"), min_size=1)
 
 @given(LETTERS, LETTERS, st.booleans())
 def test_only_an_unknown_root_freezes(members, unknown, is_root_unknown):
-    """A recovered incident is frozen by the keys of its root, and by no member."""
+    """Freeze by the keys of the root, and by those of no member."""
     story = Scenario()
     story.opened(make_fault("A" + "".join(sorted(members))))
     hidden = "".join(unknown) + ("A" if is_root_unknown else "")

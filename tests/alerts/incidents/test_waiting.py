@@ -12,14 +12,14 @@ RETRIED = partial(make_fault, "A", has_pending_retry=True)
 UPSTREAM_UNKNOWN = partial(make_fault, "A", "waiting", unknown="upstream_unknown")
 
 
-def hide(until, **said):  # noqa: ANN003
+def hide(until, **fields):  # noqa: ANN003
     """Return a fault that a planned window hides."""
-    return make_fault("A", hidden_by="move", hidden_until=until * MICROS, **said)
+    return make_fault("A", hidden_by="move", hidden_until=until * MICROS, **fields)
 
 
 @pytest.mark.parametrize("wait", [RETRIED, UPSTREAM_UNKNOWN], ids=["retry", "upstream"])
 def test_an_open_ticket_goes_on_while_it_waits(story, wait):
-    """People know the ticket: only notifications of what nobody knows are held back."""
+    """Send updates of a known ticket: only the first notification of a fault is held back."""
     kind = wait().root.kind
     story.opened(make_fault("A", kind, owner="red"))
 
@@ -58,13 +58,13 @@ def test_an_open_ticket_thaws_while_it_waits(story):
 
 
 def test_a_pending_incident_waits_for_a_retry(story):
-    """Neither a page nor its age opens it."""
+    """Open neither a page nor an old incident while a retry is expected."""
     story.at(0, make_fault("A"))
     assert [story.at(at, RETRIED(level="page")) for at in (20, 40, 4000)] == [[], [], []]
 
 
 def test_a_window_that_ends_in_our_backlog_opens_nothing(story):
-    """Whether the fault is still there is unknown until the backlog has landed."""
+    """Open nothing until the backlog has landed, as the state of the fault is unknown."""
     story.opened(hide(100))
 
     assert story.at(90, is_behind=True) == ["frozen"]
@@ -128,7 +128,7 @@ def test_a_prolonged_window_hides_on(story, is_behind):
 
 
 def test_a_prolonged_window_shows_its_new_end_during_a_rerun(story):
-    """Pages and messages name the time."""
+    """Show the new end, which pages and messages name."""
     story.opened(hide(100))
     story.at(90, hide(300, has_pending_retry=True))
 

@@ -1,4 +1,4 @@
-"""Check what a post of Alertmanager changes."""
+"""Effects of posts of Alertmanager."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ PAGE = {"owner": "shop", "level": "page"}
 TOLD = ["pagerduty:platform.key {} {}", "slack:#platform {} {}"]
 
 
-def told(kind, revision):
+def alert_sent(kind, revision):
     """Return the alert of the platform."""
     return [each.format(kind, revision) for each in TOLD]
 
@@ -57,7 +57,7 @@ def test_post_that_names_an_incident_sends_it(router):
 
 
 def test_resolved_alert_of_an_incident_confirms_nothing(router):
-    """Wait on: it does not show that anybody was notified."""
+    """Continue to wait, as the alert does not show that anybody was notified."""
     router.opened(make_fault("ab", **PAGE))
 
     post(router, 40, of_incident(router.incidents[0].id, "resolved"))
@@ -71,7 +71,11 @@ def test_other_alert_is_a_message_of_its_own(router):
         post(router, second, alert(BURN, status))
     post(router, 5, alert(BURN, startsAt="2026-11-21T11:00:00Z"))
 
-    assert router.outbox == [*told("opened", 1), *told("resolved", 2), *told("opened", 3)]
+    assert router.outbox == [
+        *alert_sent("opened", 1),
+        *alert_sent("resolved", 2),
+        *alert_sent("opened", 3),
+    ]
     message = router.messages("opened")[0]
     assert (message["incident_id"], message["what"]) == ("alert-f1", "Much is bad")
     assert message["note"] == "7 % for 5m."
@@ -95,20 +99,20 @@ def lose_the_end(router):
 
 
 def test_alert_that_ended_unnoticed_is_sent_when_it_refires(router):
-    """Change its open alert without paging; page where somebody closed it."""
+    """Change its open alert without paging; page if a person closed it."""
     lose_the_end(router)
 
-    anew = [told("opened", 2)[0], told("changed", 2)[1]]
-    assert router.outbox == [*told("opened", 1), *anew, *told("resolved", 3)]
+    refired = [alert_sent("opened", 2)[0], alert_sent("changed", 2)[1]]
+    assert router.outbox == [*alert_sent("opened", 1), *refired, *alert_sent("resolved", 3)]
     assert router.messages("changed")[0]["note"].startswith("The alert fires again.")
 
 
 def test_without_its_start_a_refired_alert_is_not_sent(router, monkeypatch):
-    """Mutant."""
+    """Mutant: ignore the start of an alert."""
     monkeypatch.setattr("alerts.notify.alertmanager_alerts._is_refired", lambda *_: False)
     lose_the_end(router)
 
-    assert router.outbox == [*told("opened", 1), *told("resolved", 2)]
+    assert router.outbox == [*alert_sent("opened", 1), *alert_sent("resolved", 2)]
 
 
 def test_refired_alert_is_not_attached_to_an_ended_incident(router):
@@ -118,14 +122,14 @@ def test_refired_alert_is_not_attached_to_an_ended_incident(router):
     router.at(50)
     router.at(95)
     post(router, 100, alert(BURN))
-    assert router.outbox == [*told("opened", 1), *told("resolved", 2)]
+    assert router.outbox == [*alert_sent("opened", 1), *alert_sent("resolved", 2)]
     post(router, 9_000, alert(BURN, startsAt=LATER))
 
-    assert router.outbox[4:] == told("opened", 1)
+    assert router.outbox[4:] == alert_sent("opened", 1)
 
 
 @pytest.mark.parametrize(
-    ("labels", "said"),
+    ("labels", "channels"),
     [
         (BURN | {"severity": "ticket", "owner": "pay"}, ["slack:#pay", "webhook:tickets"]),
         (BURN | {"severity": "escalation", "owner": "pay"}, ["slack:#pay", "webhook:tickets"]),
@@ -136,13 +140,13 @@ def test_refired_alert_is_not_attached_to_an_ended_incident(router):
     ],
     ids=lambda each: str(each)[:40],
 )
-def test_alert_is_sent_to_the_owner_in_its_labels(embedded, labels, said):
+def test_alert_is_sent_to_the_owner_in_its_labels(embedded, labels, channels):
     """Send by its severity; without an owner to the platform; ignore Watchdog."""
     router = StoredRouter(embedded, engineering="boss")
 
     post(router, 1, alert(labels))
 
-    assert [each.split(" ")[0] for each in router.outbox] == said
+    assert [each.split(" ")[0] for each in router.outbox] == channels
 
 
 @pytest.mark.parametrize("labels", [STALE, BURN, BURN | {"sli": "ingestion_lag"}])
@@ -151,12 +155,12 @@ def test_alert_that_follows_from_an_incident_pages_nobody(router, labels):
     router.opened(outage())
 
     assert post(router, 40, alert(labels)).notifications == ()
-    assert router.outbox == told("opened", 1)
+    assert router.outbox == alert_sent("opened", 1)
     router.at(50)
     router.at(95)
     post(router, 100, alert(labels))
     post(router, 110, alert(labels, "resolved"))
-    assert router.outbox == [*told("opened", 1), *told("resolved", 2)]
+    assert router.outbox == [*alert_sent("opened", 1), *alert_sent("resolved", 2)]
     with router.engine.connect() as connection:
         row = connection.execute(select(received_alert)).one()
     assert (row.ends_at, row.revision) == (110 * MICROS, 0)
@@ -175,7 +179,7 @@ def test_access_alert_with_an_incident_is_one_page(router):
     ("labels", "fault"), [(STALE, outage()), (ACCESS, service_fault("access", "api", 0))]
 )
 def test_alert_sent_before_its_incident_is_taken_over(router, labels, fault):
-    """Page once, whichever comes first; resolve it with the incident."""
+    """Page once, in either order; resolve it with the incident."""
     post(router, 1, alert(labels))
     router.at(2, fault)
     router.at(32, fault)
@@ -209,7 +213,7 @@ def test_alert_on_an_outage_mutes_waiting_incidents(router):
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "error"),
     [
         (b"", "$: no JSON"),
         (b"[]", "$: Expected `object`"),
@@ -224,12 +228,12 @@ def test_alert_on_an_outage_mutes_waiting_incidents(router):
         (body(alert(BURN, startsAt="2026-11-21T09:30:00")), "$.alerts[0].startsAt: expected a"),
     ],
 )
-def test_invalid_body_is_rejected_with_its_path(given, said):
+def test_invalid_body_is_rejected_with_its_path(given, error):
     """Show where it is wrong."""
-    with pytest.raises(InvalidWebhookError) as refused:
+    with pytest.raises(InvalidWebhookError) as rejected:
         parse_webhook(given)
 
-    assert str(refused.value).startswith(said)
+    assert str(rejected.value).startswith(error)
 
 
 def test_post_of_the_real_alertmanager_is_accepted(tmp_path: Path, router):
@@ -237,10 +241,10 @@ def test_post_of_the_real_alertmanager_is_accepted(tmp_path: Path, router):
     router.opened(make_fault("ab", **PAGE))
     number = router.incidents[0].id
     labels = {"alertname": "LinewardIncidentPage", "incident": number, "root_kind": "failed"}
-    with listening() as (url, heard), running(tmp_path, configured(url)) as alerting:
+    with listening() as (url, received), running(tmp_path, configured(url)) as alerting:
         alerting.post({**labels, "severity": "page", "owner": "shop"}, BURN)
-        until(lambda: len(heard.calls) >= 2, describe=alerting.states)
-        bodies = [msgspec.json.encode(each) for _, _, each in heard.calls]
+        until(lambda: len(received.calls) >= 2, describe=alerting.states)
+        bodies = [msgspec.json.encode(each) for _, _, each in received.calls]
 
     with write_transaction(router.engine) as connection:
         for each in bodies:

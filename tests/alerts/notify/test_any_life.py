@@ -1,4 +1,4 @@
-"""Check any order of changes: nobody is paged twice, and all is sent and ended."""
+"""Any order of changes: nobody is paged twice, and all is sent and ended."""
 
 from collections import defaultdict
 from itertools import pairwise
@@ -130,14 +130,14 @@ def test_downstream_owner_gets_one_notice_an_hour(steps):
     """Send none to the platform or the root's owner."""
     router = MemoryRouter()
     walk(router, steps)
-    told = defaultdict(list)
+    notices = defaultdict(list)
     for each in router.post:
         if each.message.kind == "notice":
-            told[each.channel, each.message.incident_id].append(each.message.at)
+            notices[each.channel, each.message.incident_id].append(each.message.at)
 
     assert all(
         later - earlier >= 3_600_000_000
-        for instants in told.values()
+        for instants in notices.values()
         for earlier, later in pairwise(instants)
     )
-    assert "slack:#platform" not in {channel for channel, _ in told}
+    assert "slack:#platform" not in {channel for channel, _ in notices}

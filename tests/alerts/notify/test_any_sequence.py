@@ -1,4 +1,4 @@
-"""Check any sequence of changes, faults, crashes and time: all is sent once."""
+"""Any sequence of changes, faults, crashes and time: all is sent once."""
 
 from itertools import count
 
@@ -34,12 +34,12 @@ class Course:
         self.notifier = notifier
         self.fakes = fakes
         self.incident_id = f"course-{next(_numbers)}"
-        self.told: list[str] = []
+        self.sent: list[str] = []
 
     def notify(self, kind: str) -> None:
         """Enqueue the next revision."""
-        self.told.append(kind)
-        one = message(len(self.told), kind, incident_id=self.incident_id)
+        self.sent.append(kind)
+        one = message(len(self.sent), kind, incident_id=self.incident_id)
         self.notifier.notify(one, DATA, PAGER, TICKETS)
 
     def fault(self, fault: str) -> None:
@@ -86,7 +86,7 @@ class Course:
         ours = [each for each in payloads if each["incident_id"] == self.incident_id]
         return [each["revision"] for each in ours]
 
-    def rings(self) -> int:
+    def page_count(self) -> int:
         """Return how many times PagerDuty opened an alert."""
         return sum(key == self.incident_id for _, key in self.fakes.pagerduty.pages)
 
@@ -96,21 +96,21 @@ class Course:
         return [each["revision"] for each in taken if each["incident_id"] == self.incident_id]
 
 
-def _rings_due(told: list[str]) -> tuple[range, bool]:
+def _allowed_pages(sent: list[str]) -> tuple[range, bool]:
     """Return how many pages are allowed, and whether the alert is open at the end.
 
-    What was over before PagerDuty took it rings nobody.
+    An incident that is over before PagerDuty accepted it pages nobody.
     """
-    rings, is_open = 0, False
-    for kind in told:
+    pages, is_open = 0, False
+    for kind in sent:
         if kind == "opened":  # what only changed pages nobody again
-            rings, is_open = rings + (not is_open), True
+            pages, is_open = pages + (not is_open), True
         elif kind == "resolved":
             is_open = False
-    return range(int(is_open), rings + 1), is_open
+    return range(int(is_open), pages + 1), is_open
 
 
-# What was over before it was sent stays over, whatever changes then.
+# An incident that ended before it was sent stays closed, whatever changes then.
 _OVER = [("notify", "resolved"), ("die", "after posting"), ("notify", "changed")]
 
 
@@ -126,13 +126,13 @@ def test_any_sequence_ends_with_all_sent_once(notifier, fakes, steps):
         getattr(course, step)(given_to_it)
     course.settle()
 
-    assert course.slack_shows() == [_TITLES.get(course.told[-1], "Resolved")]
+    assert course.slack_shows() == [_TITLES.get(course.sent[-1], "Resolved")]
     assert course.slack_replies() == sorted(set(course.slack_replies()))
-    rings, is_open = _rings_due(course.told)
-    assert course.rings() in rings
+    pages, is_open = _allowed_pages(course.sent)
+    assert course.page_count() in pages
     state = fakes.pagerduty.alerts.get(("R" * 32, course.incident_id), "resolved")
     assert (state != "resolved") is is_open
-    assert course.tickets() == list(range(1, len(course.told) + 1))
+    assert course.tickets() == list(range(1, len(course.sent) + 1))
     assert {row[2] for row in notifier.rows()} <= {"sent", "superseded"}
 
 

@@ -1,4 +1,4 @@
-"""Check messages that were written or tried while the clock was wrong."""
+"""Messages that were written or tried while the clock was wrong."""
 
 import pytest
 

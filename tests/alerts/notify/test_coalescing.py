@@ -1,4 +1,4 @@
-"""Check which waiting message is sent, and which are dropped."""
+"""Choice among waiting messages: sent or dropped."""
 
 import pytest
 from hypothesis import given
@@ -102,7 +102,7 @@ def test_pagerduty_ends_as_with_all_messages(kinds):
 
 @given(st.sampled_from(RUNG), st.lists(st.just("changed"), min_size=1, max_size=5))
 def test_change_never_triggers_after_the_first_page(last_sent, kinds):
-    """Send none: a trigger pages again where somebody resolved the alert."""
+    """Send none, as a trigger pages again after a person resolved the alert."""
     plan = choose_next("pagerduty", _waiting(*kinds), last_sent)
 
     assert plan.revision is None

@@ -1,4 +1,4 @@
-"""Check a sender that dies at each point that matters: nothing is lost or sent twice."""
+"""Sender that dies at each critical point: nothing is lost or sent twice."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Check the way from a fault to a phone: decisions, outbox, sender, and fakes."""
+"""Path from a fault to a phone: decisions, outbox, sender, and fakes."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""Check the delivery metrics."""
+"""Metrics of delivery."""
 
 from concurrent.futures import ThreadPoolExecutor, wait
 

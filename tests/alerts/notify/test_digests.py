@@ -1,4 +1,4 @@
-"""Check the digest of tickets, and the summary of a planned window."""
+"""Digest of tickets, and summary of a planned window."""
 
 from datetime import UTC, datetime
 
@@ -67,10 +67,10 @@ def test_digest_lists_ten_and_counts_the_rest(embedded):
 
     router.route_due(MIDNIGHT + 9 * HOUR)
 
-    (told,) = router.messages("notice")
-    assert (len(told["lines"]), told["note"]) == (10, "and 2 more")
-    assert told["lines"][0] == "a: failed a (began at 1970-01-01 01:37 UTC)"
-    assert told["links"]["full_list"] == "https://lineward.test/incidents"
+    (digest_message,) = router.messages("notice")
+    assert (len(digest_message["lines"]), digest_message["note"]) == (10, "and 2 more")
+    assert digest_message["lines"][0] == "a: failed a (began at 1970-01-01 01:37 UTC)"
+    assert digest_message["links"]["full_list"] == "https://lineward.test/incidents"
 
 
 def test_incident_that_ended_long_ago_is_pruned_with_its_messages(embedded):
@@ -103,20 +103,20 @@ def rows(router, table):
         return connection.execute(select(table)).all()
 
 
-def suppress(name, **said):  # noqa: ANN003
+def suppress(name, **fields):  # noqa: ANN003
     """Suppress an incident for an hour by the planned window `move`."""
     until = (MIDNIGHT + HOUR) * MICROS
-    return make_fault(name, hidden_by="move", hidden_until=until, **said)
+    return make_fault(name, hidden_by="move", hidden_until=until, **fields)
 
 
 def windows(router):
     """Return owner and title of each summary."""
-    told = router.messages("notice")
-    return sorted((each["owner"], each["what"], len(each["lines"])) for each in told)
+    sent = router.messages("notice")
+    return sorted((each["owner"], each["what"], len(each["lines"])) for each in sent)
 
 
 def test_window_is_summarized_when_it_ends(embedded):
-    """List each owner's own once; what is still bad opens beside it."""
+    """List each owner's own datasets once, and open what is still bad."""
     router = StoredRouter(embedded)
     faults = (suppress("a", owner="shop"), suppress("b", owner="shop"), suppress("c", owner="pay"))
     router.opened(*faults, at=MIDNIGHT, hidden_by="move")
@@ -131,8 +131,9 @@ def test_window_is_summarized_when_it_ends(embedded):
         )
         router.route_due(MIDNIGHT + HOUR + second)
 
-    said = "The window has ended. Suppressed: {}; still bad: {}"
-    assert set(windows(router)) == {("pay", said.format(1, 1), 1), ("shop", said.format(2, 1), 2)}
+    summary = "The window has ended. Suppressed: {}; still bad: {}"
+    expected = {("pay", summary.format(1, 1), 1), ("shop", summary.format(2, 1), 2)}
+    assert set(windows(router)) == expected
     assert {each for each in router.outbox if "#shop" in each} == {
         "slack:#shop notice 1",
         "slack:#shop opened 2",
@@ -190,8 +191,8 @@ def test_window_ended_by_a_person_is_summarized_then(catalog):
     router.route_due(MIDNIGHT + 599)
     assert (windows(router), summarized_at(router)) == ([], None)
     router.route_due(MIDNIGHT + 600)
-    said = "The window has ended. Suppressed: 1; still bad: 0"
-    assert set(windows(router)) == {("shop", said, 1)}
+    summary = "The window has ended. Suppressed: 1; still bad: 0"
+    assert set(windows(router)) == {("shop", summary, 1)}
     assert summarized_at(router) == (MIDNIGHT + 600) * MICROS
 
 

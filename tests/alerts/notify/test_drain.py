@@ -1,4 +1,4 @@
-"""Check that a leader that leaves claims no message: the next leader sends them at once."""
+"""Leader that drains: it claims no message, and the next leader sends them at once."""
 
 import pytest
 from sqlalchemy import Engine, select
@@ -13,7 +13,7 @@ from tests.alerts.notify.messages import message
 
 
 class Leaving:
-    """Channel during whose send the leader leaves: by a drain, or without its lease."""
+    """Channel during whose send the leader drains or loses its lease."""
 
     def __init__(self, notifier: Notifier, way: str) -> None:
         self._way, self._has_lease = way, True

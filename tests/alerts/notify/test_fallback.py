@@ -1,4 +1,4 @@
-"""Check the fallback channel, which stands in for one that accepts no message."""
+"""Fallback channel, which replaces one that accepts no message."""
 
 import pytest
 
@@ -111,8 +111,8 @@ def test_late_copy_of_an_old_state_replaces_no_newer_one(notifier, slack, pagerd
     notifier.notify(message(2, "resolved"), DATA)
     notifier.run_for(700)
 
-    told = [row[1] for row in notifier.rows() if row[0] == "webhook:tickets"]
-    assert told == [1, 2]  # of the incident about the channel: 1; of inc-1: 2 alone
+    sent = [row[1] for row in notifier.rows() if row[0] == "webhook:tickets"]
+    assert sent == [1, 2]  # of the incident about the channel: 1; of inc-1: 2 alone
 
 
 def test_copied_notice_pages_nobody(notifier, slack, pagerduty):
@@ -170,13 +170,13 @@ def test_resolve_follows_a_trigger_that_failed_in_doubt(notifier, pagerduty):
 def test_without_its_mark_a_message_is_copied_in_each_pass(notifier, pagerduty, monkeypatch):
     """Mutant: record no copy."""
     monkeypatch.setattr("alerts.notify.fallback._mark_handed_over", lambda *_: None)
-    told = []
-    monkeypatch.setattr(Fallback, "_would_page_for_notice", lambda *_: told.append(1))
+    copies = []
+    monkeypatch.setattr(Fallback, "_would_page_for_notice", lambda *_: copies.append(1))
     pagerduty.status = 500
     notifier.notify(message(1), PAGER)
     notifier.run_for(700)
 
-    assert len(told) > 1
+    assert len(copies) > 1
 
 
 def test_message_given_up_early_is_copied(notifier, slack, pagerduty):

@@ -1,4 +1,4 @@
-"""Check faults of a provider: what is retried, when, and that no other channel waits."""
+"""Faults of a provider: retries, their times, and other channels that do not wait."""
 
 import pytest
 
@@ -103,7 +103,7 @@ def test_timeout_leaves_a_doubt(notifier, fakes, outcome, channel):
 
 
 @pytest.mark.parametrize("channel", [DATA, PAGER, TICKETS])
-def test_refused_connection_leaves_no_doubt(fakes, outcome, channel):
+def test_failed_connection_leaves_no_doubt(fakes, outcome, channel):
     """Send nothing to a closed port."""
     for fake in fakes:
         fake.stop()

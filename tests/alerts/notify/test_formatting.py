@@ -1,4 +1,4 @@
-"""Check that text from events is data: it notifies nobody, forges no line, and ends."""
+"""Text from events in messages: it notifies nobody, forges no line, and is cut."""
 
 import html
 
@@ -28,7 +28,7 @@ ANY_TEXT = st.one_of(
 
 @given(ANY_TEXT, st.integers(1, 200))
 def test_escaped_text_has_whole_entities_only(text, limit):
-    """Escape every `<`, `>` and `&`, wherever it is cut."""
+    """Escape every `<`, `>` and `&`, also in a text that is cut."""
     shown = escape_slack(text, limit)
 
     assert len(shown) <= limit

@@ -1,4 +1,4 @@
-"""Check the limits of a message, and that the outbox returns it unchanged."""
+"""Limits of a message, which the outbox returns unchanged."""
 
 import pytest
 from hypothesis import given
@@ -24,7 +24,7 @@ def test_any_text_can_be_stored(text):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "error"),
     [
         ({"incident_id": ""}, "incident_id: 1 to 255 characters, got 0"),
         ({"incident_id": "x" * 256}, "incident_id: 1 to 255 characters, got 256"),
@@ -32,9 +32,9 @@ def test_any_text_can_be_stored(text):
         ({"impacted": (Impacted("n", "d", "t", "s"),) * 11}, "impacted: 10 at most, got 11"),
     ],
 )
-def test_message_that_no_channel_could_tell_apart_is_rejected(wrong, said):
+def test_message_without_a_valid_identity_is_rejected(wrong, error):
     """Name the field and the value."""
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=error):
         message(**wrong)
 
 

@@ -1,4 +1,4 @@
-"""Check that both releases read what the other stored."""
+"""Stored state that two releases read and write."""
 
 import msgspec
 

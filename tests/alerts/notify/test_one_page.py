@@ -1,4 +1,4 @@
-"""Check that a person is paged once for a fault, and two owners at most."""
+"""Single page for a person and fault, and at most two owners paged."""
 
 import pytest
 
@@ -97,7 +97,7 @@ def hand_back(router):
 
 
 def test_handed_back_incident_notifies_without_paging_again():
-    """Notify in Slack whoever was paged before."""
+    """Notify in Slack without paging an owner who was paged before."""
     router = MemoryRouter(BARE)
 
     assert hand_back(router) == [
@@ -136,7 +136,7 @@ def test_owner_paged_for_a_merged_incident_is_not_paged_again():
 
 
 def test_without_takeover_the_new_owner_is_paged_twice(monkeypatch):
-    """Mutant."""
+    """Mutant: adopt no pages of the merged incident."""
     monkeypatch.setattr("alerts.notify.updates._adopt_pages", lambda *_: None)
     router = MemoryRouter(BARE)
     merge(router)
@@ -164,7 +164,7 @@ def test_incident_waits_two_minutes_for_alertmanager():
 
 
 def test_without_the_rule_a_dead_alertmanager_notifies_nobody(monkeypatch):
-    """Mutant."""
+    """Mutant: never stop waiting for Alertmanager."""
     monkeypatch.setattr("alerts.notify.planning.start_or_hold", lambda *_: None)
     router = MemoryRouter(BARE, mode="alertmanager")
     router.opened(make_fault("a", **PAGE))
@@ -200,7 +200,7 @@ def test_waiting_incident_is_muted_by_an_outage():
 
 
 def test_without_inhibition_it_pages_during_the_outage(monkeypatch):
-    """Mutant."""
+    """Mutant: mute nothing."""
     monkeypatch.setattr("alerts.notify.context.RoutingContext.is_muted", lambda *_: False)
     router = MemoryRouter(BARE, mode="alertmanager")
     bad = make_fault("a", **PAGE)
@@ -240,8 +240,8 @@ def test_third_owner_is_notified_and_paged_late():
     )
     faults = {root(name) for name in "yzab"}
 
-    said = router.at(120, make_fault("yzab", owner="boss", level="page", faults=faults))
+    sent = router.at(120, make_fault("yzab", owner="boss", level="page", faults=faults))
 
-    assert "slack:#boss opened" in said
-    assert "pagerduty:boss.key opened" not in said
+    assert "slack:#boss opened" in sent
+    assert "pagerduty:boss.key opened" not in sent
     assert next(iter(router.states.values())).repage_at == (120 + 900) * MICROS

@@ -1,4 +1,4 @@
-"""Check the order for one incident and channel, and that one sender sends."""
+"""Order of messages for one incident and channel, and their single sender."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -142,10 +142,10 @@ def test_message_that_raises_delays_no_other(notifier, slack, monkeypatch):
 
     shown = module._render  # noqa: SLF001
 
-    def stumble(told):
-        if told.incident_id == "inc-1":
+    def stumble(failing):
+        if failing.incident_id == "inc-1":
             raise ZeroDivisionError
-        return shown(told)
+        return shown(failing)
 
     monkeypatch.setattr(module, "_render", stumble)
     for incident in ("inc-1", "inc-2", "inc-3"):
@@ -156,7 +156,7 @@ def test_message_that_raises_delays_no_other(notifier, slack, monkeypatch):
     assert (DATA, 1, "waiting", "internal") in notifier.rows()
 
 
-def _enqueued(catalog, *revisions: int) -> None:
+def _enqueue_all(catalog, *revisions: int) -> None:
     with write_transaction(catalog) as connection:
         for revision in revisions:
             enqueue(connection, message(revision, "test"), parse_channel(TICKETS))
@@ -164,7 +164,7 @@ def _enqueued(catalog, *revisions: int) -> None:
 
 def test_one_of_many_senders_gets_a_message(catalog):
     """Let eight senders claim one message at the same time."""
-    _enqueued(catalog, 1)
+    _enqueue_all(catalog, 1)
 
     def reach(_: int) -> bool:
         with write_transaction(catalog) as connection:
@@ -176,7 +176,7 @@ def test_one_of_many_senders_gets_a_message(catalog):
 
 def test_next_message_waits_while_one_is_sent(catalog):
     """Hold it for the lease of the first."""
-    _enqueued(catalog, 1, 2)
+    _enqueue_all(catalog, 1, 2)
     with write_transaction(catalog) as connection:
         first = claims.claim(connection, TICKETS, BEGAN, _LEASE_SECONDS)
         second = claims.claim(connection, TICKETS, BEGAN, _LEASE_SECONDS)
@@ -225,10 +225,10 @@ def test_notice_to_pagerduty_is_rejected(notifier):
 def test_pass_without_work_takes_no_write_lock(notifier, monkeypatch):
     """Leave SQLite to the pipeline."""
 
-    def refuse(*_: object) -> None:
+    def fail_the_test(*_: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr("alerts.notify.sender.write_transaction", refuse)
+    monkeypatch.setattr("alerts.notify.sender.write_transaction", fail_the_test)
 
     assert notifier.run() == 0
 

@@ -1,4 +1,4 @@
-"""Check what is stored in the outbox."""
+"""Rows of the outbox."""
 
 from alerts.notify import outbox
 from alerts.notify.channels.name import ChannelName

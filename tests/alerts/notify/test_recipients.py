@@ -1,4 +1,4 @@
-"""Check who is notified of a fault, and through which channels."""
+"""Recipients of a fault and their channels."""
 
 import pytest
 
@@ -16,9 +16,9 @@ from tests.alerts.notify.memory_router import SETTINGS, MemoryRouter, outage, th
 
 def test_page_goes_to_pagerduty_and_slack_of_its_owner():
     """Notify the root's owner and nobody else."""
-    said = MemoryRouter().opened(make_fault("ab", owner="shop", level="page"))
+    sent = MemoryRouter().opened(make_fault("ab", owner="shop", level="page"))
 
-    assert said == ["pagerduty:shop.key opened", "slack:#shop opened"]
+    assert sent == ["pagerduty:shop.key opened", "slack:#shop opened"]
 
 
 def test_ticket_pages_nobody():
@@ -30,32 +30,32 @@ def test_ticket_pages_nobody():
 
 
 def test_ticket_without_a_webhook_is_in_slack_only():
-    """Send nothing to what is not configured."""
+    """Send nothing to a channel that is not configured."""
     assert MemoryRouter(tickets=None).opened(make_fault("a", owner="shop")) == [
         "slack:#shop opened"
     ]
 
 
 @pytest.mark.parametrize(
-    ("owner", "said"),
+    ("owner", "reason"),
     [
         (None, "The root has no owner."),
         ("gone", "The root has no owner. The policy has no owner gone."),
         ("mute", "Owner mute has no channel for a page."),
     ],
 )
-def test_incident_without_a_reachable_owner_goes_to_the_platform(owner, said):
+def test_incident_without_a_reachable_owner_goes_to_the_platform(owner, reason):
     """Give the reason."""
     router = MemoryRouter()
 
-    told = router.opened(make_fault("a", owner=owner, level="page"))
+    sent = router.opened(make_fault("a", owner=owner, level="page"))
 
-    assert told == ["pagerduty:platform.key opened", "slack:#platform opened"]
+    assert sent == ["pagerduty:platform.key opened", "slack:#platform opened"]
     assert (
         router.last_message("slack:#platform").note,
         router.last_message("slack:#platform").owner,
     ) == (
-        said,
+        reason,
         "platform",
     )
     assert router.gaps == []
@@ -102,9 +102,9 @@ def test_downstream_owner_gets_one_notice():
     router = MemoryRouter()
     by_owner = {name: theirs(count=2) for name in ("shop", "pay", "platform", "gone", "keys")}
 
-    said = router.opened(make_fault("ab", owner="shop", level="page"), by_owner=by_owner)
+    sent = router.opened(make_fault("ab", owner="shop", level="page"), by_owner=by_owner)
 
-    assert said == ["pagerduty:shop.key opened", "slack:#pay notice", "slack:#shop opened"]
+    assert sent == ["pagerduty:shop.key opened", "slack:#pay notice", "slack:#shop opened"]
     notice = router.last_message("slack:#pay")
     assert (notice.impacted, notice.impacted_count) == (theirs().impacted, 2)
     assert notice.note == (
@@ -162,7 +162,7 @@ def test_notice_is_repeated_for_new_datasets_after_an_hour():
 
 
 def test_without_the_rule_each_change_is_a_notice(monkeypatch):
-    """Mutant."""
+    """Mutant: send a notice at each change."""
     monkeypatch.setattr("alerts.notify.downstream_notices._is_due", lambda *_: True)
     router = MemoryRouter()
     router.opened(make_fault("ab", owner="shop"), by_owner={"pay": theirs()})
@@ -176,9 +176,9 @@ def test_standing_gap_sends_no_notice():
     """Send the ticket to its owner only."""
     router = MemoryRouter()
 
-    said = router.opened(make_fault("ab", "standing_gap", owner="shop"), by_owner={"pay": theirs()})
+    sent = router.opened(make_fault("ab", "standing_gap", owner="shop"), by_owner={"pay": theirs()})
 
-    assert said == ["slack:#shop opened", "webhook:tickets opened"]
+    assert sent == ["slack:#shop opened", "webhook:tickets opened"]
 
 
 def test_links_lead_to_the_configured_address_only():
@@ -206,7 +206,7 @@ def test_without_grafana_a_message_has_no_link_to_it():
 
 
 def test_incident_without_a_summary_is_sent():
-    """Send what is known."""
+    """Send the known fields."""
     router, fault = MemoryRouter(), make_fault("a", owner="shop")
     first = advance((), StepInput(0, (fault,)))
     second = advance(first.incidents, StepInput(30 * MICROS, (fault,)))

@@ -1,4 +1,4 @@
-"""Check that decisions are stored with the change that they report, and survive the process."""
+"""Decisions, stored with the change that they report, through a restart."""
 
 import msgspec
 import pytest
@@ -199,10 +199,10 @@ def test_second_without_work_takes_no_lock(embedded):
 def test_alerts_left_out_by_alertmanager_are_logged(embedded):
     """Log their number."""
     call = parse_webhook(body(alert(BURN), truncatedAlerts=3))
-    with capture_logs() as said, write_transaction(embedded) as connection:
+    with capture_logs() as logged, write_transaction(embedded) as connection:
         receive_webhook(connection, call, POLICY, SETTINGS, 0)
 
-    assert {"event": "alerts_left_out", "log_level": "warning", "count": 3} in said
+    assert {"event": "alerts_left_out", "log_level": "warning", "count": 3} in logged
 
 
 @pytest.mark.parametrize("most", [1, 2, 4])
@@ -221,9 +221,11 @@ def test_turn_routes_a_bounded_number_pages_first(embedded, monkeypatch, most):
         with embedded.connect() as connection:
             query = select(incident_telling.c.severity).where(incident_telling.c.is_told)
             counts.append(sorted(connection.scalars(query)))
-    told_a_turn = [len(after) - len(was) for was, after in zip([[], *counts], counts, strict=False)]
+    notified_per_turn = [
+        len(after) - len(was) for was, after in zip([[], *counts], counts, strict=False)
+    ]
 
     assert not before
-    assert max(told_a_turn) <= most
+    assert max(notified_per_turn) <= most
     assert len(counts[-1]) == 9
     assert counts[0] == ["page"] * min(most, 2) + ["ticket"] * max(0, most - 2)

@@ -1,4 +1,4 @@
-"""Check the routing settings."""
+"""Settings of routing."""
 
 import pytest
 
@@ -45,7 +45,7 @@ def test_webhook_and_fallback_are_those_of_delivery(monkeypatch):
     ],
 )
 def test_invalid_setting_is_rejected_by_name(monkeypatch, name, value):
-    """Refuse to start."""
+    """Stop at the start, and name the variable."""
     variable = f"LINEWARD_ALERTS_{name}"
     monkeypatch.setattr("lineage.process.environment.variables", lambda: {variable: value})
 

@@ -1,4 +1,4 @@
-"""Check notifications after the clock was ahead."""
+"""Notifications after the clock was ahead."""
 
 import pytest
 
@@ -27,9 +27,9 @@ def test_escalation_counts_from_now_after_a_clock_ahead(embedded, jump):
     """Take the next step when it is due."""
     router = StoredRouter(embedded)
     router.opened(make_fault("a", owner="shop", level="page"), at=NOON + jump)
-    told = len(router.outbox)
+    before = len(router.outbox)
 
     for minute in range(0, 180, 5):
         router.route_due(NOON + minute * 60)
 
-    assert len(router.outbox) > told
+    assert len(router.outbox) > before

@@ -1,4 +1,4 @@
-"""Check what each change of an incident sends."""
+"""Messages of each change of an incident."""
 
 import pytest
 
@@ -99,7 +99,7 @@ def test_changes_of_members_are_sent_every_five_minutes(router):
 
 
 def test_without_the_pause_each_member_is_a_reply(router, monkeypatch):
-    """Mutant."""
+    """Mutant: send each change of members at once."""
     monkeypatch.setattr("alerts.notify.updates.MEMBER_UPDATE_SECONDS", 0)
 
     assert router.at(60, make_fault("abc", **PAGE)) == both("changed")
@@ -188,9 +188,9 @@ def test_merged_incident_ends_with_a_note():
     router.at(70, make_fault("ab", **PAGE), make_fault("cd", **PAGE))
     one = make_fault("zabcd", owner="shop", level="page", faults={root(name) for name in "zac"})
 
-    said = router.at(120, one)
+    sent = router.at(120, one)
 
-    assert said == sorted([*both("changed"), *both("resolved")])
+    assert sent == sorted([*both("changed"), *both("resolved")])
     over = [each.message for each in router.post if each.message.kind == "resolved"]
     assert {each.note for each in over} == {
         f"Merged into {router.one.id}: It has the same root as an older incident."

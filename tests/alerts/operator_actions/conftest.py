@@ -7,6 +7,6 @@ from tests.alerts.operator_actions.incident_catalog import IncidentCatalog
 
 
 @pytest.fixture
-def desk(catalog: Engine) -> IncidentCatalog:
+def incidents(catalog: Engine) -> IncidentCatalog:
     """Return one open incident in a catalog of either kind."""
     return IncidentCatalog(catalog)

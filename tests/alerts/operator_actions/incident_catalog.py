@@ -35,10 +35,10 @@ class IncidentCatalog:
         (incident,) = self.incidents
         return incident
 
-    def ask(self, action: Action, **said: Any) -> CommandRequest:  # noqa: ANN401 - of `CommandRequest`
+    def ask(self, action: Action, **fields: Any) -> CommandRequest:  # noqa: ANN401 - of `CommandRequest`
         """Return a request of ann, by the API."""
         return CommandRequest(
-            **{"incident_id": self.one.id, "action": action, "by": "ann", "via": "api"} | said
+            **{"incident_id": self.one.id, "action": action, "by": "ann", "via": "api"} | fields
         )
 
     def turn(self, seconds: float, *, is_bad: bool = True) -> None:
@@ -68,7 +68,7 @@ class IncidentCatalog:
 
 
 def save(connection: Any, incident: Incident) -> None:  # noqa: ANN401 - a connection
-    """Write an incident as it is now; what people said of it stays."""
+    """Write the current state of an incident, and keep what operators added."""
     table = tables.incident
     row = _row(incident)
     same = table.c.incident_id == incident.id

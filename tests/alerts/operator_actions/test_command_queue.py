@@ -1,4 +1,4 @@
-"""What people want of an incident, from the asking to the answer."""
+"""Commands for incidents, from the request to the answer."""
 
 import pytest
 
@@ -22,78 +22,78 @@ _HOUR = 3_600 * SECOND
 _AUDIT = "SELECT who, via, action, detail, answer FROM audit ORDER BY id"
 
 
-def _asked(desk, action, seconds=40, **said):  # noqa: ANN003
-    with write_transaction(desk.engine) as connection:
-        return submit(connection, desk.ask(action, **said), START + seconds * SECOND)
+def _submit(incidents, action, seconds=40, **fields):  # noqa: ANN003
+    with write_transaction(incidents.engine) as connection:
+        return submit(connection, incidents.ask(action, **fields), START + seconds * SECOND)
 
 
-def _answers(desk):
-    return desk.rows("SELECT action, answer FROM incident_command ORDER BY id")
+def _answers(incidents):
+    return incidents.rows("SELECT action, answer FROM incident_command ORDER BY id")
 
 
-def _counts(desk):
-    url = desk.engine.url.render_as_string(hide_password=False)
+def _counts(incidents):
+    url = incidents.engine.url.render_as_string(hide_password=False)
     with open_reader(url) as reader:
         return {(one.kind, one.verdict): one.count for one in verdicts.count_verdicts(reader)}
 
 
-def test_a_command_is_applied_by_the_next_step(desk):
-    """Acknowledged by whom it was, answered with nothing to say, once."""
-    number = _asked(desk, "acknowledge", note="on it")
-    with write_transaction(desk.engine) as connection:
+def test_a_command_is_applied_by_the_next_step(incidents):
+    """Acknowledge once as the person who requested it, and answer without an error."""
+    number = _submit(incidents, "acknowledge", note="on it")
+    with write_transaction(incidents.engine) as connection:
         ((waits, command),) = pending(connection)
     assert (waits, command.by, command.note) == (number, "ann", "on it")
 
-    desk.turn(41)
-    desk.turn(42)
+    incidents.turn(41)
+    incidents.turn(42)
 
-    assert (desk.one.state, desk.one.acknowledged_by) == ("acknowledged", "ann")
-    assert _answers(desk) == [("acknowledge", "")]
-    with write_transaction(desk.engine) as connection:
+    assert (incidents.one.state, incidents.one.acknowledged_by) == ("acknowledged", "ann")
+    assert _answers(incidents) == [("acknowledge", "")]
+    with write_transaction(incidents.engine) as connection:
         assert pending(connection) == []
 
 
-def test_everything_is_in_the_audit_log(desk):
-    """The asking and the answer, in rows of their own: who, by what way, what, and why."""
-    _asked(desk, "acknowledge", note="on it")
-    desk.turn(41)
-    _asked(desk, "acknowledge", by="bob", via="slack")
-    desk.turn(43)
+def test_everything_is_in_the_audit_log(incidents):
+    """Write one row for the request and one for the answer, with person, interface and reason."""
+    _submit(incidents, "acknowledge", note="on it")
+    incidents.turn(41)
+    _submit(incidents, "acknowledge", by="bob", via="slack")
+    incidents.turn(43)
 
-    of = f"incident {desk.one.id}"
-    refused = "rejected: it is acknowledged: to acknowledge it, it must be one of open"
-    assert desk.rows(_AUDIT) == [
+    of = f"incident {incidents.one.id}"
+    rejection = "rejected: it is acknowledged: to acknowledge it, it must be one of open"
+    assert incidents.rows(_AUDIT) == [
         ("ann", "api", "acknowledge", f"{of}: on it", None),
         ("ann", "api", "acknowledge", of, "done"),
         ("bob", "slack", "acknowledge", of, None),
-        ("bob", "slack", "acknowledge", of, refused),
+        ("bob", "slack", "acknowledge", of, rejection),
     ]
 
 
-def test_one_of_two_equal_commands_is_rejected(desk):
-    """Both acknowledge before the next step: every word is the same, and one of them was second."""
+def test_one_of_two_equal_commands_is_rejected(incidents):
+    """Reject the second of two acknowledgements before the next step."""
     for _ in range(2):
-        _asked(desk, "acknowledge")
-    desk.turn(41)
+        _submit(incidents, "acknowledge")
+    incidents.turn(41)
 
-    first, second = _answers(desk)
+    first, second = _answers(incidents)
     assert first == ("acknowledge", "")
     assert second[1].startswith("it is acknowledged")
 
 
-def test_a_suppression_ends_at_its_end(desk):
-    """And what is still bad then is told."""
-    _asked(desk, "suppress", until=START + _HOUR)
-    desk.turn(41)
-    assert (desk.one.state, desk.one.suppressed_until) == ("suppressed", START + _HOUR)
+def test_a_suppression_ends_at_its_end(incidents):
+    """Open what is still bad at the end of the suppression."""
+    _submit(incidents, "suppress", until=START + _HOUR)
+    incidents.turn(41)
+    assert (incidents.one.state, incidents.one.suppressed_until) == ("suppressed", START + _HOUR)
 
-    desk.turn(3_600)
+    incidents.turn(3_600)
 
-    assert desk.one.state == "open"
+    assert incidents.one.state == "open"
 
 
 @pytest.mark.parametrize(
-    ("action", "said", "error", "words"),
+    ("action", "fields", "error", "words"),
     [
         ("acknowledge", {"incident_id": "0" * 16}, UnknownIncidentError, "no incident has the id"),
         ("acknowledge", {"incident_id": "x' OR 1"}, UnknownIncidentError, "no incident has the id"),
@@ -109,108 +109,111 @@ def test_a_suppression_ends_at_its_end(desk):
         ),
     ],
 )
-def test_an_impossible_command_is_rejected_at_once(desk, action, said, error, words):
-    """Nothing waits, and the refusal is audited."""
-    with write_transaction(desk.engine) as connection, pytest.raises(error, match=words) as refused:
-        submit(connection, desk.ask(action, **said), START + 40 * SECOND)
-    with write_transaction(desk.engine) as connection:
-        record_rejection(connection, desk.ask(action, **said), refused.value, START)
+def test_an_impossible_command_is_rejected_at_once(incidents, action, fields, error, words):
+    """Reject it without a wait, and record the rejection."""
+    with (
+        write_transaction(incidents.engine) as connection,
+        pytest.raises(error, match=words) as rejected,
+    ):
+        submit(connection, incidents.ask(action, **fields), START + 40 * SECOND)
+    with write_transaction(incidents.engine) as connection:
+        record_rejection(connection, incidents.ask(action, **fields), rejected.value, START)
         assert pending(connection) == []
 
-    ((_, _, what, _, answer),) = desk.rows(_AUDIT)
+    ((_, _, what, _, answer),) = incidents.rows(_AUDIT)
     assert (what, answer[: 10 + len(words)]) == (action, f"rejected: {words}")
 
 
 @pytest.mark.postgres_always
-def test_text_that_no_catalog_can_hold_is_stored_cleaned(desk):
-    """A NUL, or half of a character, from a terminal: the row is written."""
-    _asked(desk, "resolve", note="a\0b\ud800", by="\udcff")
-    desk.turn(41)
+def test_text_that_no_catalog_can_hold_is_stored_cleaned(incidents):
+    """Store a row whose text from a terminal has a NUL or half a character."""
+    _submit(incidents, "resolve", note="a\0b\ud800", by="\udcff")
+    incidents.turn(41)
 
-    assert _answers(desk) == [("resolve", "")]
+    assert _answers(incidents) == [("resolve", "")]
 
 
 @pytest.mark.postgres_always
-def test_the_same_request_is_queued_once(desk):
-    """Whoever repeats it gets the first one's number, and nothing happens again."""
-    first = _asked(desk, "acknowledge", request_id="r1")
-    desk.turn(41)
-    assert _asked(desk, "acknowledge", request_id="r1") == first
-    assert _asked(desk, "acknowledge", request_id="r2") != first
+def test_the_same_request_is_queued_once(incidents):
+    """Return the first number for a repeated request, and do nothing again."""
+    first = _submit(incidents, "acknowledge", request_id="r1")
+    incidents.turn(41)
+    assert _submit(incidents, "acknowledge", request_id="r1") == first
+    assert _submit(incidents, "acknowledge", request_id="r2") != first
 
-    assert len(desk.rows("SELECT id FROM incident_command")) == 2
+    assert len(incidents.rows("SELECT id FROM incident_command")) == 2
 
 
-def test_an_escalation_waits_for_the_notification_worker(desk):
-    """No life knows it: it is not among what a step is given, and is answered like the rest."""
-    number = _asked(desk, "escalate", note="nobody answers")
-    with write_transaction(desk.engine) as connection:
+def test_an_escalation_waits_for_the_notification_worker(incidents):
+    """Leave it out of the commands of a step, and answer it like the others."""
+    number = _submit(incidents, "escalate", note="nobody answers")
+    with write_transaction(incidents.engine) as connection:
         assert pending(connection) == []
         (wanted,) = pending_escalations(connection)
-        assert (wanted.id, wanted.incident_id, wanted.by) == (number, desk.one.id, "ann")
+        assert (wanted.id, wanted.incident_id, wanted.by) == (number, incidents.one.id, "ann")
         complete(connection, [number], {number: "there is no further step"}, START)
         assert pending_escalations(connection) == []
 
-    assert _answers(desk) == [("escalate", "there is no further step")]
+    assert _answers(incidents) == [("escalate", "there is no further step")]
 
 
-def test_a_resolved_incident_is_not_escalated(desk):
-    """Refused at the door: nobody would be told."""
-    _asked(desk, "resolve")
-    desk.turn(41)
+def test_a_resolved_incident_is_not_escalated(incidents):
+    """Reject it in the queue, as nobody would be notified."""
+    _submit(incidents, "resolve")
+    incidents.turn(41)
 
     with pytest.raises(
         InvalidStateError, match="it is resolved: to escalate it, it must be open or"
     ):
-        _asked(desk, "escalate")
+        _submit(incidents, "escalate")
 
 
-def test_a_false_alarm_resolves_and_counts(desk):
-    """Once an incident, by the kind of its root."""
-    _asked(desk, "false_alarm", note="a drill")
-    desk.turn(41)
+def test_a_false_alarm_resolves_and_counts(incidents):
+    """Count one false alarm for the incident, by the kind of its root."""
+    _submit(incidents, "false_alarm", note="a drill")
+    incidents.turn(41)
 
-    assert (desk.one.state, desk.verdict) == ("resolved", True)
-    assert _counts(desk) == {("failed", "judged"): 1.0, ("failed", "false_alarm"): 1.0}
+    assert (incidents.one.state, incidents.verdict) == ("resolved", True)
+    assert _counts(incidents) == {("failed", "judged"): 1.0, ("failed", "false_alarm"): 1.0}
 
 
 @pytest.mark.postgres_always
-def test_a_resolved_incident_may_be_a_false_alarm(desk):
-    """Acknowledged first, and found out later: judged once, false once, and never twice."""
-    _asked(desk, "acknowledge")
-    desk.turn(41)
-    assert (desk.verdict, _counts(desk)) == (False, {("failed", "judged"): 1.0})
+def test_a_resolved_incident_may_be_a_false_alarm(incidents):
+    """Count one verdict and one false alarm, also if it was acknowledged before."""
+    _submit(incidents, "acknowledge")
+    incidents.turn(41)
+    assert (incidents.verdict, _counts(incidents)) == (False, {("failed", "judged"): 1.0})
     for seconds in (50, 100):
-        desk.turn(seconds, is_bad=False)
-    assert desk.one.state == "resolved"
+        incidents.turn(seconds, is_bad=False)
+    assert incidents.one.state == "resolved"
 
     for _ in range(2):
-        _asked(desk, "false_alarm")
-        desk.turn(110, is_bad=False)
+        _submit(incidents, "false_alarm")
+        incidents.turn(110, is_bad=False)
 
-    assert _answers(desk)[1:] == [("false_alarm", "")] * 2
-    assert _counts(desk) == {("failed", "judged"): 1.0, ("failed", "false_alarm"): 1.0}
-
-
-def test_a_rejected_command_is_no_verdict(desk):
-    """An acknowledgement that came to nothing says nothing of the incident."""
-    _asked(desk, "unsuppress")
-    desk.turn(41)
-
-    assert _answers(desk)[0][1].startswith("it is open")
-    assert (desk.verdict, _counts(desk)) == (None, {})
+    assert _answers(incidents)[1:] == [("false_alarm", "")] * 2
+    assert _counts(incidents) == {("failed", "judged"): 1.0, ("failed", "false_alarm"): 1.0}
 
 
-def test_without_the_audit_row_a_command_leaves_no_trace(desk, monkeypatch):
-    """The mutant of the audit: the row that says what became of it is missing."""
+def test_a_rejected_command_is_no_verdict(incidents):
+    """Count no verdict for a command that was rejected."""
+    _submit(incidents, "unsuppress")
+    incidents.turn(41)
+
+    assert _answers(incidents)[0][1].startswith("it is open")
+    assert (incidents.verdict, _counts(incidents)) == (None, {})
+
+
+def test_without_the_audit_row_a_command_leaves_no_trace(incidents, monkeypatch):
+    """Mutant: write no audit row for the answer."""
     monkeypatch.setattr(command_queue, "record", lambda *_: None)
-    _asked(desk, "acknowledge")
-    desk.turn(41)
+    _submit(incidents, "acknowledge")
+    incidents.turn(41)
 
-    assert [row[-1] for row in desk.rows(_AUDIT)] == [None]
+    assert [row[-1] for row in incidents.rows(_AUDIT)] == [None]
 
 
 def test_all_rejections_are_one_kind_of_error():
-    """Who asks catches one."""
+    """Raise errors that callers catch by one class."""
     for error in (UnknownIncidentError, InvalidCommandError, InvalidStateError):
         assert issubclass(error, CommandError)

@@ -1,4 +1,4 @@
-"""What planned windows hide at an instant: those of the catalog, and the policy's."""
+"""Faults that planned windows of the catalog and the policy suppress at a time."""
 
 from datetime import datetime
 
@@ -46,14 +46,14 @@ def _window(name, pattern, begin="2026-11-21T10:00:00Z", until="2026-11-21T12:00
     ],
 )
 def test_the_policys_windows_hide_once_and_by_cron(namespace, name, at, found):
-    """Until when is told, so that what is still bad then opens."""
-    [told] = find_windows((), POLICY, [(namespace, name)], _at(at))
+    """Find the end of the window, after which a fault that is still bad opens."""
+    [window] = find_windows((), POLICY, [(namespace, name)], _at(at))
 
-    assert told == (found and (found[0], _at(found[1])))
+    assert window == (found and (found[0], _at(found[1])))
 
 
 def test_planned_windows_hide_beside_the_policy():
-    """Of several that match the one that ends last; a job goes by its own name."""
+    """Choose the window that ends last of those that match; match a job by its own name."""
     windows = [
         _window("short", "s3://lake/*"),
         _window("jobs", "nightly/*", until="2026-11-21T11:00:00Z"),
@@ -72,7 +72,7 @@ def test_planned_windows_hide_beside_the_policy():
 
 
 def test_a_pattern_matches_as_in_the_policy():
-    """Without wildcards it is folded like a name; with parts, namespace and name apart."""
+    """Fold a pattern without wildcards like a name; match namespace and name separately."""
     window = [_window("one", "s3a://lake/mart/revenue/")]
     at = _at("2026-11-21T10:30:00Z")
 
@@ -83,7 +83,7 @@ def test_a_pattern_matches_as_in_the_policy():
 
 
 def test_a_fault_of_several_datasets_is_hidden_while_all_of_them_are():
-    """One that nobody planned for is told; else until the first of them is told again."""
+    """Suppress until the first window ends, and only if each dataset has one."""
     first, second = ("a", 10), ("b", 20)
 
     assert common_window([second, first]) == first
@@ -92,7 +92,7 @@ def test_a_fault_of_several_datasets_is_hidden_while_all_of_them_are():
 
 
 def test_each_pattern_is_compiled_once(monkeypatch):
-    """A storm of 10,000 roots, and one window: one pattern is compiled."""
+    """Compile one pattern for one window and 10,000 roots."""
     made = []
     known = suppression.matcher
     monkeypatch.setattr(suppression, "matcher", lambda one: made.append(one) or known(one))

@@ -1,4 +1,4 @@
-"""Planned windows: what is refused, who began and ended them, and which hold."""
+"""Planned windows: invalid requests, audit log, begin and end."""
 
 import pytest
 
@@ -23,9 +23,9 @@ _DAY = 24 * _HOUR
 NOW = 1_790_000_000_000_000
 
 
-def _wanted(**said):  # noqa: ANN003
+def _request(**fields):  # noqa: ANN003
     usual = {"pattern": "s3://lake/*", "until": NOW + _HOUR, "by": "ann", "via": "cli"}
-    return WindowRequest(**usual | {"reason": "a move"} | said)
+    return WindowRequest(**usual | {"reason": "a move"} | fields)
 
 
 def _audit(catalog):
@@ -37,9 +37,9 @@ def _audit(catalog):
 
 
 def test_a_window_holds_from_now_until_its_end(catalog):
-    """And stands in the audit log with who, by what way, and why."""
+    """Write person, interface and reason into the audit log."""
     with write_transaction(catalog) as connection:
-        number = create_window(connection, _wanted(), NOW)
+        number = create_window(connection, _request(), NOW)
         held = [load_windows(connection, at) for at in (NOW - 1, NOW, NOW + _HOUR - 1, NOW + _HOUR)]
 
     window = Window("s3://lake/*", "s3://lake/*", NOW, NOW + _HOUR)
@@ -50,9 +50,9 @@ def test_a_window_holds_from_now_until_its_end(catalog):
 
 
 def test_a_planned_window_begins_at_its_begin(catalog):
-    """By its own name."""
+    """Suppress from the begin, under the name of the window."""
     with write_transaction(catalog) as connection:
-        create_window(connection, _wanted(begin=NOW + 10, name="deployment"), NOW)
+        create_window(connection, _request(begin=NOW + 10, name="deployment"), NOW)
 
         assert load_windows(connection, NOW) == ()
         (window,) = load_windows(connection, NOW + 10)
@@ -60,7 +60,7 @@ def test_a_planned_window_begins_at_its_begin(catalog):
 
 
 @pytest.mark.parametrize(
-    ("said", "words"),
+    ("fields", "words"),
     [
         ({"until": None}, "until: missing; an open window would hide things for ever"),
         ({"until": NOW}, "until: 2026-09-21 14:13:20 UTC is in the past"),
@@ -79,26 +79,26 @@ def test_a_planned_window_begins_at_its_begin(catalog):
         ({"name": "x" * 501}, "name: at most 500 characters"),
     ],
 )
-def test_an_invalid_window_is_rejected(catalog, said, words):
-    """The text names the place; the refusal is audited, and nothing holds."""
+def test_an_invalid_window_is_rejected(catalog, fields, words):
+    """Name the invalid part, write an audit row, and suppress nothing."""
     with (
         write_transaction(catalog) as connection,
-        pytest.raises(WindowError, match=words) as refused,
+        pytest.raises(WindowError, match=words) as rejected,
     ):
-        create_window(connection, _wanted(**said), NOW)
+        create_window(connection, _request(**fields), NOW)
     with write_transaction(catalog) as connection:
-        record_rejection(connection, _wanted(**said), refused.value, NOW)
+        record_rejection(connection, _request(**fields), rejected.value, NOW)
         assert load_windows(connection, NOW) == ()
 
     ((_, _, _, _, answer),) = _audit(catalog)
-    assert answer == f"rejected: {refused.value}"
+    assert answer == f"rejected: {rejected.value}"
 
 
 @pytest.mark.postgres_always
 def test_a_window_is_ended_before_its_end(catalog):
-    """At once, and by whom is known; what is over is not ended again."""
+    """End it at once, record the person, and reject a second end."""
     with write_transaction(catalog) as connection:
-        number = create_window(connection, _wanted(), NOW)
+        number = create_window(connection, _request(), NOW)
         close_window(connection, WindowEnding(number, "bob", "api"), NOW + 5)
 
         assert load_windows(connection, NOW + 5) == ()

@@ -31,19 +31,19 @@ def job(name):
     return 1_000_000 + key(name)
 
 
-def row(name, **said):  # noqa: ANN003
+def row(name, **values):  # noqa: ANN003
     """Return one `DATASET` row; hours for times and for `cadence`."""
-    written_by = said.get("job", name)
+    written_by = values.get("job", name)
     found = np.zeros((), dtype=DATASET)
     found["key"] = key(name)
     found["job_key"] = NO_KEY if written_by is None else job(written_by)
     for instant in ("failed", "lost", "last_written", "deadline", "next_read"):
-        found[f"{instant}_at"] = said[instant] * HOUR if instant in said else NEVER
-    found["cadence_seconds"] = said.get("cadence", 24) * 3600
-    found["tier"] = TIERS.index(said.get("tier", "optional"))
-    found["is_source"] = said.get("is_source", False)
-    found["is_observable"] = said.get("is_observable", True)
-    found["is_unknown"] = said.get("is_unknown", False)
+        found[f"{instant}_at"] = values[instant] * HOUR if instant in values else NEVER
+    found["cadence_seconds"] = values.get("cadence", 24) * 3600
+    found["tier"] = TIERS.index(values.get("tier", "optional"))
+    found["is_source"] = values.get("is_source", False)
+    found["is_observable"] = values.get("is_observable", True)
+    found["is_unknown"] = values.get("is_unknown", False)
     return found
 
 
@@ -59,11 +59,11 @@ def _steps(arrow):
     return list(itertools.pairwise(names))
 
 
-def make_snapshot(*arrows, runs=None, rows=None, **said):  # noqa: ANN002, ANN003
+def make_snapshot(*arrows, runs=None, rows=None, **values):  # noqa: ANN002, ANN003
     """Return a snapshot of these edges, with columns of datasets by their letter."""
     in_edges = {name for arrow in arrows for pair in _steps(arrow) for name in pair}
-    names = sorted(in_edges | {*said}, key=key)
-    given = rows or [row(name, **said.get(name, {})) for name in names]
+    names = sorted(in_edges | {*values}, key=key)
+    given = rows or [row(name, **values.get(name, {})) for name in names]
     run_ids = {key(name): run for name, run in (runs or {}).items()}
     return build_snapshot(np.array(given, dtype=DATASET), edges(*arrows), run_ids)
 
@@ -90,9 +90,9 @@ def _letter(number):
 NAN = math.nan
 
 
-def faults_of(facts, *arrows, **said):  # noqa: ANN002, ANN003
+def faults_of(facts, *arrows, **values):  # noqa: ANN002, ANN003
     """Return roots, and the members of each."""
-    return members_by_root(merge_by_cause(find_faults(facts, make_snapshot(*arrows, **said)), {}))
+    return members_by_root(merge_by_cause(find_faults(facts, make_snapshot(*arrows, **values)), {}))
 
 
 def late_violations(*names, since=12):  # noqa: ANN002

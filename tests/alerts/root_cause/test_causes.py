@@ -26,13 +26,13 @@ FACTS = [
 UPGRADE = "spark 4.1.0"
 
 
-def blamed(*names):  # noqa: ANN002
+def causes_of(*names):  # noqa: ANN002
     return {Root("job", job(name), "failed"): UPGRADE for name in names}
 
 
 def test_roots_of_one_cause_are_one_fault():
-    """An upgrade that breaks two jobs of three is one incident, and the third is its own."""
-    upgrade, other = merge_by_cause(find_faults(FACTS, ESTATE), blamed("A", "C"))
+    """Make one fault of two jobs that an upgrade breaks, and another of the third job."""
+    upgrade, other = merge_by_cause(find_faults(FACTS, ESTATE), causes_of("A", "C"))
 
     assert (upgrade.root.entity, upgrade.root.name, upgrade.onset) == ("cause", UPGRADE, 8 * HOUR)
     assert upgrade.bad_keys == {key(name) for name in "ABCD"}
@@ -41,11 +41,11 @@ def test_roots_of_one_cause_are_one_fault():
 
 
 def test_what_one_cause_explains_twice_is_not_shared():
-    """D is below two of its jobs: a member, and named nowhere else."""
+    """Name D, which is downstream of two of the jobs, only as a member of the cause."""
     (apart,) = [each for each in find_faults(FACTS, ESTATE) if each.root.key == job("E")]
     (upgrade,) = [
         each
-        for each in merge_by_cause(find_faults(FACTS, ESTATE), blamed("C", "E"))
+        for each in merge_by_cause(find_faults(FACTS, ESTATE), causes_of("C", "E"))
         if each.root.entity == "cause"
     ]
 
@@ -54,18 +54,18 @@ def test_what_one_cause_explains_twice_is_not_shared():
 
 
 def test_each_path_begins_at_its_own_root():
-    """The evidence stays what it was."""
-    upgrade = merge_by_cause(find_faults(FACTS, ESTATE), blamed("A", "C"))[0]
+    """Keep the evidence of each root."""
+    upgrade = merge_by_cause(find_faults(FACTS, ESTATE), causes_of("A", "C"))[0]
     paths = [[chr(each.dataset_key) for each in upgrade.path(one)] for one in upgrade.members]
 
     assert paths == [["C"], ["A"], ["A", "B"], ["C", "D"]]
 
 
 def test_one_root_may_have_a_cause_that_is_not_its_own():
-    """Whoever says so has his reasons; the others stand for themselves."""
+    """Move only the root that the caller names to the cause."""
     found = find_faults(FACTS, ESTATE)
 
-    every = merge_by_cause(found, blamed("A"))
+    every = merge_by_cause(found, causes_of("A"))
 
     (upgrade,) = [each for each in every if each.root.entity == "cause"]
     assert (upgrade.root.name, upgrade.root_keys) == (UPGRADE, (key("A"),))
@@ -73,12 +73,12 @@ def test_one_root_may_have_a_cause_that_is_not_its_own():
 
 
 def test_a_latent_failure_belongs_to_the_cause():
-    """C has until its deadline; alone it would be nobody's business."""
+    """Include C, which is not late yet and has no fault without the cause."""
     given = make_snapshot("A>B", C={"failed": 8, "last_written": 1})
     found = find_faults(FACTS[:2], given)
 
     (alone,) = merge_by_cause(found, {})
-    (upgrade,) = merge_by_cause(found, blamed("A", "C"))
+    (upgrade,) = merge_by_cause(found, causes_of("A", "C"))
 
     assert members_by_root([alone]) == {"A failed": "AB"}
     assert (upgrade.root_keys, upgrade.bad_keys) == (
@@ -88,10 +88,10 @@ def test_a_latent_failure_belongs_to_the_cause():
 
 
 def test_a_cause_that_shows_later_takes_the_incidents_over():
-    """Three incidents were told; now one is left, with the oldest id, and no new page."""
+    """Keep the oldest of three open incidents, and page nobody again."""
     found = find_faults(FACTS, ESTATE)
     apart = tuple(detected_fault(each, BY_KIND, ESTATE) for each in found)
-    every = blamed("A", "C", "E")
+    every = causes_of("A", "C", "E")
     joined = tuple(detected_fault(each, BY_KIND, ESTATE) for each in merge_by_cause(found, every))
     incidents = advance(
         advance((), StepInput(0, apart)).incidents, StepInput(30 * MICROS, apart)

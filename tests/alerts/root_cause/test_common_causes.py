@@ -1,4 +1,4 @@
-"""What failing jobs have in common: counted on both sides, and held against chance."""
+"""Attributes that failing jobs share, counted in failing and good jobs, tested against chance."""
 
 import pytest
 
@@ -17,18 +17,18 @@ def _failing(count, now=NEW, before=OLD):
     [((3, 3, 0, 3), 1 / 20), ((3, 3, 1, 3), 4 / 20), ((3, 3, 3, 3), 1.0), ((0, 3, 0, 3), 1.0)],
 )
 def test_the_exact_test_is_fisher_s(counts, expected):
-    """Small tables, counted by hand."""
+    """Compare with small tables counted by hand."""
     assert fisher_exact_p(*counts) == pytest.approx(expected)
 
 
 def test_invalid_counts_are_rejected():
-    """More with it than there are."""
+    """Reject more jobs with an attribute than there are jobs."""
     with pytest.raises(ValueError, match="4 of 3"):
         fisher_exact_p(4, 3, 0, 1)
 
 
 def test_an_upgrade_that_breaks_every_third_job_is_the_cause():
-    """Twenty jobs have it and are well, seventy have not run since."""
+    """Name the upgrade: twenty jobs are good with it, and seventy have not run since."""
     (found,) = find_common_causes(_failing(10), [NEW] * 20 + [OLD] * 70)
 
     assert found.description == (
@@ -38,24 +38,24 @@ def test_an_upgrade_that_breaks_every_third_job_is_the_cause():
 
 
 def test_an_attribute_of_all_jobs_is_no_cause():
-    """Upgraded long ago: those that fail had it when they were well."""
+    """Name nothing: the failing jobs were good with the same version."""
     assert find_common_causes(_failing(10, before=NEW), [NEW] * 90) == ()
 
 
 def test_an_attribute_as_frequent_in_good_jobs_is_no_cause():
-    """All ran the new version since, and most are well."""
+    """Name nothing: most jobs are good with the new version."""
     assert find_common_causes(_failing(3), [NEW] * 90) == ()
 
 
 @pytest.mark.parametrize(("others", "is_cause"), [(5, False), (10, False), (20, True)])
 def test_the_fewest_failing_jobs_depend_on_the_number_of_good_jobs(others, is_cause):
-    """Two of two among 12 are chance in one of 66; among 22 in one of 231."""
+    """Expect chance for two of two among 12 (one in 66), and a cause among 22 (one in 231)."""
     assert bool(find_common_causes(_failing(2), [OLD] * others)) is is_cause
     assert find_common_causes(_failing(1), [OLD] * 10_000) == ()
 
 
 def test_the_least_likely_of_several_is_named():
-    """The listener came with it for some of the others too."""
+    """Name Spark, since some of the good jobs have the new listener too."""
     both = NEW | {"OpenLineage listener": "1.52"}
     was = OLD | {"OpenLineage listener": "1.51"}
     good = [OLD | {"OpenLineage listener": "1.52"}] * 30 + [was] * 60
@@ -66,7 +66,7 @@ def test_the_least_likely_of_several_is_named():
 
 
 def test_two_upgrades_in_one_night_are_two_causes():
-    """The jobs of one do not hide what those of the other share."""
+    """Name both: the failing jobs of one do not hide those of the other."""
     other = {"spark": "3.5.9"}
     third = [FailingJob(number, other, OLD) for number in (10, 11)]
 
@@ -77,7 +77,7 @@ def test_two_upgrades_in_one_night_are_two_causes():
 
 
 def test_many_changes_at_once_need_stronger_evidence():
-    """Of three settings that came together each has a third of the chance to be named wrongly."""
+    """Divide the allowed probability by the number of settings that changed together."""
     was, now = ({str(name): value for name in range(3)} for value in ("old", "new"))
 
     assert find_common_causes(_failing(2), [OLD] * 20)
@@ -85,12 +85,12 @@ def test_many_changes_at_once_need_stronger_evidence():
 
 
 def test_a_job_without_a_good_run_is_ignored():
-    """It did not begin to fail with anything."""
+    """Name nothing: without a good run, no change is known."""
     assert find_common_causes(_failing(10, before=None), [OLD] * 90) == ()
 
 
 def test_one_failing_job_is_enough_for_a_rollout():
-    """Three teams' jobs have it and are well. A job's own change says little by itself."""
+    """Name a rollout with which three teams' jobs are good; one job's own change is no evidence."""
     good = [NEW] * 3 + [OLD] * 997
 
     (found,) = find_common_causes(_failing(1), good, {("spark", "4.3.1")})
@@ -101,7 +101,7 @@ def test_one_failing_job_is_enough_for_a_rollout():
 
 
 def test_one_job_is_enough_beside_some_that_fail_for_other_reasons():
-    """Have five of 700 fail with what they had before, and another team's job well with it."""
+    """Fail five of 700 jobs with what they had before, beside a good job with the new version."""
     failing = [*_failing(1), *(FailingJob(number, OLD, OLD) for number in range(1, 6))]
     good = [NEW] + [OLD] * 694
 
@@ -113,14 +113,14 @@ def test_one_job_is_enough_beside_some_that_fail_for_other_reasons():
 
 
 def test_one_failing_job_among_many_good_ones_is_no_cause():
-    """One of fifty that came to it: whoever owns the job may be the first to ask."""
+    """Name nothing: of fifty jobs with the new version, only one fails."""
     good = [NEW] * 49 + [OLD] * 951
 
     assert find_common_causes(_failing(1), good, {("spark", "4.3.1")}) == ()
 
 
 def test_a_notified_cause_is_kept_while_a_job_fails_with_it():
-    """Others were well with it since: whoever came is not sent away, nor the next one called."""
+    """Keep it while a job fails with it, although others are good with it."""
     good = [NEW] * 500 + [OLD] * 500
 
     (found,) = find_common_causes(_failing(1), good, notified={"spark 4.3.1"})

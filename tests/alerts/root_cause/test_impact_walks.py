@@ -1,4 +1,4 @@
-"""What is downstream is walked once while the graph is the same, and anew when it changed."""
+"""Walks of downstream datasets, which are cached until the graph changes."""
 
 import numpy as np
 from hypothesis import given
@@ -28,15 +28,15 @@ _TIERED = st.fixed_dictionaries(
 )
 
 
-def _estate(arrows, said):
-    return make_snapshot(*arrows, **said)
+def _estate(arrows, tiers):
+    return make_snapshot(*arrows, **tiers)
 
 
 @given(_ARROWS, _ARROWS, _TIERED, _TIERED, st.integers(10, 40))
-def test_a_cached_severity_is_that_of_a_fresh_walk(one, two, said, other, hours):
-    """Over evaluations whose edges, tiers and deadlines change, or stay."""
+def test_a_cached_severity_is_that_of_a_fresh_walk(one, two, first, other, hours):
+    """Compare over evaluations whose edges, tiers and deadlines change or stay."""
     known = None
-    for arrows, tiers in ((one, said), (one, said), (one, other), (two, other), (one, said)):
+    for arrows, tiers in ((one, first), (one, first), (one, other), (two, other), (one, first)):
         estate = _estate(arrows, tiers)
         known = ImpactWalks(estate, known)
         graph = Graph(estate.keys[estate.upstreams], estate.keys[estate.downstreams])
@@ -48,10 +48,10 @@ def test_a_cached_severity_is_that_of_a_fresh_walk(one, two, said, other, hours)
 
 
 def test_the_same_graph_is_walked_once(monkeypatch):
-    """Each evaluation asks again; deadlines may have moved, edges have not."""
+    """Walk once for evaluations whose deadlines move and whose edges stay."""
     walked = []
     whole = impact_walks.impact_of
-    monkeypatch.setattr(impact_walks, "impact_of", lambda *said: walked.append(1) or whole(*said))
+    monkeypatch.setattr(impact_walks, "impact_of", lambda *tiers: walked.append(1) or whole(*tiers))
     known = None
     for deadline in (20, 30, 40):
         estate = make_snapshot("A>B>C", C={"tier": "critical", "deadline": deadline})
@@ -63,7 +63,7 @@ def test_the_same_graph_is_walked_once(monkeypatch):
 
 
 def test_an_impact_without_room_in_the_cache_is_walked_again(monkeypatch):
-    """The severity is the same without a memory."""
+    """Return the same severity without the cache."""
     monkeypatch.setattr(impact_walks, "_MOST_BYTES", 0)
     estate = make_snapshot("A>B>C", C={"tier": "critical", "deadline": 20})
     [cluster] = find_faults([violation("A", "late")], estate)
@@ -75,7 +75,7 @@ def test_an_impact_without_room_in_the_cache_is_walked_again(monkeypatch):
 
 
 def test_edges_are_those_of_the_snapshot():
-    """A loop and a repeat change nothing."""
+    """Ignore a loop and a repeated edge."""
     both = edges("A>B", "A>B", "B>B")
     assert len(both.upstream_keys) == 3
     estate = make_snapshot("A>B", "A>B", "B>B")

@@ -58,7 +58,7 @@ OWN = {
 
 @pytest.mark.parametrize("kind", sorted(CODE))
 def test_what_a_kind_explains(kind):
-    """Row by row, against the definition written out once more."""
+    """Compare each row with a second definition of the table."""
     explained = {each.id for each in KINDS if EXPLAINS[CODE[kind], CODE[each.id]]}
     own = {each.id for each in KINDS if EXPLAINS_OWN[CODE[kind], CODE[each.id]]}
 
@@ -68,7 +68,7 @@ def test_what_a_kind_explains(kind):
 
 @given(st.sets(st.sampled_from(KINDS), min_size=1))
 def test_any_kinds_of_one_job_have_a_root(kinds):
-    """At least one of them is explained by no other, so that the choice is not left to chance."""
+    """Find at least one kind that no other kind explains."""
     roots = [
         each
         for each in kinds
@@ -79,7 +79,7 @@ def test_any_kinds_of_one_job_have_a_root(kinds):
 
 
 def test_no_kind_explains_itself_through_others():
-    """Over any number of them: such a cycle would have no root."""
+    """Find no cycle over any number of kinds: it would have no root."""
     reached = EXPLAINS_OWN.astype(int)
     for _ in KINDS:
         reached = np.minimum(reached + reached @ EXPLAINS_OWN.astype(int), 1)
@@ -88,7 +88,7 @@ def test_no_kind_explains_itself_through_others():
 
 
 def test_only_waiting_is_never_a_root():
-    """`upstream_late` is a symptom; everything else may be where it began."""
+    """Allow every kind as a root but `upstream_late`, which is a symptom."""
     assert [kind.id for kind, is_root in zip(KINDS, IS_ROOT, strict=True) if not is_root] == [
         "waiting"
     ]
@@ -118,7 +118,7 @@ def test_only_waiting_is_never_a_root():
     ],
 )
 def test_the_kind_of_a_reason(reason, kind, standing, of_source):
-    """What stood since the dataset was first seen is a gap; what a source lacks, no run here."""
+    """Return a gap if it always stood, and a source's kind for a dataset that no job writes."""
     assert kind_of(reason, "M2", is_standing=False, is_source=False) == kind
     assert kind_of(reason, "M2", is_standing=True, is_source=False) == standing
     assert kind_of(reason, "M2", is_standing=False, is_source=True) == of_source
@@ -134,13 +134,13 @@ def test_a_new_source_of_a_regulated_dataset_may_page():
 
 
 def test_every_reason_for_bad_has_a_kind():
-    """A reason that is added and has no kind here would stop the evaluation of incidents."""
+    """Find a kind for each reason, since one without would stop the detection of incidents."""
     for reason in set(REASONS) - {"pipeline_lag", "ingestion_gap", "limit_failed"}:
         assert kind_of(reason, "M1", is_standing=False, is_source=False) in KIND_BY_ID
 
 
 def test_a_read_without_origin_needs_no_reason():
-    """M5 counts reads, and knows no reason of the dataset."""
+    """Return `provenance`: M5 counts reads, and has no reason for a dataset."""
     assert kind_of(None, "M5", is_standing=False, is_source=False) == "provenance"
 
 
@@ -148,22 +148,22 @@ def test_a_read_without_origin_needs_no_reason():
     "reason", ["ingestion_gap", "pipeline_lag", "limit_failed", None, "moonphase"]
 )
 def test_an_unknown_reason_is_rejected(reason):
-    """Unknown is not bad; and a word that nobody knows is an error, not a kind by chance."""
+    """Reject a reason that is not bad or does not exist."""
     with pytest.raises(ValueError, match="no kind of fault has the reason"):
         kind_of(reason, "M2", is_standing=False, is_source=False)
 
 
 def test_the_table_in_the_documentation_is_the_one_in_force():
-    """Whoever reads it decides by it whether an incident is right."""
+    """Compare the table of the page with the kinds."""
     text = (Path(__file__).parents[3] / "docs" / "incidents.md").read_text()
     rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| `")]
     table = {row[0].strip("`"): (row[2], row[3], row[4]) for row in rows if len(row) == 5}
 
     assert table == {
-        kind.id: (_listed(kind.explains), _listed(kind.explains_own), f"`{kind.urgency}`")
+        kind.id: (_join_kinds(kind.explains), _join_kinds(kind.explains_own), f"`{kind.urgency}`")
         for kind in KINDS
     }
 
 
-def _listed(words):
+def _join_kinds(words):
     return ", ".join(f"`{word}`" for word in words) or "\N{EN DASH}"

@@ -1,4 +1,4 @@
-"""From facts to pages: the search for roots and the life together, on generated faults."""
+"""Generated faults, from facts to pages: search for roots and life of incidents."""
 
 from collections import Counter
 
@@ -20,23 +20,23 @@ SIZE = 8
 PARENTS = st.tuples(
     *(st.lists(st.integers(1, n - 1), min_size=1, max_size=2) for n in range(2, SIZE + 1))
 )
-# Hours after the fault at which each one's limit passes, and after the mending at which it is good.
+# Hours after the fault at which each limit passes, and after the recovery at which each is good.
 DELAYS = st.lists(st.integers(0, 12), min_size=SIZE, max_size=SIZE)
 
 
 def evaluated(facts, given_estate, graph):
     rules = SeverityRules()
     for cluster in roots.find_faults(facts, given_estate):
-        hurt = impact_of_group(cluster, graph, given_estate, rules)
+        affected = impact_of_group(cluster, graph, given_estate, rules)
         yield detected_fault(
-            cluster, rate_severity(cluster, hurt, given_estate, 0, rules), given_estate
+            cluster, rate_severity(cluster, affected, given_estate, 0, rules), given_estate
         )
 
 
-def lived(parents, limits, catching_up, reason):
+def simulate_fault(parents, limits, catching_up, reason):
     """Return what is left after 38 hours, all events, and the last root of each incident.
 
-    The first dataset's job fails at hour 10 and is mended at hour 24.
+    The first dataset's job fails at hour 10 and recovers at hour 24.
     """
     arrows = [
         (up, down)
@@ -75,18 +75,18 @@ def _reason(name, is_bad, arrows, reason):
 @settings(max_examples=30)
 @given(PARENTS, DELAYS, DELAYS, st.sampled_from(["job_failed", "job_missing", "silent"]))
 def test_one_fault_opens_once_where_limits_follow_the_graph(parents, limits, catching, reason):
-    """Late one after another, found late, mended, caught up: one incident, one root, one end."""
+    """Open and resolve one incident of one root when datasets are late in the graph's order."""
     limits = _downstream_later(parents, limits)
-    incidents, events, told = lived(parents, limits, catching, reason)
+    incidents, events, last_roots = simulate_fault(parents, limits, catching, reason)
 
     assert [event.what for event in events].count("opened") == 1
     assert [event.what for event in events].count("resolved") == 1
     assert not [each for each in incidents if each.state != "resolved"]
-    assert {root.key for root in told.values()} == {job(1)}
+    assert {root.key for root in last_roots.values()} == {job(1)}
 
 
 def _downstream_later(parents, limits):
-    """Nobody is late before all that it is made of is."""
+    """Make no dataset late before all its upstream datasets are."""
     late = list(limits)
     for down, ups in zip(range(2, SIZE + 1), parents, strict=True):
         late[down - 1] = max(late[down - 1], *(late[up - 1] for up in ups), 0)
@@ -96,8 +96,8 @@ def _downstream_later(parents, limits):
 @settings(max_examples=20)
 @given(PARENTS, DELAYS, DELAYS)
 def test_any_limits_end_in_one_resolved_incident(parents, limits, catching):
-    """A root may show last: each early incident pages once and is merged into the root's."""
-    incidents, events, last_roots = lived(parents, limits, catching, "job_failed")
+    """Open each incident once, and merge early ones into the incident of the root."""
+    incidents, events, last_roots = simulate_fault(parents, limits, catching, "job_failed")
 
     assert not [each for each in incidents if each.state != "resolved"]
     last = {}
@@ -116,7 +116,7 @@ def test_any_limits_end_in_one_resolved_incident(parents, limits, catching):
 
 
 def test_a_storm_is_one_page():
-    """10^4 datasets go bad from one source: one incident, opened once."""
+    """Open one incident for 10^4 datasets that are bad by one source."""
     ends = np.arange(2, 10_001)
     arrows = [(int(end // 3) or 1, int(end)) for end in ends]
     estate, joined = make_snapshot(*arrows), edges(*arrows)

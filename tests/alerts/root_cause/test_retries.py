@@ -1,4 +1,4 @@
-"""Which failures notify at once, and for which a retry is awaited."""
+"""Failures that notify at once, and failures that wait for a retry."""
 
 import pytest
 
@@ -40,7 +40,7 @@ FAILED = attempt(14_400, failed=14_410, day=10)
 
 
 def test_a_failure_without_a_history_notifies_at_once():
-    """Nothing announces a retry, and none was seen before."""
+    """Notify at once: no retry is announced, and none was seen before."""
     assert held(FAILED) == 0
 
 
@@ -85,7 +85,7 @@ def test_a_retry_that_usually_follows_is_awaited(days, until):
 
 
 def test_failures_that_were_mostly_not_retried_notify():
-    """Four of five is usual: here the retry followed three times of five."""
+    """Call a retry usual after four of five failures; here it came after three of five."""
     alone = [attempt(day * 1440, failed=day * 1440 + 10, day=day) for day in (3, 4)]
     assert held(*retried(3), *alone, FAILED) == 0
 
@@ -121,14 +121,14 @@ def test_a_retry_that_failed_notifies():
 
 
 def test_a_retry_under_way_is_awaited_for_three_usual_durations():
-    """After that it is overdue; without a usual duration, after an hour."""
+    """Call it overdue after that, or after an hour if no duration is usual."""
     under_way = attempt(14_415, day=10)
     assert held(FAILED, under_way) == 14_415 + 30
     assert held(FAILED, under_way, usual=UsualFigures(86_400)) == 14_415 + 60
 
 
 def test_a_night_counts_once_however_often_its_retries_failed():
-    """Four of five nights were well after one retry; the fifth failed three times."""
+    """Count a night with three failed retries as one of five."""
     night = [attempt(4 * 1440 + at, failed=4 * 1440 + at + 10, day=4) for at in (0, 15, 30)]
     assert held(*retried(4), *night, FAILED) > 0
     assert held(*retried(3), *night, FAILED) == 0

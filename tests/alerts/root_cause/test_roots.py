@@ -20,7 +20,7 @@ DIAMOND = ("A>B>D", "A>C>D", "D>E")
 
 
 def test_keys_at_both_ends_of_their_range_make_an_estate():
-    """Their difference exceeds 64 bits, as that of two of a few random keys often does."""
+    """Accept keys whose difference exceeds 64 bits, as that of random keys often does."""
     first, last = -(2**63), 2**63 - 2_000_000
 
     assert list(make_snapshot(rows=[row(last), row(first)]).keys) == [first, last]
@@ -36,7 +36,7 @@ def test_one_job_and_all_that_waits_for_it_are_one_fault():
 
 
 def test_two_roots_are_two_faults():
-    """Assign what is below both to the job that failed first, and name it in the other."""
+    """Assign what is downstream of both to the job that failed first, and name it in the other."""
     facts = [
         violation("B", "job_failed", 9),
         violation("C", "lost_run", 8),
@@ -66,7 +66,7 @@ def test_a_job_that_failed_by_itself_is_a_root():
 
 
 def test_a_job_fails_by_a_changed_schema():
-    """Schema change → failed → late."""
+    """Follow a changed schema to a failed job and late data."""
     facts = [
         violation("A", "schema_mismatch", 8, "facts"),
         violation("B", "job_failed", 9),
@@ -127,15 +127,15 @@ def test_the_higher_ranked_kind_of_one_dataset_explains_the_other():
     assert faults_of(facts, A={}) == {"A failed": "A"}
 
 
-def test_kinds_that_have_nothing_to_do_with_each_other_are_two():
-    """Wrong content does not come from a job that does not run."""
+def test_unrelated_kinds_are_two_faults():
+    """Open two faults: a job that does not run makes no wrong content."""
     facts = [violation("A", "job_failed"), violation("A", "assertion_failed", 11, "facts")]
 
     assert faults_of(facts, A={}) == {"A failed": "A", "A quality": "A"}
 
 
 def test_a_good_dataset_between_clears_its_upstream():
-    """B is observed and good: whatever C has, it is not from A."""
+    """Open two faults of A and C, as B between them is observed and good."""
     facts = [violation("A", "job_failed"), violation("C", "silent", 12)]
 
     assert faults_of(facts, "A>B>C") == {"A failed": "A", "C silent": "C"}
@@ -151,7 +151,7 @@ def test_a_good_dataset_between_clears_its_upstream():
     ],
 )
 def test_at_most_three_that_cannot_be_observed_are_looked_through(hidden, expected):
-    """Bridged at one to three, and said so; not at four."""
+    """Bridge one to three of them and mark the fault as bridged; do not bridge four."""
     facts = [violation("A", "job_failed"), violation("Z", "silent", 12)]
     given = make_snapshot(
         ">".join(f"A{hidden}Z"), **{name: {"is_observable": False} for name in hidden}
@@ -166,7 +166,7 @@ def test_at_most_three_that_cannot_be_observed_are_looked_through(hidden, expect
 
 
 def test_unknown_datasets_are_looked_through():
-    """Our own silence about B proves nothing for it."""
+    """Bridge B, whose state is unknown by a fault of Lineward."""
     facts = [violation("A", "job_failed"), *late_violations("C")]
 
     (cluster,) = find_faults(facts, make_snapshot("A>B>C", B={"is_unknown": True}))
@@ -175,7 +175,7 @@ def test_unknown_datasets_are_looked_through():
 
 
 def test_unreported_datasets_are_looked_through():
-    """G has a gap that always stood: that does not make A late, and no fault of C's own either."""
+    """Bridge G, whose old gap neither makes A late nor explains C."""
     facts = [
         violation("G", "never_reported", 1, "M1"),
         violation("A", "job_failed"),
@@ -197,7 +197,7 @@ def test_the_nearest_explanation_is_the_evidence():
 
 
 def test_behind_a_hub_only_the_first_to_fail_are_parents(monkeypatch):
-    """Ten parents and a hub: of each kind the first four, so that cost stays linear."""
+    """Keep the first four parents of each kind behind a hub, so that cost stays linear."""
     facts = [violation(name, "silent", 20 - name) for name in range(1, 11)] + [
         violation("Z", "late", 30)
     ]
@@ -211,7 +211,7 @@ def test_behind_a_hub_only_the_first_to_fail_are_parents(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("arrows", "said", "why"),
+    ("arrows", "rows", "why"),
     [
         (("A>B",), {}, "upstream_well"),
         ((), {}, "no_upstream"),
@@ -221,15 +221,15 @@ def test_behind_a_hub_only_the_first_to_fail_are_parents(monkeypatch):
          "upstream_unknown"),
     ],
 )  # fmt: skip
-def test_a_waiting_dataset_without_a_cause_has_an_unknown_root(arrows, said, why):
-    """`upstream_late` is a symptom: without a failing ancestor, unknown is the answer."""
-    (cluster,) = find_faults(late_violations("B"), make_snapshot(*arrows, **{"B": {}, **said}))
+def test_a_waiting_dataset_without_a_cause_has_an_unknown_root(arrows, rows, why):
+    """Return an unknown root for `upstream_late`, which is only a symptom."""
+    (cluster,) = find_faults(late_violations("B"), make_snapshot(*arrows, **{"B": {}, **rows}))
 
     assert (cluster.unknown, cluster.root.kind) == (why, "waiting")
 
 
 def test_a_known_root_takes_over_an_unknown_one():
-    """Known goes before unknown, even if it failed later."""
+    """Prefer a known root, also if it failed later."""
     facts = [
         violation("A", "job_failed", 11),
         *late_violations("B", since=9),
@@ -258,13 +258,13 @@ def test_the_evidence_is_the_path_in_order():
 
 
 def test_a_violation_of_an_unknown_dataset_is_rejected():
-    """Silently left out it would look healthy."""
+    """Raise, as the dataset would look healthy without its violation."""
     with pytest.raises(ValueError, match="is not among the datasets"):
         find_faults([violation("X", "silent")], make_snapshot("A>B"))
 
 
 def test_a_storm_is_one_fault():
-    """10^4 datasets made of one source, in layers, diamonds everywhere."""
+    """Make one fault of 10^4 datasets in layers and diamonds downstream of one source."""
     ends = np.arange(2, 10_001)
     arrows = [(int(end // 2), int(end)) for end in ends] + [(1, int(end)) for end in ends]
     facts = [violation(1, "silent")] + [violation(int(end), "upstream_late", 12) for end in ends]

@@ -1,4 +1,4 @@
-"""What failed before what: a root is no later than what it explains."""
+"""Order of failures in time: a root is no later than what it explains."""
 
 import numpy as np
 import pytest
@@ -42,11 +42,11 @@ def test_a_parent_explains_what_failed_after_it(parent, child, cadence, explains
         (12, "silent", 2, True),  # within a cadence: on what it had read before
         (13, "silent", 2, False),
         (13, "silent", NAN, True),
-        (13, "lineage_missing", 2, True),  # it was written, and told of less: no contradiction
+        (13, "lineage_missing", 2, True),  # written, with fewer edges: no contradiction
     ],
 )
 def test_a_dataset_that_is_still_written_is_not_explained(written, reason, cadence, explains):
-    """B wrote three hours after A had failed: what stops it now is not that."""
+    """Look for another root of B, which wrote three hours after A had failed."""
     facts = [violation("A", "silent", 10), violation("B", reason, 20)]
     clustered = faults_of(facts, "A>B", B={"last_written": written, "cadence": cadence})
 
@@ -65,7 +65,7 @@ def test_a_dataset_that_is_still_written_is_not_explained(written, reason, caden
     ],
 )
 def test_a_parent_that_wrote_later_is_no_cause(written, reason, onset, explains):
-    """B is daily and late since 10; A has one failure, hours later."""
+    """Compare the one failure of A with B, which is daily and late hours earlier."""
     child = "job_failed" if reason == "schema_mismatch" else "silent"
     facts = [violation("A", reason, onset), violation("B", child, 10)]
 
@@ -75,14 +75,14 @@ def test_a_parent_that_wrote_later_is_no_cause(written, reason, onset, explains)
 
 
 def test_a_failure_counts_from_the_fail():
-    """Its dataset was late hours after, and so was what is made of it, with a shorter limit."""
+    """Count from the failed run, although the dataset of A was late hours after that of B."""
     facts = [violation("A", "job_failed", 30), violation("B", "silent", 10)]
 
     assert faults_of(facts, "A>B", A={"failed": 9}, B={"cadence": 1}) == {"A failed": "AB"}
 
 
 def test_a_failure_explains_before_its_own_dataset_is_late():
-    """B has the shorter limit; the root is known at once, and A is no member yet."""
+    """Name A at once: B has the shorter limit, and the dataset of A is no member yet."""
     (cluster,) = find_faults(
         [violation("B", "silent", 10)],
         make_snapshot("A>B", A={"failed": 9, "last_written": 1}, runs={"A": "r"}),
@@ -103,7 +103,7 @@ def test_a_lost_run_explains_before_its_own_dataset_is_late():
 
 
 def test_a_latent_lost_run_is_no_incident():
-    """Notify nobody of it before something is late, whatever the tier."""
+    """Notify nobody of it before something is late, at any tier."""
     given = make_snapshot("A>B", A={"lost": 9, "last_written": 1, "tier": "critical"})
     (cluster,) = find_faults([], given)
 
@@ -113,19 +113,19 @@ def test_a_latent_lost_run_is_no_incident():
 
 
 def test_a_latent_failure_is_no_incident():
-    """A run that failed and is repeated in time is the job's own business."""
+    """Open nothing for a failed run that is repeated in time."""
     assert faults_of([], "A>B", A={"failed": 9, "last_written": 1}) == {}
 
 
 def test_a_failure_before_the_newest_write_is_over():
-    """It was repeated, and did it."""
+    """Ignore a failure that was repeated with success."""
     clustered = faults_of([violation("B", "silent")], "A>B", A={"failed": 9, "last_written": 9.5})
 
     assert clustered == {"B silent": "B"}
 
 
 def test_a_cycle_has_the_first_to_fail_as_root():
-    """Jobs that feed each other explain each other; time decides."""
+    """Choose the first that failed among jobs that feed each other."""
     facts = [
         violation("A", "silent", 11),
         violation("B", "silent", 10),
@@ -139,7 +139,7 @@ def test_a_cycle_has_the_first_to_fail_as_root():
 
 
 def test_without_time_a_late_parent_is_blamed(monkeypatch):
-    """The mutant: order in time taken out."""
+    """Mutant: ignore the order in time."""
     monkeypatch.setattr(
         links.SymptomTimes, "fit", lambda _, parents, __: np.ones(len(parents), dtype=bool)
     )

@@ -59,10 +59,14 @@ class Oracle:
             at = min(since, rows[name]["failed"] or since) if reason == "job_failed" else since
             self.onset[name, reason] = min(at, self.onset.get((name, reason), at))
         self.real = set(self.onset)
-        for name, said in rows.items():
+        for name, values in rows.items():
             stopped = any(node == name and reason in OF_RUN for node, reason in self.real)
-            if said["failed"] > said["last_written"] and not said["is_unknown"] and not stopped:
-                self.onset[name, "job_failed"] = said["failed"]
+            if (
+                values["failed"] > values["last_written"]
+                and not values["is_unknown"]
+                and not stopped
+            ):
+                self.onset[name, "job_failed"] = values["failed"]
         self.stopped = {name for name, reason in self.onset if reason != "never_reported"}
         self.edges = {
             (self.fault(parent), self.fault(child))
@@ -71,14 +75,14 @@ class Oracle:
         }
 
     def fault(self, symptom):
-        """The group that a symptom is of."""
+        """Return the group of a symptom."""
         name, reason = symptom
         writer = self.rows[name]["job"]
         shared = reason in OF_JOB and writer is not None
         return ("job", writer, reason) if shared else ("dataset", name, reason)
 
     def explains(self, parent, child):
-        """Whether kinds, place and time allow it."""
+        """Return whether kinds, place and time allow it."""
         (above, cause), (below, effect) = parent, child
         _, downstream, own = REASONS[cause]
         if effect in own and self.one_of(parent, child):
@@ -96,14 +100,14 @@ class Oracle:
         return self.onset[parent] <= self.onset[child] + slack
 
     def one_of(self, parent, child):
-        """Of one dataset, or outputs of one job."""
+        """Return whether both are of one dataset, or outputs of one job."""
         if parent[0] == child[0]:
             return True
         writer = self.rows[parent[0]]["job"]
         return parent[1] in OF_JOB and writer is not None and writer == self.rows[child[0]]["job"]
 
     def reaches(self, above, below):
-        """By an edge, or through one to three hidden ones."""
+        """Return whether an edge, or a path through one to three hidden datasets, connects them."""
         paths = [[above]]
         for _ in range(4):
             paths = [[*path, end] for path in paths for end in self.after[path[-1]] - {path[-1]}]
@@ -113,12 +117,12 @@ class Oracle:
         return False
 
     def is_hidden(self, name):
-        """Nobody can say how it is."""
-        said = self.rows[name]
-        return name not in self.stopped and (not said["is_observable"] or said["is_unknown"])
+        """Return whether the state of the dataset cannot be known."""
+        values = self.rows[name]
+        return name not in self.stopped and (not values["is_observable"] or values["is_unknown"])
 
     def reached(self, fault):
-        """All faults that follow from this one, itself among them, by steps."""
+        """Return all faults that follow from this one and the fault itself, with their steps."""
         steps, grown = {fault: 0}, True
         while grown:
             grown = False
@@ -128,11 +132,11 @@ class Oracle:
         return steps
 
     def onset_of(self, fault):
-        """Of the first of its symptoms."""
+        """Return the time of its first symptom."""
         return min(onset for symptom, onset in self.onset.items() if self.fault(symptom) == fault)
 
     def owners(self):
-        """Of each symptom that is a fact: the onset of its root, all roots, and steps."""
+        """Return for each fact the onset of its root, all roots, and the steps from them."""
         faults = {self.fault(symptom) for symptom in self.onset}
         reach = {fault: self.reached(fault) for fault in faults}
         sources = [
@@ -156,7 +160,7 @@ class Oracle:
 
 
 def kind_and_reason(kind):
-    """The product's word for each reason."""
+    """Return the product's reason for each kind."""
     return {
         "failed": "job_failed",
         "missing": "job_missing",
@@ -175,9 +179,11 @@ def as_fault(root):
 
 def check(facts, arrows, rows):
     oracle = Oracle(facts, arrows, rows)
-    said = [violation(name, reason, since, REASONS[reason][0]) for name, reason, since in facts]
+    given_facts = [
+        violation(name, reason, since, REASONS[reason][0]) for name, reason, since in facts
+    ]
     given = make_snapshot(*arrows, rows=rows_of(rows))
-    found = find_faults(said, given)
+    found = find_faults(given_facts, given)
     mine = [
         ((member.dataset_key, kind_and_reason(member.kind)), cluster)
         for cluster in found
@@ -217,7 +223,7 @@ def check_evidence(cluster, oracle, owners):
 
 
 def rows_of(rows):
-    return [row(name, **said) for name, said in rows.items()]
+    return [row(name, **values) for name, values in rows.items()]
 
 
 @settings(max_examples=examples(600))
@@ -227,7 +233,7 @@ def rows_of(rows):
     st.fixed_dictionaries(dict.fromkeys(range(1, 8), ROW)),
 )
 def test_roots_members_and_evidence_are_those_of_the_oracle(facts, arrows, rows):
-    """Cycles, loops, diamonds, bridges, several outputs, order in time: all of them by chance."""
+    """Compare on random graphs with cycles, loops, diamonds, bridges and several outputs."""
     check(facts, arrows, rows)
 
 
@@ -246,7 +252,7 @@ def test_roots_members_and_evidence_are_those_of_the_oracle(facts, arrows, rows)
     ],
 )
 def test_the_oracle_finds_each_rule_taken_out(monkeypatch, module, name, mutant):
-    """A search that agrees with everything would show nothing."""
+    """Fail for each rule that is removed."""
     monkeypatch.setattr(module, name, mutant)
 
     with pytest.raises((AssertionError, ValueError, KeyError)):

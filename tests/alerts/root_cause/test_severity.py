@@ -17,19 +17,19 @@ from tests.suite.examples import examples
 NOW = 20 * HOUR
 
 
-def judged(facts, *arrows, now=NOW, rules=None, **said):  # noqa: ANN002, ANN003
-    """Of the first cluster: its severity and impact."""
-    estate = make_snapshot(*arrows, **said)
+def severity_and_impact(facts, *arrows, now=NOW, rules=None, **rows):  # noqa: ANN002, ANN003
+    """Return severity and impact of the first cluster."""
+    estate = make_snapshot(*arrows, **rows)
     joined = edges(*arrows)
     graph = Graph(joined.upstream_keys, joined.downstream_keys)
     rules = rules or SeverityRules()
     cluster = find_faults(facts, estate)[0]
-    hurt = impact_of_group(cluster, graph, estate, rules)
-    return rate_severity(cluster, hurt, estate, now, rules), hurt
+    affected = impact_of_group(cluster, graph, estate, rules)
+    return rate_severity(cluster, affected, estate, now, rules), affected
 
 
-def level(facts, *arrows, **said):  # noqa: ANN002, ANN003
-    found, _ = judged(facts, *arrows, **said)
+def level(facts, *arrows, **rows):  # noqa: ANN002, ANN003
+    found, _ = severity_and_impact(facts, *arrows, **rows)
     return found.level, found.because
 
 
@@ -37,7 +37,7 @@ FAILED = [violation("A", "job_failed", 10)]
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("rows", "expected"),
     [
         ({}, ("ticket", "nobody")),
         ({"C": {"tier": "important", "deadline": 21}}, ("ticket", "nobody")),
@@ -49,15 +49,15 @@ FAILED = [violation("A", "job_failed", 10)]
         ({"A": {"tier": "critical"}}, ("page", "is_bad")),
     ],
 )
-def test_severity_is_that_of_what_is_downstream(said, expected):
-    """A job of no tier whose mart is due at nine is a page at five, and a ticket at one."""
-    assert level(FAILED, "A>B>C", **said) == expected
+def test_severity_is_that_of_what_is_downstream(rows, expected):
+    """Page at five, and open a ticket at one, for a mart that is due at nine."""
+    assert level(FAILED, "A>B>C", **rows) == expected
 
 
 def test_a_critical_dataset_that_is_bad_pages():
-    """It has happened, whatever its deadline says."""
+    """Page at once, whatever its deadline is."""
     facts = [*FAILED, violation("C", "upstream_late", 15)]
-    found, _ = judged(facts, "A>C", C={"tier": "critical"})
+    found, _ = severity_and_impact(facts, "A>C", C={"tier": "critical"})
 
     assert (found.level, found.because, found.hit_key) == ("page", "is_bad", key("C"))
     assert found.hit_at == 15 * HOUR
@@ -82,69 +82,69 @@ def test_a_critical_dataset_that_is_bad_pages():
         ("upstream_late", False, "page"),
     ],
 )
-def test_of_a_critical_dataset(reason, standing, expected):
-    """Lineage that was there and stopped pages; a gap that always stood is a ticket."""
+def test_severity_of_a_bad_critical_dataset(reason, standing, expected):
+    """Page for lineage that stopped, and open a ticket for a gap that always stood."""
     facts = [violation("A", reason, is_standing=standing)]
 
     assert level(facts, A={"tier": "critical"})[0] == expected
 
 
 def test_lost_lineage_delays_nothing():
-    """The data came: no deadline is in danger."""
+    """Open a ticket, as the data arrived and no deadline is in danger."""
     facts = [violation("A", "lineage_missing")]
-    said = {"C": {"tier": "critical", "deadline": 21}}
+    rows = {"C": {"tier": "critical", "deadline": 21}}
 
-    assert level(facts, "A>C", **said) == ("ticket", "later")
+    assert level(facts, "A>C", **rows) == ("ticket", "later")
 
 
 def test_time_to_impact_ends_with_the_first_affected_dataset():
-    """Its name goes into the message, with the time that is left."""
-    said = {
+    """Name the first affected dataset and the time that is left."""
+    rows = {
         "B": {"tier": "critical", "deadline": 23},
         "C": {"tier": "critical", "deadline": 30, "next_read": 22},
     }
-    found, _ = judged(FAILED, "A>B", "A>C", **said)
+    found, _ = severity_and_impact(FAILED, "A>B", "A>C", **rows)
 
     assert (found.hit_key, found.hit_at) == (key("C"), 22 * HOUR)
 
 
 def test_each_tier_has_its_own_response_time():
-    """Response times are data: what is out of time first decides."""
+    """Page for the first tier whose response time is too short."""
     tiers = (TierRule(9, 3600), TierRule(3, 8 * 3600), TierRule(1))
-    said = {
+    rows = {
         "B": {"tier": "critical", "deadline": 22},
         "C": {"tier": "important", "deadline": 26},
     }
-    found, _ = judged(FAILED, "A>B", "A>C", rules=SeverityRules(tiers=tiers), **said)
+    found, _ = severity_and_impact(FAILED, "A>B", "A>C", rules=SeverityRules(tiers=tiers), **rows)
 
     assert (found.level, found.hit_key) == ("page", key("C"))
 
 
 def test_the_score_falls_with_each_hop():
     """Sum over descendants of tier weight x decay ** hops, each at its nearest."""
-    said = {"B": {"tier": "critical"}, "D": {"tier": "important"}}
-    found, hurt = judged(FAILED, "A>B>D", "A>C>D", **said)
+    rows = {"B": {"tier": "critical"}, "D": {"tier": "important"}}
+    found, affected = severity_and_impact(FAILED, "A>B>D", "A>C>D", **rows)
 
     assert found.score == pytest.approx(1 + 0.8 * (9 + 1) + 0.64 * 3)
-    assert [TIERS[tier] for tier in sorted(hurt.tiers)] == [
+    assert [TIERS[tier] for tier in sorted(affected.tiers)] == [
         "critical",
         "important",
         *["optional"] * 2,
     ]
-    assert dict(zip(hurt.keys.tolist(), hurt.hops.tolist(), strict=True)) == {
+    assert dict(zip(affected.keys.tolist(), affected.hops.tolist(), strict=True)) == {
         key("A"): 0, key("B"): 1, key("C"): 1, key("D"): 2,
     }  # fmt: skip
 
 
 def test_an_impact_that_was_cut_says_so():
-    """Absent data is never shown as healthy."""
-    _, hurt = judged(FAILED, "A>B>C", rules=SeverityRules(max_datasets=2))
+    """Mark it as partial, so that missing data does not look healthy."""
+    _, affected = severity_and_impact(FAILED, "A>B>C", rules=SeverityRules(max_datasets=2))
 
-    assert (len(hurt.keys), hurt.is_partial) == (2, True)
+    assert (len(affected.keys), affected.is_partial) == (2, True)
 
 
 def test_a_part_of_the_service_pages():
-    """An ingestion outage and unauthorized access need no graph."""
+    """Page for an ingestion outage or unauthorized access without a graph."""
     found = severities.BY_KIND
 
     assert (found.level, found.because, found.hit_at) == ("page", "kind", None)
@@ -160,8 +160,8 @@ NODES = st.integers(1, 8)
     st.lists(st.integers(0, 40), min_size=8, max_size=8),
 )
 def test_score_and_time_are_those_of_a_slow_search(arrows, tiers, deadlines):
-    """Against hops by repeated relaxation, and a minimum by hand."""
-    said = {
+    """Compare with hops by repeated relaxation, and a minimum by hand."""
+    rows = {
         name: {"tier": tiers[name - 1], "deadline": deadlines[name - 1]} for name in range(1, 9)
     }
     hops = {1: 0}
@@ -170,21 +170,21 @@ def test_score_and_time_are_those_of_a_slow_search(arrows, tiers, deadlines):
             if start in hops:
                 hops[end] = min(hops.get(end, math.inf), hops[start] + 1)
     weights = {"critical": 9, "important": 3, "optional": 1}
-    score = sum(weights[said[name]["tier"]] * 0.8**hop for name, hop in hops.items())
+    score = sum(weights[rows[name]["tier"]] * 0.8**hop for name, hop in hops.items())
     due = [
-        said[name]["deadline"]
+        rows[name]["deadline"]
         for name in hops
-        if said[name]["tier"] == "critical" and said[name]["deadline"]
+        if rows[name]["tier"] == "critical" and rows[name]["deadline"]
     ]
-    estate = make_snapshot(*arrows, rows=[row(name, **said[name]) for name in said])
+    estate = make_snapshot(*arrows, rows=[row(name, **rows[name]) for name in rows])
     (cluster,) = find_faults([violation(1, "job_failed", 10)], estate)
     both = np.array(arrows, dtype=np.int64).reshape(-1, 2)
     rules = SeverityRules()
-    hurt = impact_of_group(cluster, Graph(both[:, 0], both[:, 1]), estate, rules)
-    found = rate_severity(cluster, hurt, estate, NOW, rules)
+    affected = impact_of_group(cluster, Graph(both[:, 0], both[:, 1]), estate, rules)
+    found = rate_severity(cluster, affected, estate, NOW, rules)
 
     assert found.score == pytest.approx(score)
-    if said[1]["tier"] == "critical":
+    if rows[1]["tier"] == "critical":
         assert (found.level, found.because) == ("page", "is_bad")
     else:
         assert (found.level == "page") == any(at <= 24 for at in due)

@@ -1,4 +1,4 @@
-"""Run the real Alertmanager and Prometheus, and receive what they send."""
+"""Real Alertmanager and Prometheus, and a webhook that receives their messages."""
 
 import json
 import re
@@ -19,11 +19,11 @@ from tests.suite.ports import free_port
 Labels = dict[str, str]
 
 
-class Heard:
-    """Every call of a webhook: (path, token, body); and what it shows to who asks.
+class ReceivedCalls:
+    """Calls that a webhook received, as (path, token, body).
 
     Attributes:
-        shown: the text that a GET is answered.
+        shown: the answer to a GET.
     """
 
     def __init__(self) -> None:
@@ -41,14 +41,14 @@ class Heard:
 
 
 @contextmanager
-def listening() -> Iterator[tuple[str, Heard]]:
+def listening() -> Iterator[tuple[str, ReceivedCalls]]:
     """Return the URL of a webhook that accepts everything, and what it received."""
-    heard = Heard()
+    received = ReceivedCalls()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            heard.calls.append((self.path, self.headers["Authorization"], body))
+            received.calls.append((self.path, self.headers["Authorization"], body))
             self.send_response(200)
             self.end_headers()
 
@@ -56,7 +56,7 @@ def listening() -> Iterator[tuple[str, Heard]]:
             self.send_response(200)
             self.send_header("Content-Type", "text/plain; version=0.0.4")
             self.end_headers()
-            self.wfile.write(heard.shown.encode())
+            self.wfile.write(received.shown.encode())
 
         def log_message(self, *_: object) -> None:
             """Print nothing on the tests' output."""
@@ -65,7 +65,7 @@ def listening() -> Iterator[tuple[str, Heard]]:
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}", heard
+        yield f"http://127.0.0.1:{server.server_port}", received
     finally:
         server.shutdown()
         thread.join()
@@ -111,7 +111,7 @@ def running(folder: Path, configuration: str) -> Iterator[Alertmanager]:
     """Run the real binary with this configuration, alone."""
     (folder / "am.yml").write_text(configuration, encoding="utf-8")
     command = ["prometheus-alertmanager", "--config.file=am.yml", "--storage.path=data"]
-    with _started(folder, [*command, "--cluster.listen-address="], "am.log") as (url, process):
+    with _start_server(folder, [*command, "--cluster.listen-address="], "am.log") as (url, process):
         yield Alertmanager(url, process)
 
 
@@ -122,12 +122,12 @@ def scraping(folder: Path, configuration: str, *, resend_delay: str = "1s") -> I
     command = ["prometheus", "--config.file=prometheus.yml", "--storage.tsdb.path=tsdb"]
     # It finds its Alertmanager a few seconds after its start: what fired before is sent again.
     command.append(f"--rules.alert.resend-delay={resend_delay}")
-    with _started(folder, command, "prometheus.log") as (url, _):
+    with _start_server(folder, command, "prometheus.log") as (url, _):
         yield url
 
 
 @contextmanager
-def _started(
+def _start_server(
     folder: Path, command: list[str], log_name: str
 ) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """Start one of the two on a free port; return its URL and process."""

@@ -1,4 +1,4 @@
-"""Ask the real promtool what rules do with series, minute by minute."""
+"""Real promtool, which evaluates rules on series, minute by minute."""
 
 import re
 import subprocess
@@ -20,8 +20,8 @@ WATCHDOG = "Watchdog"
 Series = Mapping[str, str]  # series → its values, one a minute
 
 
-class Told(msgspec.Struct, frozen=True):
-    """Alert with all its labels and texts."""
+class ExpectedAlert(msgspec.Struct, frozen=True):
+    """Alert that is expected, with all its labels and texts."""
 
     name: str
     labels: dict[str, str]
@@ -33,7 +33,7 @@ class At(msgspec.Struct, frozen=True):
     """Alerts of one minute; of the names that are given, no others."""
 
     minute: int
-    told: tuple[Told, ...] = ()
+    alerts: tuple[ExpectedAlert, ...] = ()
     names: tuple[str, ...] = ()  # none: all that there are, but the Watchdog
 
 
@@ -65,7 +65,9 @@ def budget(sli: str, tier: str) -> Budget:
     return found[0]
 
 
-def told(folder: Path, rules: str, series: Series, *moments: At, each: str = "1m") -> str:
+def alert_differences(
+    folder: Path, rules: str, series: Series, *moments: At, each: str = "1m"
+) -> str:
     """Return how promtool's alerts differ from the expected ones; empty when they do not.
 
     Series are scraped and rules evaluated `each` so long.
@@ -110,7 +112,7 @@ def _run(folder: Path, rules: str, series: Series, test: dict[str, object]) -> s
     document = {
         "rule_files": ["rules.yml"],
         "evaluation_interval": test["interval"],
-        # Unless told, another order each time: what one group sees of another would differ.
+        # By default promtool changes the order, and with it what groups see of each other.
         "group_eval_order": re.findall(r"(?m)^- name: (.+)$", rules),
         "tests": [{"input_series": inputs, **test}],
     }
@@ -132,13 +134,13 @@ def _expectations(moment: At) -> list[dict[str, object]]:
         {
             "eval_time": f"{moment.minute}m",
             "alertname": name,
-            "exp_alerts": [_expected(one) for one in moment.told if one.name == name],
+            "exp_alerts": [_expected_alert(one) for one in moment.alerts if one.name == name],
         }
-        for name in dict.fromkeys((*names, *(one.name for one in moment.told)))
+        for name in dict.fromkeys((*names, *(one.name for one in moment.alerts)))
     ]
 
 
-def _expected(one: Told) -> dict[str, object]:
+def _expected_alert(one: ExpectedAlert) -> dict[str, object]:
     texts = {"summary": one.summary, "description": one.description}
     return {
         "exp_labels": one.labels,

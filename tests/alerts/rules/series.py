@@ -75,6 +75,6 @@ def burning(
     good = values(*((minutes, step * (1 - share)) for minutes, share in spans))
     found = {counted("total", sli, tier): total, counted("good", sli, tier): good}
     if explained:
-        told = values(*((minutes, step * share) for minutes, share in spans))
-        found[counted("explained", sli, tier)] = told
+        increases = values(*((minutes, step * share) for minutes, share in spans))
+        found[counted("explained", sli, tier)] = increases
     return found

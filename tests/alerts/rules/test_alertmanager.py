@@ -26,12 +26,12 @@ OWNERS = ["shop", STRANGE, "platform", "data-engineering"]
 
 
 def rendered(policy: Policy = POLICY, places: Endpoints = PLACES) -> str:
-    """The configuration for these people."""
+    """Return the rendered configuration for these owners."""
     return render_alertmanager(policy, people=PEOPLE, places=places)
 
 
 def routed(folder: Path, configuration: str, **labels: str) -> str:
-    """What the real amtool says an alert's receivers are."""
+    """Return the receivers that the real amtool finds for an alert."""
     (folder / "am.yml").write_text(configuration, encoding="utf-8")
     escaped = {
         name: value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
@@ -45,8 +45,8 @@ def routed(folder: Path, configuration: str, **labels: str) -> str:
 
 @pytest.mark.parametrize("policy", [DEFAULT, POLICY])
 @pytest.mark.parametrize("outside", [None, "https://pager.example/hook"])
-def test_amtool_takes_the_configuration(tmp_path: Path, policy: Policy, outside: str | None):
-    """Whatever the owners are called, with few and with all options."""
+def test_amtool_accepts_the_configuration(tmp_path: Path, policy: Policy, outside: str | None):
+    """Check configurations of unusual owner names, with few and with all options."""
     places = Endpoints(
         service_url="http://l:8701",
         token_file=None if outside is None else "/t",
@@ -63,7 +63,7 @@ def test_amtool_takes_the_configuration(tmp_path: Path, policy: Policy, outside:
 @pytest.mark.parametrize("severity", ["page", "ticket", "escalation"])
 @pytest.mark.parametrize("owner", OWNERS)
 def test_an_alert_goes_to_its_owner_by_its_severity(tmp_path: Path, owner: str, severity: str):
-    """Names are data: none is another's pattern, and none breaks out of its quotes."""
+    """Quote names, and treat none as a pattern."""
     found = routed(tmp_path, rendered(), owner=owner, severity=severity, incident="i")
 
     assert found == f"{owner}/{severity}"
@@ -83,12 +83,12 @@ def test_an_alert_goes_to_its_owner_by_its_severity(tmp_path: Path, owner: str, 
     ],
 )
 def test_every_alert_is_routed_to_a_receiver(tmp_path: Path, labels: dict[str, str], receiver: str):
-    """Without an owner that the policy knows, it is the platform's."""
+    """Route to the platform if the policy does not know the owner."""
     assert routed(tmp_path, rendered(), **labels) == receiver
 
 
 def test_neither_pages_nor_tickets_wait_for_long():
-    """A group is one root: a minute's wait gathered nothing, and told of tickets after two."""
+    """Send pages after 10 s and tickets after 30 s, since a group is one root."""
     routes = yaml.safe_load(rendered())["route"]["routes"]
     waits = {
         (route["receiver"], route["group_wait"])
@@ -101,7 +101,7 @@ def test_neither_pages_nor_tickets_wait_for_long():
 
 
 def test_without_an_outside_receiver_the_service_gets_its_own_alerts(tmp_path: Path):
-    """The command warns of it: better than nothing."""
+    """Send them to the service; the command warns of it."""
     places = Endpoints(
         service_url="http://l:8701", token_file=None, watchdog_url="https://w.example"
     )
@@ -112,7 +112,7 @@ def test_without_an_outside_receiver_the_service_gets_its_own_alerts(tmp_path: P
 
 
 def test_receivers_are_the_service_and_outside():
-    """The service by its webhook with the token's file; outside by webhook and the owner's key."""
+    """Use the webhook and token file of the service, and both of the owner outside."""
     policy = Policy(owners=(Owner("platform", pagerduty_key_file="/etc/pd"),))
     found = {one["name"]: one for one in yaml.safe_load(rendered(policy))["receivers"]}
 
@@ -134,18 +134,18 @@ def test_receivers_are_the_service_and_outside():
 
 
 def test_the_same_policy_is_the_same_bytes():
-    """A rendered file can be kept under version control."""
+    """Render the same text twice, so that the file can be kept under version control."""
     assert rendered() == rendered()
 
 
 def suppression(match: Any, start: str, until: str) -> Suppression:  # noqa: ANN401 - a pattern
-    """One of the policy, in UTC."""
+    """Return a suppression of the policy, in UTC."""
     instants = (datetime.fromisoformat(text).replace(tzinfo=UTC) for text in (start, until))
     return Suppression("move", match, *instants)
 
 
 def test_only_a_suppression_of_all_datasets_mutes():
-    """Of a folder, the service itself knows which incidents it would hide."""
+    """Leave a suppression of a folder to the service, which knows its incidents."""
     policy = parse(
         """
 suppressions:
@@ -186,12 +186,12 @@ suppressions:
     ],
 )
 def test_a_span_of_time_is_days_of_its_months(start: str, until: str, spans: list[str]):
-    """Alertmanager knows recurring times: a year lets each happen once."""
+    """Write each time with its year, since Alertmanager's times recur."""
     (found,) = build_mute_times(Policy(suppressions=(suppression("*", start, until),)))
 
-    assert [_read(one) for one in found["time_intervals"]] == spans
+    assert [_interval_text(one) for one in found["time_intervals"]] == spans
 
 
-def _read(one: dict[str, Any]) -> str:
+def _interval_text(one: dict[str, Any]) -> str:
     times = [f"{span['start_time']}-{span['end_time']}" for span in one.get("times", [])]
     return " ".join([*one["days_of_month"], *one["months"], *one["years"], *(times or [""])])

@@ -1,7 +1,14 @@
 from pathlib import Path
 
 from alerts.rules.recordings import EXPLAINED
-from tests.alerts.rules.promtool import At, Told, budget, judging_budgets_at_once, only, told
+from tests.alerts.rules.promtool import (
+    At,
+    ExpectedAlert,
+    alert_differences,
+    budget,
+    judging_budgets_at_once,
+    only,
+)
 from tests.alerts.rules.series import burning, counted, values
 
 BURN = "DatasetFreshnessBurn"
@@ -26,7 +33,7 @@ def text_of(*windows: str, known: str, since: str = "now") -> str:
 
 
 FAST_WINDOW = in_the_last("1h", "15%", "5.4k", "15.0", "page above 14.4 over 1h and 5m")
-FAST = Told(
+FAST = ExpectedAlert(
     BURN,
     {**FRESHNESS, "severity": "page"},
     "freshness (critical): the error budget burns too fast: 15.0 times over 1h",
@@ -35,15 +42,15 @@ FAST = Told(
 
 
 def freshness(named: tuple[str, ...] = PAGES) -> str:
-    """The rules of one budget."""
+    """Return the rules of one budget."""
     return only(budget("freshness", "critical"), named=named)
 
 
 def test_a_fast_burn_pages_in_its_ninth_minute(tmp_path: Path):
-    """All is bad after seven good hours: 9 minutes of 60 are more than 14.4 %, 8 are not."""
+    """Page at 9 bad minutes of 60, which are more than 14.4 %; 8 are not."""
     series = burning("freshness", "critical", (420, 0), (25, 1))
 
-    assert told(tmp_path, freshness(), series, At(428), At(429, (FAST,))) == ""
+    assert alert_differences(tmp_path, freshness(), series, At(428), At(429, (FAST,))) == ""
 
 
 def test_a_young_deployment_pages_by_amount_and_not_by_share(tmp_path: Path):
@@ -55,30 +62,31 @@ def test_a_young_deployment_pages_by_amount_and_not_by_share(tmp_path: Path):
     pace = "* sli_tier:lineage_sli:increase5m{"
     shares_alone = freshness().replace(pace, f"* 0 {pace}")
 
-    assert told(tmp_path, freshness(), series, At(32, names=(BURN,))) == ""
-    assert BURN in told(tmp_path, freshness(), series, At(38, names=(BURN,)))
-    assert BURN in told(tmp_path, shares_alone, series, At(32, names=(BURN,)))
+    assert alert_differences(tmp_path, freshness(), series, At(32, names=(BURN,))) == ""
+    assert BURN in alert_differences(tmp_path, freshness(), series, At(38, names=(BURN,)))
+    assert BURN in alert_differences(tmp_path, shares_alone, series, At(32, names=(BURN,)))
 
 
 def test_a_window_with_less_than_half_of_its_data_is_skipped(tmp_path: Path):
     """Judge one hour but not six after half an hour in which all is bad.
 
-    Mutant: judged by whatever there is, both windows would page after minutes.
+    Mutant: judged by the data that exist, both windows would page after minutes.
     """
     series = burning("freshness", "critical", (2, 0), (40, 1))
     of_little = freshness().replace(">= 0.5", ">= 0")
     hour = "burns too fast: 92.9 times over 1h, 92.9 times over 6h"
 
-    assert told(tmp_path, freshness(), series, At(28, names=(BURN,))) == ""
-    assert "over 1h" in (said := told(tmp_path, freshness(), series, At(31, names=(BURN,))))
-    assert "over 6h" not in said
-    assert hour in told(tmp_path, of_little, series, At(28, names=(BURN,)))
+    assert alert_differences(tmp_path, freshness(), series, At(28, names=(BURN,))) == ""
+    difference = alert_differences(tmp_path, freshness(), series, At(31, names=(BURN,)))
+    assert "over 1h" in difference
+    assert "over 6h" not in difference
+    assert hour in alert_differences(tmp_path, of_little, series, At(28, names=(BURN,)))
 
 
 def test_both_windows_of_one_burn_are_one_page(tmp_path: Path):
-    """Over six hours, 22 minutes are more than 6 %: the page of the fast burn lists it too."""
+    """List both windows in one page: over six hours, 22 minutes are more than 6 %."""
     series = burning("freshness", "critical", (420, 0), (25, 1))
-    both = Told(
+    both = ExpectedAlert(
         BURN,
         FAST.labels,
         "freshness (critical): the error budget burns too fast: 36.7 times over 1h, 6.1 times over"
@@ -91,18 +99,19 @@ def test_both_windows_of_one_burn_are_one_page(tmp_path: Path):
         ),
     )
 
-    assert told(tmp_path, freshness(), series, At(442, (both,))) == ""
+    assert alert_differences(tmp_path, freshness(), series, At(442, (both,))) == ""
 
 
 def test_a_ticket_lists_its_windows_and_burns_over_what_no_incident_explains(tmp_path: Path):
-    """45 minutes are over 3 % of a day and 1 % of three, 40 are not; an incident explains them.
+    """Open a ticket for 45 minutes, over 3 % of a day, unless an incident explains them.
 
-    Three days pass quickly at five minutes a step, and without the budget's own group.
+    Three days pass quickly at five minutes a step, and without the budget's own group. Forty
+    minutes are less than 3 % of a day and 1 % of three.
     """
     spans = ((864, 0), (12, 1))
     series = burning("freshness", "critical", *spans, step=3000)
     explained = burning("freshness", "critical", *spans, explained=True, step=3000)
-    ticket = Told(
+    ticket = ExpectedAlert(
         BURN,
         {**FRESHNESS, "severity": "ticket"},
         "freshness (critical): the error budget burns too fast: 3.5 times over 1d, 1.2 times over"
@@ -117,8 +126,8 @@ def test_a_ticket_lists_its_windows_and_burns_over_what_no_incident_explains(tmp
     rules = freshness(("lineward-burn", "lineward-tickets"))
 
     moments = (At(4360, names=(BURN,)), At(4370, (ticket,), (BURN,)))
-    assert told(tmp_path, rules, explained, At(4370, names=(BURN,)), each="5m") == ""
-    assert told(tmp_path, without_pages(rules), series, *moments, each="5m") == ""
+    assert alert_differences(tmp_path, rules, explained, At(4370, names=(BURN,)), each="5m") == ""
+    assert alert_differences(tmp_path, without_pages(rules), series, *moments, each="5m") == ""
 
 
 def without_pages(rules: str) -> str:
@@ -139,12 +148,15 @@ def test_late_events_behind_an_outage_of_lineward_are_explained_by_its_incident(
     del other[outage]
     silent = At(440, names=("IngestionLagBurn",))
 
-    assert told(tmp_path, rules, series, silent) == ""
-    assert "IngestionLagBurn" in told(tmp_path, rules, other, silent)
+    assert alert_differences(tmp_path, rules, series, silent) == ""
+    assert "IngestionLagBurn" in alert_differences(tmp_path, rules, other, silent)
 
 
 def test_a_burn_that_is_over_ends_with_its_short_window(tmp_path: Path):
-    """Mutant: without the short windows, it would page for most of an hour after its end."""
+    """End with the short window.
+
+    Mutant: without the short windows, it would page for most of an hour after its end.
+    """
     series = burning("freshness", "critical", (420, 0), (20, 1), (20, 0))
     over = At(446, names=(BURN,))
     long_alone = freshness()
@@ -153,33 +165,36 @@ def test_a_burn_that_is_over_ends_with_its_short_window(tmp_path: Path):
         assert term in long_alone
         long_alone = long_alone.replace(term, term.replace(f"> {factor}", "> -1"))
 
-    assert told(tmp_path, freshness(), series, over) == ""
-    assert BURN in told(tmp_path, long_alone, series, over)
+    assert alert_differences(tmp_path, freshness(), series, over) == ""
+    assert BURN in alert_differences(tmp_path, long_alone, series, over)
 
 
 def test_bad_time_in_an_open_incident_pages_nobody(tmp_path: Path):
-    """Mutant: with nothing taken off, the burn pages beside the incident."""
+    """Subtract what an incident explains.
+
+    Mutant: without the subtraction, the burn pages beside the incident.
+    """
     series = burning("freshness", "critical", (420, 0), (25, 1), explained=True)
     silent = At(442, names=(BURN,))
     not_taken_off = freshness().replace(EXPLAINED, "lineage_of_no_such_name")
 
-    assert told(tmp_path, freshness(), series, silent) == ""
-    assert 'severity="page"' in told(tmp_path, not_taken_off, series, silent)
+    assert alert_differences(tmp_path, freshness(), series, silent) == ""
+    assert 'severity="page"' in alert_differences(tmp_path, not_taken_off, series, silent)
 
 
 def test_bad_time_outside_an_incident_pages(tmp_path: Path):
-    """An incident explains half: the other half is 9 minutes of bad after 18."""
+    """Page when the half that no incident explains is 9 minutes, after 18."""
     series = burning("freshness", "critical", (420, 0), (25, 1))
     series[counted("explained", "freshness", "critical")] = values((420, 0), (25, 300))
-    assert told(tmp_path, freshness(), series, At(437), At(438, (FAST,))) == ""
+    assert alert_differences(tmp_path, freshness(), series, At(437), At(438, (FAST,))) == ""
 
 
 def test_few_bad_events_page_nobody(tmp_path: Path):
-    """Nine refused events of 600 are 1.5 %, and no reason to wake anybody; ten are."""
+    """Page for ten rejected events of 600, and not for nine, which are 1.5 %."""
     rules = only(budget("error_rate", "all"), named=PAGES)
     series = burning("error_rate", "all", (420, 0), (25, 0.1), step=10)
     labels = {"sli": "error_rate", "tier": "all", "area": "service", "owner": "platform"}
-    page = Told(
+    page = ExpectedAlert(
         "LineageErrorRateBurn",
         {**labels, "severity": "page"},
         "error_rate: the error budget burns too fast: 16.7 times over 1h",
@@ -189,14 +204,14 @@ def test_few_bad_events_page_nobody(tmp_path: Path):
         f" {EARLY.format('8h 0m 0s')} Burning since now.",
     )
 
-    assert told(tmp_path, rules, series, At(429), At(430, (page,))) == ""
+    assert alert_differences(tmp_path, rules, series, At(429), At(430, (page,))) == ""
 
 
 def test_coverage_that_burns_twice_too_fast_goes_to_engineering(tmp_path: Path):
-    """2 minutes of 60 are more than 2 %, whoever has an incident open for them."""
+    """Escalate for 2 minutes of 60, which are over 2 %, also beside an open incident."""
     rules = only(budget("coverage", "critical"), named=PAGES)
     series = burning("coverage", "critical", (120, 0), (25, 1), explained=True)
-    escalation = Told(
+    escalation = ExpectedAlert(
         "ErrorBudgetEscalation",
         {
             **FRESHNESS,
@@ -211,18 +226,18 @@ def test_coverage_that_burns_twice_too_fast_goes_to_engineering(tmp_path: Path):
         " Burning since now.",
     )
 
-    assert told(tmp_path, rules, series, At(121), At(122, (escalation,))) == ""
+    assert alert_differences(tmp_path, rules, series, At(121), At(122, (escalation,))) == ""
 
 
 def test_a_budget_too_large_to_burn_fast_alerts_when_it_is_used_up(tmp_path: Path):
-    """Freshness of optional datasets may be bad for 10 %: used up in 37 hours of 15 days.
+    """Alert when 10 % of 15 days are used up, which takes 37 hours of bad optional datasets.
 
     An hour a step. Mutant: with little data, the first bad hours would use up a month.
     """
     rules = only(budget("freshness", "optional"), named=("lineward-budgets",))
     series = burning("freshness", "optional", (330, 0), (60, 1))
     young = burning("freshness", "optional", (5, 1), (60, 0))
-    ticket = Told(
+    ticket = ExpectedAlert(
         "ErrorBudgetExhausted",
         {**FRESHNESS, "tier": "optional", "severity": "ticket"},
         "freshness (optional): the error budget of 30d is used up",
@@ -231,17 +246,19 @@ def test_a_budget_too_large_to_burn_fast_alerts_when_it_is_used_up(tmp_path: Pat
     )
     hours = (At(367 * 60), At(368 * 60, (ticket,)))
 
-    assert told(tmp_path, rules, series, *hours, each="1h") == ""
-    assert told(tmp_path, rules, young, At(600, names=(ticket.name,)), each="1h") == ""
+    assert alert_differences(tmp_path, rules, series, *hours, each="1h") == ""
+    assert alert_differences(tmp_path, rules, young, At(600, names=(ticket.name,)), each="1h") == ""
     of_little = rules.replace(">= 0.5", ">= 0")
-    assert ticket.name in told(tmp_path, of_little, young, At(600, names=(ticket.name,)), each="1h")
+    assert ticket.name in alert_differences(
+        tmp_path, of_little, young, At(600, names=(ticket.name,)), each="1h"
+    )
 
 
 def test_the_budget_left_is_never_negative(tmp_path: Path):
-    """Say 0 % and not -900 % of a budget that is overdrawn."""
+    """Show 0 % and not -900 % of a budget that is overdrawn."""
     series = burning("freshness", "critical", (420, 0), (25, 1))
     of_little = judging_budgets_at_once(freshness())
     text = FAST.description.replace(EARLY.format("8h 0m 0s"), "0% of the budget is left.")
 
-    page = Told(FAST.name, FAST.labels, FAST.summary, text)
-    assert told(tmp_path, of_little, series, At(429, (page,))) == ""
+    page = ExpectedAlert(FAST.name, FAST.labels, FAST.summary, text)
+    assert alert_differences(tmp_path, of_little, series, At(429, (page,))) == ""

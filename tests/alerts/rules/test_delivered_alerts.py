@@ -1,4 +1,4 @@
-"""What the real Alertmanager sends, and what it keeps to itself, under our configuration."""
+"""Alerts that the real Alertmanager sends or mutes, with Lineward's configuration."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -9,7 +9,7 @@ from alerts.rules.alertmanager import render_alertmanager
 from alerts.rules.receivers import Endpoints
 from alerts.rules.rule_file import AlertOwners
 from lineage.policy.model import Owner, Policy, Suppression
-from tests.alerts.rules.alertmanagers import Heard, Labels, hasty, listening, running
+from tests.alerts.rules.alertmanagers import Labels, ReceivedCalls, hasty, listening, running
 from tests.service.waiting import until
 
 OUTAGE = {"area": "service", "root": "ingestion", "severity": "page", "owner": "platform"}
@@ -30,12 +30,12 @@ LATER = {"alertname": "MarquezEventsLost", "root": "marquez", "severity": "ticke
 
 
 def named(labels: Labels) -> str:
-    """As `Alertmanager.states` calls an alert."""
+    """Return the name of an alert as `Alertmanager.states` has it."""
     return " ".join(filter(None, (labels["alertname"], labels.get("incident"))))
 
 
 def incident(root_kind: str, id_: str = "i-1", severity: str = "page") -> Labels:
-    """The alert of an open incident."""
+    """Return the alert of an open incident."""
     name = {"page": "LinewardIncidentPage", "ticket": "LinewardIncidentTicket"}[severity]
     labels = {"alertname": name, "incident": id_, "root_kind": root_kind}
     return {**labels, "severity": severity, "owner": "shop"}
@@ -44,7 +44,7 @@ def incident(root_kind: str, id_: str = "i-1", severity: str = "page") -> Labels
 def configured(
     url: str, *suppressions: Suppression, token_file: str | None = None, wait: str = "0s"
 ) -> str:
-    """The configuration of a policy whose webhooks are all at one URL, in haste."""
+    """Return the configuration of a policy whose webhooks have one URL, with short waits."""
     policy = Policy(owners=(Owner("shop"), Owner("platform")), suppressions=suppressions)
     places = Endpoints(
         service_url=url,
@@ -79,24 +79,24 @@ def configured(
 def test_an_alert_that_follows_from_another_is_muted(
     tmp_path: Path, source: Labels, target: Labels
 ):
-    """The root is told, what stands behind it is not; the target alone is."""
-    with listening() as (url, heard), running(tmp_path, configured(url)) as alerting:
+    """Notify of the root and not of what follows from it; notify of the target alone."""
+    with listening() as (url, received), running(tmp_path, configured(url)) as alerting:
         alerting.post(source)
         until(lambda: named(source) in alerting.states(), describe=alerting.states)
         alerting.post(target)
         until(lambda: named(target) in alerting.states(), describe=alerting.states)
-        # What came later has left: the target, had it been told, as well.
+        # The later alert has left: the target would have left before it.
         alerting.post(LATER)
-        until(lambda: LATER["alertname"] in str(heard.alerts()), describe=alerting.states)
+        until(lambda: LATER["alertname"] in str(received.alerts()), describe=alerting.states)
         states = alerting.states()
 
     assert states[named(target)] == "suppressed"
     assert states[named(source)] == "active"
-    assert len(heard.calls) == 2
+    assert len(received.calls) == 2
 
 
 def test_without_inhibitions_all_alerts_notify(tmp_path: Path):
-    """The mutant: the outage, and each incident that only follows from it."""
+    """Mutant: notify of the outage and each incident that follows from it."""
     inhibited = configured("http://127.0.0.1:9")
     start, end = inhibited.index("inhibit_rules:"), inhibited.index("receivers:")
     with running(tmp_path, inhibited[:start] + inhibited[end:]) as alerting:
@@ -124,24 +124,26 @@ def test_without_inhibitions_all_alerts_notify(tmp_path: Path):
     ids=lambda labels: "-".join(labels.get(one, "") for one in ("alertname", "root_kind")),
 )
 def test_an_alert_of_another_root_notifies(tmp_path: Path, one: Labels, other: Labels):
-    """Neither mutes the other."""
+    """Notify of both."""
     expected = {one["alertname"], other["alertname"]}
-    with listening() as (url, heard), running(tmp_path, configured(url)) as alerting:
+    with listening() as (url, received), running(tmp_path, configured(url)) as alerting:
         alerting.post(one, other)
-        until(lambda: {name for _, name in heard.alerts()} == expected, describe=alerting.states)
+        until(lambda: {name for _, name in received.alerts()} == expected, describe=alerting.states)
 
         assert set(alerting.states().values()) == {"active"}
 
 
 def test_alerts_of_one_root_are_one_message(tmp_path: Path):
-    """The service's own faults of one outage together, each incident by itself."""
+    """Send the service's own faults of one outage together, and each incident by itself."""
     alerts = (STALE, {**OUTAGE, "alertname": "LineageIngestionStopped"})
     others = (incident("marquez", "i-1"), incident("marquez", "i-2"))
-    with listening() as (url, heard), running(tmp_path, configured(url, wait="1s")) as alerting:
+    with listening() as (url, received), running(tmp_path, configured(url, wait="1s")) as alerting:
         alerting.post(*alerts, *others)
-        until(lambda: len(heard.calls) == 3, describe=lambda: heard.calls)
+        until(lambda: len(received.calls) == 3, describe=lambda: received.calls)
 
-    messages = {(*body["groupLabels"].items(), len(body["alerts"])) for _, _, body in heard.calls}
+    messages = {
+        (*body["groupLabels"].items(), len(body["alerts"])) for _, _, body in received.calls
+    }
     assert messages == {
         (("root", "ingestion"), 2),
         (("incident", "i-1"), 1),
@@ -150,17 +152,17 @@ def test_alerts_of_one_root_are_one_message(tmp_path: Path):
 
 
 def test_the_webhook_gets_its_token_and_the_watchdog_goes_outside(tmp_path: Path):
-    """The path and the token are the service's; the watchdog goes elsewhere and nowhere else."""
+    """Send path and token of the service, and the watchdog to its own address only."""
     token = tmp_path / "token"
     token.write_text("s3cret-s3cret-s3cret\n")
     watchdog = {"alertname": "Watchdog", "area": "service"}
-    with listening() as (url, heard):
+    with listening() as (url, received):
         configuration = configured(url, token_file=str(token))
         with running(tmp_path, configuration) as alerting:
             alerting.post(watchdog, incident("marquez"), DOWN)
-            until(lambda: len(heard.alerts()) == 3, describe=lambda: heard.calls)
+            until(lambda: len(received.alerts()) == 3, describe=lambda: received.calls)
 
-    assert {(path, key, body["receiver"]) for path, key, body in heard.calls} == {
+    assert {(path, key, body["receiver"]) for path, key, body in received.calls} == {
         ("/watchdog", None, "watchdog"),
         ("/outside", None, "outside"),
         ("/api/v1/alertmanager", "Bearer s3cret-s3cret-s3cret", "shop/page"),
@@ -168,28 +170,28 @@ def test_the_webhook_gets_its_token_and_the_watchdog_goes_outside(tmp_path: Path
 
 
 def test_a_suppression_of_all_datasets_mutes_datasets_alone(tmp_path: Path):
-    """Its incidents and burns wait; what concerns the service, its incidents too, is told."""
+    """Hold incidents and burns of datasets, and notify of Lineward's own incidents."""
     now = datetime.now(UTC)
     planned = Suppression("move", "*", now - timedelta(days=2), now + timedelta(days=2))
     own = incident("marquez", "i-2")
     alerts = (incident("job_failed"), PAGED_BURN, LAG, PAGED_ACCESS, own)
-    with listening() as (url, heard):
+    with listening() as (url, received):
         with running(tmp_path, configured(url)) as alerting:
             alerting.post(*alerts)
-            until(lambda: len(_roots(heard)) == 5, describe=lambda: heard.calls)
-        heard.calls.clear()
+            until(lambda: len(_roots(received)) == 5, describe=lambda: received.calls)
+        received.calls.clear()
         muted = tmp_path / "muted"
         muted.mkdir()
         with running(muted, configured(url, planned)) as alerting:
             alerting.post(*alerts)
-            until(lambda: len(_roots(heard)) >= 3, describe=lambda: heard.calls)
-            # A group that would be told as well has left by now: one that came later was told.
+            until(lambda: len(_roots(received)) >= 3, describe=lambda: received.calls)
+            # A later alert is received only after every group that is not muted.
             alerting.post({**LAG, "tier": "later"})
-            until(lambda: "later" in str(heard.calls), describe=lambda: heard.calls)
+            until(lambda: "later" in str(received.calls), describe=lambda: received.calls)
 
-    assert _roots(heard) == {"ingestion_lag", "unauthorized_access", "i-2"}
+    assert _roots(received) == {"ingestion_lag", "unauthorized_access", "i-2"}
 
 
-def _roots(heard: Heard) -> set[str]:
-    labels = [body["groupLabels"] for _, _, body in heard.calls]
+def _roots(received: ReceivedCalls) -> set[str]:
+    labels = [body["groupLabels"] for _, _, body in received.calls]
     return {one.get("incident") or one["sli"] for one in labels}

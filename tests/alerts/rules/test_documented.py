@@ -13,7 +13,7 @@ DOCUMENT = (Path(__file__).resolve().parents[3] / "docs" / "alerting.md").read_t
 
 
 def test_every_alert_is_in_the_table_and_no_other():
-    """Name, when, severity, who: what is not documented is a surprise at night."""
+    """Compare name, condition, severity and recipient."""
     _, table = DOCUMENT.split("## The alerts")
     names = re.findall(r"(?m)^\| `(\w+)` \|", table)
 
@@ -21,7 +21,7 @@ def test_every_alert_is_in_the_table_and_no_other():
 
 
 def test_unrendered_alerts_are_documented_as_the_command_prints_them():
-    """With the usual objectives, to the letter."""
+    """Compare with the usual objectives, word by word."""
     assert "\n".join(describe_unrendered(DEFAULT)) in DOCUMENT
 
 
@@ -31,7 +31,7 @@ def test_the_first_example_works_as_pasted(tmp_path: Path):
     Mutant: with the file of a token that nobody created, Alertmanager makes no call.
     """
     _, block, *_ = DOCUMENT.split("```\n")
-    with listening() as (url, heard):
+    with listening() as (url, received):
         pasted = block.replace("https://lineward.example", url)
         done = subprocess.run(
             ["bash", "-e", "-c", pasted], cwd=tmp_path, capture_output=True, text=True, check=False
@@ -40,13 +40,13 @@ def test_the_first_example_works_as_pasted(tmp_path: Path):
         configuration = hasty((tmp_path / "alertmanager.yml").read_text("utf-8"))
         with running(tmp_path, configuration) as alerting:
             alerting.post({"alertname": "X", "severity": "page", "owner": "platform"})
-            until(lambda: heard.calls, describe=alerting.states)
+            until(lambda: received.calls, describe=alerting.states)
 
-    assert [(path, token) for path, token, _ in heard.calls] == [(SERVICE_PATH, None)]
+    assert [(path, token) for path, token, _ in received.calls] == [(SERVICE_PATH, None)]
 
 
-def test_prometheus_takes_the_documented_configuration(tmp_path: Path):
-    """As pasted, beside rendered rules."""
+def test_prometheus_accepts_the_documented_configuration(tmp_path: Path):
+    """Check the example as pasted, beside rendered rules."""
     (pasted,) = re.findall(r"(?s)```yaml\n(rule_files.*?)```", DOCUMENT)
     (tmp_path / "prometheus.yml").write_text(pasted)
     (tmp_path / "lineward-rules.yml").write_text(rules_of(), encoding="utf-8")

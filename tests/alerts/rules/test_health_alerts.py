@@ -2,7 +2,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.alerts.rules.promtool import At, Told, asked, budget, only, rules_of, told
+from tests.alerts.rules.promtool import (
+    At,
+    ExpectedAlert,
+    alert_differences,
+    asked,
+    budget,
+    only,
+    rules_of,
+)
 from tests.alerts.rules.series import counted, healthy
 
 MINUTES = 110
@@ -13,12 +21,12 @@ OUTAGE = {**SERVICE, "root": "ingestion", "severity": "page"}
 MARQUEZ = {**SERVICE, "root": "marquez", "severity": "ticket"}
 
 
-def _failing(role: str, severity: str, **labels: str) -> tuple[dict[str, str], int, Told]:
+def _failing(role: str, severity: str, **labels: str) -> tuple[dict[str, str], int, ExpectedAlert]:
     """Return the case of a role that fails from minute 61 on."""
     return (
         {f'lineage_role_working{{role="{role}"}}': "1x60 0x40"},
         66,
-        Told(
+        ExpectedAlert(
             "LineageRoleFailing",
             {**SERVICE, "root": "role", "severity": severity, "role": role, **labels},
             f"Role {role} of Lineward is failing",
@@ -29,12 +37,12 @@ def _failing(role: str, severity: str, **labels: str) -> tuple[dict[str, str], i
     )
 
 
-# What differs from a healthy service, the minute in which it is told, and what is told.
+# Differences from a healthy service, the minute of the alert, and the alert.
 CASES = [
     (
         {"up": "1x60 0x30"},
         63,
-        Told(
+        ExpectedAlert(
             "LinewardScrapeDown",
             {**OUTAGE, "job": "lineward", "reach": "outside"},
             "Prometheus cannot scrape lineward",
@@ -45,7 +53,7 @@ CASES = [
     (
         {"up": "1x60 stale"},
         63,
-        Told(
+        ExpectedAlert(
             "LinewardScrapeDown",
             {**OUTAGE, "job": "lineward", "reach": "outside"},
             "Prometheus cannot scrape lineward",
@@ -56,7 +64,7 @@ CASES = [
     (
         {"lineage_limit_failures": "0x60 3x40"},
         71,
-        Told(
+        ExpectedAlert(
             "LineageLimitsFailing",
             {**SERVICE, "root": "limits", "severity": "ticket"},
             "3 datasets have no freshness limit because of an error of Lineward",
@@ -67,7 +75,7 @@ CASES = [
     (
         {"lineage_collector_alive": "1x60 0x30"},
         62,
-        Told(
+        ExpectedAlert(
             "LineageCollectorDown",
             OUTAGE,
             "Collector is down: events sent over HTTP are being lost",
@@ -78,7 +86,7 @@ CASES = [
     (
         {"lineage_collector_commit_failures_total": "0x60 3x30"},
         61,
-        Told(
+        ExpectedAlert(
             "LineageSpoolFailing",
             OUTAGE,
             "Collector cannot write to its spool",
@@ -89,7 +97,7 @@ CASES = [
     (
         {"lineage_collector_spool_damaged_timestamp_seconds": "-90000x60 3600x30"},
         61,
-        Told(
+        ExpectedAlert(
             "LineageSpoolDamaged",
             {**SERVICE, "root": "spool", "severity": "page"},
             "Collector spool was damaged 1m 0s ago",
@@ -101,7 +109,7 @@ CASES = [
     (
         {"lineage_events_set_aside": "0x60 3x30"},
         61,
-        Told(
+        ExpectedAlert(
             "LineageEventsSetAside",
             {**SERVICE, "root": "events", "severity": "ticket"},
             "3 events are set aside: the pipeline cannot process them",
@@ -113,7 +121,7 @@ CASES = [
     (
         {"lineage_pipeline_backlog_events": "5x30 0+600x100"},
         63,
-        Told(
+        ExpectedAlert(
             "LineageSpoolGrowing",
             {**SERVICE, "root": "backlog", "severity": "ticket"},
             "19.2k events wait in the spool, and their number is growing",
@@ -125,7 +133,7 @@ CASES = [
     (
         {"lineage_pipeline_batch_timestamp_seconds": "0+60x60 3600x30"},
         67,
-        Told(
+        ExpectedAlert(
             "LineageIngestionStopped",
             OUTAGE,
             "No event has reached the catalog for 7m 0s",
@@ -136,7 +144,7 @@ CASES = [
     (
         {"lineage_sli_evaluated_timestamp_seconds": "0+60x60 3600x30"},
         64,
-        Told(
+        ExpectedAlert(
             "LineageEvaluationStale",
             OUTAGE,
             "SLIs were last evaluated 4m 0s ago",
@@ -148,7 +156,7 @@ CASES = [
     (
         {"lineage_sli_evaluated_timestamp_seconds": "0+60x60 7200x30"},
         62,
-        Told(
+        ExpectedAlert(
             "LineageEvaluationStale",
             OUTAGE,
             "SLIs were last evaluated -58m 0s ago",
@@ -160,7 +168,7 @@ CASES = [
     (
         {"lineage_sli_evaluated_timestamp_seconds": "0+60x60 stale"},
         66,
-        Told(
+        ExpectedAlert(
             "LineageEvaluationAbsent",
             OUTAGE,
             "No time of the last SLI evaluation is exported",
@@ -176,7 +184,7 @@ CASES = [
     (
         {"lineage_policy_rejected": "0x60 1x30"},
         63,
-        Told(
+        ExpectedAlert(
             "PolicyRejected",
             {**SERVICE, "root": "policy", "severity": "ticket", "role": "service"},
             "The service rejects the policy file",
@@ -188,7 +196,7 @@ CASES = [
     (
         {"lineage_policy_in_force": "1x60 0x30"},
         63,
-        Told(
+        ExpectedAlert(
             "PolicyNotInForce",
             {**SERVICE, "root": "policy", "severity": "page", "role": "service"},
             "The service has no valid policy",
@@ -201,7 +209,7 @@ CASES = [
     (
         {"lineage_marquez_forwarded_total": "0+10x60 600x40"},
         80,
-        Told(
+        ExpectedAlert(
             "MarquezForwardingStopped",
             MARQUEZ,
             "Marquez has accepted no event for 15m",
@@ -213,7 +221,7 @@ CASES = [
     (
         {"lineage_marquez_unforwarded_total": "0x70 4x30"},
         71,
-        Told(
+        ExpectedAlert(
             "MarquezEventsLost",
             MARQUEZ,
             "4 events were not forwarded to Marquez",
@@ -224,7 +232,7 @@ CASES = [
     (
         {"lineage_marquez_set_aside_total": "7x70 9x30"},
         71,
-        Told(
+        ExpectedAlert(
             "MarquezEventsSetAside",
             MARQUEZ,
             "2 events were not accepted by Marquez",
@@ -238,7 +246,7 @@ CASES = [
             "lineage_notifications_undelivered": "0x60 2x30",
         },
         72,
-        Told(
+        ExpectedAlert(
             "NotificationDeliveryStuck",
             {**SERVICE, "root": "delivery", "severity": "page", "reach": "outside"},
             "A notification has not been delivered for 11m 0s",
@@ -249,7 +257,7 @@ CASES = [
     (
         {"lineage_notification_failed_total": "0x40 0+1x50"},
         57,
-        Told(
+        ExpectedAlert(
             "NotificationDeliveryFailing",
             {**SERVICE, "root": "delivery", "severity": "ticket"},
             "Attempts to deliver notifications have been failing for 15m",
@@ -264,45 +272,45 @@ CASES = [
     ("faults", "minute", "expected"), CASES, ids=[one[2].name for one in CASES]
 )
 def test_each_fault_alerts_in_its_minute_and_alone(
-    tmp_path: Path, faults: dict[str, str], minute: int, expected: Told
+    tmp_path: Path, faults: dict[str, str], minute: int, expected: ExpectedAlert
 ):
-    """The minute before, no alert of any name; in this one, the one of this fault."""
+    """Fire the alert of this fault in its minute, and no alert a minute earlier."""
     series = healthy(MINUTES, **faults)
 
-    assert told(tmp_path, FEW, series, At(minute - 1), At(minute, (expected,))) == ""
+    assert alert_differences(tmp_path, FEW, series, At(minute - 1), At(minute, (expected,))) == ""
 
 
 @pytest.mark.parametrize("name", ["LineageSpoolGrowing", "LineageIngestionStopped"])
 def test_without_a_spool_beside_the_service_the_collector_counts_waiting_events(
     tmp_path: Path, name: str
 ):
-    """Its own count is absent there: the alert would never come."""
+    """Use the collector's count, since the pipeline's own is absent there."""
     faults, minute, expected = next(case for case in CASES if case[2].name == name)
     series = healthy(MINUTES, **faults)
     counted_here = series.pop("lineage_pipeline_backlog_events")
     series["lineage_collector_spool_waiting_events"] = counted_here
 
-    assert told(tmp_path, FEW, series, At(minute - 1), At(minute, (expected,))) == ""
+    assert alert_differences(tmp_path, FEW, series, At(minute - 1), At(minute, (expected,))) == ""
 
 
 def test_a_healthy_service_fires_the_watchdog_alone(tmp_path: Path):
-    """From the first minute on, though counters have no past and Marquez set events aside."""
+    """Fire it from the first minute on, with new counters and events that Marquez set aside."""
     firing = 'ALERTS{alertstate="firing"}'
     watchdog = 'ALERTS{alertname="Watchdog",alertstate="firing",area="service"} 1'
     series = healthy(MINUTES)
 
     moments = [At(minute) for minute in (0, 1, 6, 30, 61, MINUTES)]
-    assert told(tmp_path, rules_of(), series, *moments) == ""
+    assert alert_differences(tmp_path, rules_of(), series, *moments) == ""
     assert asked(tmp_path, rules_of(), series, 1, firing, watchdog) == ""
 
 
 def test_missing_counters_alert(tmp_path: Path):
-    """Of an SLI that was counted until a while ago; what never was is missed by nobody."""
+    """Alert for an SLI that was counted before; ignore an SLI that never was."""
     series = healthy(MINUTES)
     for counter in ("total", "good"):
         series[counted(counter, "accuracy", "critical")] = "0+600x60 stale"
         del series[counted(counter, "query_latency", "all")]
-    ticket = Told(
+    ticket = ExpectedAlert(
         "LineageSeriesAbsent",
         {
             **SERVICE,
@@ -316,13 +324,13 @@ def test_missing_counters_alert(tmp_path: Path):
         " and has been absent for 10m: its objective is not monitored.",
     )
 
-    assert told(tmp_path, FEW, series, At(70), At(71, (ticket,))) == ""
+    assert alert_differences(tmp_path, FEW, series, At(70), At(71, (ticket,))) == ""
 
 
 def test_the_first_event_that_marquez_rejects_alerts(tmp_path: Path):
-    """The counter of its reason begins with it."""
+    """Alert although the counter of its reason begins with this event."""
     series = healthy(MINUTES)
     series['lineage_marquez_set_aside_total{reason="http_413"}'] = "_x70 2x30"
-    case = next(told for _, _, told in CASES if told.name == "MarquezEventsSetAside")
+    case = next(alert for _, _, alert in CASES if alert.name == "MarquezEventsSetAside")
 
-    assert told(tmp_path, FEW, series, At(69), At(70, (case,))) == ""
+    assert alert_differences(tmp_path, FEW, series, At(69), At(70, (case,))) == ""

@@ -2,14 +2,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.alerts.rules.promtool import At, Told, rules_of, told
+from tests.alerts.rules.promtool import At, ExpectedAlert, alert_differences, rules_of
 from tests.alerts.rules.series import healthy
 
 OWNER = 'shop "{{ x }}"'
 
 
 def opened(severity: str, instance: str) -> str:
-    """The series of an open incident, as one of the services shows it."""
+    """Return the series of an open incident, as a service shows it."""
     owner = OWNER.replace('"', '\\"')
     return (
         f'lineage_incident_open{{incident="i-7",root_kind="job_failed",severity="{severity}",'
@@ -21,13 +21,13 @@ def opened(severity: str, instance: str) -> str:
     ("severity", "name"), [("page", "LinewardIncidentPage"), ("ticket", "LinewardIncidentTicket")]
 )
 def test_an_open_incident_is_one_alert_to_its_owner(tmp_path: Path, severity: str, name: str):
-    """At once, whatever the owner is called and however many services show it; and not after."""
+    """Fire one alert while services show the incident, whatever the owner's name is."""
     series = healthy(80)
     for instance in ("a:8702", "b:8702"):
         series[opened(severity, instance)] = "_x60 1x10 stale"
     labels = {"incident": "i-7", "root_kind": "job_failed", "severity": severity, "owner": OWNER}
     alert, later = (
-        Told(
+        ExpectedAlert(
             name,
             labels,
             "Incident i-7: job_failed",
@@ -38,4 +38,4 @@ def test_an_open_incident_is_one_alert_to_its_owner(tmp_path: Path, severity: st
     )
 
     moments = (At(59), At(60, (alert,)), At(70, (later,)), At(71))
-    assert told(tmp_path, rules_of(), series, *moments) == ""
+    assert alert_differences(tmp_path, rules_of(), series, *moments) == ""

@@ -9,12 +9,12 @@ LABELS = '{sli="coverage",tier="critical"}'
 
 
 def coverage() -> str:
-    """The rules of one budget."""
+    """Return the rules of one budget."""
     return only(budget("coverage", "critical"))
 
 
 def test_tier_origins_and_epochs_are_summed(tmp_path: Path):
-    """A restored catalog counts on under a new epoch from less: no fall, and nothing bad."""
+    """Sum a restored catalog's new epoch, which starts lower, without a fall."""
     series = {
         counted("total", "coverage", "critical"): "0+600x30 stale",
         counted("good", "coverage", "critical"): "0+540x30 stale",
@@ -30,7 +30,10 @@ def test_tier_origins_and_epochs_are_summed(tmp_path: Path):
 
 
 def test_the_budget_left_is_what_is_not_spent_of_30_days(tmp_path: Path):
-    """Half of 1 % was bad: half is left, once half of the period has data. An hour a step."""
+    """Keep half if half of 1 % was bad, once half of the period has data.
+
+    One step is an hour.
+    """
     series = burning("coverage", "critical", (380, 0.005))
     left = f"sli_tier:lineage_error_budget_left:ratio30d{LABELS}"
     rules = only(budget("coverage", "critical"), named=("lineward-budgets",))
@@ -49,26 +52,26 @@ def test_the_budget_left_is_what_is_not_spent_of_30_days(tmp_path: Path):
     ],
 )
 def test_where_nothing_was_counted_there_is_no_ratio(tmp_path: Path, recorded: str):
-    """Neither 100 % nor 0 %: no sample."""
+    """Return no sample, neither 100 % nor 0 %."""
     series = burning("coverage", "critical", (60, 0), step=0)
 
     assert asked(tmp_path, coverage(), series, 59, recorded) == ""
 
 
 def test_nothing_explained_is_all_unexplained(tmp_path: Path):
-    """The counter of what incidents explain need not exist, nor be of the same origins."""
+    """Treat a missing counter of explained time as 0."""
     series = burning("coverage", "critical", (60, 0.1))
     ratio = "sli_tier:lineage_sli_unexplained:ratio_rate5m"
     query, rounded = f"round({ratio}, 0.0001)", f"{LABELS} "
-    told = 'lineage_sli_explained_total{sli="coverage",tier="critical",epoch="e1"}'
+    explained = 'lineage_sli_explained_total{sli="coverage",tier="critical",epoch="e1"}'
 
     assert asked(tmp_path, coverage(), series, 59, query, f"{rounded}0.1") == ""
-    series[told] = values((60, 30))
+    series[explained] = values((60, 30))
     assert asked(tmp_path, coverage(), series, 59, query, f"{rounded}0.05") == ""
 
 
 def test_more_explained_than_bad_is_no_credit(tmp_path: Path):
-    """An incident that stayed open longer than its datasets were bad leaves 0, and not less."""
+    """Return 0, also when the incident stayed open longer than its datasets were bad."""
     series = burning("coverage", "critical", (60, 0.1))
     series[counted("explained", "coverage", "critical")] = values((60, 90))
     ratio = f"sli_tier:lineage_sli_unexplained:ratio_rate5m{LABELS}"

@@ -27,7 +27,7 @@ PAGED = {
 
 
 def rendered(policy: Policy = DEFAULT, platform: str = "platform") -> str:
-    """The file for one owner of all."""
+    """Return the file for one owner of all."""
     people = AlertOwners(platform=platform, engineering=platform)
     return rule_file(
         policy, people=people, jobs=ScrapeJobs(STRANGE), runbooks=f"https://l/{STRANGE}"
@@ -35,7 +35,7 @@ def rendered(policy: Policy = DEFAULT, platform: str = "platform") -> str:
 
 
 def test_promtool_accepts_any_names_of_owners_and_jobs(tmp_path: Path):
-    """Names are data: quoted in YAML and in PromQL, and no template."""
+    """Quote names in YAML and PromQL, and treat none as a template."""
     (tmp_path / "rules.yml").write_text(rendered(platform=STRANGE), encoding="utf-8")
     check = ["promtool", "check", "rules", "--lint=all", "--lint-fatal", "rules.yml"]
     done = subprocess.run(check, cwd=tmp_path, capture_output=True, text=True, check=False)
@@ -44,7 +44,7 @@ def test_promtool_accepts_any_names_of_owners_and_jobs(tmp_path: Path):
 
 
 def test_a_name_reaches_the_alert_as_it_is(tmp_path: Path):
-    """Through YAML and through Prometheus' templates of labels."""
+    """Pass the name through YAML and Prometheus' templates of labels."""
     owner = STRANGE.replace("\\", "\\\\").replace('"', '\\"').replace("\t", "\\t")
     query = 'count by (owner) (ALERTS{alertname="LineageCollectorDown",alertstate="firing"})'
     series = healthy(10, lineage_collector_alive="0x10")
@@ -54,7 +54,7 @@ def test_a_name_reaches_the_alert_as_it_is(tmp_path: Path):
 
 
 def test_the_same_policy_is_the_same_bytes():
-    """A rendered file can be kept under version control."""
+    """Render the same text twice, so that the file can be kept under version control."""
     assert rendered() == rendered()
     assert yaml.safe_load(rendered())["groups"]
 
@@ -77,7 +77,7 @@ def test_the_burn_of_each_sli_pages_for_each_tier_that_it_can(tmp_path: Path, sl
 
 
 def test_rules_that_could_never_fire_are_left_out_and_explained():
-    """14.4 times a budget of 10 % would take more than all to be bad: its end is told instead."""
+    """Replace the burn by an alert on the used budget: 14.4 times 10 % is more than all."""
     rules = [rule for group in yaml.safe_load(rendered())["groups"] for rule in group["rules"]]
     windows = {
         (labels["severity"], labels["window"])
@@ -103,7 +103,7 @@ def test_rules_that_could_never_fire_are_left_out_and_explained():
 
 
 def test_an_objective_is_shown_as_a_person_wrote_it():
-    """0.9995 is a budget of 0.0005, and no sum of binary fractions."""
+    """Show the budget of 0.9995 as 0.0005, without binary fractions."""
     policy = parse("objectives: {freshness: {critical: 0.9995}}")
 
     text = rendered(policy)
@@ -112,7 +112,7 @@ def test_an_objective_is_shown_as_a_person_wrote_it():
 
 
 def test_every_alert_has_its_texts_labels_and_runbook():
-    """Severity and owner lead to somebody; only the Watchdog has neither."""
+    """Set severity and owner on every alert but the Watchdog."""
     rules = [rule for group in yaml.safe_load(rendered())["groups"] for rule in group["rules"]]
     alerts = [rule for rule in rules if "alert" in rule]
     names = {rule["alert"] for rule in alerts}

@@ -5,7 +5,7 @@ import pytest
 
 from alerts.rules.budgets import Budget
 from lineage.states import COVERAGE
-from tests.alerts.rules.promtool import At, Told, budget, only, rules_of, told
+from tests.alerts.rules.promtool import At, ExpectedAlert, alert_differences, budget, only, rules_of
 from tests.alerts.rules.series import burning, counted, healthy
 
 ACCESS = ("unauthorized_access", "all")
@@ -18,9 +18,9 @@ LABELS = {
 }
 
 
-def told_of(count: int, since: str = "now") -> Told:
-    """The page of so many accesses."""
-    return Told(
+def access_page(count: int, since: str = "now") -> ExpectedAlert:
+    """Return the page for so many accesses."""
+    return ExpectedAlert(
         "UnauthorizedAccess",
         LABELS,
         f"unauthorized_access: {count} bad accesses, and the objective allows none",
@@ -31,34 +31,37 @@ def told_of(count: int, since: str = "now") -> Told:
 
 
 def access() -> str:
-    """The rules of one budget."""
+    """Return the rules of one budget."""
     return only(budget(*ACCESS), named=("lineward-burn",))
 
 
 def test_one_unauthorized_access_pages_at_once_and_for_an_hour(tmp_path: Path):
-    """One of thousands; nothing else is told in that minute."""
+    """Page for one of thousands of accesses, and fire no other alert in that minute."""
     series = healthy(140)
     series[counted("good", *ACCESS)] = "0+600x70 42599+600x70"
-    page = told_of(1)
-    later = told_of(1, "1970-01-01 01:11:00 +0000 UTC")
+    page = access_page(1)
+    later = access_page(1, "1970-01-01 01:11:00 +0000 UTC")
     names = ("UnauthorizedAccess",)
 
-    assert told(tmp_path, rules_of(), series, At(70), At(71, (page,))) == ""
-    assert told(tmp_path, access(), series, At(130, (later,), names), At(132, (), names)) == ""
+    assert alert_differences(tmp_path, rules_of(), series, At(70), At(71, (page,))) == ""
+    assert (
+        alert_differences(tmp_path, access(), series, At(130, (later,), names), At(132, (), names))
+        == ""
+    )
 
 
 def test_the_first_access_of_all_may_be_an_unauthorized_one(tmp_path: Path):
-    """Its counters begin with it, so that nothing ever rose."""
+    """Page although the counters begin with this access and never rose."""
     series = {
         counted("total", *ACCESS): "_x70 1+600x20",
         counted("good", *ACCESS): "_x70 0+600x20",
     }
 
-    assert told(tmp_path, access(), series, At(69), At(70, (told_of(1),))) == ""
+    assert alert_differences(tmp_path, access(), series, At(69), At(70, (access_page(1),))) == ""
 
 
 def test_old_accesses_do_not_alert_again(tmp_path: Path):
-    """A restored catalog begins a new epoch with them; a service that moved shows them as well."""
+    """Ignore them when a restored catalog begins a new epoch, or the service moved."""
     old = {counted("total", *ACCESS): "90+6x80 stale", counted("good", *ACCESS): "80+6x80 stale"}
     new = {
         counted("total", *ACCESS, epoch="e2"): "_x81 300+6x60",
@@ -69,12 +72,18 @@ def test_old_accesses_do_not_alert_again(tmp_path: Path):
         for name, values in new.items()
     }
 
-    assert told(tmp_path, access(), {**old, **new, **moved}, At(79), At(83), At(100)) == ""
+    assert (
+        alert_differences(tmp_path, access(), {**old, **new, **moved}, At(79), At(83), At(100))
+        == ""
+    )
 
 
 @pytest.mark.parametrize("first", [0, 7])
 def test_an_access_in_an_open_incident_does_not_alert(tmp_path: Path, first: int):
-    """Mutant: with nothing taken off, both would page."""
+    """Subtract what the incident explains.
+
+    Mutant: without the subtraction, both would page.
+    """
     series = {
         counted("total", *ACCESS): "0+6x140",
         counted("good", *ACCESS): "0+6x70 425+6x70",
@@ -82,16 +91,16 @@ def test_an_access_in_an_open_incident_does_not_alert(tmp_path: Path, first: int
     }
     rules = access()
 
-    assert told(tmp_path, rules, series, At(70), At(71), At(90)) == ""
+    assert alert_differences(tmp_path, rules, series, At(70), At(71), At(90)) == ""
     mutant = rules.replace("lineage_sli_explained_total", "lineage_of_no_such_name")
-    assert "UnauthorizedAccess" in told(tmp_path, mutant, series, At(71))
+    assert "UnauthorizedAccess" in alert_differences(tmp_path, mutant, series, At(71))
 
 
 def test_another_objective_of_1_pages_for_unexplained_bad_time(tmp_path: Path):
-    """Datasets count by seconds: an incident gets five minutes to open, and then explains."""
+    """Page after five minutes, in which an incident would open and explain the time."""
     rules = only(Budget(COVERAGE, "critical", Decimal(1)), named=("lineward-burn",))
     series = burning("coverage", "critical", (60, 0), (20, 0.1))
-    page = Told(
+    page = ExpectedAlert(
         "ObjectiveBroken",
         {**LABELS, "sli": "coverage", "tier": "critical", "area": "datasets"},
         "coverage (critical): 10% bad, and the objective allows none",
@@ -102,5 +111,5 @@ def test_another_objective_of_1_pages_for_unexplained_bad_time(tmp_path: Path):
     )
     explained = burning("coverage", "critical", (60, 0), (20, 0.1), explained=True)
 
-    assert told(tmp_path, rules, series, At(65), At(66, (page,))) == ""
-    assert told(tmp_path, rules, explained, At(66), At(79)) == ""
+    assert alert_differences(tmp_path, rules, series, At(65), At(66, (page,))) == ""
+    assert alert_differences(tmp_path, rules, explained, At(66), At(79)) == ""

@@ -25,7 +25,7 @@ NOW = datetime(2026, 11, 21, 9, tzinfo=UTC)
 
 
 class Place:
-    """A data folder with catalog, lake and a collector that runs."""
+    """Data folder with a catalog, a lake and a collector that runs."""
 
     def __init__(self, engine: Engine, folder: Path, collector: Collector) -> None:
         self.world = World(engine, folder)
@@ -36,11 +36,11 @@ class Place:
         }
 
     def act(self, *arguments: str):
-        """`lineward act ARGUMENTS`."""
+        """Run `lineward act ARGUMENTS`."""
         return lineward("act", *arguments, **self.variables)
 
-    def audited(self) -> list[tuple[str, str, str]]:
-        """Via, action and answer of each row."""
+    def audit_rows(self) -> list[tuple[str, str, str]]:
+        """Return interface, action and answer of each audit row."""
         t = tables.audit.c
         with self.world.engine.connect() as connection:
             rows = connection.execute(select(t.via, t.action, t.answer).order_by(t.id)).all()
@@ -49,14 +49,14 @@ class Place:
 
 @pytest.fixture
 def place(embedded: Engine, tmp_path: Path) -> Iterator[Place]:
-    """All in one folder, as `lineward up` has it."""
+    """Start a collector on a folder laid out like that of `lineward up`."""
     collector = Collector(tmp_path, log=tmp_path / "collector.log").ready()
     yield Place(embedded, tmp_path, collector)
     collector.kill()
 
 
-def test_a_replay_twice_is_there_once(place):
-    """The plan first, without a change; then it is done; then again, and the spool is the same."""
+def test_a_repeated_replay_adds_no_event(place):
+    """Plan without a change, replay, and find the same events after a second replay."""
     events = [bodies.new_body() for _ in range(3)]
     place.world.lay(*((NOW, "http", body) for body in events))
     asked = ("replay", "--from", "2026-11-21", "--to", "2026-11-22")
@@ -71,11 +71,11 @@ def test_a_replay_twice_is_there_once(place):
     assert spooled == [(0,)]
     rows = place.collector.rows("SELECT origin, body FROM event ORDER BY body")
     assert rows == sorted((("history", body) for body in events), key=lambda row: row[1])
-    assert [row[:2] for row in place.audited()] == [("cli", "act replay")] * 5
+    assert [row[:2] for row in place.audit_rows()] == [("cli", "act replay")] * 5
 
 
-def test_refused_events_are_requeued_by_the_command(place):
-    """What is refused again is told, stays, and makes the exit code 6."""
+def test_rejected_events_are_requeued_by_the_command(place):
+    """Print what is rejected again, keep it, and exit with 6."""
     place.collector.post(bodies.body(bodies.run_event(run=None)))
 
     planned = place.act("requeue-rejected", "--json")
@@ -89,7 +89,7 @@ def test_refused_events_are_requeued_by_the_command(place):
 
 
 def test_a_collector_that_is_away_fails_the_action(tmp_path):
-    """Nobody listens, or its token's file is gone: said, after a bounded time of trying."""
+    """Fail after bounded attempts if nobody listens, or the token's file is missing."""
     for settings in (
         Settings(collector_port=free_port()),
         Settings(collector_token_file=tmp_path / "no-such-token"),
@@ -111,17 +111,17 @@ def test_a_collector_that_is_away_fails_the_action(tmp_path):
         (("open-suppression", "*", "--until", "2020-01-01", "--reason", "x"), 2, "is over"),
     ],
 )
-def test_what_is_refused_ends_with_its_code_and_stands_in_the_log(place, arguments, code, text):
-    """By the real means: no supervisor, no Kubernetes, no such run or dataset."""
+def test_a_rejected_action_has_its_exit_code_and_an_audit_row(place, arguments, code, text):
+    """Fail for real: no supervisor, no Kubernetes, no such run or dataset."""
     done = place.act(*arguments)
 
     assert (done.returncode, text in done.stderr) == (code, True), done.stderr
-    ((via, action, answer),) = place.audited()
+    ((via, action, answer),) = place.audit_rows()
     assert (via, action, answer[:9]) == ("cli", f"act {arguments[0]}", "rejected:")
 
 
-def test_a_restart_is_asked_of_the_supervisor_that_runs_there(place):
-    """By a file that it takes away; a folder that nobody holds has none."""
+def test_a_restart_is_requested_from_the_running_supervisor(place):
+    """Leave a file that the supervisor takes; without a supervisor there is no request."""
     run = place.world.folder / "run"
     run.mkdir()
     role = {"role": "pipeline", "state": "running", "pid": 1, "restarts": 0}
@@ -133,8 +133,8 @@ def test_a_restart_is_asked_of_the_supervisor_that_runs_there(place):
     assert (run / "restart-pipeline").exists()
 
 
-def test_owners_downstream_are_told_by_the_real_graph_and_policy(place, tmp_path):
-    """`mart/daily` is made of `core/orders`; its owner has a channel in the policy."""
+def test_downstream_owners_are_notified_by_the_real_graph_and_policy(place, tmp_path):
+    """Notify the owner of `mart/daily`, which is downstream of `core/orders`."""
     shop.fill(place.world.engine)
     with place.world.engine.begin() as connection:
         table = tables.dataset_policy
@@ -151,7 +151,7 @@ def test_owners_downstream_are_told_by_the_real_graph_and_policy(place, tmp_path
         assert connection.execute(select(t.channel, t.kind)).all() == [("slack:#bi", "notice")]
 
 
-def test_without_a_catalog_nothing_can_be_written_down_and_nothing_is_done(tmp_path):
+def test_without_a_catalog_no_action_runs(tmp_path):
     """Exit code 4."""
     done = lineward("act", "restart-role", "pipeline", LINEWARD_DATA_DIR=str(tmp_path))
 
@@ -160,7 +160,7 @@ def test_without_a_catalog_nothing_can_be_written_down_and_nothing_is_done(tmp_p
 
 
 def test_every_action_is_a_command():
-    """Of the same name; its help says what the API says of it."""
+    """Use the action's name, and its description from the API as help."""
     from service.cli.commands.act import app  # noqa: PLC0415 - as the command line imports it
 
     commands = {

@@ -25,7 +25,7 @@ RESTART = ActionRule(
 
 
 class Watched:
-    """A service whose policy has one rule, and a supervisor's files to see what it asks for."""
+    """Service whose policy has one rule, with a supervisor's files that show its requests."""
 
     def __init__(self, engine: Engine, folder: Path) -> None:
         self.engine, self.folder, self.now = engine, folder, NOW
@@ -36,7 +36,7 @@ class Watched:
         self.work = AutoActions(*given, monotonic=lambda: self.seconds)
 
     def open(self, name: str, **changes: object) -> None:
-        """An incident of the pipeline, that opened just now."""
+        """Open an incident of the pipeline at the current time."""
         at = to_micros(self.now)
         root = {"root_entity": "service", "root_kind": "ingestion", "root_name": "pipeline"}
         row = incident_row() | root | {"incident_id": name, "opened_at": at - 1, "seen_at": at}
@@ -44,14 +44,14 @@ class Watched:
             connection.execute(insert(tables.incident), row | changes)
 
     def turn(self, seconds: float = 11, fence: Fence | None = None) -> None:
-        """Time passes, and it is the work's turn; `fence`: of the leader."""
+        """Advance the clock and run the worker, with the fence of a leader if given."""
         self.now += timedelta(seconds=seconds)
         self.seconds += seconds
         with hold(self.folder / "run" / "up.lock"):
             self.work(leading(self.engine, fence) if fence else self.engine)
 
-    def audited(self) -> list[tuple[str, str, str | None]]:
-        """Who, action, and how the answer begins."""
+    def audit_rows(self) -> list[tuple[str, str, str | None]]:
+        """Return person, action and the beginning of the answer of each audit row."""
         t = tables.audit.c
         with self.engine.connect() as connection:
             rows = connection.execute(select(t.who, t.action, t.answer).order_by(t.id)).all()
@@ -60,22 +60,22 @@ class Watched:
 
 @pytest.fixture
 def watched(embedded: Engine, tmp_path: Path) -> Watched:
-    """With a role that runs."""
+    """Return a service with a role that runs."""
     (tmp_path / "run").mkdir()
     role = {"role": "pipeline", "state": "running", "pid": 1, "restarts": 0}
     (tmp_path / "run" / "status.json").write_text(json.dumps([role]))
     return Watched(embedded, tmp_path)
 
 
-def test_an_incident_that_opens_has_its_action_done_once(watched):
-    """However often it is looked at."""
+def test_an_opened_incident_runs_its_action_once(watched):
+    """Run it once, however often the worker runs."""
     watched.open("inc-1")
     watched.turn()
     watched.turn()
 
     who = "policy for inc-1"
     texts = [(who, "act restart-role", None), (who, "act restart-role", "done: a")]
-    assert watched.audited() == texts
+    assert watched.audit_rows() == texts
     assert (watched.folder / "run" / "restart-pipeline").exists()
 
 
@@ -93,11 +93,11 @@ def test_an_action_is_done_once_by_two_services(watched):
     watched.open("inc-1")
     with pytest.raises(LeaseLostError):
         watched.turn(fence=former)
-    assert watched.audited() == []
+    assert watched.audit_rows() == []
     watched.turn(fence=leader)
     watched.turn(fence=leader)
 
-    assert [answer for _, _, answer in watched.audited()] == [None, "done: a"]
+    assert [answer for _, _, answer in watched.audit_rows()] == [None, "done: a"]
 
 
 def test_an_action_is_never_done_twice_by_a_service_that_was_paused_before_it(watched):
@@ -113,28 +113,28 @@ def test_an_action_is_never_done_twice_by_a_service_that_was_paused_before_it(wa
     release(watched.engine, "service", former.epoch)
     watched.turn(fence=_lead(watched.engine, "b", lambda: None))
 
-    assert [answer for _, _, answer in watched.audited()] == [None]
+    assert [answer for _, _, answer in watched.audit_rows()] == [None]
     assert not (watched.folder / "run" / "restart-pipeline").exists()
 
 
 @pytest.mark.parametrize("jump", [60, -60, 3_600, -3_600, -30 * 86_400])
 def test_a_clock_that_jumps_delays_no_action(watched, jump):
-    """The next look comes after ten seconds, whatever the clock says."""
+    """Look again after ten seconds, independent of the clock."""
     watched.turn()
     watched.now += timedelta(seconds=jump)
     watched.open("inc-1")
     watched.turn()
 
-    assert [answer for _, _, answer in watched.audited()] == [None, "done: a"]
+    assert [answer for _, _, answer in watched.audit_rows()] == [None, "done: a"]
 
 
-def test_of_a_storm_so_many_are_acted_on_and_the_rest_is_a_persons(watched):
-    """Three an hour unless told, though all opened in one second."""
+def test_a_storm_runs_a_limited_number_of_actions(watched):
+    """Run three actions an hour by default, although all incidents opened in one second."""
     for number in range(6):
         watched.open(f"inc-{number}")
     watched.turn()
 
-    assert len({who for who, _, _ in watched.audited()}) == 3
+    assert len({who for who, _, _ in watched.audit_rows()}) == 3
 
 
 @pytest.mark.parametrize(
@@ -148,27 +148,27 @@ def test_of_a_storm_so_many_are_acted_on_and_the_rest_is_a_persons(watched):
         {"root_kind": "failed"},
     ],
 )
-def test_what_somebody_has_taken_or_is_old_is_left_alone(watched, changes):
-    """Nor one of another kind."""
+def test_an_acknowledged_or_old_incident_runs_no_action(watched, changes):
+    """Run no action for them, nor for an incident of another kind."""
     watched.open("inc-1", **changes)
     watched.turn()
 
-    assert watched.audited() == []
+    assert watched.audit_rows() == []
 
 
-def test_what_is_refused_is_written_down_and_not_tried_again(watched):
-    """A rule for a role that does not run here."""
+def test_a_rejected_action_is_recorded_and_not_tried_again(watched):
+    """Record the rejection of a rule for a role that does not run here."""
     rule = ActionRule(kind="ingestion", match="*", do="restart-role", with_={"role": "kafka"})
     watched.policy = Policy(actions=(rule,))
     watched.open("inc-1")
     watched.turn()
     watched.turn()
 
-    assert watched.audited() == [("policy for inc-1", "act restart-role", "rejected")]
+    assert watched.audit_rows() == [("policy for inc-1", "act restart-role", "rejected")]
 
 
-def test_a_jobs_incident_gives_its_name_and_run(watched):
-    """As the words of a rule stand for them; planned only."""
+def test_the_arguments_of_an_action_name_the_job(watched):
+    """Replace the placeholders of the rule, in a dry run."""
     rule = ActionRule(
         kind="failed",
         match="jobs/etl",

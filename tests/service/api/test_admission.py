@@ -1,4 +1,4 @@
-"""The API's port against many clients that ask, and never read what is answered."""
+"""Port of the API with many clients that send requests and never read the answers."""
 
 import asyncio
 import http.client
@@ -19,7 +19,7 @@ _LARGE = b"a" * (4 << 20)
 
 
 class Pages:
-    """An application whose answers are large, and keep the event loop busy for a while."""
+    """Application with large answers that keep the event loop busy for a while."""
 
     def __init__(self, seconds: float = 0.0) -> None:
         self._seconds = seconds
@@ -47,7 +47,7 @@ class Pages:
 
 
 def ask(port, path, seconds):
-    """Status of one request, which is read."""
+    """Return the status of one request after reading it."""
     with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=seconds)) as connection:
         connection.request("GET", path)
         return connection.getresponse().status
@@ -55,7 +55,7 @@ def ask(port, path, seconds):
 
 @contextmanager
 def unread(port):
-    """Clients that send a request each and read nothing; closed before the server stops."""
+    """Open clients that send a request and read nothing, and close them before the server stops."""
     with ExitStack() as held:
         for _ in range(_CLIENTS):
             client = held.enter_context(closing(socket.socket()))
@@ -66,15 +66,15 @@ def unread(port):
 
 
 def test_livez_answers_while_many_clients_read_nothing():
-    """The supervisor asks every 5 s; without admission it waits for all 100 answers."""
+    """Answer the supervisor, which asks every 5 s; without admission it waits for 100 answers."""
     pages = Pages(seconds=0.1)
     with served(Intake(pages)) as port, unread(port):
         assert ask(port, "/livez", CHECK_SECONDS) == 200
         assert pages.most <= 16
 
 
-def test_answers_that_nobody_reads_keep_no_other_from_being_answered():
-    """An answer that the server took no longer counts."""
+def test_unread_answers_block_no_other_answer():
+    """Count an answer no longer once the server has taken it."""
     pages = Pages()
     with served(Intake(pages)) as port, unread(port):
         until(lambda: pages.answered == _CLIENTS)
@@ -83,7 +83,7 @@ def test_answers_that_nobody_reads_keep_no_other_from_being_answered():
 
 
 def test_clients_that_read_nothing_are_closed_at_the_write_deadline():
-    """Without it each holds one of 4,096 connections, and the server waits for it at its stop."""
+    """Close them, as each holds one of 4,096 connections and delays the stop."""
     pages = Pages()
     with served(Intake(pages)) as port, unread(port):
         until(lambda: pages.answered == _CLIENTS)
@@ -92,7 +92,7 @@ def test_clients_that_read_nothing_are_closed_at_the_write_deadline():
 
 
 def _open_connections(port):
-    """How many connections the server has open, as the kernel lists them."""
+    """Return how many connections the kernel lists for the server."""
     lines = Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()[1:]
     return sum(
         local.endswith(f":{port:04X}") and state == _ESTABLISHED

@@ -1,4 +1,4 @@
-"""Where Alertmanager posts to: by whom, and what of it is taken."""
+"""Route for the webhook of Alertmanager: permissions and accepted posts."""
 
 import hashlib
 import re
@@ -21,7 +21,7 @@ _OWNERS = 'owners: [{name: platform, slack: "#platform"}]\n'
 
 
 def client_of(engine, policy):
-    """Of a service whose policy guards nothing."""
+    """Return a client of a service whose policy has no access rules."""
     url = engine.url.render_as_string(hide_password=False)
     settings = Settings(catalog_url=url, policy=policy)
     routing = RoutingSettings(public_url="https://lineward.test")
@@ -29,21 +29,21 @@ def client_of(engine, policy):
 
 
 def rows(engine, column):
-    """All of a column."""
+    """Return all values of a column."""
     with engine.connect() as connection:
         return list(connection.scalars(select(column)))
 
 
 @pytest.fixture
 def policy(tmp_path):
-    """One owner."""
+    """Return a policy with one owner."""
     file = tmp_path / "lineward.yaml"
     file.write_text(_OWNERS)
     return file
 
 
 def test_an_alert_is_in_the_outbox_before_it_is_answered(embedded, policy):
-    """200 once it is durable; what it says is told to its owner."""
+    """Answer 200 once the notification of the owner is durable."""
     answer = client_of(embedded, policy).post(_PATH, content=body(alert(BURN)), headers=JSON)
 
     assert (answer.status_code, answer.json()) == (200, {"released": 0, "told": 1})
@@ -51,8 +51,8 @@ def test_an_alert_is_in_the_outbox_before_it_is_answered(embedded, policy):
     assert rows(embedded, notification.c.channel) == ["slack:#platform"]
 
 
-def test_what_is_no_call_is_a_400_that_names_the_path(embedded, policy):
-    """Alertmanager logs the answer: it has to say what is wrong."""
+def test_an_invalid_post_is_a_400_that_names_the_path(embedded, policy):
+    """Name the error, since Alertmanager logs the answer."""
     answer = client_of(embedded, policy).post(
         _PATH, content=body(alert({"alertname": 7})), headers=JSON
     )
@@ -63,8 +63,8 @@ def test_what_is_no_call_is_a_400_that_names_the_path(embedded, policy):
     assert rows(embedded, received_alert.c.fingerprint) == []
 
 
-def test_a_policy_that_is_wrong_is_answered_so_that_it_is_sent_again(embedded, policy):
-    """Alertmanager repeats what is answered 5xx, and nothing else."""
+def test_an_invalid_policy_makes_alertmanager_repeat_the_post(embedded, policy):
+    """Answer 503, since Alertmanager repeats only what is answered 5xx."""
     policy.write_text("owners: 7\n")
 
     answer = client_of(embedded, policy).post(_PATH, content=body(alert(BURN)), headers=JSON)
@@ -72,8 +72,8 @@ def test_a_policy_that_is_wrong_is_answered_so_that_it_is_sent_again(embedded, p
     assert answer.status_code == 503
 
 
-def test_without_a_catalog_it_is_sent_again_and_none_is_made(tmp_path):
-    """The pipeline makes it."""
+def test_a_post_without_a_catalog_is_repeated_and_creates_none(tmp_path):
+    """Answer 503, and leave the catalog to the pipeline."""
     settings = Settings(data_dir=tmp_path / "none")
 
     client = TestClient(create_app(settings), base_url="http://127.0.0.1")
@@ -85,8 +85,8 @@ def test_without_a_catalog_it_is_sent_again_and_none_is_made(tmp_path):
 @pytest.mark.parametrize(
     ("who", "status"), [(None, 401), ("wrong-0123456789abcdef", 401), ("clerk", 403), ("boss", 200)]
 )
-def test_only_a_token_that_may_post_alerts_is_believed(embedded, tmp_path, who, status):
-    """Whoever may write here may page people; each call is in the audit log."""
+def test_only_a_token_with_the_alerts_role_may_post(embedded, tmp_path, who, status):
+    """Reject other tokens, as an alert may page people, and audit each post."""
     estate = Estate(embedded, tmp_path)
     headers = {} if who is None else {"Authorization": f"Bearer {TOKENS.get(who, who)}"}
 
@@ -99,7 +99,7 @@ def test_only_a_token_that_may_post_alerts_is_believed(embedded, tmp_path, who, 
 
 
 def test_alertmanagers_own_token_posts_alerts_and_nothing_else(embedded, tmp_path):
-    """A webhook's secret that leaks reads nothing, answers nothing and does nothing."""
+    """Reject all else, so that a leaked secret reads nothing and does nothing."""
     estate = Estate(embedded, tmp_path)
     token = "alertmanager-0123456789"  # noqa: S105 - of this test
     digest = hashlib.sha256(token.encode()).hexdigest()
@@ -127,8 +127,8 @@ def test_alertmanagers_own_token_posts_alerts_and_nothing_else(embedded, tmp_pat
     assert estate.m10 == (1.0, 1.0, 0.0)
 
 
-def test_a_call_that_another_site_has_a_browser_send_tells_nobody(embedded, policy):
-    """As the text that a form may send, and as JSON; on a service that anybody may ask."""
+def test_a_post_from_another_site_notifies_nobody(embedded, policy):
+    """Reject text that a form may send, and JSON, also on a service without access rules."""
     foreign = {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}
     client = client_of(embedded, policy)
     for kind in ("text/plain", "application/json", "application/x-www-form-urlencoded"):

@@ -30,7 +30,7 @@ def _client(settings: Settings, **more: Clock) -> TestClient:
 
 @pytest.fixture
 def client(catalog: Engine) -> Iterator[TestClient]:
-    """The API over the shop."""
+    """Start the API over the shop."""
     shop.fill(catalog)
     url = catalog.url.render_as_string(hide_password=False)
     with _client(Settings(catalog_url=url)) as client:
@@ -38,15 +38,15 @@ def client(catalog: Engine) -> Iterator[TestClient]:
 
 
 def test_datasets_are_the_same_rows_as_the_command_gives(client, catalog):
-    """One answer, two ways to ask; a whole page says that it is whole."""
+    """Compare with the command, and mark a whole page as complete."""
     found = client.get("/api/v1/datasets").json()
 
     assert found["datasets"] == answer("datasets", catalog=catalog)
     assert (found["total"], found["partial"], found["next_cursor"]) == (4, False, None)
 
 
-def test_a_page_that_is_cut_says_so_and_where_the_next_begins(client):
-    """Two of four: partial, with the reason; the last page ends it."""
+def test_a_page_that_is_cut_has_the_cursor_of_the_next(client):
+    """Mark two of four as partial with the reason, and end with the last page."""
     first = client.get("/api/v1/datasets", params={"limit": 2}).json()
     onwards = {"limit": 2, "cursor": first["next_cursor"]}
     last = client.get("/api/v1/datasets", params=onwards).json()
@@ -58,8 +58,8 @@ def test_a_page_that_is_cut_says_so_and_where_the_next_begins(client):
     assert sorted(names) == sorted(shop.NAMES)
 
 
-def test_a_dataset_with_slashes_in_its_name_is_asked_for_by_parameters(client):
-    """Namespace and name stand in the query, so that no slash needs an escape."""
+def test_a_dataset_with_slashes_in_its_name_is_found_by_parameters(client):
+    """Take namespace and name from the query, so that slashes need no escape."""
     asked = {"dataset_namespace": shop.NAMESPACE, "dataset": shop.CORE}
 
     found = client.get("/api/v1/dataset", params=asked).json()
@@ -72,14 +72,14 @@ def test_a_dataset_with_slashes_in_its_name_is_asked_for_by_parameters(client):
 
 
 def test_a_spelling_of_the_namespace_leads_to_the_same_dataset(client):
-    """`s3a://shop` is `s3://shop`."""
+    """Fold `s3a://shop` into `s3://shop`."""
     asked = {"dataset_namespace": "s3a://shop", "dataset": shop.CORE}
 
     assert client.get("/api/v1/dataset", params=asked).json()["dataset_namespace"] == "s3://shop"
 
 
-def test_lineage_may_be_asked_in_one_direction(client):
-    """Upstream only: the other tree is not walked."""
+def test_lineage_may_be_limited_to_one_direction(client):
+    """Walk upstream only."""
     asked = {"dataset": shop.CORE, "direction": "upstream", "depth": 1}
 
     found = client.get("/api/v1/lineage", params=asked).json()
@@ -88,8 +88,8 @@ def test_lineage_may_be_asked_in_one_direction(client):
     assert found["downstream"] == []
 
 
-def test_what_hangs_on_a_dataset_may_be_asked_to_a_depth(client):
-    """To the end unless told; what is cut says so."""
+def test_impact_may_be_limited_to_a_depth(client):
+    """Walk to the end by default, and report a limited depth."""
     asked = {"dataset": shop.REF}
 
     whole = client.get("/api/v1/impact", params=asked).json()
@@ -101,7 +101,7 @@ def test_what_hangs_on_a_dataset_may_be_asked_to_a_depth(client):
 
 
 def test_a_run_by_its_id(client):
-    """Who, how it ended, what it read and wrote."""
+    """Return its job, its end, and the datasets that it read and wrote."""
     (found,) = client.get(f"/api/v1/runs/{shop.RUN_ID}").json()["runs"]
 
     assert (found["status"], found["error_message"]) == ("FAIL", "division by zero")
@@ -113,8 +113,8 @@ def test_a_run_by_its_id(client):
     ]
 
 
-def test_stale_figures_say_so(catalog):
-    """A dead pipeline: every ratio null, `stale` and `partial` true, with the reason."""
+def test_figures_without_a_pipeline_are_marked_as_stale(catalog):
+    """Set each ratio to null, and `stale` and `partial` to true, with the reason."""
     then = datetime.now(UTC)
     shop.fill(catalog, evaluated_at=then)
     url = catalog.url.render_as_string(hide_password=False)
@@ -143,8 +143,8 @@ def test_stale_figures_say_so(catalog):
         ("/nowhere", 404, "Not Found"),
     ],
 )
-def test_a_refusal_is_problem_json(client, path, status, detail):
-    """Status, title and a sentence, in the same shape for every error."""
+def test_an_error_is_problem_json(client, path, status, detail):
+    """Use status, title and detail for every error."""
     rejected = client.get(path)
 
     assert rejected.status_code == status
@@ -170,7 +170,7 @@ def test_a_name_with_its_catalog_names_the_table_as_a_candidate(client, wanted, 
 
 
 def test_an_unknown_dataset_names_candidates(client):
-    """404, with what was likely meant."""
+    """Answer 404 with similar names."""
     rejected = client.get("/api/v1/dataset", params={"dataset": "contries"})
 
     assert rejected.status_code == 404
@@ -178,7 +178,7 @@ def test_an_unknown_dataset_names_candidates(client):
 
 
 def test_before_the_first_event_the_api_is_alive_and_not_ready(tmp_path: Path):
-    """503 with what to do, on every question; the process itself is fine."""
+    """Answer 503 with what to do on every query; the process itself is healthy."""
     with _client(Settings(data_dir=tmp_path)) as client:
         assert client.get("/livez").status_code == 200
         assert client.get("/readyz").status_code == 503
@@ -186,8 +186,8 @@ def test_before_the_first_event_the_api_is_alive_and_not_ready(tmp_path: Path):
         assert client.get("/api/v1/status").json()["partial"] is True
 
 
-def test_every_answer_forbids_what_a_page_could_do(client):
-    """Nothing is run, framed or sniffed; what is kept is the asker's, and asked for anew."""
+def test_every_answer_has_security_headers(client):
+    """Forbid scripts, frames and sniffing, and let only the client cache, with revalidation."""
     headers = client.get("/api/v1/slis").headers
 
     assert headers["content-security-policy"] == "default-src 'none'; frame-ancestors 'none'"
@@ -196,13 +196,13 @@ def test_every_answer_forbids_what_a_page_could_do(client):
     assert client.get("/api/v1/runs/none").headers["cache-control"] == "no-store"
 
 
-def test_another_host_name_is_refused_on_loopback(client):
-    """A page whose name was made to lead to 127.0.0.1 reads nothing."""
+def test_another_host_name_is_rejected_on_loopback(client):
+    """Reject a page whose name was resolved to 127.0.0.1."""
     assert client.get("/api/v1/slis", headers={"host": "evil.example"}).status_code == 400
 
 
 def test_the_description_names_every_path(client):
-    """OpenAPI at /schema."""
+    """Describe all paths in OpenAPI at /schema."""
     described = client.get("/schema").json()
 
     assert described["openapi"].startswith("3.")
@@ -212,7 +212,7 @@ def test_the_description_names_every_path(client):
 
 
 def test_the_service_role_serves_api_and_metrics_and_stops_cleanly(tmp_path: Path):
-    """The real process on real ports: both answer, and SIGTERM is exit code 0."""
+    """Start the real process on real ports, and stop it by SIGTERM with exit code 0."""
     engine = open_catalog(catalog_url(tmp_path))
     migrate(engine)
     shop.fill(engine)
@@ -250,8 +250,8 @@ def test_the_application_leaves_logging_as_it_was(tmp_path: Path):
     assert after == before
 
 
-def test_a_path_that_is_not_there_is_a_page_to_a_browser(catalog):
-    """And a problem to anybody else; neither names a class of ours."""
+def test_an_unknown_path_is_a_page_for_a_browser(catalog):
+    """Answer a problem to other clients, and name no class of Lineward."""
     shop.fill(catalog)
     settings = Settings(catalog_url=catalog.url.render_as_string(hide_password=False))
     with TestClient(create_app(settings), base_url="http://127.0.0.1") as client:

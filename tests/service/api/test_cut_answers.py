@@ -1,12 +1,12 @@
-"""What a command does not show of an answer it says on standard error, and nowhere else."""
+"""Note on standard error that a command's answer is cut."""
 
 import json
 
 import pytest
 
 from tests.service import shop
+from tests.service.api_lists import add_audit
 from tests.service.commandline import lineward
-from tests.service.listed import add_audit
 
 _CUT = (
     (("audit",), "3 shown; older ones exist"),
@@ -15,8 +15,8 @@ _CUT = (
 
 
 @pytest.mark.parametrize(("command", "text"), _CUT)
-def test_that_an_answer_is_cut_is_said_beside_it(embedded, command, text):
-    """For people and, while standard output stays a list of rows, beside JSON too."""
+def test_a_cut_answer_is_noted_on_standard_error(embedded, command, text):
+    """Print the note for people, and beside JSON while standard output is a list of rows."""
     shop.fill(embedded)
     add_audit(embedded, range(4))
 
@@ -29,8 +29,8 @@ def test_that_an_answer_is_cut_is_said_beside_it(embedded, command, text):
 
 
 @pytest.mark.parametrize("command", [command for command, _ in _CUT])
-def test_an_answer_that_is_whole_says_nothing(embedded, command):
-    """Exactly as many rows as were asked for are all of them."""
+def test_a_complete_answer_has_no_note(embedded, command):
+    """Treat exactly as many rows as requested as complete."""
     shop.fill(embedded)
     add_audit(embedded, range(4))
 
@@ -41,7 +41,7 @@ def test_an_answer_that_is_whole_says_nothing(embedded, command):
 
 @pytest.mark.parametrize("limit", ["0", "10000001", str(2**63)])
 def test_more_than_any_catalog_has_is_no_limit(embedded, limit):
-    """Exit code 2, with what may be asked for: no statement of ours holds every number."""
+    """Exit with 2 and the accepted range, as no SQL statement takes every number."""
     shop.fill(embedded)
 
     done = lineward("datasets", "--limit", limit, catalog=embedded, COLUMNS="120")

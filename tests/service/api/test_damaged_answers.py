@@ -1,4 +1,4 @@
-"""The API and the pages on a catalog that is damaged or of another release: 503 and a sentence."""
+"""Answers of API and pages on a damaged catalog, or one of another release: 503 and the reason."""
 
 import os
 
@@ -62,7 +62,7 @@ def settings(tmp_path, embedded):
         (_older, "the catalog is at revision 0001, and this release needs"),
     ],
 )
-def test_every_answer_says_what_to_do(settings, embedded, change, message):
+def test_every_answer_of_a_damaged_catalog_has_the_remedy(settings, embedded, change, message):
     change(embedded, settings.data_dir / "catalog.db")
     with TestClient(create_app(settings, system_clock), base_url="http://127.0.0.1") as client:
         found = {path: client.get(path) for path in _PATHS}
@@ -75,7 +75,7 @@ def test_every_answer_says_what_to_do(settings, embedded, change, message):
 
 
 @pytest.mark.parametrize("change", [_rubbish, _older])
-def test_metrics_are_those_that_need_no_catalog(settings, embedded, change):
+def test_a_damaged_catalog_leaves_the_metrics_that_need_none(settings, embedded, change):
     change(embedded, settings.data_dir / "catalog.db")
     registry = CollectorRegistry()
     registry.register(CatalogCollector(settings))

@@ -1,4 +1,4 @@
-"""Who has an answer already is not sent it again, and stands in the audit log all the same."""
+"""Answers that a client has already: not sent again, and audited all the same."""
 
 import pytest
 from litestar.testing import TestClient
@@ -16,16 +16,16 @@ _PATH = "/api/v1/dataset?dataset=core/orders"
 
 @pytest.fixture
 def guarded(embedded: Engine, tmp_path) -> Guarded:
-    """The guarded API, on SQLite: what is told by the bytes is alike in both."""
+    """Return the guarded API on SQLite, since tags depend on the bytes only."""
     return Guarded(embedded, tmp_path)
 
 
-def _known(guarded: Guarded, path: str = _PATH, who: str = "boss", **headers: str) -> int:
+def _status_of(guarded: Guarded, path: str = _PATH, who: str = "boss", **headers: str) -> int:
     return guarded.get(path, who, **headers).status_code
 
 
-def test_what_is_known_already_is_not_sent_again(guarded):
-    """304, without a body, with what a cache must know."""
+def test_a_known_answer_is_not_sent_again(guarded):
+    """Answer 304 without a body, with the headers of a cache."""
     first = guarded.get(_PATH)
     again = guarded.get(_PATH, **{"If-None-Match": first.headers["etag"]})
 
@@ -38,7 +38,7 @@ def test_what_is_known_already_is_not_sent_again(guarded):
 
 
 def test_a_change_is_another_answer(guarded):
-    """By the content: not by a clock, nor by a version of the catalog."""
+    """Send it by its content, independent of clocks and versions of the catalog."""
     path = "/api/v1/datasets"
     tag = guarded.get(path).headers["etag"]
     shop.add_dataset(guarded.catalog, shop.NAMESPACE, "another")
@@ -53,18 +53,18 @@ def test_a_change_is_another_answer(guarded):
     ("given", "status"),
     [("{tag}", 304), ("W/{tag}", 304), ('"other", {tag}', 304), ("*", 304), ('"other"', 200)],
 )
-def test_the_client_may_name_its_answer_in_several_ways(guarded, given, status):
-    """A list, a weak tag, any at all."""
+def test_the_client_may_send_its_tag_in_several_forms(guarded, given, status):
+    """Accept a list, a weak tag, and `*`."""
     tag = guarded.get(_PATH).headers["etag"]
 
-    assert _known(guarded, **{"If-None-Match": given.format(tag=tag)}) == status
+    assert _status_of(guarded, **{"If-None-Match": given.format(tag=tag)}) == status
 
 
 def test_an_answer_that_is_known_is_audited_with_all_that_it_names(guarded):
-    """One row each, with the same namespaces; and judged as any other."""
+    """Write one row each with the same namespaces, and judge it as any other."""
     path = "/api/v1/datasets"
     tag = guarded.get(path).headers["etag"]
-    assert _known(guarded, path, **{"If-None-Match": tag}) == 304
+    assert _status_of(guarded, path, **{"If-None-Match": tag}) == 304
 
     rows = guarded.rows("SELECT who, action, namespaces, decision FROM access_audit ORDER BY id")
     assert rows == [("boss", "datasets", '["s3://shop","s3://shop-secret"]', "allow")] * 2
@@ -72,8 +72,8 @@ def test_an_answer_that_is_known_is_audited_with_all_that_it_names(guarded):
     assert guarded.m10 == (2, 2, 0)
 
 
-def test_within_the_gate_it_would_be_audited_as_if_it_named_nothing(guarded, monkeypatch):
-    """The mutant of the test above: the other order."""
+def test_tags_within_the_gate_would_hide_names_from_the_audit(guarded, monkeypatch):
+    """Mutant of the test above: reverse the order."""
     of_guard = guarded.guard.middleware()
     monkeypatch.setattr(guarded.guard, "middleware", lambda: [*of_guard, etags.ETags])
     monkeypatch.setattr(app, "ETags", lambda app: app)
@@ -81,28 +81,28 @@ def test_within_the_gate_it_would_be_audited_as_if_it_named_nothing(guarded, mon
     guarded.client = TestClient(inner, base_url="http://127.0.0.1")
     tag = guarded.get(_PATH).headers["etag"]
 
-    assert _known(guarded, **{"If-None-Match": tag}) == 304
+    assert _status_of(guarded, **{"If-None-Match": tag}) == 304
 
     rows = guarded.rows("SELECT namespaces FROM access_audit ORDER BY id")
     assert rows == [('["hive://shop","s3://shop"]',), ("[]",)]
 
 
-def test_a_tag_opens_nothing(guarded):
-    """Neither without a token, nor to one that sees less: its answer is another."""
+def test_a_tag_gives_no_permission(guarded):
+    """Reject it without a token, and send another answer to a token that sees less."""
     path = "/api/v1/lineage?dataset=core/orders"
     tag = guarded.get(path).headers["etag"]
     any_at_all = {"If-None-Match": "*"}
 
-    assert _known(guarded, path, "shop", **{"If-None-Match": tag}) == 200
+    assert _status_of(guarded, path, "shop", **{"If-None-Match": tag}) == 200
     rejected = guarded.get(path, None, **any_at_all)
     assert (rejected.status_code, rejected.headers.get("etag")) == (401, None)
-    assert _known(guarded, "/api/v1/status", "clerk", **any_at_all) == 403
+    assert _status_of(guarded, "/api/v1/status", "clerk", **any_at_all) == 403
     missing = guarded.get("/api/v1/runs/none", **any_at_all)
     assert (missing.status_code, missing.headers["cache-control"]) == (404, "no-store")
 
 
 def test_an_answer_that_could_not_be_audited_is_no_answer(guarded, monkeypatch):
-    """503, whatever the client has."""
+    """Answer 503, whatever tag the client sends."""
 
     async def fails(*_arguments: object) -> None:
         raise gate.UnauditedError("the disk is full")
@@ -110,11 +110,11 @@ def test_an_answer_that_could_not_be_audited_is_no_answer(guarded, monkeypatch):
     tag = guarded.get(_PATH).headers["etag"]
     monkeypatch.setattr("service.api.access.audit.Recorder.record", fails)
 
-    assert _known(guarded, **{"If-None-Match": tag}) == 503
+    assert _status_of(guarded, **{"If-None-Match": tag}) == 503
 
 
-def test_pages_and_what_is_open_have_no_tag(embedded):
-    """Pages are drawn for one who looks; nobody keeps whether a process lives."""
+def test_pages_and_open_paths_have_no_tag(embedded):
+    """Send no tag with pages, probes and runbooks."""
     shop.fill(embedded)
     url = embedded.url.render_as_string(hide_password=False)
     with TestClient(create_app(Settings(catalog_url=url)), base_url="http://127.0.0.1") as client:

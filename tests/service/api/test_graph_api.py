@@ -1,4 +1,4 @@
-"""The neighbourhood of a dataset, and its newest runs, as dashboards ask for them."""
+"""Neighbourhood of a dataset and its newest runs, as dashboards request them."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -27,14 +27,14 @@ def _client(catalog: Engine, **more: Clock) -> TestClient:
 
 @pytest.fixture
 def client(catalog: Engine) -> Iterator[TestClient]:
-    """The API over the shop."""
+    """Start the API over the shop."""
     shop.fill(catalog)
     with _client(catalog) as client:
         yield client
 
 
 def test_nodes_and_edges_are_of_one_neighbourhood(client):
-    """Both ways, each dataset and each pair once; every end of an edge is a node."""
+    """Return each dataset and pair once, in both directions, with a node for each end."""
     nodes = client.get("/api/v1/graph/nodes", params=CORE).json()
     edges = client.get("/api/v1/graph/edges", params=CORE).json()
 
@@ -48,8 +48,8 @@ def test_nodes_and_edges_are_of_one_neighbourhood(client):
     assert (nodes["partial"], edges["partial"]) == (False, False)
 
 
-def test_an_edge_ends_at_nodes_that_are_told(client, catalog):
-    """One whose other end has no row any more leads nowhere, and a node graph would not draw."""
+def test_an_edge_ends_at_listed_nodes(client, catalog):
+    """Leave out an edge whose other end has no row, as a node graph would not draw it."""
     ends = {"upstream_key": shop.dataset_key(shop.CORE), "downstream_key": 40}
     seen = {"first_seen_at": 0, "last_seen_at": 0, "runs": 1}
     with write_transaction(catalog) as connection:
@@ -63,8 +63,8 @@ def test_an_edge_ends_at_nodes_that_are_told(client, catalog):
     assert fields <= {node["id"] for node in nodes}
 
 
-def test_of_no_name_there_is_nothing_and_it_is_said_why(client):
-    """A dashboard in which none is chosen asks so; without the parameter it is a mistake."""
+def test_an_empty_name_has_an_empty_graph_with_the_reason(client):
+    """Return no rows to a dashboard without a selection, and reject a missing parameter."""
     for path, rows in (("graph/nodes", "nodes"), ("graph/edges", "edges"), ("runs", "runs")):
         found = client.get(f"/api/v1/{path}", params={"dataset": "", "dataset_namespace": ""})
         assert found.status_code == 200
@@ -74,8 +74,8 @@ def test_of_no_name_there_is_nothing_and_it_is_said_why(client):
         assert client.get(f"/api/v1/{path}").status_code == 400
 
 
-def test_a_node_is_coloured_by_its_health_and_says_why(client):
-    """One arc is 1: that of its state; the one asked for stands first and out."""
+def test_a_node_has_colour_and_reason_of_its_state(client):
+    """Set one arc to 1, that of its state, and list the requested dataset first, highlighted."""
     core, *others = client.get("/api/v1/graph/nodes", params=CORE).json()["nodes"]
 
     answer = ("title", "mainstat", "secondarystat", "arc__bad", "arc__good", "highlighted", "owner")
@@ -85,7 +85,7 @@ def test_a_node_is_coloured_by_its_health_and_says_why(client):
 
 
 def test_when_the_pipeline_is_dead_nothing_is_green(catalog):
-    """What was good then is unknown now."""
+    """Show what was good as unknown."""
     then = datetime.now(UTC)
     shop.fill(catalog, evaluated_at=then)
     states = {}
@@ -98,8 +98,8 @@ def test_when_the_pipeline_is_dead_nothing_is_green(catalog):
     assert states == {0: ["good"], 5: ["unknown"]}
 
 
-def test_a_graph_that_is_cut_says_so(client, monkeypatch):
-    """By depth, and by what can be drawn: the nearest stay."""
+def test_a_cut_graph_has_the_reason(client, monkeypatch):
+    """Keep the nearest datasets when depth or size is limited."""
     near = client.get("/api/v1/graph/nodes", params={**CORE, "dataset": shop.RAW, "depth": 1})
     assert near.json()["partial_reason"] is None  # mart is a step from raw, by another way
     monkeypatch.setattr(node_graph, "MOST_DRAWN", 2)
@@ -111,8 +111,8 @@ def test_a_graph_that_is_cut_says_so(client, monkeypatch):
     assert (len(edges["edges"]), edges["partial"]) == (1, True)
 
 
-def test_a_graph_may_be_asked_for_smaller(client):
-    """The nearest, in both answers alike."""
+def test_a_graph_may_be_limited(client):
+    """Return the same nearest datasets in both answers."""
     asked = {**CORE, "limit": 1}
 
     nodes = client.get("/api/v1/graph/nodes", params=asked).json()
@@ -125,7 +125,7 @@ def test_a_graph_may_be_asked_for_smaller(client):
 
 
 def test_runs_of_a_dataset_have_the_times_of_their_events(client):
-    """How it ended, what lineage it told, and when that arrived."""
+    """Return the state, the lineage and the time of arrival."""
     (run,) = client.get("/api/v1/runs", params=CORE).json()["runs"]
 
     times = [run[name] for name in ("first_event_at", "last_event_at", "landed_at")]
@@ -154,8 +154,8 @@ def test_a_run_whose_start_nobody_reported_has_no_duration(client, catalog):
     assert (latest["startedAt"], latest["durationMs"]) == (None, None)
 
 
-def test_the_newest_runs_come_first_and_a_cut_list_says_so(client, catalog):
-    """Whatever order they were written in; a run that reads and writes is one row."""
+def test_the_newest_runs_come_first_and_a_cut_list_has_a_note(client, catalog):
+    """Sort by time, and return one row for a run that reads and writes."""
     core = shop.dataset_key(shop.CORE)
     with write_transaction(catalog) as connection:
         newer = {**shop.run_row(), "run_key": 2, "run_id": "newer", "failed_at": None}
@@ -172,7 +172,7 @@ def test_the_newest_runs_come_first_and_a_cut_list_says_so(client, catalog):
 
 @pytest.mark.parametrize("path", ["graph/nodes", "graph/edges", "runs"])
 def test_an_unknown_dataset_is_404_and_none_is_400(client, path):
-    """With what to do about it."""
+    """Name candidates, and the missing parameter."""
     unknown = client.get(f"/api/v1/{path}", params={"dataset": "core/order"})
     none = client.get(f"/api/v1/{path}")
 

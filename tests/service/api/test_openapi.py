@@ -1,4 +1,4 @@
-"""What OpenAPI says of the service is so: whatever is asked, it answers as it is described."""
+"""Description of the service in OpenAPI, which every answer follows."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,8 +26,8 @@ from service.queries.lake.windows import time_of_id
 from service.queries.marquez_api.identifiers import version_id
 from service.runtime.settings import Settings
 from tests.service import shop
-from tests.service.listed import LISTS
-from tests.service.queries.lake.laid import lay_events
+from tests.service.api_lists import LISTS
+from tests.service.queries.lake.stored_events import lay_events
 from tests.service.queries.marquez_api.warehouse import write_row
 from tests.slis.stream.spools import run_event
 from tests.suite.examples import is_long
@@ -74,7 +74,7 @@ _KNOWN = {
 
 @pytest.fixture
 def client(catalog: Engine, tmp_path: Path) -> Iterator[TestClient]:
-    """The API over the shop, with some of everything that is listed."""
+    """Start the API over the shop, with some rows of every list."""
     shop.fill(catalog)
     for one in LISTS:
         one.add(catalog, range(10, 14))
@@ -92,8 +92,8 @@ def client(catalog: Engine, tmp_path: Path) -> Iterator[TestClient]:
         yield client
 
 
-def _answered(client: TestClient, case: Case) -> int:
-    """The status of what it answers, once that is as it is described."""
+def _validated_status(client: TestClient, case: Case) -> int:
+    """Return the status of an answer that follows its description."""
     asked = case.as_transport_kwargs(base_url="http://127.0.0.1")
     known = ("method", "url", "params", "headers", "json", "content")
     answer = client.request(**{name: asked[name] for name in known if asked.get(name) is not None})
@@ -102,7 +102,7 @@ def _answered(client: TestClient, case: Case) -> int:
 
 
 def _of_the_shop(case: Case) -> None:
-    """The same question of what there is: names by chance are names of nothing."""
+    """Replace random names by those that exist, as others find nothing."""
     for name in case.query or {}:
         case.query[name] = _KNOWN.get(name, case.query[name])
     for name in case.path_parameters or {}:
@@ -111,22 +111,22 @@ def _of_the_shop(case: Case) -> None:
 
 
 def _statuses(client: TestClient, operation: APIOperation) -> set[int]:
-    """What an operation answers to some questions, and to the same of what there is."""
+    """Return the statuses of an operation for random requests, and for names that exist."""
     statuses: set[int] = set()
 
     @_FEW
     @given(case=operation.as_strategy())
     def ask(case: Case) -> None:
-        statuses.add(_answered(client, case))
+        statuses.add(_validated_status(client, case))
         _of_the_shop(case)
-        statuses.add(_answered(client, case))
+        statuses.add(_validated_status(client, case))
 
     ask()
     return statuses
 
 
-def test_whatever_is_asked_the_answer_is_as_it_is_described(client):
-    """No 5xx; a status and a media type that are written down; a body of that schema."""
+def test_every_answer_follows_its_description(client):
+    """Answer without 5xx, with a described status, media type and body."""
     schema = schemathesis.openapi.from_dict(client.get("/schema").json())
     operations = [found.ok() for found in schema.get_all_operations()]
 
@@ -136,14 +136,14 @@ def test_whatever_is_asked_the_answer_is_as_it_is_described(client):
         if operation.path != _WAITS
     }
 
-    told_nothing = {label for label, codes in answered.items() if 200 not in codes}
+    never_ok = {label for label, codes in answered.items() if 200 not in codes}
     assert len(answered) > 20
-    assert {label for label in told_nothing if label.startswith("GET")} == set()
+    assert {label for label in never_ok if label.startswith("GET")} == set()
 
 
 @pytest.mark.postgres_nightly
-def test_an_answer_that_is_otherwise_than_described_is_found(client):
-    """The mutant of the test above: a description that says something else of one answer."""
+def test_an_answer_that_differs_from_its_description_is_found(client):
+    """Mutant of the test above: describe one answer differently."""
     answer = client.get("/schema").json()
     answer["components"]["schemas"]["DatasetPage"]["properties"]["total"] = {"type": "string"}
     schema = schemathesis.openapi.from_dict(answer)
@@ -161,15 +161,15 @@ _NOWHERE = (
 
 
 @pytest.mark.parametrize("path", _NOWHERE)
-def test_a_nul_is_refused_in_words(client, path):
-    """PostgreSQL holds none: it was once a 500."""
+def test_a_nul_is_rejected_with_a_reason(client, path):
+    """Answer 400, as PostgreSQL stores no NUL."""
     rejected = client.get(path)
 
     assert (rejected.status_code, "NUL" in rejected.json()["detail"]) == (400, True)
 
 
-def test_a_nul_in_a_body_is_refused_and_a_backslash_is_not(client):
-    """By its escape in JSON."""
+def test_a_nul_in_a_body_is_rejected_and_a_backslash_is_not(client):
+    """Find the NUL by its escape in JSON."""
     codes = [
         client.post(
             "/api/v1/suppressions",
@@ -183,7 +183,7 @@ def test_a_nul_in_a_body_is_refused_and_a_backslash_is_not(client):
 
 
 def test_without_the_check_a_nul_would_fail_in_postgresql(client, catalog, monkeypatch):
-    """The mutant of both."""
+    """Mutant of both: leave out the check."""
     monkeypatch.setattr(app, "reject_nul", lambda _request: None)
 
     code = client.get(_NOWHERE[0]).status_code
@@ -192,8 +192,8 @@ def test_without_the_check_a_nul_would_fail_in_postgresql(client, catalog, monke
 
 
 @pytest.mark.postgres_nightly
-def test_every_refusal_is_described_and_none_of_the_framework_s(client):
-    """As problem JSON, on every operation."""
+def test_every_error_is_described_as_problem_json(client):
+    """Describe errors of every operation, and none of the framework's own."""
     answer = client.get("/schema").json()
     operations = [one for path in answer["paths"].values() for one in path.values()]
 
@@ -206,8 +206,8 @@ def test_every_refusal_is_described_and_none_of_the_framework_s(client):
 
 
 @pytest.mark.postgres_nightly
-def test_what_a_request_sends_is_described(client):
-    """Each that takes a body says of which shape."""
+def test_bodies_of_requests_are_described(client):
+    """Describe the schema of each body."""
     answer = client.get("/schema").json()
 
     bodies = {

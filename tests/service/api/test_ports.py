@@ -1,4 +1,4 @@
-"""The service's two ports against clients that are slow, silent or broken."""
+"""Ports of the service with clients that are slow, silent or broken."""
 
 import http.client
 import socket
@@ -36,7 +36,7 @@ _OWN = OwnHosts("127.0.0.1")
 
 @pytest.fixture(scope="module")
 def api(tmp_path_factory):
-    """The API's port, without a catalog."""
+    """Start the port of the API without a catalog."""
     app = create_app(Settings(data_dir=tmp_path_factory.mktemp("none")))
     with served(Intake(app, body_seconds=DEADLINE_SECONDS)) as port:
         yield port
@@ -44,7 +44,7 @@ def api(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def metrics():
-    """The metrics' port, with one figure."""
+    """Start the port of the metrics with one metric."""
     registry = CollectorRegistry()
     Gauge("lineage_one", "One.", registry=registry).set(1)
     with served(Scraping(registry, _OWN), Interfaces.ASGINL) as port:
@@ -54,7 +54,7 @@ def metrics():
 def status(
     port: int, path: str = "/livez", method: str = "GET", **headers: str
 ) -> tuple[int, bytes]:
-    """Status and body of one request."""
+    """Return status and body of one request."""
     with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         connection.request(method, path, headers=named)
@@ -64,7 +64,7 @@ def status(
 
 @pytest.fixture(params=["api", "metrics"])
 def port(request):
-    """Each of the two."""
+    """Return each of the two ports."""
     return request.getfixturevalue(request.param)
 
 
@@ -84,7 +84,7 @@ def _is_closed(connection):
     "begun", [b"", b"GET / HT", b"POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\n"]
 )
 def test_clients_that_send_nothing_are_closed_and_stop_no_answer(port, begun):
-    """More of them than Granian takes by default; the mutant is its default backpressure."""
+    """Open more of them than Granian's default backpressure allows, which is the mutant."""
     with ExitStack() as held:
         silent = []
         for _ in range(200):
@@ -98,8 +98,8 @@ def test_clients_that_send_nothing_are_closed_and_stop_no_answer(port, begun):
 
 
 @pytest.mark.parametrize("path", [*_READERS, b"/login"])
-def test_a_body_that_does_not_come_is_answered_at_its_deadline(api, path):
-    """408 in place of a request that waits for ever; a form is a body too."""
+def test_a_missing_body_is_answered_at_its_deadline(api, path):
+    """Answer 408, also for a form, instead of waiting for ever."""
     kind = b"Sec-Fetch-Site: same-origin\r\nContent-Length: 900"
     form = _POST.replace(b"application/json", b"application/x-www-form-urlencoded")
     request = (form if path == b"/login" else _POST) % (path, kind, b"to")
@@ -112,7 +112,7 @@ def test_a_body_that_does_not_come_is_answered_at_its_deadline(api, path):
 @pytest.mark.parametrize("path", _READERS)
 @pytest.mark.parametrize("body", _BROKEN)
 def test_a_body_with_broken_framing_is_the_senders_fault(api, path, body):
-    """400 or a closed connection; never 500, which would tell an operator of a fault of ours."""
+    """Answer 400 or close the connection, as a 500 would report a fault of Lineward."""
     answer = answer_of(api, _POST % (path, _CHUNKED, body))
 
     assert not answer or answer.split(b" ")[1] in {b"400", b"413", b"431"}
@@ -121,7 +121,7 @@ def test_a_body_with_broken_framing_is_the_senders_fault(api, path, body):
 
 @pytest.mark.parametrize("body", [b"", b"{", b'{"note": "x"'])
 def test_a_body_that_is_cut_is_the_senders_fault(api, body):
-    """Half a request, and the sending side is closed."""
+    """Reject half a request after which the sending side is closed."""
     with closing(socket.create_connection(("127.0.0.1", api))) as connection:
         connection.settimeout(30)
         connection.sendall(_POST % (_READERS[0], b"Content-Length: 50", body))
@@ -132,7 +132,7 @@ def test_a_body_that_is_cut_is_the_senders_fault(api, body):
 
 
 def test_the_metrics_are_scraped_as_before(metrics):
-    """As text or packed, at `/` too; nothing else is there."""
+    """Serve text and gzip, at `/` too, and nothing else."""
     kind, body = status(metrics, "/metrics")
     packed = status(metrics, "/metrics", Accept_Encoding="gzip")[1]
 
@@ -144,7 +144,7 @@ def test_the_metrics_are_scraped_as_before(metrics):
 
 
 def test_scrapes_that_hang_are_bounded_in_number():
-    """A catalog that hangs costs two threads, not one for each that asks; others hear 503."""
+    """Use two threads for scrapes of a catalog that hangs, and answer others 503."""
     go_on = threading.Event()
 
     class Hanging:
@@ -184,8 +184,8 @@ _FOREIGN = [
 
 
 @pytest.mark.parametrize("headers", _FOREIGN)
-def test_what_another_site_has_a_browser_send_is_rejected(api, metrics, headers):
-    """On either port and before anything is done: to read as well as to write."""
+def test_requests_from_another_site_are_rejected(api, metrics, headers):
+    """Reject them on both ports before anything is done, for reads and writes."""
     json = {"Content_Type": "application/json"}
 
     assert status(api, "/api/v1/datasets", **headers)[0] == 403
@@ -195,16 +195,16 @@ def test_what_another_site_has_a_browser_send_is_rejected(api, metrics, headers)
 
 
 @pytest.mark.parametrize("site", ["same-origin", "none", None])
-def test_what_our_own_pages_and_programs_send_is_answered(api, metrics, site):
-    """503: there is no catalog. A program sends no such header."""
+def test_requests_from_own_pages_and_programs_are_answered(api, metrics, site):
+    """Answer 503 without a catalog; programs send no such header."""
     headers = {} if site is None else {"Sec_Fetch_Site": site}
 
     assert status(api, "/api/v1/datasets", **headers)[0] == 503
     assert status(metrics, "/metrics", **headers)[0] == 200
 
 
-def test_a_link_of_another_site_leads_here(api):
-    """Messages and wikis link to pages."""
+def test_a_link_from_another_site_is_followed(api):
+    """Answer links of messages and wikis."""
     link = {"Sec_Fetch_Site": "cross-site", "Sec_Fetch_Mode": "navigate"}
 
     assert status(api, "/login", **link)[0] == 200
@@ -212,14 +212,14 @@ def test_a_link_of_another_site_leads_here(api):
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example:8702", "10.1.2.3"])
 def test_another_hosts_name_is_rejected(api, metrics, host):
-    """A page whose name was made to lead here reads nothing: neither API nor metrics."""
+    """Reject a page whose name was resolved to this host, for API and metrics."""
     assert status(api, "/api/v1/datasets", Host=host)[0] == 400
     assert status(metrics, "/metrics", Host=host)[0] == 400
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "a/b", None])
-def test_a_call_of_alertmanager_is_json(api, kind):
-    """Any other kind a page of another site could have a browser send unasked."""
+def test_a_post_of_alertmanager_must_be_json(api, kind):
+    """Reject all other types, which a page of another site could send."""
     headers = {} if kind is None else {"Content_Type": kind}
 
     assert status(api, "/api/v1/alertmanager", "POST", **headers)[0] == 415

@@ -1,4 +1,4 @@
-"""A service whose PostgreSQL drops packets is alive, not ready, and recovers."""
+"""Service whose PostgreSQL drops packets: alive, not ready, and able to recover."""
 
 import pytest
 from litestar.testing import TestClient
@@ -18,14 +18,14 @@ pytestmark = pytest.mark.postgres
 
 @pytest.fixture
 def proxy(catalog):
-    """Before a catalog on PostgreSQL with the shop in it: a file cannot be silent."""
+    """Start a proxy before a catalog with the shop on PostgreSQL, as a file cannot be silent."""
     shop.fill(catalog)
     with running_proxy(catalog.url) as found:
         yield found
 
 
 def scrape(settings):
-    """The text of `/metrics`."""
+    """Return the text of `/metrics`."""
     registry = CollectorRegistry()
     registry.register(CatalogCollector(settings))
     ProcessCollector(registry=registry)
@@ -34,7 +34,7 @@ def scrape(settings):
 
 @pytest.mark.parametrize("catalogs", ["postgresql"], indirect=True)
 def test_a_silent_catalog_holds_up_neither_probes_nor_scrapes(proxy, monkeypatch):
-    """503 and figures without a catalog; as soon as it answers again, both are back."""
+    """Answer 503 and the metrics without a catalog until it answers again."""
     monkeypatch.setattr(readers, "_kept", {})
     keep_connections(proxy.url, 3)
     settings = Settings(catalog_url=proxy.url)
@@ -59,7 +59,7 @@ def test_a_silent_catalog_holds_up_neither_probes_nor_scrapes(proxy, monkeypatch
 
 
 def test_a_server_that_is_down_leaves_the_metrics(postgres_server):
-    """Nothing listens there: the counters that need no catalog go on."""
+    """Show the counters that need no catalog when nothing listens there."""
     url = postgres_server.url.set(host="127.0.0.1", port=1, query={})
     settings = Settings(catalog_url=url.render_as_string(hide_password=False))
 

@@ -4,7 +4,7 @@ from tests.service import shop, shop_columns
 from tests.service.commandline import answer, lineward
 
 
-def _filled(engine):
+def _fill(engine):
     shop.fill(engine)
     shop_columns.fill(engine)
     shop.add_dataset(engine, "hive://shop", "finance.orders.daily", "good")
@@ -13,7 +13,7 @@ def _filled(engine):
 
 def test_a_name_that_ends_with_a_column_shows_the_column(embedded):
     """Find a column by name, by another name of the dataset with dots in it, and by the option."""
-    catalog = _filled(embedded)
+    catalog = _fill(embedded)
 
     found = answer("lineage", f"{shop.CORE}.amount", catalog=catalog)
 
@@ -28,14 +28,14 @@ def test_a_name_that_ends_with_a_column_shows_the_column(embedded):
 
 def test_a_dataset_with_dots_in_its_name_is_no_column(embedded):
     """Take the longest name that is a dataset."""
-    found = answer("lineage", "finance.orders.daily", catalog=_filled(embedded))
+    found = answer("lineage", "finance.orders.daily", catalog=_fill(embedded))
 
     assert (found["dataset"], "column" in found) == ("finance.orders.daily", False)
 
 
 def test_the_terminal_shows_how_a_column_is_made(embedded):
-    """Trees with transformations."""
-    shown = lineward("lineage", f"{shop.MART}.total", catalog=_filled(embedded)).stdout
+    """Print trees with transformations."""
+    shown = lineward("lineage", f"{shop.MART}.total", catalog=_fill(embedded)).stdout
 
     assert "mart/daily.total" in shown
     assert "core/orders.amount  direct aggregation (sum(amount)), masked" in shown
@@ -45,7 +45,7 @@ def test_the_terminal_shows_how_a_column_is_made(embedded):
 
 def test_an_unknown_column_names_those_that_are_known(embedded):
     """Exit code 3, as of an unknown dataset; the past lineage is not stored is not stored."""
-    catalog = _filled(embedded)
+    catalog = _fill(embedded)
 
     unknown = lineward("lineage", f"{shop.CORE}.amont", catalog=catalog)
     past = lineward("lineage", f"{shop.CORE}.id", "--at", "2026-11-20T12:00:00Z", catalog=catalog)

@@ -1,4 +1,4 @@
-"""What the help of a command promises: examples that run as pasted, and names to complete."""
+"""Help of commands: examples that run as pasted, and completion of names."""
 
 import shlex
 import subprocess
@@ -17,8 +17,8 @@ EXAMPLES = [line for known in COMMANDS.values() for line in known.examples]
 
 
 @pytest.mark.parametrize("line", EXAMPLES)
-def test_an_example_is_taken_as_it_stands(line):
-    """Every word of it: command, subcommand, options, values. None of it is carried out."""
+def test_each_example_is_parsed(line):
+    """Parse command, subcommand, options and values without running them."""
     command = typer.main.get_command(app)
     words = shlex.split(line)
     context = command.make_context("lineward", [], resilient_parsing=True)
@@ -35,7 +35,7 @@ def test_an_example_is_taken_as_it_stands(line):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_help_of_every_command_has_its_examples(name):
-    """Under its options, and what its exit codes mean; completion is the whole command line's."""
+    """Print examples and exit codes below the options, and hide the options for completion."""
     group = typer.main.get_command(app)
     command = group.get_command(None, name)
 
@@ -48,8 +48,8 @@ def test_the_help_of_every_command_has_its_examples(name):
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_the_help_of_every_part_of_a_command_has_an_example_of_its_own(name):
-    """`policy check` that of a check, and not of what else there is."""
+def test_the_help_of_every_subcommand_has_its_own_example(name):
+    """Show in `policy check` only examples of a check."""
     command = typer.main.get_command(app).get_command(None, name)
 
     for part, each in getattr(command, "commands", {}).items():
@@ -60,14 +60,14 @@ def test_the_help_of_every_part_of_a_command_has_an_example_of_its_own(name):
 
 
 def test_an_example_is_shown_as_it_is_typed():
-    """On a line of its own."""
+    """Print it on a line of its own."""
     shown = lineward("lineage", "--help", COLUMNS="100").stdout
 
     assert "lineward lineage core.orders --depth 2" in [line.strip() for line in shown.splitlines()]
 
 
-def _completed(line: str, **variables: str) -> list[str]:
-    """What bash is offered at the end of this line."""
+def _complete(line: str, **variables: str) -> list[str]:
+    """Return what bash completes at the end of this line."""
     asked = {
         "_LINEWARD_COMPLETE": "complete_bash",
         "COMP_WORDS": line,
@@ -85,28 +85,28 @@ def _completed(line: str, **variables: str) -> list[str]:
 
 
 def test_commands_and_datasets_are_completed(embedded):
-    """A command by its beginning, a dataset by that of its name or of its last part."""
+    """Complete a command by its beginning, and a dataset by that of its name or last part."""
     shop.fill(embedded)
     url = {"LINEWARD_CATALOG_URL": embedded.url.render_as_string(hide_password=False)}
 
-    assert _completed("lineward li") == ["lineage", "lint"]
-    assert _completed("lineward why core", **url) == ["core/orders"]
-    assert "core/orders" not in _completed("lineward why zzz", **url)
+    assert _complete("lineward li") == ["lineage", "lint"]
+    assert _complete("lineward why core", **url) == ["core/orders"]
+    assert "core/orders" not in _complete("lineward why zzz", **url)
 
 
-def test_a_name_that_a_shell_would_obey_is_not_offered(embedded):
-    """Nor one that needs quotes: names are from events, and the line may be sent at once."""
+def test_a_name_with_shell_syntax_is_not_completed(embedded):
+    """Leave out names that need quotes: they come from events, and the line may run at once."""
     shop.fill(embedded)
     for name in ("core/$(reboot)", "core/a b", "core/x;y", "core/\u202eevil", "core/fine"):
         shop.add_dataset(embedded, shop.NAMESPACE, name)
     url = embedded.url.render_as_string(hide_password=False)
 
-    assert _completed("lineward why core", LINEWARD_CATALOG_URL=url) == ["core/fine", "core/orders"]
+    assert _complete("lineward why core", LINEWARD_CATALOG_URL=url) == ["core/fine", "core/orders"]
 
 
 @pytest.mark.parametrize(("variables", "is_coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
-def test_colours_are_left_out_where_nobody_wants_them(embedded, variables, is_coloured):
-    """A pipe has none of itself; NO_COLOR wins over whoever forces them."""
+def test_colours_are_left_out_in_pipes_and_by_no_color(embedded, variables, is_coloured):
+    """Print none into a pipe, and prefer NO_COLOR to FORCE_COLOR."""
     shop.fill(embedded)
     shown = lineward("why", "core/orders", catalog=embedded, FORCE_COLOR="1", **variables).stdout
 
@@ -114,6 +114,6 @@ def test_colours_are_left_out_where_nobody_wants_them(embedded, variables, is_co
     assert "\x1b[" not in lineward("why", "core/orders", catalog=embedded).stdout
 
 
-def test_without_a_catalog_nothing_is_offered_and_nothing_is_said(tmp_path):
-    """Whoever presses the key asked no question."""
-    assert _completed("lineward why x", LINEWARD_DATA_DIR=str(tmp_path)) == []
+def test_completion_without_a_catalog_is_silent(tmp_path):
+    """Complete nothing and print no error."""
+    assert _complete("lineward why x", LINEWARD_DATA_DIR=str(tmp_path)) == []

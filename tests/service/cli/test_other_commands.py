@@ -8,14 +8,14 @@ from lineage.policy import parse
 from service.cli.commands.known import COMMANDS
 from service.cli.terminal import console
 from tests.service import shop
+from tests.service.api_lists import add_runs
 from tests.service.commandline import answer, lineward
-from tests.service.listed import add_runs
 
 pytestmark = pytest.mark.postgres_nightly
 
 
 def test_help_names_every_command_with_one_line():
-    """Every command can be imported, and says what it does."""
+    """Import every command, and describe it."""
     shown = lineward("--help", COLUMNS="120").stdout
 
     rows = [line for line in shown.splitlines() if line.startswith("│ ")]
@@ -29,7 +29,7 @@ def test_an_unknown_command_is_wrong_usage():
 
 
 def test_a_setting_out_of_range_names_its_variable(tmp_path: Path):
-    """Nothing starts on a port that cannot be."""
+    """Start nothing with an invalid port."""
     done = lineward("up", "--data-dir", str(tmp_path), LINEWARD_SERVICE_PORT="70000")
 
     assert done.returncode == 2
@@ -37,7 +37,7 @@ def test_a_setting_out_of_range_names_its_variable(tmp_path: Path):
 
 
 def test_a_policy_is_checked_before_it_is_used(tmp_path: Path):
-    """A right one is exit code 0 with its hash, a wrong one 6 with line and path."""
+    """Exit with 0 and the hash, or with 6, the line and the path."""
     file = tmp_path / "lineward.yaml"
     file.write_text("owners:\n  - name: sales\n")
     right = lineward("policy", "check", str(file), "--json")
@@ -50,8 +50,8 @@ def test_a_policy_is_checked_before_it_is_used(tmp_path: Path):
     assert "lineward.yaml:2" in wrong.stderr
 
 
-def test_what_a_policy_says_in_vain_is_told(tmp_path: Path):
-    """A rule that nothing acts on must not let anybody believe that it does."""
+def test_policy_check_names_rules_without_effect(tmp_path: Path):
+    """Name a rule that Lineward accepts and does not apply."""
     file = tmp_path / "lineward.yaml"
     file.write_text("datasets:\n  - {match: x/*, pii: true}\n")
 
@@ -61,8 +61,8 @@ def test_what_a_policy_says_in_vain_is_told(tmp_path: Path):
     assert json.loads(text.stdout)["not_in_force"] == ["datasets[].pii"]
 
 
-def test_who_cannot_be_told_is_named(tmp_path: Path):
-    """A policy is taken without channels: what nobody can be told of goes to the platform."""
+def test_policy_check_names_owners_without_a_channel(tmp_path: Path):
+    """Accept an owner without channels, whose notifications go to the platform."""
     file = tmp_path / "lineward.yaml"
     file.write_text("owners:\n  - {name: shop}\n")
 
@@ -83,8 +83,8 @@ def test_policy_check_names_channels_of_no_type(tmp_path: Path):
     ]
 
 
-def test_a_suggested_policy_is_a_policy(catalog):
-    """What was seen becomes YAML that `policy check` takes."""
+def test_a_suggested_policy_is_valid(catalog):
+    """Suggest YAML that `policy check` accepts."""
     shop.fill(catalog)
 
     done = lineward("policy", "suggest", catalog=catalog)
@@ -94,7 +94,7 @@ def test_a_suggested_policy_is_a_policy(catalog):
 
 
 def test_a_figure_stands_beside_its_budget():
-    """`warm_seconds` has `budget_warm_seconds` for its budget; what has none stands alone."""
+    """Show `budget_warm_seconds` beside `warm_seconds`, and no budget for others."""
     shown = table({"datasets": 7, "warm_seconds": 2.5, "budget_warm_seconds": 8.0})
 
     cells = list(zip(*(column.cells for column in shown.columns), strict=True))
@@ -106,7 +106,7 @@ def test_a_figure_stands_beside_its_budget():
 
 
 def test_rows_of_figures_are_a_table_of_their_own():
-    """A sweep over sizes is a grid, beside the figures that stand alone."""
+    """Show a sweep over sizes as a grid beside single figures."""
     alone, sweep = tables({"events": 7, "sizes": [{"events": 10, "seconds": 0.5}]})
 
     assert [str(column.header) for column in alone.columns] == ["figure", "measured", "budget"]
@@ -115,7 +115,7 @@ def test_rows_of_figures_are_a_table_of_their_own():
 
 
 def test_runs_lists_the_newest_of_a_dataset(catalog):
-    """A line each: what it did, how it ended, how long it took; the JSON is the API's."""
+    """Print a line with direction, end and duration, and the same JSON as the API."""
     shop.fill(catalog)
     add_runs(catalog, [1])
 

@@ -19,7 +19,7 @@ PLACE = Place(
 
 
 def test_every_event_goes_into_a_file_and_to_the_collector():
-    """Side by side: neither waits for, nor depends on, what becomes of the other."""
+    """Send to both, independent of each other."""
     fields = {one.name: one.value for one in lossless_settings(PLACE)}
 
     transport = {
@@ -41,7 +41,7 @@ def test_every_event_goes_into_a_file_and_to_the_collector():
     assert int(fields["spark.sql.maxMetadataStringLength"]) >= 1_000_000
 
 
-def test_it_says_that_packages_on_the_command_line_replace_the_listener():
+def test_a_comment_warns_of_packages_on_the_command_line():
     """Warn who has packages of their own: the job would run without lineage."""
     first = next(one for one in lossless_settings(PLACE) if one.name == "spark.jars.packages")
 
@@ -81,8 +81,8 @@ def test_spark_4_with_scala_2_12_is_rejected():
     assert "--scala: Spark 4 supports 2.13 only" in rendered.stderr
 
 
-def test_each_form_says_the_same():
-    """Lines of spark-defaults.conf, words of spark-submit and JSON, from one command."""
+def test_each_form_has_the_same_spark_settings():
+    """Compare spark-defaults.conf, arguments of spark-submit and JSON."""
     options = ("render", "spark-conf", "--folder", "/var/it's here", "--name", "nightly")
     as_json = json.loads(lineward(*options, "--json").stdout)
     lines = lineward(*options).stdout.splitlines()
@@ -94,9 +94,9 @@ def test_each_form_says_the_same():
 
 
 def test_each_application_has_a_file_of_its_own():
-    """Two that ran at once would mix their events in one: what HTTP missed as well, would be lost.
+    """Render a new file name each time, and warn where many applications may read the lines.
 
-    The words are made anew for each; lines that many may read say for how many they are.
+    Two applications that run at once would mix their events in one file.
     """
     command = ("render", "spark-conf", "--arguments")
     first, second = (lineward(*command).stdout for _ in range(2))
@@ -111,8 +111,8 @@ def test_each_application_has_a_file_of_its_own():
     )
 
 
-def test_a_shell_takes_the_words_as_they_are(tmp_path: Path):
-    """As the documentation has it, with a folder that needs quotes."""
+def test_a_shell_parses_the_arguments(tmp_path: Path):
+    """Pass the arguments as documented, with a folder that needs quotes."""
     rendered = lineward("render", "spark-conf", "--arguments", "--folder", "/var/it's here").stdout
     (tmp_path / "words").write_text(rendered)
     shell = ["bash", "-c", f"""eval "printf '%s\\n' $(cat {tmp_path}/words) job.py" """]
@@ -121,8 +121,8 @@ def test_a_shell_takes_the_words_as_they_are(tmp_path: Path):
     assert words == [*shlex.split(rendered.replace("\\\n", "")), "job.py"]
 
 
-def test_the_collector_is_that_of_the_settings_unless_told():
-    """Its port comes from where every other command takes it."""
+def test_the_collector_is_that_of_the_settings_by_default():
+    """Take its port from the setting of all commands."""
     text = json.loads(
         lineward("render", "spark-conf", "--json", LINEWARD_COLLECTOR_PORT="9").stdout
     )
@@ -141,8 +141,8 @@ def test_the_collector_is_that_of_the_settings_unless_told():
         {"namespace": "a\\b"},
     ],
 )
-def test_what_spark_would_read_as_something_else_is_refused(wrong: dict[str, str]):
-    """A URL with a path, a name that leaves the folder, a value that ends its line."""
+def test_values_that_spark_would_misread_are_rejected(wrong: dict[str, str]):
+    """Reject a URL with a path, a name that leaves the folder, and a value with a line break."""
     fields = {name: getattr(PLACE, name) for name in PLACE.__struct_fields__} | wrong
 
     with pytest.raises(RejectedInputError):

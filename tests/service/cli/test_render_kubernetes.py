@@ -94,7 +94,7 @@ def test_options_add_a_volume_event_logs_and_a_secret():
 
 
 @pytest.mark.parametrize("options", [(), ("--operator", "apache")])
-def test_the_recipes_of_the_documentation_are_what_is_printed(options):
+def test_the_documented_recipes_match_the_output(options):
     """Find the whole output in a block of docs/kubernetes.md."""
     assert f"```yaml\n{render(*options)}```" in DOCS.read_text()
 

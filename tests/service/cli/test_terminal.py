@@ -1,4 +1,4 @@
-"""What a screen shows: whole on a narrow one, and a sentence where nothing can be shown."""
+"""Output in a terminal: complete on a narrow screen, and a sentence for an empty table."""
 
 import subprocess
 import sys
@@ -29,7 +29,7 @@ def _drawn(what, width: int) -> list[str]:
 
 
 def test_a_table_cuts_nothing_on_a_narrow_screen():
-    """A name is folded; what the next command asks for is on one line."""
+    """Fold a name, and print an id, which the next command needs, on one line."""
     table = grid("incident", "dataset", "tier")
     table.add_row(*map(plain, ("3f2c9a7d10b45e86", _NAME, "important")))
 
@@ -52,8 +52,8 @@ def test_a_table_cuts_nothing_on_a_narrow_screen():
         (("history", shop.REF), "writes: none stored\n"),
     ],
 )
-def test_of_nothing_a_sentence_is_told_and_no_frame_is_drawn(embedded, command, answer):
-    """As `runs`, `incidents` and `lint` have theirs."""
+def test_an_empty_table_is_a_sentence(embedded, command, answer):
+    """Print a sentence as `runs`, `incidents` and `lint` do."""
     shop.fill(embedded)
 
     shown = lineward(*command, catalog=embedded).stdout
@@ -62,8 +62,8 @@ def test_of_nothing_a_sentence_is_told_and_no_frame_is_drawn(embedded, command, 
     assert "┏" not in shown
 
 
-def test_incidents_can_be_acknowledged_as_they_are_listed(embedded):
-    """At 80 columns the id is whole."""
+def test_incidents_are_listed_with_whole_ids(embedded):
+    """Print the whole id at 80 columns, for `lineward ack`."""
     estate.fill(embedded)
 
     shown = lineward("incidents", catalog=embedded, COLUMNS="80").stdout
@@ -78,8 +78,8 @@ def _page(engine):
         return incidents.incidents(reader)
 
 
-def test_the_settings_of_a_past_run_stand_on_a_line_of_their_own():
-    """The end of the line before is no part of the text, which would be shown escaped."""
+def test_the_settings_of_a_past_run_are_on_their_own_line():
+    """Begin the settings on a new line, without an escaped line break."""
     nothing = dict.fromkeys(EdgeRun.__struct_fields__)
     run = EdgeRun(
         **nothing
@@ -107,14 +107,14 @@ def test_the_settings_of_a_past_run_stand_on_a_line_of_their_own():
         ),
     ],
 )
-def test_of_an_error_the_line_that_tells_is_shown(message, answer):
-    """Python's stands at the end of its traceback."""
+def test_the_informative_line_of_an_error_is_shown(message, answer):
+    """Take Python's from the end of its traceback."""
     assert diff.error_text(message) == answer
 
 
 @pytest.mark.parametrize("command", ["slis", "status"])
 def test_a_catalog_out_of_reach_is_one_sentence(command, tmp_path):
-    """Without a trace of a program, and without the password."""
+    """Print it without a traceback and without the password."""
     done = lineward(command, "--data-dir", str(tmp_path), LINEWARD_CATALOG_URL=NOWHERE)
 
     assert (done.returncode, done.stdout) == (1, "")
@@ -123,8 +123,8 @@ def test_a_catalog_out_of_reach_is_one_sentence(command, tmp_path):
     assert "secret" not in done.stderr
 
 
-def test_what_cannot_be_written_is_one_sentence(embedded):
-    """A full disk behind standard output."""
+def test_a_failed_write_is_one_sentence(embedded):
+    """Fail for a full disk behind standard output."""
     shop.fill(embedded, evaluated_at=datetime.now(UTC))
     url = embedded.url.render_as_string(hide_password=False)
     with Path("/dev/full").open("w") as full:

@@ -1,4 +1,4 @@
-"""What the tests of pages share: a shop, its pages on a real server, and a real browser."""
+"""Fixtures of the tests of pages: a shop, its pages on a real server, and a real browser."""
 
 import asyncio
 import shutil
@@ -26,20 +26,20 @@ from tests.suite.ports import free_port
 
 @pytest.fixture
 def shop(embedded: Engine) -> Iterator[TestClient[Any]]:
-    """The pages of the shop."""
+    """Start the pages of the shop."""
     with pages_of(embedded) as client:
         yield client
 
 
 @pytest.fixture
 def guarded(embedded: Engine, tmp_path: Path) -> Estate:
-    """Pages that ask for a token."""
+    """Start pages that need a token."""
     return Estate(embedded, tmp_path)
 
 
 @contextmanager
 def pages_of(catalog: Engine) -> Iterator[TestClient[Any]]:
-    """The pages of a shop that is put into this catalog."""
+    """Fill the catalog with the shop, and start its pages."""
     estate.fill(catalog)
     settings = Settings(catalog_url=catalog.url.render_as_string(hide_password=False))
     app = create_app(settings, lambda: estate.NOW)
@@ -49,7 +49,7 @@ def pages_of(catalog: Engine) -> Iterator[TestClient[Any]]:
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Of the shop's pages on the server that the service runs, on any port."""
+    """Start the service's server with the shop's pages on any port, and return its address."""
     folder = tmp_path_factory.mktemp("explorer")
     engine = open_catalog(catalog_url(folder))
     migrate(engine)
@@ -63,7 +63,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 class serving:  # noqa: N801 - read as a word
-    """The pages over the catalog in this folder, by the policy that is there."""
+    """Pages over the catalog in this folder, with the policy in it."""
 
     def __init__(self, folder: Path) -> None:
         policy = folder / "lineward.yaml"
@@ -99,7 +99,7 @@ class serving:  # noqa: N801 - read as a word
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[object]:
-    """Real Chromium."""
+    """Start real Chromium."""
     playwright = pytest.importorskip("playwright.sync_api")
     binary = shutil.which("chromium") or shutil.which("chromium-browser")
     if binary is None:

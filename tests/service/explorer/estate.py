@@ -1,4 +1,4 @@
-"""A shop with everything that a page can show, and names that would break one."""
+"""Shop with everything that a page can show, and names that would break one."""
 
 import sqlite3
 from contextlib import closing
@@ -19,7 +19,7 @@ from slis.evaluation.dataset_policies import rank_tiers
 from slis.evaluation.dataset_states import mark_worst
 from tests.lineage.policies import policy_row
 from tests.service import shop
-from tests.service.listed import set_aside_row
+from tests.service.api_lists import set_aside_row
 from tests.service.shop_columns import edge_row
 
 NOW = datetime(2026, 11, 20, 3, 0, tzinfo=UTC)
@@ -37,7 +37,7 @@ _Rows = list[dict[str, Any]]
 
 
 def fill(engine: Engine, *, now: datetime = NOW) -> None:
-    """The shop of all tests, two open incidents and one that is over, and hostile neighbours."""
+    """Add the shop of all tests, two open incidents and a resolved one, and hostile names."""
     shop.fill(engine, evaluated_at=now - timedelta(seconds=12))
     with write_transaction(engine) as connection:
         for table, rows in _rows(to_micros(now)).items():
@@ -137,7 +137,7 @@ def _rows(now: int) -> dict[str, _Rows]:
             | {"acknowledged_at": now - 120_000_000},  # it came back: nobody is on it
             incident_row(OTHER, "acknowledged", "ticket", f"{MARKUP} is late", now),
             *(
-                incident_row(f"{n:016x}", "open", "ticket", f"{n}: {'much to tell ' * 12}", now)
+                incident_row(f"{n:016x}", "open", "ticket", f"{n}: {'long text ' * 12}", now)
                 for n in range(6)
             ),
             incident_row(OVER, "resolved", "ticket", "mart/daily was late", now),
@@ -291,7 +291,7 @@ def member_row(dataset: int, steps: int, explained_by: int | None) -> dict[str, 
 
 
 def message_row(number: str, revision: int, channel: str, state: str, now: int) -> dict[str, Any]:
-    """A row of `notification`."""
+    """Return a row of `notification`."""
     at = now - 590_000_000
     return {
         "incident_id": number,

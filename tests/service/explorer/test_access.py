@@ -11,7 +11,7 @@ from service.api.access.visibility import Visibility
 from tests.service import shop
 from tests.service.api.access.estate import HIDDEN, PAYROLL
 from tests.service.explorer import estate
-from tests.service.explorer.asked import by_cookie
+from tests.service.explorer.browser_headers import by_cookie
 
 _PATHS = (
     "/",
@@ -94,7 +94,7 @@ def test_auditor_finds_a_page_that_shows_hidden_datasets(guarded, monkeypatch):
 
 
 def test_search_text_is_not_audited_as_a_namespace(guarded):
-    """Never mistake a text for a link."""
+    """Read namespaces from links only, and not from text."""
     text = 'href="/dataset?dataset_namespace=s3://other'
     guarded.client.get("/datasets", params={"find": text}, headers=by_cookie("shop"))
     guarded.judge()

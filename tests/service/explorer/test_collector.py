@@ -1,4 +1,4 @@
-"""What the first page says beside a collector: of one that is silent nobody knows what it lost."""
+"""First page with a silent collector, whose losses are unknown."""
 
 import re
 from contextlib import closing
@@ -18,11 +18,11 @@ from tests.service import shop as small
 from tests.service.explorer.estate import NOW
 
 
-def _verdict(folder, beat_seconds_ago):
-    """Its tone, its words and what it has against a collector that beat then."""
+def _verdict(folder, seconds_ago):
+    """Return tone, text and objection of a verdict for a collector with this heartbeat."""
     settings = Settings(data_dir=folder)
     with closing(open_spool(settings.spool, 2**20)) as spool:
-        heartbeat = to_micros(NOW) - beat_seconds_ago * 1_000_000
+        heartbeat = to_micros(NOW) - seconds_ago * 1_000_000
         spool.execute("INSERT INTO heartbeat VALUES (1, ?)", (heartbeat,))
     with TestClient(create_app(settings, lambda: NOW), base_url="http://127.0.0.1") as client:
         page = client.get("/").text
@@ -32,14 +32,14 @@ def _verdict(folder, beat_seconds_ago):
 
 
 @pytest.mark.parametrize(
-    ("beat_seconds_ago", "verdict"),
+    ("seconds_ago", "verdict"),
     [
         (5, ("good", "No known problems", [])),
         (6, ("unknown", "Unknown", ["the collector is down: events may be lost"])),
     ],
 )
-def test_a_silent_collector_takes_the_verdict_away(embedded, tmp_path, beat_seconds_ago, verdict):
-    """A shop without a fault: as far as anybody heard."""
+def test_a_silent_collector_makes_the_state_unknown(embedded, tmp_path, seconds_ago, verdict):
+    """Show a shop without a fault as unknown when the collector is silent."""
     small.fill(embedded, evaluated_at=NOW)
     keys = map(small.dataset_key, small.NAMES)
     good = [small.state_row(one, "M1", "good", None) for one in keys]
@@ -49,4 +49,4 @@ def test_a_silent_collector_takes_the_verdict_away(embedded, tmp_path, beat_seco
         connection.execute(insert(tables.dataset_state), good)
         mark_worst(connection)
 
-    assert _verdict(tmp_path, beat_seconds_ago) == verdict
+    assert _verdict(tmp_path, seconds_ago) == verdict

@@ -1,4 +1,4 @@
-"""The picture of a graph: what is drawn of it, and what is said to be left out."""
+"""Drawing of a graph: its boxes, and the note on what is left out."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def _lineage(upstream=(), downstream=(), cut=None):
 
 
 def test_a_dataset_by_itself_is_one_box():
-    """In the middle of nothing."""
+    """Draw it in the middle."""
     found = picture(_lineage())
 
     assert [(box.dataset, box.state, box.is_centre) for box in found.boxes] == [
@@ -30,8 +30,8 @@ def test_a_dataset_by_itself_is_one_box():
     assert (found.lines, found.cut) == ([], None)
 
 
-def test_what_it_is_made_of_stands_left_and_what_is_made_of_it_right():
-    """Two steps both ways, with the jobs of each line."""
+def test_upstream_is_drawn_left_and_downstream_right():
+    """Draw two hops each way, with the jobs of each line."""
     up = _node("raw", children=[_node("source", jobs=("copy",))])
     found = picture(_lineage([up], [_node("mart")]))
 
@@ -42,8 +42,8 @@ def test_what_it_is_made_of_stands_left_and_what_is_made_of_it_right():
     assert found.width == max(box.x for box in found.boxes) + found.box_width + 8
 
 
-def test_a_dataset_on_both_sides_stands_once_and_one_line_leads_back():
-    """A cycle: made of what is made of it."""
+def test_a_dataset_on_both_sides_is_one_box_with_a_line_back():
+    """Draw a cycle."""
     found = picture(_lineage([_node("mart")], [_node("mart")]))
 
     assert sorted(box.dataset for box in found.boxes) == ["core", "mart"]
@@ -51,7 +51,7 @@ def test_a_dataset_on_both_sides_stands_once_and_one_line_leads_back():
 
 
 def test_crowded_hop_shows_the_most_severe_datasets():
-    """500 beside one another, one bad: that one is there, and what hangs on it."""
+    """Draw the one bad dataset of 500 in a hop, and its downstream dataset."""
     board = [_node("board", "unknown")]
     around = [_node(f"mart{n:03}") for n in range(499)]
     around.append(_node("mart499", "bad", board))
@@ -62,16 +62,16 @@ def test_crowded_hop_shows_the_most_severe_datasets():
     assert len(found.lines) == len(found.boxes) - 1
 
 
-def test_the_mutant_that_draws_all_says_nothing(monkeypatch):
-    """The cut is what the sentence is about."""
+def test_without_the_bound_no_note_is_drawn(monkeypatch):
+    """Mutant: draw everything."""
     monkeypatch.setattr(graph, "MOST_BESIDE", 1_000)
     around = [_node(f"mart{n:03}") for n in range(500)]
 
     assert picture(_lineage(downstream=around)).cut is None
 
 
-def test_what_runs_past_the_middle_is_drawn_too():
-    """Trees lead to their root alone: raw to mart is in neither, and both are drawn."""
+def test_edges_past_the_middle_are_drawn_too():
+    """Draw the edge from raw to mart, which is in neither tree, as each leads to its root."""
     trees = _lineage([_node("raw")], [_node("mart")])
     names = draw(trees)
     raw, mart = (next(one for one in names if one[1] == wanted) for wanted in ("raw", "mart"))
@@ -83,7 +83,7 @@ def test_what_runs_past_the_middle_is_drawn_too():
 
 
 def test_boxes_do_not_overlap():
-    """Whatever the shape of the graph."""
+    """Place boxes apart in any graph."""
     up = [_node(f"u{n}", children=[_node(f"s{n}"), _node("shared")]) for n in range(7)]
     boxes = picture(_lineage(up, [_node("mart")])).boxes
 
@@ -93,7 +93,7 @@ def test_boxes_do_not_overlap():
 
 
 def test_a_long_name_shows_its_end_and_hidden_neighbours_are_counted():
-    """The last part tells one table from another."""
+    """Keep the last part, which distinguishes one table from another."""
     found = picture(_lineage([_node("x" * 50 + "/orders", hidden=3)]))
 
     far = next(box for box in found.boxes if not box.is_centre)
@@ -109,8 +109,8 @@ def test_a_long_name_shows_its_end_and_hidden_neighbours_are_counted():
         ("/" + "long" * 20 + "/t1", "…longlonglonglonglong/t1"),
     ],
 )
-def test_a_label_begins_where_a_part_of_the_name_does(name, label):
-    """Half a word says less than none, but for a part that is all that tells."""
+def test_a_label_begins_at_a_part_of_the_name(name, label):
+    """Cut within a part only if it is the last one."""
     found = picture(_lineage([_node(name)]))
 
     assert label in {box.label for box in found.boxes}

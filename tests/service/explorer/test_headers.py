@@ -1,4 +1,4 @@
-"""What a browser is told with each page that it must not do, word for word."""
+"""Headers that restrict each page, compared exactly."""
 
 import base64
 import hashlib
@@ -9,8 +9,8 @@ import pytest
 from tests.service.explorer import estate
 
 
-def _told(answer):
-    """All headers but the length, which is the page's own."""
+def _headers(answer):
+    """Return all headers but the length."""
     return {name: text for name, text in answer.headers.items() if name != "content-length"}
 
 
@@ -18,12 +18,12 @@ def _told(answer):
     "path", ["/", "/datasets", f"/incidents/{estate.INCIDENT}", "/runs/none", "/login"]
 )
 def test_each_page_may_have_its_own_style_and_nothing_else(shop, path):
-    """No script, no frame, no picture but the icon in it; kept nowhere; also of a refusal."""
+    """Forbid scripts, frames and foreign images, also on an error page, and cache nothing."""
     answer = shop.get(path)
     (style,) = re.findall(r"<style>(.*?)</style>", answer.text, re.DOTALL)
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
 
-    assert _told(answer) == {
+    assert _headers(answer) == {
         "content-type": "text/html; charset=utf-8",
         "content-security-policy": f"default-src 'none'; style-src 'sha256-{digest}';"
         " img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -33,9 +33,9 @@ def test_each_page_may_have_its_own_style_and_nothing_else(shop, path):
     }
 
 
-def test_a_refusal_of_the_api_may_have_nothing_at_all(shop):
-    """It is no page; whoever makes one of it finds nothing to run."""
-    assert _told(shop.get("/api/v1/runs/none")) == {
+def test_an_error_of_the_api_may_load_nothing(shop):
+    """Forbid all content, in case a browser shows the error as a page."""
+    assert _headers(shop.get("/api/v1/runs/none")) == {
         "content-type": "application/problem+json",
         "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
         "x-content-type-options": "nosniff",

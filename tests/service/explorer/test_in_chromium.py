@@ -1,4 +1,4 @@
-"""Every page in a real browser, wide and narrow, light and dark, with names that break pages."""
+"""Pages in a real browser, wide and narrow, light and dark, with names that break pages."""
 
 import hashlib
 import os
@@ -53,7 +53,7 @@ PAGES = {
 
 
 class Seen:
-    """A page as a browser shows it, and all that the browser complained about."""
+    """Page as a browser shows it, with all complaints of the browser."""
 
     def __init__(self, browser, size, scheme="light", *, script=True) -> None:
         width, height = _SIZES[size]
@@ -81,14 +81,14 @@ class Seen:
 
 
 def _keep(page, name):
-    """A picture to look at, where somebody wants them: a folder in LINEWARD_PICTURES."""
+    """Save a screenshot to the folder in LINEWARD_PICTURES, if it is set."""
     folder = os.environ.get("LINEWARD_PICTURES")
     if folder:
         page.screenshot(path=Path(folder) / f"{name}.png", full_page=True)
 
 
 def _nightly(size, scheme):
-    test = f"{_FILE}::test_every_page_is_quiet_fits_and_can_be_used_by_all[wide-light]"
+    test = f"{_FILE}::test_every_page_is_accessible_and_fits_the_window[wide-light]"
     return pytest.param(size, scheme, marks=pytest.mark.nightly(short=test))
 
 
@@ -99,10 +99,10 @@ def _nightly(size, scheme):
         *[_nightly("wide", "dark"), _nightly("narrow", "light")],
     ],
 )
-def test_every_page_is_quiet_fits_and_can_be_used_by_all(browser, address, size, scheme):
-    """No dialog, nothing in the console, nothing beside the window, no serious finding of axe.
+def test_every_page_is_accessible_and_fits_the_window(browser, address, size, scheme):
+    """Find no dialog, console message, horizontal overflow or serious finding of axe.
 
-    And dark where that is wanted, light where it is not.
+    Pages are dark or light as the browser prefers.
     """
     found, is_dark = {}, set()
     for name, path in PAGES.items():
@@ -142,7 +142,7 @@ def test_overview_fits_the_screen_without_scrolling(browser, address):
 
 
 def test_phone_shows_acknowledgement_without_horizontal_scrolling(browser, address):
-    """Show the column on the overview and in the list, whatever the length of incident names."""
+    """Show the column on the overview and in the list, also beside long incident names."""
     with Seen(browser, "narrow") as seen:
         for path in ("/", "/incidents"):
             seen.page.goto(address + path)
@@ -151,7 +151,7 @@ def test_phone_shows_acknowledgement_without_horizontal_scrolling(browser, addre
 
 
 def test_keyboard_reaches_every_link_with_a_visible_focus(browser, address):
-    """The first key leads past the header; each box of the graph is a link with a name."""
+    """Skip the header by the first key, and name each box of the graph as a link."""
     with Seen(browser, "wide") as seen:
         seen.page.goto(address + PAGES["dataset"])
         seen.page.keyboard.press("Tab")
@@ -171,7 +171,7 @@ def test_keyboard_reaches_every_link_with_a_visible_focus(browser, address):
 
 
 def test_pages_work_without_scripts_and_explain_a_rejected_form(browser, address):
-    """Links and forms do all of it; what cannot be taken is a page too."""
+    """Search, follow links and send forms, and get a page for a rejected form."""
     with Seen(browser, "narrow", script=False) as seen:
         seen.page.goto(address)
         seen.page.fill("input[type=search]", "core/ord")
@@ -187,8 +187,8 @@ def test_pages_work_without_scripts_and_explain_a_rejected_form(browser, address
     assert "takes effect at the next evaluation" in answer
 
 
-def test_a_browser_signs_in_sees_and_signs_out(browser, embedded, tmp_path):
-    """By forms alone: from the page that was wanted, back to it, and out again."""
+def test_a_browser_signs_in_and_out(browser, embedded, tmp_path):
+    """Use forms only: from the requested page, back to it, and out again."""
     token = "boss-0123456789abcdef"  # noqa: S105 - of this test
     digest = hashlib.sha256(token.encode()).hexdigest()
     policy = f"access: {{tokens: [{{name: boss, sha256: {digest}, roles: [admin]}}]}}\n"

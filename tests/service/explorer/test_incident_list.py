@@ -1,4 +1,4 @@
-"""The list of incidents, page after page."""
+"""List of incidents over several pages."""
 
 import re
 from html import unescape
@@ -8,17 +8,17 @@ from litestar.testing import TestClient
 from service.api.app import create_app
 from service.runtime.settings import Settings
 from tests.service import shop as small
-from tests.service.listed import add_incident
+from tests.service.api_lists import add_incident
 
 
 def _cuts(text: str) -> list[str]:
-    """All that the page says is cut, in its order."""
+    """Return each note of the page on an incomplete part, in order."""
     parts = text.split("Incomplete: <bdi>")[1:]
     return [unescape(part.partition("</bdi>")[0]) for part in parts]
 
 
 def test_pages_of_incidents_lead_to_all_of_them(embedded):
-    """Of 130 that are open the first page has 100, and leads on to the other 30, and no further."""
+    """Show 100 of 130 open incidents, and the other 30 on the second page."""
     small.fill(embedded)
     add_incident(embedded, range(130))
     settings = Settings(catalog_url=embedded.url.render_as_string(hide_password=False))
@@ -26,15 +26,15 @@ def test_pages_of_incidents_lead_to_all_of_them(embedded):
         first = client.get("/incidents?all=true").text
         second = client.get(_next(first) or "").text
 
-    assert (_listed(first) & _listed(second), _next(second)) == (set(), None)
-    assert _listed(first) | _listed(second) == {f"inc-{number:03}" for number in range(130)}
-    assert (len(_listed(first)), len(_listed(second))) == (100, 30)
+    assert (_ids(first) & _ids(second), _next(second)) == (set(), None)
+    assert _ids(first) | _ids(second) == {f"inc-{number:03}" for number in range(130)}
+    assert (len(_ids(first)), len(_ids(second))) == (100, 30)
     assert (_cuts(first), _cuts(second)) == (["100 of 130 shown"], ["30 of 130 shown"])
     assert 'rel="first" href="/incidents?all=true"' in second
     assert 'rel="first"' not in first
 
 
-def _listed(text: str) -> set[str]:
+def _ids(text: str) -> set[str]:
     return set(re.findall(r'href="/incidents/(inc-\d+)"', text))
 
 

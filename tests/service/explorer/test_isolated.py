@@ -1,4 +1,4 @@
-"""Names from events stand apart from the text around them, whichever way they are read."""
+"""Names from events, isolated in their text direction."""
 
 from html.parser import HTMLParser
 
@@ -12,7 +12,7 @@ _EMPTY = ("meta", "link", "input", "rect", "path")
 
 
 class _Holders(HTMLParser):
-    """The innermost element around each of our names; a picture and the window have no other."""
+    """Parser that finds the innermost element around each name, but for pictures and titles."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -20,17 +20,17 @@ class _Holders(HTMLParser):
         self.found: set[str] = set()
 
     def handle_starttag(self, tag, attrs):  # noqa: ARG002 - of the parser
-        """One more is around what follows."""
+        """Open an element."""
         if tag not in _EMPTY:
             self._open.append(tag)
 
     def handle_endtag(self, tag):
-        """No more."""
+        """Close an element."""
         if tag not in _EMPTY:
             self._open.pop()
 
     def handle_data(self, data):
-        """Text, with a name in it or not."""
+        """Note the element around a text with a name."""
         if not {"svg", "head"}.intersection(self._open) and any(name in data for name in _NAMES):
             self.found.add(self._open[-1])
 
@@ -46,8 +46,8 @@ class _Holders(HTMLParser):
         f"/runs/{small.RUN_ID}",
     ],
 )
-def test_a_name_turns_no_text_around_it(shop, path):
-    """`U+202E` would write the rest of the line backwards: each name has a `bdi` of its own."""
+def test_a_name_changes_no_text_direction_around_it(shop, path):
+    """Wrap each name in a `bdi`, as `U+202E` would reverse the rest of the line."""
     page = _Holders()
     page.feed(shop.get(path).text)
 

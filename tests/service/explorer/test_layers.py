@@ -1,4 +1,4 @@
-"""Where the boxes of a graph stand."""
+"""Layers of the boxes of a graph."""
 
 import itertools
 
@@ -10,13 +10,13 @@ from service.explorer.layers import assign_layers
 
 
 def test_one_node_is_one_layer():
-    """And none is none."""
+    """Assign one layer, and none to an empty graph."""
     assert assign_layers(["a"], []) == [["a"]]
     assert assign_layers([], []) == []
 
 
-def test_a_node_stands_right_of_all_that_it_is_made_of():
-    """A diamond with a short cut: the longest way decides."""
+def test_a_node_is_right_of_all_its_upstream_nodes():
+    """Place it by the longest path of a diamond with a short cut."""
     edges = [("raw", "core"), ("raw", "mart"), ("core", "mart"), ("ref", "mart")]
 
     assert assign_layers(["raw", "core", "mart", "ref"], edges) == [
@@ -27,14 +27,14 @@ def test_a_node_stands_right_of_all_that_it_is_made_of():
 
 
 def test_a_cycle_is_drawn_like_any_other_graph():
-    """One of its edges leads back; a node that is made of itself stands where it would."""
+    """Ignore the edge that leads back, and an edge of a node to itself."""
     cycle = [("a", "b"), ("b", "c"), ("c", "a"), ("b", "b")]
 
     assert assign_layers(["a", "b", "c"], cycle) == [["a"], ["b"], ["c"]]
 
 
-def test_lines_do_not_cross_where_that_can_be_helped():
-    """Each stands beside what it is made of, in whatever order they came."""
+def test_lines_cross_only_where_they_must():
+    """Place each node beside its upstream node, whatever the input's order is."""
     edges = [("a", "x"), ("b", "y"), ("c", "z")]
 
     left, right = assign_layers(["c", "z", "y", "a", "b", "x"], edges)
@@ -46,8 +46,8 @@ def test_lines_do_not_cross_where_that_can_be_helped():
     st.integers(1, 12),
     st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), max_size=40),
 )
-def test_every_node_stands_somewhere_once(count, edges):
-    """Whatever the graph; and without cycles no line leads back."""
+def test_every_node_is_placed_once(count, edges):
+    """Place each node in any graph, and draw no line back in one without cycles."""
     found = assign_layers(range(count), edges)
 
     assert sorted(itertools.chain(*found)) == list(range(count))
@@ -59,8 +59,8 @@ def test_every_node_stands_somewhere_once(count, edges):
     assert all(column[a] < column[b] for a, b in forward)
 
 
-def test_the_mutant_without_its_way_round_cycles_never_places_them(monkeypatch):
-    """What is in a cycle waits for what is in it."""
+def test_without_breaking_cycles_their_nodes_share_a_layer(monkeypatch):
+    """Mutant: break no cycle."""
     given = {"a": ["b"], "b": ["a"]}
     monkeypatch.setattr(layers, "_acyclic", lambda *_: given)
 

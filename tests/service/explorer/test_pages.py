@@ -47,7 +47,7 @@ def test_overview_shows_problems_and_acknowledgements(shop):
     assert "Degraded" in text
     assert "8 open incidents (1 page, 7 tickets)" in text
     assert "coverage (critical) misses its objective" in text
-    assert text.index("job etl fails") < text.index("much to tell")
+    assert text.index("job etl fails") < text.index("long text")
     assert "2 more</a>" in text
     assert "nobody" in text
     assert "67 % left" in text  # 0.4 of 120 were bad, 1.2 may be

@@ -1,4 +1,4 @@
-"""The page of events that the pipeline set aside."""
+"""Page of events that the pipeline set aside."""
 
 import re
 from html import unescape
@@ -12,15 +12,15 @@ from lineage.catalog.engine import write_transaction
 from service.api.app import create_app
 from service.runtime.settings import Settings
 from tests.service import shop as small
+from tests.service.api_lists import add_set_aside, set_aside_row
 from tests.service.explorer import estate
-from tests.service.listed import add_set_aside, set_aside_row
 
 _PATH = "/set-aside-events"
 
 
 @pytest.fixture
 def client(embedded):
-    """Pages over a shop with no set-aside event."""
+    """Start pages over a shop without a set-aside event."""
     small.fill(embedded, evaluated_at=estate.NOW)
     settings = Settings(catalog_url=embedded.url.render_as_string(hide_password=False))
     app = create_app(settings, lambda: estate.NOW)
@@ -39,8 +39,8 @@ def _text(client, path):
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", answer.text)).split())
 
 
-def test_where_no_event_is_set_aside_a_sentence_says_so(client):
-    """No table, and no command that would do nothing; the first page says nothing of it."""
+def test_no_set_aside_event_is_a_sentence(client):
+    """Show no table and no command, and mention nothing on the first page."""
     text = _text(client, _PATH)
 
     assert "No events are set aside." in text
@@ -49,7 +49,7 @@ def test_where_no_event_is_set_aside_a_sentence_says_so(client):
 
 
 def test_the_page_lists_events_and_the_command_that_requeues_them(client, embedded):
-    """The newest first; what is not known is a dash."""
+    """Show the newest first, and a dash for an unknown value."""
     unknown = dict.fromkeys(("producer", "job_namespace", "job_name", "run_id"))
     _insert(embedded, set_aside_row(41), set_aside_row(42, **unknown))
 
@@ -62,8 +62,8 @@ def test_the_page_lists_events_and_the_command_that_requeues_them(client, embedd
     assert "lineward act requeue-set-aside 42 --yes" in text
 
 
-def test_requeued_events_are_on_the_list_of_all(client, embedded):
-    """Without a command where no event waits."""
+def test_requeued_events_are_listed_by_all(client, embedded):
+    """Show no command when no event waits."""
     add_set_aside(embedded, (41,))
     with write_transaction(embedded) as connection:
         row = {"spool_seq": 41, "requested_at": small.at(2)}
@@ -77,7 +77,7 @@ def test_requeued_events_are_on_the_list_of_all(client, embedded):
 
 
 def test_pages_of_events_lead_to_all_of_them(client, embedded):
-    """Of 130 the first page has 100, and leads to the other 30."""
+    """Show 100 of 130 on the first page, and a link to the other 30."""
     add_set_aside(embedded, range(1, 131))
 
     first = client.get(_PATH).text
@@ -94,7 +94,7 @@ def _numbers(text):
 
 
 def test_text_of_an_event_is_never_markup(client, embedded):
-    """The error quotes what was sent; so may every name."""
+    """Escape the error and all names, which quote the event."""
     names = ("error", "producer", "job_namespace", "job_name", "run_id")
     _insert(embedded, set_aside_row(1, **dict.fromkeys(names, estate.MARKUP)))
 
@@ -105,7 +105,7 @@ def test_text_of_an_event_is_never_markup(client, embedded):
 
 
 def test_the_warning_of_the_first_page_links_to_the_list(client, embedded):
-    """In the verdict and beside the pipeline; the incident's page does too."""
+    """Link it in the overall state, beside the pipeline and on the incident's page."""
     add_set_aside(embedded, (1, 2))
     row = estate.incident_row("00000000000000ee", "open", "ticket", "events", 1)
     with write_transaction(embedded) as connection:

@@ -5,11 +5,11 @@ import pytest
 from alerts.notify.settings import RoutingSettings
 from service.api.access import gate
 from tests.service.api.access.estate import TOKENS
-from tests.service.explorer.asked import OWN, by_cookie
+from tests.service.explorer.browser_headers import OWN, by_cookie
 
 
-def test_without_a_token_a_page_asks_for_one_and_knows_where_to_go_on(guarded):
-    """401 as a page; an address that would lead elsewhere is text."""
+def test_a_page_without_a_token_asks_for_one_and_returns(guarded):
+    """Answer 401 as a page, and treat a foreign address as text."""
     answer = guarded.get("/dataset?dataset=core%2Forders", None)
 
     assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
@@ -19,14 +19,14 @@ def test_without_a_token_a_page_asks_for_one_and_knows_where_to_go_on(guarded):
     assert answer.headers["content-security-policy"].startswith("default-src 'none'")
 
 
-def test_the_api_does_not_believe_a_cookie(guarded):
-    """Only pages do: a browser sends cookies for whoever makes it."""
+def test_the_api_accepts_no_cookie(guarded):
+    """Accept it on pages only, as browsers send cookies with requests of any site."""
     assert guarded.get("/api/v1/slis", None, **by_cookie("boss")).status_code == 401
     assert guarded.get("/schema", None, **by_cookie("boss")).status_code == 401
 
 
-def test_the_mutant_gate_that_takes_every_path_for_a_page_would(guarded, monkeypatch):
-    """What is a page is said by its handler."""
+def test_a_gate_that_takes_every_path_for_a_page_accepts_a_cookie(guarded, monkeypatch):
+    """Mutant: treat every path as a page."""
     monkeypatch.setattr(gate, "is_page", lambda _: True)
 
     assert guarded.get("/api/v1/slis", None, **by_cookie("boss")).status_code == 200
@@ -41,8 +41,8 @@ def _sign_in(guarded, token, wanted="/", **headers: str):
     )
 
 
-def test_one_signs_in_sees_and_signs_out(guarded):
-    """The token stands in a cookie that no script can read and no other site has sent along."""
+def test_a_user_signs_in_and_out(guarded):
+    """Store the token in a cookie for which scripts and other sites have no access."""
     answer = _sign_in(guarded, TOKENS["boss"], "/incidents?all=true")
     kept = answer.headers["set-cookie"]
 
@@ -60,21 +60,21 @@ def test_one_signs_in_sees_and_signs_out(guarded):
     "wanted", ["//evil.test", "/\\evil.test", "https://evil.test", "/\t/evil.test", "", "x"]
 )
 def test_signing_in_leads_to_no_other_host(guarded, wanted):
-    """What is no path of ours leads to the first page."""
+    """Lead to the first page if the address is no path of the service."""
     assert _sign_in(guarded, TOKENS["boss"], wanted).headers["location"] == "/"
 
 
 @pytest.mark.parametrize("token", ["", "two words", "x" * 5_000, "\u00e4" * 20])
-def test_what_can_be_no_token_is_refused(guarded, token):
-    """400, as a page, and no cookie."""
+def test_an_impossible_token_is_rejected(guarded, token):
+    """Answer 400 as a page, and set no cookie."""
     answer = _sign_in(guarded, token)
 
     assert answer.status_code == 400
     assert "set-cookie" not in answer.headers
 
 
-def test_a_wrong_token_is_judged_where_it_is_shown(guarded):
-    """Signing in says nothing of it; the next page does, and the audit log."""
+def test_a_wrong_token_is_rejected_by_the_next_page(guarded):
+    """Accept the form, answer 401 to the next page, and audit it."""
     answer = _sign_in(guarded, "not-a-token-of-anybody")
 
     assert answer.status_code == 303
@@ -82,8 +82,8 @@ def test_a_wrong_token_is_judged_where_it_is_shown(guarded):
     assert guarded.rows("SELECT reason FROM access_audit") == [("unknown_token",)]
 
 
-def test_a_token_that_is_taken_out_of_the_policy_ends_the_session_at_once(guarded):
-    """The cookie holds the token, and the policy is looked at with each page."""
+def test_a_token_removed_from_the_policy_ends_the_session(guarded):
+    """Check the token of the cookie against the policy for each page."""
     _sign_in(guarded, TOKENS["boss"])
     assert guarded.client.get("/").status_code == 200
     guarded.write_policy("access: {tokens: [{name: late, sha256: %(late)s}]}\n...\n")
@@ -91,8 +91,8 @@ def test_a_token_that_is_taken_out_of_the_policy_ends_the_session_at_once(guarde
     assert guarded.client.get("/").status_code == 401
 
 
-def test_where_people_come_by_tls_no_cookie_goes_without(guarded):
-    """The address that people are told begins with https."""
+def test_the_cookie_needs_tls_if_the_address_has_it(guarded):
+    """Set `Secure` if the public address begins with https."""
     guarded.client.app.state.routing = RoutingSettings(public_url="https://lineward.test")
 
     assert (

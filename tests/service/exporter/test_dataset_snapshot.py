@@ -1,4 +1,4 @@
-"""What the metrics say of gaps, sizes, windows, stages and personal data."""
+"""Metrics of gaps, sizes, windows, stages and personal data."""
 
 import sqlite3
 import threading
@@ -19,8 +19,7 @@ from lineage.policy import DEFAULT
 from lineage.policy.reading import parse
 from lineage.process.clock import to_micros
 from lineage.states import TIERS
-from service.exporter import metric_cache as seldom_module
-from service.exporter import metric_rows
+from service.exporter import metric_cache, metric_rows
 from service.exporter.metric_cache import LEAST_SECONDS, CachedMetrics
 from service.exporter.metrics import CatalogCollector
 from service.exporter.personal_data import pii_figures
@@ -37,7 +36,7 @@ pytestmark = pytest.mark.postgres_nightly
 NOW = shop.DAY + timedelta(hours=4)
 
 
-def _told(families):
+def _samples(families):
     return {
         (one.name.removeprefix("lineage_"), *one.labels.values()): one.value
         for family in families
@@ -45,28 +44,28 @@ def _told(families):
     }
 
 
-def _scraped(catalog: Engine) -> dict:
+def _scrape(catalog: Engine) -> dict:
     registry = CollectorRegistry()
     url = catalog.url.render_as_string(hide_password=False)
     registry.register(CatalogCollector(Settings(catalog_url=url), lambda: datetime.now(UTC)))
-    return _told(text_string_to_metric_families(generate_latest(registry).decode()))
+    return _samples(text_string_to_metric_families(generate_latest(registry).decode()))
 
 
 @pytest.fixture
 def filled(catalog: Engine) -> Engine:
-    """The shop."""
+    """Return a catalog with the shop."""
     shop.fill(catalog)
     return catalog
 
 
-def _asked(catalog: Engine, figures, *more: object):
+def _collect(catalog: Engine, figures, *more: object):
     with open_reader(catalog.url.render_as_string(hide_password=False)) as reader:
-        return _told(figures(reader, *more))
+        return _samples(figures(reader, *more))
 
 
-def test_gaps_are_counted_by_tier_and_owner_with_a_0_where_there_is_none(filled):
-    """All of the shop that is judged by coverage is good or unknown: 0, and not nothing."""
-    found = _scraped(filled)
+def test_gaps_are_counted_by_tier_and_owner_from_0(filled):
+    """Show 0 for a shop that is good or unknown, and not no series."""
+    found = _scrape(filled)
 
     # Labels by name: owner before tier.
     assert [found["datasets_without_lineage", "", tier] for tier in TIERS] == [0, 0, 0]
@@ -75,18 +74,18 @@ def test_gaps_are_counted_by_tier_and_owner_with_a_0_where_there_is_none(filled)
 
 
 @pytest.mark.postgres_always
-def test_a_dataset_without_lineage_is_its_owners(filled):
-    """What coverage calls bad, by whose it is."""
+def test_a_dataset_without_lineage_is_counted_for_its_owner(filled):
+    """Count what is bad by coverage for its owner."""
     state = tables.dataset_state
     core = (state.c.dataset_key == shop.dataset_key(shop.CORE)) & (state.c.sli == "M1")
     with write_transaction(filled) as connection:
         connection.execute(update(state).where(core).values(state="bad", reason="no_inputs"))
 
-    assert _scraped(filled)["datasets_without_lineage", "sales", "critical"] == 1
+    assert _scrape(filled)["datasets_without_lineage", "sales", "critical"] == 1
 
 
-def test_owners_beyond_the_first_are_one(monkeypatch):
-    """A label of whoever owns something is bounded, and what it counted is not lost."""
+def test_owners_beyond_the_bound_share_a_label(monkeypatch):
+    """Bound the label, and add the counts of others."""
     monkeypatch.setattr(metric_rows, "MOST_OWNERS", 1)
     rows = [("critical", "ann", 9), ("critical", "bob", 5), ("critical", "cy", 4)]
 
@@ -96,7 +95,7 @@ def test_owners_beyond_the_first_are_one(monkeypatch):
     assert ("critical", "bob") not in found
 
 
-def test_personal_data_is_counted_by_whether_a_tag_says_so(filled):
+def test_personal_data_is_counted_by_tag(filled):
     """Follow the policy's most specific rule; a tag with the value no neither adds nor removes."""
     policy = parse(
         "datasets: [{match: 's3://shop/core/*', pii: true}, {match: 's3://*/mart/*', pii: true}]"
@@ -108,42 +107,42 @@ def test_personal_data_is_counted_by_whether_a_tag_says_so(filled):
         values = [{"dataset_key": k, "tag": t, "value": v, "last_seen_at": 1} for k, t, v in rows]
         connection.execute(insert(tables.tag), values)
 
-    assert _asked(filled, pii_figures, policy) == {
+    assert _collect(filled, pii_figures, policy) == {
         ("pii_datasets", "yes"): 1,
         ("pii_datasets", "no"): 1,
     }
-    assert _asked(filled, pii_figures, DEFAULT) == {}
+    assert _collect(filled, pii_figures, DEFAULT) == {}
 
 
-def test_catalog_and_lake_are_measured_wherever_the_lake_is(filled, tmp_path: Path):
+def test_catalog_and_lake_are_measured(filled, tmp_path: Path):
     """Read the size of the lake from its manifest."""
     url = filled.url.render_as_string(hide_password=False)
     settings = Settings(catalog_url=url, data_dir=tmp_path / "none")
-    before = _asked(filled, size_figures, settings)
+    before = _collect(filled, size_figures, settings)
     folders = lay(writer_of(filled, tmp_path), event_row(1), event_row(2))
 
-    after = _asked(filled, size_figures, settings)
+    after = _collect(filled, size_figures, settings)
 
     assert before["catalog_bytes",] > 10_000
     assert (before["lake_bytes",], before["lake_files",]) == (0, 0)
     assert (after["lake_bytes",], after["lake_files",]) == (folders[0].size, 1)
 
 
-def test_windows_that_hold_now_are_told_by_name(filled):
-    """Of the policy and of people; what is planned is not."""
+def test_active_windows_are_shown_by_name(filled):
+    """Show windows of the policy and of people, and none that is planned."""
     begin, until = ((NOW + timedelta(hours=h)).isoformat() for h in (-1, 1))
     later = (NOW + timedelta(hours=9)).isoformat()
     window = f"{{name: reload, match: s3://*, from: {begin}, until: {until}}}"
     planned = f"{{name: later, match: s3://*, from: {until}, until: {later}}}"
     policy = parse(f"suppressions: [{window}, {planned}]")
 
-    assert _asked(filled, window_figures, policy, NOW) == {("suppression_active", "reload"): 1}
-    assert _asked(filled, window_figures, DEFAULT, NOW) == {}
+    assert _collect(filled, window_figures, policy, NOW) == {("suppression_active", "reload"): 1}
+    assert _collect(filled, window_figures, DEFAULT, NOW) == {}
 
 
 @pytest.fixture
 def spool(tmp_path: Path) -> Path:
-    """Ten events in the catalog, received a minute before their batch; one that waits."""
+    """Return a spool with ten landed events, received a minute before, and one that waits."""
     path = tmp_path / "spool.db"
     row = "INSERT INTO event (seq, body_hash, received_at, origin, kind, body) VALUES"
     with sqlite3.connect(path) as connection:
@@ -156,8 +155,8 @@ def spool(tmp_path: Path) -> Path:
     return path
 
 
-def test_each_stage_of_the_newest_batch_is_told(filled, spool):
-    """Sent 30 s before it was received, a minute to land; evaluated after that."""
+def test_each_stage_of_the_newest_batch_is_shown(filled, spool):
+    """Show 30 s until it was received and a minute until it landed, and then the evaluation."""
     event = {"event_key": 1, "landed_at": shop.at(3), "last_seq": 10}
     flags = dict.fromkeys(("is_streaming", "is_history", "is_skewed"), False)
     with write_transaction(filled) as connection:
@@ -165,7 +164,7 @@ def test_each_stage_of_the_newest_batch_is_told(filled, spool):
         connection.execute(insert(tables.event), {**event, **flags, **sent})
         connection.execute(update(tables.evaluation).values(as_of=shop.at(3) + 2_000_000))
 
-    assert _asked(filled, stage_figures, Settings(data_dir=spool.parent), NOW) == {
+    assert _collect(filled, stage_figures, Settings(data_dir=spool.parent), NOW) == {
         ("pipeline_backlog_oldest_seconds",): 5,
         ("batch_events",): 10,
         ("batch_seconds",): 60,
@@ -175,8 +174,8 @@ def test_each_stage_of_the_newest_batch_is_told(filled, spool):
     }
 
 
-def test_where_batches_come_faster_than_evaluations_the_last_one_seen_is_told(filled, spool):
-    """A batch came since: it is not evaluated yet, and hides nothing of the one before."""
+def test_the_newest_evaluated_batch_is_shown(filled, spool):
+    """Show the batch before a newer one that is not evaluated yet."""
     with write_transaction(filled) as connection:
         connection.execute(update(tables.evaluation).values(as_of=shop.at(3) + 2_000_000))
         (batch,) = connection.execute(select(tables.batch)).mappings().all()
@@ -184,7 +183,7 @@ def test_where_batches_come_faster_than_evaluations_the_last_one_seen_is_told(fi
         connection.execute(insert(tables.batch), {**batch, **newer})
 
     assert (
-        _asked(filled, stage_figures, Settings(data_dir=spool.parent), NOW)[
+        _collect(filled, stage_figures, Settings(data_dir=spool.parent), NOW)[
             "stage_seconds", "evaluated"
         ]
         == 3.5
@@ -192,26 +191,26 @@ def test_where_batches_come_faster_than_evaluations_the_last_one_seen_is_told(fi
 
 
 @pytest.mark.postgres_always
-def test_what_cannot_be_told_of_a_batch_is_absent(filled, spool, tmp_path: Path):
-    """No spool; a batch of history, not evaluated; rows that have gone."""
-    assert _asked(filled, stage_figures, Settings(data_dir=tmp_path / "none"), NOW) == {}
+def test_unknown_stages_of_a_batch_are_absent(filled, spool, tmp_path: Path):
+    """Show no stage without a spool, for a batch of history, and for deleted rows."""
+    assert _collect(filled, stage_figures, Settings(data_dir=tmp_path / "none"), NOW) == {}
     with write_transaction(filled) as connection:
         connection.execute(update(tables.batch).values(history=10))
         connection.execute(update(tables.evaluation).values(as_of=shop.at(1)))
-    names = _asked(filled, stage_figures, Settings(data_dir=spool.parent), NOW).keys()
+    names = _collect(filled, stage_figures, Settings(data_dir=spool.parent), NOW).keys()
     assert [name for name in names if name[0] == "stage_seconds"] == [("stage_seconds", "landed")]
 
     with sqlite3.connect(spool) as connection:
         connection.execute("DELETE FROM event")
     connection.close()
-    assert _asked(filled, stage_figures, Settings(data_dir=spool.parent), NOW) == {
+    assert _collect(filled, stage_figures, Settings(data_dir=spool.parent), NOW) == {
         ("pipeline_backlog_oldest_seconds",): 0,
         ("batch_events",): 10,
     }
 
 
-def test_what_costs_much_is_made_seldom():
-    """Every 5 minutes; what took a minute, every 20."""
+def test_costly_metrics_are_computed_rarely():
+    """Compute them every 5 minutes, and every 20 if that takes a minute."""
     clock, took, made = {"now": 0.0}, {"seconds": 0.0}, list[float]()
 
     def make():
@@ -232,9 +231,9 @@ def test_what_costs_much_is_made_seldom():
     assert len(made) == 3
 
 
-def test_a_scrape_waits_for_nothing_that_takes_long(monkeypatch):
-    """It sees the figures before; those that are being made are not made twice."""
-    monkeypatch.setattr(seldom_module, "PATIENCE_SECONDS", 0.01)
+def test_a_scrape_does_not_wait_for_slow_metrics(monkeypatch):
+    """Show the cached metrics, and compute new ones once."""
+    monkeypatch.setattr(metric_cache, "PATIENCE_SECONDS", 0.01)
     goes_on, clock = threading.Event(), {"now": 0.0}
     first, second = GaugeMetricFamily("first", ""), GaugeMetricFamily("second", "")
     made = iter([[first], [second]])
@@ -253,8 +252,8 @@ def test_a_scrape_waits_for_nothing_that_takes_long(monkeypatch):
     assert until(lambda: second in cached.current())
 
 
-def test_figures_that_cannot_be_made_are_absent_and_tried_anew():
-    """Not those of before, which may be of another day."""
+def test_metrics_that_fail_are_absent_and_computed_again():
+    """Show none instead of old ones, which may be of another day."""
     clock = {"now": 0.0}
 
     def make():

@@ -1,4 +1,4 @@
-"""What the metrics say of event logs; where none is read, nothing."""
+"""Metrics of event logs, and their absence where none is read."""
 
 import pytest
 from sqlalchemy import insert
@@ -27,15 +27,15 @@ def _samples(catalog):
 
 
 def test_no_event_log_gives_no_series(catalog):
-    """Evidence that is absent is not healthy."""
+    """Show no series, as absent evidence is not healthy."""
     assert _samples(catalog) == {}
 
 
 @pytest.mark.postgres_always
-def test_files_their_problems_and_who_reports_rightly_are_shown(catalog):
-    """One file of two could not be read whole, one text of three not be parsed.
+def test_files_problems_and_accuracy_are_shown(catalog):
+    """Count one of two files as cut, and one of three texts as not parsed.
 
-    The bounds stand beside the share.
+    The bounds are shown beside the share.
     """
     files = [
         {**_FILE, "path": "a", "read_at": 5_000_000, "problem": None},
@@ -62,8 +62,8 @@ def test_files_their_problems_and_who_reports_rightly_are_shown(catalog):
     }
 
 
-def test_a_folder_that_cannot_be_listed_any_more_is_seen(catalog):
-    """Nothing new is read, and no file has a problem: only the pass tells."""
+def test_a_folder_that_can_no_longer_be_listed_is_counted(catalog):
+    """Count it by the pass, as no file has a problem."""
     with write_transaction(catalog) as connection:
         note_pass(connection, 7_000_000, unlisted=0, is_whole=True)
         note_pass(connection, 9_000_000, unlisted=2, is_whole=True)
@@ -77,7 +77,7 @@ def test_a_folder_that_cannot_be_listed_any_more_is_seen(catalog):
 
 
 def test_a_folder_that_could_never_be_listed_has_no_time(catalog):
-    """A mistyped folder is no silence of Spark."""
+    """Show no time for a folder with a wrong name, which is no silence of Spark."""
     with write_transaction(catalog) as connection:
         note_pass(connection, 7_000_000, unlisted=1, is_whole=True)
 

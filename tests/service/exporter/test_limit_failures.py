@@ -1,4 +1,4 @@
-"""The metric of datasets whose limit could not be learned."""
+"""Metric of datasets whose limit could not be learned."""
 
 import pytest
 from sqlalchemy import insert
@@ -6,13 +6,13 @@ from sqlalchemy import insert
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from tests.service import shop
-from tests.service.exporter.test_name_growth import _scraped
+from tests.service.exporter.test_name_growth import _scrape
 
 
 @pytest.mark.postgres_nightly
 def test_datasets_whose_limit_could_not_be_learned_are_counted(catalog):
     shop.fill(catalog)
-    assert _scraped(catalog).get_sample_value("lineage_limit_failures") == 0
+    assert _scrape(catalog).get_sample_value("lineage_limit_failures") == 0
 
     row = {
         "dataset_key": shop.dataset_key(shop.REF),
@@ -23,4 +23,4 @@ def test_datasets_whose_limit_could_not_be_learned_are_counted(catalog):
     with write_transaction(catalog) as connection:
         connection.execute(insert(tables.dataset_limit), {**row, "explanation": "an error"})
 
-    assert _scraped(catalog).get_sample_value("lineage_limit_failures") == 1
+    assert _scrape(catalog).get_sample_value("lineage_limit_failures") == 1

@@ -41,8 +41,8 @@ def _labels(**labels: str) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(labels.items()))
 
 
-def test_counters_are_what_the_catalog_holds(catalog):
-    """Good, total and unknown of each SLI, tier, origin and epoch."""
+def test_counters_match_the_catalog(catalog):
+    """Show good, total and unknown of each SLI, tier, origin and epoch."""
     shop.fill(catalog)
 
     found = _samples(_scrape(catalog))
@@ -55,8 +55,8 @@ def test_counters_are_what_the_catalog_holds(catalog):
     assert found["lineage_sli_unknown_events_total"] == {lag: 15.0}
 
 
-def test_ratios_are_of_now_and_an_empty_total_has_none(catalog):
-    """Coverage of the critical tier is 2/3; nothing read means no missing provenance, not 0."""
+def test_ratios_are_current_and_an_empty_total_has_none(catalog):
+    """Show 2/3 for coverage of the critical tier, and no ratio without reads."""
     shop.fill(catalog)
 
     found = _samples(_scrape(catalog))
@@ -68,7 +68,7 @@ def test_ratios_are_of_now_and_an_empty_total_has_none(catalog):
 
 
 def test_the_lag_histogram_is_cumulative(catalog):
-    """Buckets, count and sum as Prometheus expects them."""
+    """Show buckets, count and sum as Prometheus expects them."""
     shop.fill(catalog)
 
     found = _samples(_scrape(catalog))
@@ -80,7 +80,7 @@ def test_the_lag_histogram_is_cumulative(catalog):
 
 
 def test_history_and_skewed_events_are_counted_apart(catalog):
-    """What a backfill loads, and what came with a clock ahead, stand beside the histogram."""
+    """Count backfilled events, and events of a clock ahead, beside the histogram."""
     shop.fill(catalog)
 
     found = _samples(_scrape(catalog))
@@ -89,8 +89,8 @@ def test_history_and_skewed_events_are_counted_apart(catalog):
     assert found["lineage_events_skewed_total"] == {_labels(processing="batch"): 2.0}
 
 
-def test_errors_are_told_by_stage_and_cause_and_history_apart(catalog):
-    """What was refused and what failed, as it was counted: pruned rows take nothing back."""
+def test_errors_are_counted_by_stage_cause_and_origin(catalog):
+    """Keep the counts of rejected and failed events when their rows are pruned."""
     columns = ("stage", "cause", "origin", "events")
     rows = [
         ("collector", "depth", "live", 3),
@@ -111,7 +111,7 @@ def test_errors_are_told_by_stage_and_cause_and_history_apart(catalog):
 
 
 def test_a_bad_dataset_is_named_with_its_reason_and_owner(catalog):
-    """The critical and the bad are shown by name; a learning one that is not critical is not."""
+    """Show critical and bad datasets by name, and not a learning one of a lower tier."""
     shop.fill(catalog)
 
     found = _samples(_scrape(catalog))["lineage_dataset_state"]
@@ -123,7 +123,7 @@ def test_a_bad_dataset_is_named_with_its_reason_and_owner(catalog):
 
 
 def test_datasets_without_a_checksum_are_counted_by_tier(catalog):
-    """One of the three critical ones has had one; a retired dataset would not count."""
+    """Count two of three critical datasets, and no retired one."""
     shop.fill(catalog)
     raw = {"dataset_key": shop.dataset_key(shop.RAW), "checksum": "md5:1"}
     with write_transaction(catalog) as connection:
@@ -137,7 +137,7 @@ def test_datasets_without_a_checksum_are_counted_by_tier(catalog):
 
 @pytest.mark.parametrize("way", [1, -1], ids=["old", "ahead"])
 def test_a_stale_evaluation_drops_every_gauge_that_rests_on_it(catalog, way):
-    """61 s off, of a clock that was ahead too: no ratio, no dataset; counters stand as they did."""
+    """Drop ratios and datasets 61 s after or before the clock, and keep counters."""
     then = datetime.now(UTC)
     shop.fill(catalog, evaluated_at=then)
 
@@ -151,7 +151,7 @@ def test_a_stale_evaluation_drops_every_gauge_that_rests_on_it(catalog, way):
 
 
 def test_without_a_catalog_there_is_still_a_scrape(tmp_path):
-    """Before the first event: the release, and that there is no catalog."""
+    """Show the release, and that there is no catalog."""
     registry = CollectorRegistry()
     registry.register(CatalogCollector(Settings(data_dir=tmp_path)))
 
@@ -163,7 +163,7 @@ def test_without_a_catalog_there_is_still_a_scrape(tmp_path):
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_name_cannot_leave_its_label(catalog, name):
-    """Quotes, line breaks and PromQL in a dataset's name come back as that very name."""
+    """Escape quotes, line breaks and PromQL in a name."""
     shop.fill(catalog)
     shop.add_dataset(catalog, name, name)
 
@@ -173,8 +173,8 @@ def test_a_name_cannot_leave_its_label(catalog, name):
     assert (name, name) in names
 
 
-def test_promtool_finds_nothing_to_say(catalog):
-    """Names, help and types as Prometheus wants them."""
+def test_promtool_accepts_the_metrics(catalog):
+    """Check names, help and types."""
     shop.fill(catalog)
 
     checked = subprocess.run(
@@ -189,7 +189,7 @@ def test_promtool_finds_nothing_to_say(catalog):
 
 
 def test_no_label_belongs_to_prometheus(catalog):
-    """Bare `job` and `namespace` would be renamed at the scrape."""
+    """Use neither `job` nor `namespace`, which Prometheus would rename."""
     shop.fill(catalog)
 
     found = _samples(_scrape(catalog))
@@ -200,7 +200,7 @@ def test_no_label_belongs_to_prometheus(catalog):
 
 @pytest.mark.postgres_always
 def test_a_hundred_thousand_datasets_are_at_most_ten_thousand_series(catalog):
-    """All of them critical and bad: 500 are named, the rest is counted, none is lost."""
+    """Name 500 of the critical bad datasets, and count all others."""
     then = datetime.now(UTC)
     shop.fill(catalog, evaluated_at=then)
     _crowd(catalog, 100_000)  # takes longer, perhaps, than an evaluation is of now

@@ -20,7 +20,7 @@ def _pattern(name: str, new: int) -> dict[str, Any]:
     return {"namespace": "s3://b", "name": name, **grown, **example}
 
 
-def _scraped(catalog: Engine, *, age: timedelta = timedelta()) -> CollectorRegistry:
+def _scrape(catalog: Engine, *, age: timedelta = timedelta()) -> CollectorRegistry:
     url = catalog.url.render_as_string(hide_password=False)
     registry = CollectorRegistry()
     registry.register(CatalogCollector(Settings(catalog_url=url), lambda: datetime.now(UTC) + age))
@@ -28,12 +28,12 @@ def _scraped(catalog: Engine, *, age: timedelta = timedelta()) -> CollectorRegis
 
 
 def test_growth_is_shown_by_pattern_and_an_explosion_is_counted(catalog):
-    """What an alert asks is above 0 as long as names explode, and the pattern says which."""
+    """Count an explosion while it lasts, and name its pattern."""
     shop.fill(catalog)
     with write_transaction(catalog) as connection:
         rows = [_pattern("tmp/run_{n}", 500), _pattern("lake/x_{n}", 2)]
         connection.execute(insert(tables.name_pattern), rows)
-    value = _scraped(catalog).get_sample_value
+    value = _scrape(catalog).get_sample_value
 
     by_pattern = {
         pattern: value("lineage_new_datasets_per_hour", {"pattern": pattern})
@@ -44,17 +44,17 @@ def test_growth_is_shown_by_pattern_and_an_explosion_is_counted(catalog):
 
 
 def test_no_growth_is_no_explosion_and_no_series(catalog):
-    """An alert on absence and one on growth must be told apart: the count is there, and 0."""
+    """Show a count of 0, so that an alert on absence is another one."""
     shop.fill(catalog)
-    value = _scraped(catalog).get_sample_value
+    value = _scrape(catalog).get_sample_value
 
     assert value("lineage_name_explosion") == 0
 
 
-def test_a_stale_evaluation_knows_of_no_growth(catalog):
-    """A dead pipeline shows no 0."""
+def test_a_stale_evaluation_has_no_growth_series(catalog):
+    """Show no 0 without a pipeline."""
     shop.fill(catalog)
-    value = _scraped(catalog, age=timedelta(minutes=5)).get_sample_value
+    value = _scrape(catalog, age=timedelta(minutes=5)).get_sample_value
 
     assert value("lineage_name_explosion") is None
 
@@ -65,6 +65,6 @@ def test_patterns_longer_than_a_label_are_one_series(catalog):
     with write_transaction(catalog) as connection:
         rows = [_pattern("x" * 300 + f"{end}_{{n}}", 3) for end in "ab"]
         connection.execute(insert(tables.name_pattern), rows)
-    value = _scraped(catalog).get_sample_value
+    value = _scrape(catalog).get_sample_value
 
     assert value("lineage_new_datasets_per_hour", {"pattern": f"s3://b/{'x' * 193}"}) == 6

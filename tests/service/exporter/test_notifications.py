@@ -1,4 +1,4 @@
-"""What the metrics say of delivery."""
+"""Metrics of notifications."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -29,13 +29,13 @@ def _samples(catalog: Engine):
         }
 
 
-def test_where_nothing_was_ever_told_nothing_waits(catalog):
-    """No series of a channel that nobody used."""
+def test_without_notifications_nothing_waits(catalog):
+    """Show no series of a channel that was never used."""
     assert _samples(catalog) == {_OLDEST: 0, _WAITING: 0}
 
 
-def test_what_was_sent_failed_repeated_and_waits_is_shown(catalog):
-    """By channel, and by kind or reason; a message waits since 90 s."""
+def test_sent_failed_repeated_and_waiting_messages_are_shown(catalog):
+    """Count by channel and by kind or reason, and show a message that waits for 90 s."""
     answer = to_micros(NOW - timedelta(seconds=90))
     with write_transaction(catalog) as connection:
         enqueue(connection, message(at=answer), parse_channel("slack:C1"))

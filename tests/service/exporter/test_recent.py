@@ -1,4 +1,4 @@
-"""What the metrics say of the last days, on both kinds of catalog."""
+"""Metrics of the last days, on both kinds of catalog."""
 
 from datetime import timedelta
 
@@ -40,13 +40,13 @@ def _write(key: int, run: str, hours: float, code: str | None):
 
 @pytest.fixture
 def filled(catalog: Engine) -> Engine:
-    """The shop: raw → core → mart, ref → core; nothing changed, nothing failed of late."""
+    """Return the shop: raw → core → mart, ref → core, without recent changes or failures."""
     shop.fill(catalog)
     return catalog
 
 
 def test_a_second_schema_is_a_change_and_the_first_is_none(filled):
-    """With its newest instant and whoever reads of it, by tier."""
+    """Show its newest time, and the downstream datasets by tier."""
     raw, ref = shop.dataset_key(shop.RAW), shop.dataset_key(shop.REF)
     rows = [_schema(raw, 1, 0), _schema(raw, 2, 1), _schema(raw, 3, 2), _schema(ref, 1, 2)]
     with write_transaction(filled) as connection:
@@ -62,7 +62,7 @@ def test_a_second_schema_is_a_change_and_the_first_is_none(filled):
 
 @pytest.mark.postgres_always
 def test_other_code_is_a_change_when_it_writes_first(filled):
-    """Not when it is first known, nor at each of its writes; after a week it is none."""
+    """Count it at its first write, and not when it is first known; forget it after a week."""
     core, raw = shop.dataset_key(shop.CORE), shop.dataset_key(shop.RAW)
     old = [_write(core, "a", 0, "v1"), _write(core, "b", 1, "v2"), _write(core, "c", 2, "v2")]
     with write_transaction(filled) as connection:
@@ -75,8 +75,8 @@ def test_other_code_is_a_change_when_it_writes_first(filled):
     assert _samples(filled, NOW + timedelta(days=8)) == {}
 
 
-def test_code_is_held_against_that_of_a_week_ago(filled):
-    """What was tried in between and taken back is no change."""
+def test_code_is_compared_with_that_of_a_week_ago(filled):
+    """Ignore a version that was tried and reverted in between."""
     core, raw = shop.dataset_key(shop.CORE), shop.dataset_key(shop.RAW)
     week = -24 * 7 - 1
     tried = [(week, "v1"), (-3, "v2"), (-2, "v1")]
@@ -91,8 +91,8 @@ def test_code_is_held_against_that_of_a_week_ago(filled):
 
 
 @pytest.mark.postgres_always
-def test_a_failed_run_is_told_until_a_write_comes_after_it(filled):
-    """By the job that people know, with the datasets behind the one that it did not write."""
+def test_a_failed_run_is_shown_until_a_later_write(filled):
+    """Show it by the job's name, with the datasets downstream of its output."""
     core = tables.dataset_activity.c.dataset_key == shop.dataset_key(shop.CORE)
     failed = {"last_failed_at": shop.at(2.5), "last_failed_run_id": shop.RUN_ID}
     with write_transaction(filled) as connection:
@@ -110,7 +110,7 @@ def test_a_failed_run_is_told_until_a_write_comes_after_it(filled):
 
 
 def test_the_newest_are_listed_and_no_more(filled, monkeypatch):
-    """However many change in a week: the series are bounded."""
+    """Bound the series, however many datasets change in a week."""
     monkeypatch.setattr(module, "MOST_LISTED", 1)
     keys = [shop.dataset_key(name) for name in (shop.RAW, shop.CORE)]
     rows = [_schema(key, n, hours) for key, last in zip(keys, (2, 3), strict=True)

@@ -1,4 +1,4 @@
-"""What the metrics say of incidents that people judged."""
+"""Metrics of incidents that people judged."""
 
 from alerts.operator_actions import verdicts
 from lineage.catalog.engine import write_transaction
@@ -16,13 +16,13 @@ def _samples(engine):
         }
 
 
-def test_where_nobody_judged_there_is_no_series(embedded):
-    """Neither right nor wrong."""
+def test_without_verdicts_there_is_no_series(embedded):
+    """Show neither right nor wrong incidents."""
     assert _samples(embedded) == {}
 
 
 def test_each_incident_is_judged_once_by_kind(embedded):
-    """Taken for real first, and for a false alarm later: one of each, whatever is said again."""
+    """Count a verdict and a later false alarm once each, however often they are repeated."""
     one = IncidentCatalog(embedded).one.id
     for text in (
         verdicts.record_reviewed,

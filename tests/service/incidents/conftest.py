@@ -1,4 +1,4 @@
-"""A catalog with two incidents in it: one that is open, one that is over."""
+"""Catalog with an open incident and a resolved one."""
 
 import pytest
 
@@ -11,7 +11,7 @@ NOON = 12 * 3600
 
 @pytest.fixture
 def watched(embedded):
-    """`raw` failed and `core` is late by it; a test of `mart` failed for a minute."""
+    """Return a catalog where `raw` failed and `core` is late by it; a test of `mart` failed."""
     made = DetectorHarness(embedded)
     made.estate.add("raw", "core", "mart")
     made.estate.chain("raw", "core")
@@ -29,7 +29,7 @@ def watched(embedded):
 
 @pytest.fixture
 def number(watched):
-    """Of the open one."""
+    """Return the id of the open incident."""
     [row] = [row for row in watched.rows(tables.incident) if row.state == "open"]
     assert row.onset == micros(NOON + 200)
     return row.incident_id

@@ -1,4 +1,4 @@
-"""What is told of incidents: by the command, by the API, to those who may see so much."""
+"""Incidents in the command and the API, for tokens with different permissions."""
 
 import msgspec
 import pytest
@@ -22,14 +22,14 @@ from tests.service.incidents.conftest import NOON
 
 @pytest.fixture
 def reader(number, tmp_path):
-    """Of that catalog."""
+    """Open a reader of that catalog."""
     assert number
     with open_reader(catalog_url(tmp_path)) as opened:
         yield opened
 
 
-def test_what_is_open_is_listed_and_what_is_over_when_asked(reader, number):
-    """The open one first."""
+def test_open_incidents_are_listed_and_resolved_ones_on_request(reader, number):
+    """List the open one first."""
     page, every = incidents(reader), incidents(reader, is_over_too=True)
 
     assert [row.id for row in page.incidents] == [number]
@@ -38,8 +38,8 @@ def test_what_is_open_is_listed_and_what_is_over_when_asked(reader, number):
     assert (page.incidents[0].root, page.incidents[0].owner) == ("make_raw", "sales")
 
 
-def test_one_has_its_datasets_with_evidence_and_its_course(reader, number):
-    """By what each is explained, and by which run the root failed."""
+def test_an_incident_has_datasets_evidence_and_events(reader, number):
+    """Show what explains each dataset, and the run by which the root failed."""
     found = incident(reader, number)
 
     assert [(each.dataset, each.steps, each.explained_by) for each in found.members] == [
@@ -51,7 +51,7 @@ def test_one_has_its_datasets_with_evidence_and_its_course(reader, number):
     assert "failed: run run-1" in found.evidence
 
 
-def test_one_has_its_times_by_name(reader, number):
+def test_an_incident_has_its_times_by_name(reader, number):
     """List the beginning before the detection, and no time as `since`."""
     found = incident(reader, number)
 
@@ -61,7 +61,7 @@ def test_one_has_its_times_by_name(reader, number):
     assert "first failed at 2026-11-21 12:03:20 UTC; late since" in found.evidence
 
 
-def test_who_may_not_see_everything_gets_no_error_text(reader, number):
+def test_a_limited_token_gets_no_error_text(reader, number):
     """Withhold the evidence: its error may name a dataset outside the incident."""
     found = incident(reader, number, Visibility([NAMESPACE]))
 
@@ -69,15 +69,15 @@ def test_who_may_not_see_everything_gets_no_error_text(reader, number):
     assert found.evidence == ""
 
 
-def test_one_has_all_that_is_made_of_its_root(reader, number):
-    """What is well yet too: whom the message calls hurt stand behind its link."""
+def test_an_incident_has_all_datasets_downstream_of_its_root(reader, number):
+    """List datasets that are still good too, as the message links to this list."""
     found = incident(reader, number)
 
     assert [(each.dataset, each.hops) for each in found.impacted] == [("raw", 0), ("core", 1)]
 
 
-def test_what_is_cut_is_named(reader, number, monkeypatch):
-    """Of many steps it once said that datasets were missing."""
+def test_the_cut_part_is_named(reader, number, monkeypatch):
+    """Name steps or datasets, whichever list was cut."""
     monkeypatch.setattr(module, "MOST_STEPS", 0)
     assert incident(reader, number).partial_reason == "the first 0 steps are listed"
 
@@ -87,8 +87,8 @@ def test_what_is_cut_is_named(reader, number, monkeypatch):
     assert [each.dataset for each in found.members] == ["raw"]
 
 
-def test_a_list_that_keeps_only_the_gravest_says_so(watched, reader, number):
-    """The incident opened together with hundreds of others: its whole impact is larger."""
+def test_a_list_of_the_most_severe_only_has_a_note(watched, reader, number):
+    """Note that the impact is larger if the incident opened with hundreds of others."""
     assert not incident(reader, number).is_impacted_partial
     with write_transaction(watched.engine) as connection:
         connection.execute(update(tables.incident).values(impact_count=1_000))
@@ -101,8 +101,8 @@ def test_a_list_that_keeps_only_the_gravest_says_so(watched, reader, number):
     assert found.partial_reason == f"the first {len(found.impacted)} affected datasets are listed"
 
 
-def test_who_may_see_none_of_its_datasets_sees_no_incident(reader, number):
-    """It is as if it were not there."""
+def test_an_incident_without_a_visible_dataset_is_hidden(reader, number):
+    """Answer as for an unknown incident."""
     blind = Visibility(["hdfs://*"])
 
     assert incidents(reader, blind).incidents == []
@@ -110,7 +110,7 @@ def test_who_may_see_none_of_its_datasets_sees_no_incident(reader, number):
         incident(reader, number, blind)
 
 
-def test_a_failed_run_is_seen_by_who_may_see_its_dataset(watched, number):
+def test_a_failed_run_is_visible_with_its_dataset(watched, number):
     """List the incident with no affected dataset, by its dataset too."""
     assert number
     watched.estate.add("sales")
@@ -128,8 +128,8 @@ def test_a_failed_run_is_seen_by_who_may_see_its_dataset(watched, number):
     assert "run-2" in runs
 
 
-def test_who_may_see_a_member_only_does_not_learn_the_root_s_name(watched, reader, number):
-    """The dataset that it may see is listed, the root has no name."""
+def test_a_token_for_a_member_only_gets_no_root_name(watched, reader, number):
+    """List the visible dataset, and hide the name of the root."""
     watched.move("core", "hdfs://mart")
     found = incident(reader, number, Visibility(["hdfs://*"]))
 
@@ -141,8 +141,8 @@ def test_who_may_see_a_member_only_does_not_learn_the_root_s_name(watched, reade
     assert "raw" not in msgspec.json.encode(found).decode()
 
 
-def test_the_api_gives_the_same_shapes(number, tmp_path):
-    """And 404 for one that is not there."""
+def test_the_api_has_the_same_shapes(number, tmp_path):
+    """Answer 404 for an unknown incident."""
     app = create_app(Settings(data_dir=tmp_path))
     with TestClient(app, base_url="http://127.0.0.1") as client:
         listed = client.get("/api/v1/incidents?all=true").json()
@@ -154,8 +154,8 @@ def test_the_api_gives_the_same_shapes(number, tmp_path):
     assert (missing.status_code, missing.json()["title"]) == (404, "Unknown incident")
 
 
-def test_the_command_lists_them_and_shows_one(embedded, number):
-    """A table; with an id, its datasets and its course; `--json` the documented shape."""
+def test_the_command_lists_incidents_and_shows_one(embedded, number):
+    """Print a table, datasets and events of one incident, and the documented JSON."""
     listed = lineward("incidents", catalog=embedded)
     one = lineward("incidents", number, catalog=embedded)
     text = answer("incidents", "--all", catalog=embedded)

@@ -1,4 +1,4 @@
-"""What the metrics say of open incidents, and of how soon they are found and mended."""
+"""Metrics of open incidents, and of the time to detect and resolve them."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -17,7 +17,7 @@ NOON = 12 * 3600
 
 @pytest.fixture
 def samples(number, tmp_path):
-    """Asks for all figures, by name and labels, so many days after the fault."""
+    """Return a function that reads all metrics, so many days after the fault."""
 
     def _samples(days: float = 0):
         at = datetime.fromtimestamp(micros(NOON + 300) / 1e6, UTC) + timedelta(days=days)
@@ -33,7 +33,7 @@ def samples(number, tmp_path):
 
 
 def test_an_open_incident_has_its_root_onset_and_critical_datasets(samples, number):
-    """Of what is bad by it and of what is below; the one that is over has no series."""
+    """Count critical members and downstream datasets, and show no series of a resolved incident."""
     found = samples()
 
     each = {name: value for name, value in found.items() if number in name}
@@ -44,8 +44,8 @@ def test_an_open_incident_has_its_root_onset_and_critical_datasets(samples, numb
     ]
 
 
-def test_critical_datasets_are_counted_once_though_bad_and_below(samples, number, watched):
-    """A member and a dataset downstream; what is both is one."""
+def test_critical_datasets_are_counted_once(samples, number, watched):
+    """Count a dataset once that is a member and downstream."""
     keys = [900, 901]
     with write_transaction(watched.engine) as connection:
         # The estate's own datasets are of other tiers than what is counted here.
@@ -60,8 +60,8 @@ def test_critical_datasets_are_counted_once_though_bad_and_below(samples, number
     assert samples()["lineage_incident_critical_datasets", number] == 2
 
 
-def test_a_time_of_impact_that_is_not_known_has_no_series(samples, number, watched):
-    """Absent, not 0, which would be 1970."""
+def test_an_unknown_time_of_impact_has_no_series(samples, number, watched):
+    """Show no series instead of 0, which would be 1970."""
     with write_transaction(watched.engine) as connection:
         connection.execute(update(tables.incident).values(hit_at=None))
     assert ("lineage_incident_hit_timestamp_seconds", number) not in samples()
@@ -71,8 +71,8 @@ def test_a_time_of_impact_that_is_not_known_has_no_series(samples, number, watch
     assert samples()["lineage_incident_hit_timestamp_seconds", number] == 7
 
 
-def test_opened_is_0_where_none_opened_and_means_are_absent(samples):
-    """40 days later nothing of a month is left: a count of 0, and no mean at all."""
+def test_without_incidents_the_count_is_0_and_means_are_absent(samples):
+    """Show a count of 0 and no mean 40 days later."""
     now, later = samples(), samples(days=40)
 
     opened = {name[1:]: value for name, value in now.items() if name[0].endswith("_opened")}
@@ -81,8 +81,8 @@ def test_opened_is_0_where_none_opened_and_means_are_absent(samples):
     assert not [name for name in later if name[0] == "lineage_incident_mean_seconds"]
 
 
-def test_means_are_of_what_was_no_false_alarm_and_no_part_of_another(samples, watched):
-    """Found after a minute and after three: two on average; mended after ten."""
+def test_means_leave_out_false_alarms_and_merged_incidents(samples, watched):
+    """Average detection after one and three minutes to two, and resolution to ten."""
     with write_transaction(watched.engine) as connection:
         columns = tables.incident.c
         connection.execute(update(tables.incident).values(severity="ticket", onset=micros(NOON)))

@@ -1,4 +1,4 @@
-"""What the notifier does each second, and what it is called in the log."""
+"""Tasks of the notifier, and their names in the log."""
 
 import pytest
 from structlog.testing import capture_logs
@@ -14,7 +14,7 @@ from service.runtime.settings import Settings
 
 @pytest.fixture
 def works(embedded, tmp_path):
-    """As the service has them done, on a catalog that is there."""
+    """Return the tasks of the service on an existing catalog."""
     assert embedded
     settings = Settings(data_dir=tmp_path)
     return incident_worker.build_tasks(settings, RoutingSettings(), DeliverySettings())
@@ -26,7 +26,7 @@ def _fail(_self, _engine):
 
 @pytest.mark.parametrize("broken", [IncidentDetector, NotificationWorker, incident_worker.Sending])
 def test_the_log_names_the_task_that_failed(tmp_path, works, monkeypatch, broken):
-    """By its class, of each of them."""
+    """Log the class of each task."""
     monkeypatch.setattr(broken, "__call__", _fail)
     with capture_logs() as logged:
         PeriodicWorker(catalog_url(tmp_path), works).turn()
@@ -35,8 +35,8 @@ def test_the_log_names_the_task_that_failed(tmp_path, works, monkeypatch, broken
     assert [each["work"] for each in failed] == [broken.__name__]
 
 
-def test_a_diagnosis_that_hangs_holds_up_no_page(tmp_path, works, monkeypatch):
-    """It is no task of the notifier: a turn of all its tasks ends without it."""
+def test_a_diagnosis_that_hangs_delays_no_page(tmp_path, works, monkeypatch):
+    """Run all tasks of the notifier without it."""
     monkeypatch.setattr(
         "service.incidents.diagnosis.diagnose.Diagnostician.__call__",
         lambda *_: pytest.fail("the notifier compares runs"),

@@ -21,7 +21,7 @@ from service.api.app import create_app
 from service.incidents import incident_worker
 from service.runtime.settings import Settings
 from tests.service import shop
-from tests.service.api.access.estate import NOW, settled
+from tests.service.api.access.estate import NOW, immediate_policy
 
 _TOKEN = "0" * 64
 VALID = f"""\
@@ -35,13 +35,13 @@ _EXAMPLE = Path(__file__).parents[3] / "docs" / "policy.md"
 
 
 class Service:
-    """What one process does each second, of a pipeline that stands still."""
+    """Tasks of one process in each second, with a pipeline that has stopped."""
 
     def __init__(self, catalog, file, *, fallback=None) -> None:
         self.catalog, self.now = catalog, NOW
         settings = Settings(data_dir=file.parent, policy=file)
         routing = RoutingSettings(fallback=fallback)
-        given = (settings, routing, DeliverySettings(), lambda: self.now, settled(file))
+        given = (settings, routing, DeliverySettings(), lambda: self.now, immediate_policy(file))
         # Sending is left out: what is to be sent stands in the catalog.
         self.works = incident_worker.build_tasks(*given)[:-1]
 
@@ -61,7 +61,7 @@ class Service:
 
 @pytest.fixture
 def file(embedded, tmp_path):
-    """A valid policy file, and an evaluation of an hour ago."""
+    """Return a valid policy file beside an evaluation of an hour ago."""
     shop.fill(embedded, evaluated_at=NOW - timedelta(hours=1))
     path = tmp_path / "lineward.yaml"
     path.write_text(VALID)
@@ -75,7 +75,7 @@ def _names_of_incidents(catalog):
 
 
 def test_lineward_s_own_fault_is_notified_by_the_last_valid_policy(embedded, file):
-    """The pipeline stands still; the file was valid when the service ran last."""
+    """Notify although the file is invalid now: it was valid in an earlier run."""
     before = Service(embedded, file)
     before.works[0](embedded)
     file.write_text(INVALID)
@@ -88,8 +88,8 @@ def test_lineward_s_own_fault_is_notified_by_the_last_valid_policy(embedded, fil
     assert "pipeline" in _names_of_incidents(embedded)
 
 
-def test_an_open_incident_is_escalated_and_not_notified_anew(embedded, file):
-    """The restart itself notifies nobody; a quarter of an hour later the escalation goes on."""
+def test_an_open_incident_is_escalated_and_not_notified_again(embedded, file):
+    """Notify nobody by the restart, and escalate a quarter of an hour later."""
     before = Service(embedded, file)
     before.turn()
     notified = before.turn(minutes=5)
@@ -105,7 +105,7 @@ def test_an_open_incident_is_escalated_and_not_notified_anew(embedded, file):
 
 
 def test_without_any_valid_policy_the_fallback_is_notified(embedded, file):
-    """Once the file is valid, the owner is."""
+    """Notify the owner once the file is valid."""
     file.write_text(INVALID)
     service = Service(embedded, file, fallback="slack:#fallback")
     service.turn()
@@ -113,8 +113,8 @@ def test_without_any_valid_policy_the_fallback_is_notified(embedded, file):
     assert set(service.turn(minutes=5)) == {"slack:#fallback"}
 
 
-def test_whoever_could_not_be_notified_is_once_the_file_is_valid(embedded, file):
-    """No fallback and no stored policy: the incident is open, and waits for a channel."""
+def test_the_owner_is_notified_once_the_file_is_valid(embedded, file):
+    """Keep the incident open until there is a channel, without a fallback or stored policy."""
     file.write_text(INVALID)
     service = Service(embedded, file)
     service.turn()
@@ -127,8 +127,8 @@ def test_whoever_could_not_be_notified_is_once_the_file_is_valid(embedded, file)
     assert "slack:#platform" in service.turn(minutes=1)
 
 
-def test_a_newer_policy_of_another_service_is_taken(embedded, file, tmp_path):
-    """Two services on one catalog: the one with the valid file stores what it goes by."""
+def test_a_newer_policy_of_another_service_is_used(embedded, file, tmp_path):
+    """Use the policy that the service with the valid file stored."""
     other = tmp_path / "other"
     other.mkdir()
     (other / "lineward.yaml").write_text('owners: [{name: platform, slack: "#new"}]\n')
@@ -144,14 +144,16 @@ def test_a_newer_policy_of_another_service_is_taken(embedded, file, tmp_path):
 
 
 def test_the_api_answers_nobody_by_a_stored_policy(embedded, file):
-    """Whom to notify is known from the catalog, who may ask is not."""
+    """Answer 503: a stored policy has recipients and no tokens."""
     Service(embedded, file).works[0](embedded)
     file.write_text(INVALID)
     url = embedded.url.render_as_string(hide_password=False)
     settings = Settings(catalog_url=url, policy=file, data_dir=file.parent)
     service = Service(embedded, file)
     service.turn()
-    app = create_app(settings, lambda: NOW, guard=Guard(settings, lambda: NOW, settled(file)))
+    app = create_app(
+        settings, lambda: NOW, guard=Guard(settings, lambda: NOW, immediate_policy(file))
+    )
     client = TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False)
 
     codes = {path: client.get(path).status_code for path in ("/", "/api/v1/slis", "/readyz")}
@@ -163,7 +165,7 @@ def test_the_api_answers_nobody_by_a_stored_policy(embedded, file):
 
 
 def test_a_stored_policy_of_another_release_is_no_policy(embedded, file):
-    """It is logged, and the fallback is notified."""
+    """Log it, and notify the fallback."""
     Service(embedded, file).works[0](embedded)
     with write_transaction(embedded) as connection:
         mine = meta.c.name == LAST_POLICY
@@ -182,7 +184,7 @@ def test_a_stored_policy_of_another_release_is_no_policy(embedded, file):
 
 
 def test_a_policy_with_everything_is_stored_and_read_again():
-    """The example of the documentation: the same but for who may ask and answer, and its hash."""
+    """Store the documented example without its access rules and people, and keep its hash."""
     text = _EXAMPLE.read_text().split("```yaml\n")[1].split("```")[0]
     policy = parse(text)
 

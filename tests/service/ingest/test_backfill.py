@@ -35,7 +35,7 @@ def _jsonl(count: int) -> bytes:
 
 @pytest.fixture
 def collector(tmp_path: Path) -> Iterator[Collector]:
-    """A real one."""
+    """Start a real collector."""
     running = Collector(tmp_path / "data").ready()
     yield running
     running.kill()
@@ -43,7 +43,7 @@ def collector(tmp_path: Path) -> Iterator[Collector]:
 
 @pytest.fixture
 def load(collector: Collector) -> Load:
-    """`lineward backfill files …` to that collector."""
+    """Return a function that runs `lineward backfill files …` for that collector."""
     there = {
         "LINEWARD_COLLECTOR_PORT": str(collector.port),
         "LINEWARD_DATA_DIR": str(collector.folder),
@@ -54,7 +54,7 @@ def load(collector: Collector) -> Load:
 def test_history_is_loaded_from_every_kind_of_file_and_once(
     tmp_path: Path, collector: Collector, load: Load
 ):
-    """Lines, an array, one document over several lines, gzip; a second load repeats nothing."""
+    """Load lines, an array, a document over several lines and gzip; a second load adds nothing."""
     folder = tmp_path / "recorded"
     folder.mkdir()
     (folder / "lines.jsonl").write_bytes(_jsonl(1_200))
@@ -72,8 +72,8 @@ def test_history_is_loaded_from_every_kind_of_file_and_once(
     assert spooled == [("history", 1_213)]
 
 
-def test_what_is_refused_is_named_with_its_line(tmp_path: Path, load: Load):
-    """Half a line and an event without a run: both listed, the rest taken, exit code 6."""
+def test_a_rejected_event_is_named_with_its_line(tmp_path: Path, load: Load):
+    """List half a line and an event without a run, load the rest, and exit with 6."""
     file = tmp_path / "mixed.jsonl"
     no_run = {key: value for key, value in _event(2).items() if key != "run"}
     file.write_bytes(_jsonl(1) + b'{"eventType": "ST\n' + json.dumps(no_run).encode() + b"\n")
@@ -87,8 +87,8 @@ def test_what_is_refused_is_named_with_its_line(tmp_path: Path, load: Load):
     assert "not JSON" in report["refusals"][0]["reason"]
 
 
-def test_without_a_collector_it_says_what_to_start(tmp_path: Path):
-    """One sentence and exit code 5, before any file is read."""
+def test_without_a_collector_the_command_to_start_is_named(tmp_path: Path):
+    """Print one sentence and exit with 5 before any file is read."""
     file = tmp_path / "lines.jsonl"
     file.write_bytes(_jsonl(1))
 
@@ -99,8 +99,8 @@ def test_without_a_collector_it_says_what_to_start(tmp_path: Path):
     assert done.stderr.count("\n") == 1
 
 
-def test_a_collector_that_asks_for_a_token_refuses_no_event(tmp_path: Path):
-    """One sentence with the variable to set; no event is called wrong for it."""
+def test_a_missing_token_rejects_no_event(tmp_path: Path):
+    """Print one sentence with the variable to set, and report no event as invalid."""
     secret = tmp_path / "token"
     secret.write_text("s3cret")
     collector = Collector(tmp_path / "data", token_file=secret).ready()
@@ -117,8 +117,8 @@ def test_a_collector_that_asks_for_a_token_refuses_no_event(tmp_path: Path):
     assert "refused" not in done.stdout
 
 
-def test_what_a_batch_left_unjudged_is_sent_again(tmp_path: Path):
-    """The collector stops after three rejected events; each of the others is taken all the same."""
+def test_unjudged_events_of_a_batch_are_sent_again(tmp_path: Path):
+    """Load every valid event, although the collector stops after three rejected events."""
     collector = Collector(tmp_path / "data", max_batch_rejected=3).ready()
     file = tmp_path / "lines.jsonl"
     bad = b"".join(
@@ -149,16 +149,16 @@ def test_a_path_that_does_not_exist_is_named(tmp_path: Path):
     assert done.stderr == f"lineward: {tmp_path / 'none.jsonl'} does not exist\n"
 
 
-def test_batches_hold_what_one_request_may():
-    """At most 500 events and 4 MiB; a larger event goes alone."""
+def test_batches_are_bounded_as_requests_are():
+    """Put at most 500 events and 4 MiB into a batch, and a larger event alone."""
     small = [RecordedEvent(Path("f"), n, b"x") for n in range(501)]
     large = [RecordedEvent(Path("f"), n, b"x" * 3_000_000) for n in range(2)]
 
-    assert [len(lot) for lot in batch_events([*small, *large])] == [500, 2, 1]
+    assert [len(batch) for batch in batch_events([*small, *large])] == [500, 2, 1]
 
 
 def test_a_compressed_file_is_closed_when_it_was_read(tmp_path):
-    """A gzip does not close the file below it: a folder of thousands would use up the handles."""
+    """Close the file below the gzip, as a folder of thousands would use up the handles."""
     file = tmp_path / "day.jsonl.gz"
     file.write_bytes(gzip.compress(b"{}\n"))
 

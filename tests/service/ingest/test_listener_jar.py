@@ -1,4 +1,4 @@
-"""Check that the service serves the listener's jar and its checksum, and nothing else that way."""
+"""Listener's jar and its checksum, the only files that the service serves this way."""
 
 import hashlib
 
@@ -74,7 +74,7 @@ def test_all_else_still_needs_a_token(client):
     assert not OPEN_PATHS.fullmatch("/listener/a/b")
 
 
-def test_without_a_folder_it_says_which_setting_is_missing(tmp_path):
+def test_without_a_folder_the_missing_setting_is_named(tmp_path):
     """Name LINEWARD_LISTENER_DIR."""
     with TestClient(create_app(Settings(data_dir=tmp_path)), base_url="http://127.0.0.1") as client:
         answer = client.get(JAR)

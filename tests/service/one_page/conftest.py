@@ -1,4 +1,4 @@
-"""The whole notifier beside the fakes of all that it sends to."""
+"""Whole notifier with fakes of everything that it sends to."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ def shop(
     slack: FakeSlack,
     pagerduty: FakePagerDuty,
 ) -> Shop:
-    """One that is well."""
+    """Return a healthy shop."""
     assert PLATFORM_KEY in pagerduty.keys
     made = Shop(given(tmp_path, slack, pagerduty), embedded, clock)
     made.turn()

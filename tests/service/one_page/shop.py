@@ -1,4 +1,4 @@
-"""A shop whose faults the whole notifier tells of, on a clock of the test's own."""
+"""Shop whose faults go through the whole notifier, on a clock that tests set."""
 
 from collections.abc import Sequence
 from concurrent.futures import wait
@@ -41,27 +41,27 @@ owners:
 """
 
 
-class Given(msgspec.Struct, frozen=True):
-    """What a notifier is started with: the same after each of its deaths."""
+class NotifierInputs(msgspec.Struct, frozen=True):
+    """Inputs with which a notifier starts, the same after each kill."""
 
     settings: Settings
     routing: RoutingSettings
     delivery: DeliverySettings
 
     def works(self, clock: Clock) -> list[Work]:
-        """As the service has them done each second."""
+        """Return the tasks that the service runs each second."""
         given = incident_worker.build_tasks(self.settings, self.routing, self.delivery, clock)
         policy, watch, *others = given
         return [policy, watch, *incident_worker.diagnosis(self.settings), *others]
 
     def client(self, clock: Clock) -> TestClient:
-        """Of the service's API."""
+        """Return a client of the service's API."""
         app = create_app(self.settings, clock, routing=self.routing)
         return TestClient(app, base_url="http://127.0.0.1")
 
 
-def given(folder: Path, slack: FakeSlack, pagerduty: FakePagerDuty) -> Given:
-    """Sales and the platform may be rung, finance hears in Slack; what is stuck: the platform."""
+def given(folder: Path, slack: FakeSlack, pagerduty: FakePagerDuty) -> NotifierInputs:
+    """Write a policy: pages for sales and the platform, Slack for finance, fallback platform."""
     (folder / "lineward.yaml").write_text(_POLICY)
     (folder / "sales.key").write_text(KEY)
     (folder / "platform.key").write_text(PLATFORM_KEY)
@@ -69,32 +69,32 @@ def given(folder: Path, slack: FakeSlack, pagerduty: FakePagerDuty) -> Given:
     fields = {"fallback": f"slack:{PLATFORM}", "timeout_seconds": 2}
     delivery = delivery_settings(slack, pagerduty, folder, **fields)
     settings = Settings(data_dir=folder, policy=folder / "lineward.yaml")
-    return Given(settings, RoutingSettings(fallback=delivery.fallback), delivery)
+    return NotifierInputs(settings, RoutingSettings(fallback=delivery.fallback), delivery)
 
 
 def turn(works: Sequence[Work], engine: Engine) -> None:
-    """One second's works, and what they began to send."""
+    """Run the tasks of one second, and wait for what they send."""
     for work in works:
         work(engine)
     settle(works)
 
 
 def settle(works: Sequence[Work]) -> None:
-    """Until nothing is being sent."""
+    """Wait until nothing is being sent."""
     sender = works[-1]._sender  # noqa: SLF001 - in production the next second looks again
     for each in wait(sender._busy.values()).done:  # noqa: SLF001
         each.result()
 
 
 class Shop:
-    """`raw` is critical and of sales; finance makes `mart` of it.
+    """Shop in which sales owns the critical `raw`, and finance makes `mart` from it.
 
     Attributes:
-        given: what its notifier is started with.
-        clock: of all of it.
+        given: inputs with which its notifier starts.
+        clock: clock of the whole shop.
     """
 
-    def __init__(self, given: Given, engine: Engine, clock: Ticking) -> None:
+    def __init__(self, given: NotifierInputs, engine: Engine, clock: Ticking) -> None:
         self.given, self.engine, self.clock = given, engine, clock
         self._estate = CatalogBuilder(engine)
         for name in ("raw", "clicks"):
@@ -106,21 +106,21 @@ class Shop:
 
     @property
     def seconds(self) -> float:
-        """Since the estate's midnight."""
+        """Return the seconds since the estate's midnight."""
         return (self.clock.micros - MIDNIGHT) / 1_000_000
 
     def restart(self, **routing: Any) -> None:  # noqa: ANN401 - as the settings have them
-        """A new notifier: it knows what stands in the catalog."""
+        """Start a new notifier, which loads its state from the catalog."""
         changed = msgspec.structs.replace(self.given.routing, **routing)
         self.given = msgspec.structs.replace(self.given, routing=changed)
         self._works = self.given.works(self.clock)
 
     def evaluate(self) -> None:
-        """The pipeline has, just now."""
+        """Add an evaluation of the pipeline."""
         self._estate.evaluate(self.seconds)
 
     def turn(self) -> None:
-        """One, with a new evaluation."""
+        """Run one turn after a new evaluation."""
         self.evaluate()
         turn(self._works, self.engine)
 
@@ -131,22 +131,22 @@ class Shop:
             self.turn()
 
     def run_with(self, version: str) -> None:
-        """So far every job ran well, with this version of Spark."""
-        self._estate.ran(self.rows(tables.dataset_activity), version)
+        """Record good runs of all jobs with this version of Spark."""
+        self._estate.add_good_runs(self.rows(tables.dataset_activity), version)
 
     def fail(self, name: str = "raw", **text: Any) -> None:  # noqa: ANN401 - as a run has them
-        """Its job fails, and what is made of it will be late."""
+        """Fail its job, and make what is downstream late."""
         self._estate.fail(name, self.seconds, **text)
         self._estate.say(name, "bad", "job_failed", since=self.seconds)
 
     def open(self, name: str = "raw") -> None:
-        """It fails, and stays so for as long as makes an incident of it."""
+        """Fail its job for long enough to open an incident."""
         self.fail(name)
         self.go(4 * STEP)
         assert "open" in {each.state for each in self.rows()}
 
     def heal(self, name: str = "raw") -> None:
-        """It is written again."""
+        """Write it again."""
         self._estate.say(name, "good", since=self.seconds)
         row = {"last_written_at": self.clock.micros}
         table = tables.dataset_activity
@@ -155,7 +155,7 @@ class Shop:
             connection.execute(mine.values(**row))
 
     def ask(self, action: str) -> None:
-        """Somebody answers the one incident by the API."""
+        """Submit an action for the only incident by the API."""
         wanted = CommandRequest(
             incident_id=self.one.incident_id, action=action, by="ada", via="api"
         )
@@ -163,7 +163,7 @@ class Shop:
             submit(connection, wanted, self.clock.micros)
 
     def firing(self) -> list[dict[str, str]]:
-        """What Prometheus would send: the rule's alert of each series of an open incident."""
+        """Return what Prometheus would send: an alert for each series of an open incident."""
         with open_reader(catalog_url(self.given.settings.data_dir)) as reader:
             [family] = [
                 each for each in incident_families(reader) if each.name == "lineage_incident_open"
@@ -173,25 +173,25 @@ class Shop:
         ]
 
     def rows(self, table: Table = tables.incident) -> list[Any]:
-        """All of a table, in the order of its key."""
+        """Return all rows of a table, in the order of its key."""
         with self.engine.connect() as connection:
             return list(connection.execute(select(table).order_by(*table.primary_key)))
 
     @property
     def one(self) -> Any:  # noqa: ANN401 - a row
-        """The only incident."""
+        """Return the only incident."""
         [row] = self.rows()
         return row
 
     def undelivered(self) -> tuple[float, float]:
-        """Messages that were told to the fallback channel, and the age of the oldest: metrics."""
+        """Return how many messages the fallback channel got, and the age of the oldest."""
         with open_reader(catalog_url(self.given.settings.data_dir)) as reader:
             failed = load_counts(reader, "failed")
             oldest = oldest_undelivered_seconds(reader, self.clock.micros)
         return sum(each.value for each in failed if each.label == "undelivered"), oldest
 
     def pending(self) -> list[Any]:
-        """Messages that were not taken and not overtaken."""
+        """Return the messages that were neither sent nor superseded."""
         return [
             each
             for each in self.rows(tables.notification)

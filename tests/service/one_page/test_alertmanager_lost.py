@@ -1,4 +1,4 @@
-"""Alertmanager is killed and its data deleted: nobody is told twice, and nobody is left untold."""
+"""Alertmanager without its data after a kill: each owner is notified once."""
 
 import shutil
 from datetime import UTC, datetime
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.faults
 
 
 class Service(FakeServer):
-    """The service's own API on a socket: what Alertmanager posts is answered by the real route.
+    """Service whose real route answers what Alertmanager posts to a socket.
 
     Attributes:
         taken: how many calls were answered.
@@ -35,14 +35,14 @@ class Service(FakeServer):
         self._folder = folder
 
     def answer(self, request: Request) -> Answer:
-        """As the route does."""
+        """Answer as the route does."""
         headers = {"Content-Type": request.headers.get("content-type", "")}
         answer = self._client.post(request.path, content=request.body, headers=headers)
         self.taken += 1
         return Answer(answer.status_code, answer.text)
 
     def alertmanager(self):
-        """One with the rendered routes, that knows what its data folder has."""
+        """Start an Alertmanager with the rendered routes and the data of its folder."""
         url = f"http://{self.address}"
         places = Endpoints(service_url=url, token_file=None, watchdog_url=f"{url}/watchdog")
         policy = load(self._shop.given.settings.policy)
@@ -50,55 +50,55 @@ class Service(FakeServer):
             self._folder, hasty(render_alertmanager(policy, people=PEOPLE, places=places))
         )
 
-    def hears(self, alertmanager, *alerts):  # noqa: ANN002 - labels
-        """Prometheus' alerts of incidents, or these, until Alertmanager's call is answered."""
+    def notify_until_received(self, alertmanager, *alerts):  # noqa: ANN002 - labels
+        """Post Prometheus' alerts of incidents, or these, until Alertmanager's call is answered."""
         before = self.taken
         alertmanager.post(*(alerts or self._shop.firing()))
         until(lambda: self.taken > before)
         self._shop.go(10)
 
     def loses(self, alertmanager):
-        """It is killed, and what it kept deleted."""
+        """Kill it, and delete its data."""
         alertmanager.kill()
         shutil.rmtree(self._folder / "data")
 
-    def hears_twice(self):
-        """From one that dies with its data after its call, and from the empty one after it."""
+    def notify_twice(self):
+        """Post to one that dies with its data after its call, and to an empty one."""
         self._shop.open()
         with self.alertmanager() as first:
-            self.hears(first)
+            self.notify_until_received(first)
             self.loses(first)
         with self.alertmanager() as second:
             assert second.states() == {}
-            self.hears(second)
+            self.notify_until_received(second)
 
 
 @pytest.fixture
 def waiting(shop):
-    """It waits for Alertmanager's call before it tells anybody."""
+    """Return a shop that waits for Alertmanager's call before it notifies."""
     shop.restart(mode="alertmanager")
     return shop
 
 
 @pytest.fixture
 def service(waiting, tmp_path):
-    """Of that shop."""
+    """Start the service of that shop."""
     listening = Service(waiting, tmp_path)
     listening.start()
     yield listening
     listening.stop()
 
 
-def _told(slack):
+def _revisions(slack):
     return [len(slack.posts(each)) for each in (SALES, FINANCE)]
 
 
-def test_an_alertmanager_that_forgot_has_nobody_told_twice(waiting, service, slack, pagerduty):
-    """One incident, one trigger, one message each; and both end with it."""
-    service.hears_twice()
+def test_an_alertmanager_without_its_data_notifies_nobody_twice(waiting, service, slack, pagerduty):
+    """Send one trigger and one message each for the incident, and end both with it."""
+    service.notify_twice()
     assert pagerduty.pages == [(KEY, waiting.one.incident_id)]
     assert pagerduty.actions() == ["trigger"]
-    assert (_told(slack), slack.replies(SALES)) == ([1, 1], [])
+    assert (_revisions(slack), slack.replies(SALES)) == ([1, 1], [])
 
     waiting.heal()
     waiting.go(60)
@@ -109,12 +109,12 @@ def test_an_alertmanager_that_forgot_has_nobody_told_twice(waiting, service, sla
     assert waiting.pending() == []
 
 
-def test_nobody_is_told_before_it_calls(waiting, service, slack, pagerduty):
-    """And at its call at once: the calls are what the rest of these tests turn on."""
+def test_nobody_is_notified_before_alertmanager_calls(waiting, service, slack, pagerduty):
+    """Notify at once with the call, on which the other tests rely."""
     waiting.open()
     assert (slack.requests, pagerduty.requests) == ([], [])
     with service.alertmanager() as alertmanager:
-        service.hears(alertmanager)
+        service.notify_until_received(alertmanager)
 
     assert len(pagerduty.pages) == 1
 
@@ -122,7 +122,7 @@ def test_nobody_is_told_before_it_calls(waiting, service, slack, pagerduty):
 def test_an_alertmanager_that_never_comes_back_is_waited_for_two_minutes(
     waiting, service, slack, pagerduty
 ):
-    """It dies before the fault: nobody a second before, all then, and not again when it is back."""
+    """Notify after exactly two minutes if it dies before the fault, and not again on its return."""
     with service.alertmanager() as first:
         first.kill()
     waiting.open()
@@ -131,30 +131,30 @@ def test_an_alertmanager_that_never_comes_back_is_waited_for_two_minutes(
     assert pagerduty.requests == []
     waiting.go(1, step=1)
     assert pagerduty.pages == [(KEY, waiting.one.incident_id)]
-    assert _told(slack) == [1, 1]
+    assert _revisions(slack) == [1, 1]
 
     with service.alertmanager() as second:
-        service.hears(second)
+        service.notify_until_received(second)
     assert pagerduty.actions() == ["trigger"]
-    assert _told(slack) == [1, 1]
+    assert _revisions(slack) == [1, 1]
 
 
-def test_an_alert_whose_end_was_lost_is_told_when_it_fires_anew(service, pagerduty):
-    """An Alertmanager that never told of it tells of no end: it stands, and rings nobody twice."""
+def test_an_alert_whose_end_was_lost_is_notified_when_it_fires_again(service, pagerduty):
+    """Keep the alert open, as no end was reported, and page nobody twice."""
     with service.alertmanager() as first:
-        service.hears(first, BURN)
+        service.notify_until_received(first, BURN)
         service.loses(first)
     assert pagerduty.actions() == ["trigger"]
     with service.alertmanager() as second:
         second.post(BURN, endsAt=f"{datetime.now(UTC):%FT%TZ}")
-        service.hears(second, BURN)
+        service.notify_until_received(second, BURN)
 
     assert pagerduty.actions() == ["trigger", "trigger"]
     assert [key for key, _ in pagerduty.pages] == [PLATFORM_KEY]
 
 
-def test_without_the_two_minutes_nobody_is_told(waiting, pagerduty, monkeypatch):
-    """Mutant: half an hour later nobody knows."""
+def test_without_the_two_minutes_nobody_is_notified(waiting, pagerduty, monkeypatch):
+    """Mutant: never stop waiting for the call."""
     monkeypatch.setattr("alerts.notify.planning.start_or_hold", lambda *_: None)
     waiting.open()
     waiting.go(1_800, step=60)
@@ -162,10 +162,10 @@ def test_without_the_two_minutes_nobody_is_told(waiting, pagerduty, monkeypatch)
     assert pagerduty.requests == []
 
 
-def test_without_what_was_told_each_call_is_a_message(service, slack, pagerduty, monkeypatch):
-    """Mutant: it is not looked at what was said; the incident's key alone keeps it one page."""
+def test_without_the_notified_state_each_call_is_a_message(service, slack, pagerduty, monkeypatch):
+    """Mutant: forget what was sent; only the incident's key keeps it one page."""
     monkeypatch.setattr(NotificationState, "is_notified", property(lambda _: False))
-    service.hears_twice()
+    service.notify_twice()
 
     assert len(slack.replies(SALES)) == 1
     assert len(pagerduty.pages) == 1
@@ -174,9 +174,9 @@ def test_without_what_was_told_each_call_is_a_message(service, slack, pagerduty,
 def test_without_the_incident_s_key_an_alert_is_a_page_of_its_own(
     waiting, service, pagerduty, monkeypatch
 ):
-    """Mutant: the alert of an incident is taken for any other."""
+    """Mutant: treat the alert of an incident as any other alert."""
     monkeypatch.setattr(alertmanager_alerts, "NAMES", {})
-    service.hears_twice()
+    service.notify_twice()
     waiting.go(120)
 
     assert len(pagerduty.pages) == 2

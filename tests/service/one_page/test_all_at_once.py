@@ -1,11 +1,11 @@
-"""An hour of everything at once: one fault is one incident, one page and one message each."""
+"""Hour of all faults at once: one incident, one page and one message each."""
 
 from random import Random
 
 import pytest
 
 from lineage.catalog import tables
-from tests.service.one_page.killed import BY_TIME, FAILPOINTS, killed
+from tests.service.one_page.killed_notifier import BY_TIME, FAILPOINTS, run_until_killed
 from tests.service.one_page.shop import FINANCE, KEY, PLATFORM, SALES
 
 pytestmark = pytest.mark.faults
@@ -15,15 +15,15 @@ _STEP = 20
 _ANYWHERE = sorted(FAILPOINTS | BY_TIME)
 _FIRST = (
     "tests/service/one_page/test_all_at_once.py"
-    "::test_an_hour_of_all_faults_ends_with_everybody_told_once[1]"
+    "::test_an_hour_of_all_faults_notifies_each_owner_once[1]"
 )
 
 
 def _five_minutes(shop, chance):
-    """Somewhere in them the notifier is killed, if it comes by there, and started again."""
+    """Kill the notifier at a random place within five minutes, if it gets there, and restart it."""
     shop.clock.pass_(_STEP)
     shop.evaluate()
-    died = killed(shop.given, shop.clock.micros, chance.choice(_ANYWHERE))
+    died = run_until_killed(shop.given, shop.clock.micros, chance.choice(_ANYWHERE))
     shop.restart()
     shop.go(_FIVE_MINUTES - _STEP, step=_STEP)
     return died
@@ -35,8 +35,8 @@ def _first_words(slack):
 
 
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.nightly(short=_FIRST))])
-def test_an_hour_of_all_faults_ends_with_everybody_told_once(shop, slack, pagerduty, seed):
-    """Alertmanager is gone, PagerDuty answers 500, Slack 429 for one channel, and kills."""
+def test_an_hour_of_all_faults_notifies_each_owner_once(shop, slack, pagerduty, seed):
+    """Lose Alertmanager, answer 500 and 429, and kill the notifier."""
     chance = Random(seed)  # noqa: S311 - of where it dies
     shop.restart(mode="alertmanager")
     pagerduty.status, slack.limited[SALES] = 500, 90

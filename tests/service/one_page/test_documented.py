@@ -1,4 +1,4 @@
-"""The page of alerting shows an incident of this shop as it was sent, whole."""
+"""Incident of this shop, shown in docs/alerting.md as it was sent."""
 
 import json
 from pathlib import Path
@@ -9,12 +9,12 @@ _PAGE = Path(__file__).parents[3] / "docs" / "alerting.md"
 _PLACES = {"public_url": "https://lineward.example", "dashboards_url": "https://grafana.example"}
 
 
-def _shown(sent):
+def _json_block(sent):
     return f"```json\n{json.dumps(sent, indent=2, ensure_ascii=False)}\n```\n"
 
 
-def test_the_page_shows_what_slack_and_pagerduty_were_sent(shop, slack, pagerduty):
-    """From a failed run in the catalog to the wire: to the letter."""
+def test_the_page_shows_the_messages_to_slack_and_pagerduty(shop, slack, pagerduty):
+    """Compare the messages for a failed run in the catalog, word by word."""
     shop.restart(**_PLACES)
     shop.run_with("3.5.6")
     shop.fail(engine_version="4.0.0")
@@ -22,6 +22,6 @@ def test_the_page_shows_what_slack_and_pagerduty_were_sent(shop, slack, pagerdut
     page = _PAGE.read_text(encoding="utf-8")
 
     [post] = slack.posts(SALES)
-    assert _shown({name: post[name] for name in ("text", "blocks")}) in page
+    assert _json_block({name: post[name] for name in ("text", "blocks")}) in page
     [event] = pagerduty.events
-    assert _shown(event) in page
+    assert _json_block(event) in page

@@ -1,4 +1,4 @@
-"""The notifier is killed with -9, at each place where that could matter, in its whole course."""
+"""Notifier that is killed with -9 at each critical place."""
 
 import pytest
 
@@ -6,41 +6,47 @@ from alerts.notify.channels.pagerduty.delivery import _SingleAttemptClient
 from alerts.notify.channels.slack.history import History
 from lineage.catalog import tables
 from tests.alerts.notify.alertmanager_calls import alert, body
-from tests.service.one_page.killed import BY_CALL, BY_TIME, FAILPOINTS, HALVES, killed
+from tests.service.one_page.killed_notifier import (
+    BY_CALL,
+    BY_TIME,
+    FAILPOINTS,
+    HALVES,
+    run_until_killed,
+)
 from tests.service.one_page.shop import ALERTMANAGER, FINANCE, JSON, KEY, SALES
 
 pytestmark = pytest.mark.faults
 
 
-def _dies(shop, failpoint, after):
-    """A new evaluation after so many seconds; the notifier that looks at it is killed there."""
+def _kill_in_turn(shop, failpoint, after):
+    """Evaluate after so many seconds, and kill the notifier in that turn."""
     shop.clock.pass_(after)
     shop.evaluate()
-    return killed(shop.given, shop.clock.micros, failpoint)
+    return run_until_killed(shop.given, shop.clock.micros, failpoint)
 
 
-def _recovers(shop):
-    """The next process, beyond the lease of the one that died."""
+def _recover(shop):
+    """Run the next process, beyond the lease of the one that died."""
     shop.restart()
     shop.go(shop.given.delivery.lease_seconds)
 
 
 def opens(shop, failpoint):
-    """Killed as it is seen first, and as it opens; whether it came by there."""
+    """Kill it when the fault is seen and when it opens; return whether it died."""
     shop.fail()
     died = []
     for after in (10, 40):
-        died.append(_dies(shop, failpoint, after))
-        _recovers(shop)
+        died.append(_kill_in_turn(shop, failpoint, after))
+        _recover(shop)
     return any(died)
 
 
 def ends(shop, failpoint):
-    """Killed as it is resolved; whether it came by there."""
+    """Kill it when the incident is resolved; return whether it died."""
     shop.heal()
     shop.go(10)
-    died = _dies(shop, failpoint, 60)
-    _recovers(shop)
+    died = _kill_in_turn(shop, failpoint, 60)
+    _recover(shop)
     return died
 
 
@@ -49,10 +55,8 @@ def _first_words(slack, channel):
 
 
 @pytest.mark.parametrize("failpoint", FAILPOINTS)
-def test_one_incident_is_one_page_and_one_message_wherever_it_dies(
-    shop, slack, pagerduty, failpoint
-):
-    """Killed as it is seen, as it opens and as it ends."""
+def test_one_incident_is_one_page_and_one_message_after_any_kill(shop, slack, pagerduty, failpoint):
+    """Kill it as the fault is seen, as it opens and as it ends."""
     died = [opens(shop, failpoint)]
     number = shop.one.incident_id
     assert pagerduty.pages == [(KEY, number)]
@@ -70,37 +74,35 @@ def test_one_incident_is_one_page_and_one_message_wherever_it_dies(
 
 
 @pytest.mark.parametrize("failpoint", BY_TIME)
-def test_what_time_brings_is_told_once_wherever_it_dies(shop, slack, pagerduty, failpoint):
-    """No Alertmanager calls: killed as the two minutes end."""
+def test_a_notification_by_time_is_sent_once_after_any_kill(shop, slack, pagerduty, failpoint):
+    """Kill it as the two minutes without a call of Alertmanager end."""
     shop.restart(mode="alertmanager")
     shop.open()
-    assert _dies(shop, failpoint, 120)
+    assert _kill_in_turn(shop, failpoint, 120)
     assert (slack.requests, pagerduty.requests) == ([], [])
-    _recovers(shop)
+    _recover(shop)
 
     assert pagerduty.pages == [(KEY, shop.one.incident_id)]
     assert (_first_words(slack, SALES), _first_words(slack, FINANCE)) == (["Page"], ["Notice"])
 
 
 @pytest.mark.parametrize("failpoint", BY_CALL)
-def test_a_call_that_kills_the_service_is_taken_once_when_it_is_repeated(
-    shop, slack, pagerduty, failpoint
-):
-    """Alertmanager was not answered, and repeats it to the next process."""
+def test_a_call_that_kills_the_service_counts_once_when_repeated(shop, slack, pagerduty, failpoint):
+    """Let Alertmanager repeat the unanswered call to the next process."""
     shop.restart(mode="alertmanager")
     shop.open()
     call = body(*map(alert, shop.firing()))
-    assert killed(shop.given, shop.clock.micros, failpoint, call)
+    assert run_until_killed(shop.given, shop.clock.micros, failpoint, call)
     again = shop.given.client(shop.clock).post(ALERTMANAGER, content=call, headers=JSON)
     assert again.status_code == 200
-    _recovers(shop)
+    _recover(shop)
 
     assert pagerduty.pages == [(KEY, shop.one.incident_id)]
     assert (_first_words(slack, SALES), _first_words(slack, FINANCE)) == (["Page"], ["Notice"])
 
 
-def test_without_the_transaction_what_opened_is_never_told(shop, slack, pagerduty):
-    """Mutant: the incident is written by itself, and its notifier dies before the message is."""
+def test_without_the_transaction_an_opened_incident_is_never_notified(shop, slack, pagerduty):
+    """Mutant: commit the incident before its messages, and die between."""
     [half] = HALVES
     assert opens(shop, half)
     shop.go(3_600, step=60)
@@ -110,7 +112,7 @@ def test_without_the_transaction_what_opened_is_never_told(shop, slack, pagerdut
 
 
 def test_without_the_search_a_kill_is_a_second_message(shop, slack, monkeypatch):
-    """Mutant: nobody looks whether it is there already."""
+    """Mutant: do not search for a message that was sent."""
     monkeypatch.setattr(History, "root", lambda *_: None)
     assert opens(shop, "after Slack's post")
 
@@ -118,7 +120,7 @@ def test_without_the_search_a_kill_is_a_second_message(shop, slack, monkeypatch)
 
 
 def test_without_the_incident_as_its_key_a_kill_is_a_second_page(shop, pagerduty, monkeypatch):
-    """Mutant: the next process calls the same incident by another name."""
+    """Mutant: use another key for the incident in the next process."""
     send = _SingleAttemptClient.send_event
 
     def send_as_another(self, action, *, dedup_key, **event):  # noqa: ANN003 - as the library's

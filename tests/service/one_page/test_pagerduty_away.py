@@ -1,4 +1,4 @@
-"""PagerDuty answers 500 for an hour: others are told, and what is still true then is rung, once."""
+"""PagerDuty that answers 500 for an hour: others are notified, and an open incident pages once."""
 
 import pytest
 
@@ -12,7 +12,7 @@ _LONGEST_WAIT = 300
 
 @pytest.fixture
 def away(shop, pagerduty):
-    """The job has failed; PagerDuty takes nothing from the beginning on."""
+    """Fail the job while PagerDuty accepts nothing."""
     pagerduty.status = 500
     shop.open()
     return shop
@@ -27,8 +27,8 @@ def _comes_back(shop, pagerduty):
     shop.go(_LONGEST_WAIT)
 
 
-def test_after_ten_minutes_the_fallback_channel_and_the_metrics_tell(away, slack):
-    """Not a second before; and on `NotificationDeliveryStuck` goes by the age of the oldest."""
+def test_the_fallback_channel_is_notified_after_ten_minutes(away, slack):
+    """Notify after exactly ten minutes; `NotificationDeliveryStuck` uses the age of the oldest."""
     away.go(590)
     assert _titles(slack, PLATFORM) == []
     away.go(20)
@@ -39,8 +39,8 @@ def test_after_ten_minutes_the_fallback_channel_and_the_metrics_tell(away, slack
     assert _titles(slack, SALES) == ["Page"]
 
 
-def test_what_is_still_true_an_hour_later_is_rung_once_and_ends(away, slack, pagerduty):
-    """One incident, one ring, one message in each channel; the fallback channel hears the end."""
+def test_an_incident_still_open_after_an_hour_pages_once_and_ends(away, slack, pagerduty):
+    """Page once, send one message to each channel, and send the end to the fallback channel."""
     away.go(_HOUR, step=30)
     assert pagerduty.events == []
     _comes_back(away, pagerduty)
@@ -56,7 +56,7 @@ def test_what_is_still_true_an_hour_later_is_rung_once_and_ends(away, slack, pag
 
 
 def over_before_it_is_back(shop, pagerduty):
-    """It is mended after half an hour; PagerDuty half an hour later."""
+    """Recover after half an hour, and restore PagerDuty half an hour later."""
     shop.go(_HOUR // 2, step=30)
     shop.heal()
     shop.go(_HOUR // 2, step=30)
@@ -64,8 +64,8 @@ def over_before_it_is_back(shop, pagerduty):
     _comes_back(shop, pagerduty)
 
 
-def test_nobody_is_rung_for_what_is_over_by_then(away, slack, pagerduty):
-    """The resolve alone is sent: a try that was answered 500 may have opened it all the same."""
+def test_an_incident_that_ended_meanwhile_pages_nobody(away, slack, pagerduty):
+    """Send only the resolve, as an attempt with a 500 may have opened the alert."""
     over_before_it_is_back(away, pagerduty)
 
     assert pagerduty.pages == []
@@ -74,8 +74,8 @@ def test_nobody_is_rung_for_what_is_over_by_then(away, slack, pagerduty):
     assert away.pending() == []
 
 
-def test_what_may_have_been_opened_by_a_500_is_closed(away, pagerduty):
-    """One try was taken, and its answer lost."""
+def test_an_alert_that_a_500_may_have_opened_is_closed(away, pagerduty):
+    """Accept one attempt, and lose its answer."""
     pagerduty.status, pagerduty.lost_answers = None, 1
     away.go(10)
     pagerduty.status = 500
@@ -87,8 +87,8 @@ def test_what_may_have_been_opened_by_a_500_is_closed(away, pagerduty):
     assert set(pagerduty.alerts.values()) == {"resolved"}
 
 
-def test_what_is_bad_again_when_it_is_back_is_rung_once(away, pagerduty):
-    """Over after a quarter of an hour, back after half of one: the same incident, one alert."""
+def test_a_fault_that_returned_meanwhile_pages_once(away, pagerduty):
+    """Page once for the same incident, which recovered after 15 minutes and failed after 30."""
     away.go(900, step=30)
     away.heal()
     away.go(900, step=30)
@@ -101,16 +101,16 @@ def test_what_is_bad_again_when_it_is_back_is_rung_once(away, pagerduty):
     assert away.pending() == []
 
 
-def test_without_the_look_at_the_end_what_is_over_is_rung(away, pagerduty, monkeypatch):
-    """Mutant: each message is sent as it was written."""
+def test_without_coalescing_an_ended_incident_pages(away, pagerduty, monkeypatch):
+    """Mutant: send each message as it was written."""
     monkeypatch.setattr(coalescing, "_page_lifecycle", coalescing._first)  # noqa: SLF001
     over_before_it_is_back(away, pagerduty)
 
     assert pagerduty.pages == [(KEY, away.one.incident_id)]
 
 
-def test_without_the_handing_over_nobody_else_hears_of_it(away, slack, monkeypatch):
-    """Mutant: what waits goes on waiting."""
+def test_without_the_fallback_nobody_else_is_notified(away, slack, monkeypatch):
+    """Mutant: keep waiting messages in their channel."""
     monkeypatch.setattr(Fallback, "hand_over_overdue", lambda *_: 0)
     away.go(900, step=30)
 

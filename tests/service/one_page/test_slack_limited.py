@@ -11,20 +11,20 @@ _RETRY_AFTER = 90
 
 @pytest.fixture
 def limited(shop, slack):
-    """The channel of sales takes nothing; then its job fails."""
+    """Limit the channel of sales, and then fail its job."""
     slack.limited[SALES] = _RETRY_AFTER
     shop.open()
     return shop
 
 
-def _asked(slack):
-    """Posts that the channel of sales was asked for."""
+def _post_count(slack):
+    """Return the number of posts for the channel of sales."""
     posts = [each.fields() for each in slack.requests if each.path == "/api/chat.postMessage"]
     return sum(each["channel"] == SALES for each in posts)
 
 
-def _told(slack, channel):
-    """First words and incidents of what stands in a channel."""
+def _messages(slack, channel):
+    """Return first words and incidents of the messages in a channel."""
     return [
         (each["text"].split(":")[0], each["metadata"]["event_payload"]["incident_id"])
         for each in slack.posts(channel)
@@ -32,40 +32,40 @@ def _told(slack, channel):
 
 
 def another_fault(shop):
-    """Of the same owner, while its channel is to be left alone."""
+    """Open another fault of the same owner while its channel is held."""
     shop.open("clicks")
 
 
-def test_all_others_are_told_at_once(limited, slack, pagerduty):
-    """In the turn in which it opens: the owner's phone, and the owner downstream."""
+def test_all_other_channels_are_notified_at_once(limited, slack, pagerduty):
+    """Page the owner and notify the downstream owner in the turn in which the incident opens."""
     number = limited.one.incident_id
 
-    assert _told(slack, SALES) == []
-    assert _told(slack, FINANCE) == [("Notice", number)]
+    assert _messages(slack, SALES) == []
+    assert _messages(slack, FINANCE) == [("Notice", number)]
     assert pagerduty.pages == [(KEY, number)]
 
 
-def test_that_one_is_told_after_its_time_in_its_newest_state_once(limited, slack, pagerduty):
-    """Acknowledged meanwhile; not asked before, and not searched: a 429 leaves no doubt."""
+def test_a_limited_channel_gets_the_newest_state_once(limited, slack, pagerduty):
+    """Post once after the wait, without a search, as a 429 leaves no doubt."""
     number = limited.one.incident_id
     slack.limited.clear()
     limited.ask("acknowledge")
     limited.go(_RETRY_AFTER - 20)
-    assert (_asked(slack), _told(slack, SALES)) == (1, [])
+    assert (_post_count(slack), _messages(slack, SALES)) == (1, [])
     limited.go(20)
-    assert _told(slack, SALES) == [("Acknowledged", number)]
-    assert (_asked(slack), slack.calls("conversations.history")) == (2, 0)
+    assert _messages(slack, SALES) == [("Acknowledged", number)]
+    assert (_post_count(slack), slack.calls("conversations.history")) == (2, 0)
 
     limited.heal()
     limited.go(60)
-    assert _told(slack, SALES) == [("Resolved", number)]
+    assert _messages(slack, SALES) == [("Resolved", number)]
     assert len(slack.replies(SALES)) == 1
     assert pagerduty.actions() == ["trigger", "acknowledge", "resolve"]
     assert limited.pending() == []
 
 
-def test_what_changes_while_it_waits_comes_in_order(shop, slack):
-    """Told before the 429: edited after it, to the last state, and the thread is told once."""
+def test_changes_during_the_wait_are_sent_in_order(shop, slack):
+    """Edit the earlier message to the last state, and reply to its thread once."""
     shop.open()
     slack.limited[SALES] = _RETRY_AFTER
     shop.ask("acknowledge")
@@ -74,49 +74,49 @@ def test_what_changes_while_it_waits_comes_in_order(shop, slack):
     slack.limited.clear()
     shop.go(_RETRY_AFTER + 60)
 
-    assert _told(slack, SALES) == [("Resolved", shop.one.incident_id)]
+    assert _messages(slack, SALES) == [("Resolved", shop.one.incident_id)]
     revisions = [
         each["metadata"]["event_payload"]["revision"] for each in slack.messages[SALES][1:]
     ]
     assert revisions == [3]
 
 
-def test_another_incident_waits_with_it_and_each_is_told_once(limited, slack, pagerduty):
-    """The channel is held, not the message: nothing new is tried there. Its owner is rung."""
+def test_another_incident_waits_too_and_each_is_sent_once(limited, slack, pagerduty):
+    """Hold the channel and not the message, and page the owner."""
     another_fault(limited)
-    assert _asked(slack) == 1
+    assert _post_count(slack) == 1
     assert len(pagerduty.pages) == 2
     slack.limited.clear()
     limited.go(_RETRY_AFTER)
 
     numbers = {each.incident_id for each in limited.rows()}
     assert len(numbers) == 2
-    assert sorted(_told(slack, SALES)) == sorted(("Page", each) for each in numbers)
+    assert sorted(_messages(slack, SALES)) == sorted(("Page", each) for each in numbers)
     assert limited.pending() == []
 
 
-def test_without_the_hold_of_the_channel_what_is_new_is_tried_there(limited, slack, monkeypatch):
-    """Mutant: each message waits by itself."""
+def test_without_the_hold_a_new_message_is_tried(limited, slack, monkeypatch):
+    """Mutant: hold each message by itself."""
     monkeypatch.setattr(attempts, "_hold_channel", lambda *_, **__: None)
     limited.go(_RETRY_AFTER)  # the hold of before
-    asked = _asked(slack)
+    asked = _post_count(slack)
     another_fault(limited)
 
-    assert _asked(slack) == asked + 1
+    assert _post_count(slack) == asked + 1
 
 
-def test_without_retry_after_it_is_asked_too_soon(limited, slack, monkeypatch):
-    """Mutant: the header is not read."""
+def test_without_retry_after_it_retries_too_soon(limited, slack, monkeypatch):
+    """Mutant: ignore the header."""
     monkeypatch.setattr("alerts.notify.channels.slack.responses.parse_retry_after", lambda _: 0.0)
     limited.go(_RETRY_AFTER)
-    asked = _asked(slack)
+    asked = _post_count(slack)
     limited.go(_RETRY_AFTER - 20)
 
-    assert _asked(slack) > asked
+    assert _post_count(slack) > asked
 
 
-def test_held_by_its_kind_the_others_wait_too(shop, slack, monkeypatch):
-    """Mutant: what one channel of Slack asks for holds all of Slack."""
+def test_a_hold_by_type_delays_all_channels(shop, slack, monkeypatch):
+    """Mutant: hold all of Slack for one channel."""
     hold = attempts._hold_channel  # noqa: SLF001
 
     def hold_all(connection, channel, **until):  # noqa: ANN003 - as it is
@@ -129,4 +129,4 @@ def test_held_by_its_kind_the_others_wait_too(shop, slack, monkeypatch):
     shop.open("clicks")
     shop.open()
 
-    assert _told(slack, FINANCE) == []
+    assert _messages(slack, FINANCE) == []

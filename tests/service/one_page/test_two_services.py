@@ -1,4 +1,4 @@
-"""Check two services on one catalog: each page once, also from a leader that was paused."""
+"""Pair of services on one catalog: each page once, also after a pause of the leader."""
 
 import pytest
 
@@ -41,7 +41,7 @@ class TwoServices:
         self.one, self.other = Service(self, "one"), Service(self, "other")
 
     def go(self, seconds, *running: Service):
-        """Time passes; those that run take turns."""
+        """Advance the clock, with turns of the services that run."""
         for _ in range(0, seconds, STEP // 2):
             self.shop.clock.pass_(STEP // 2)
             self._clock.micros = self.shop.clock.micros
@@ -93,7 +93,7 @@ def test_two_services_send_each_message_once(two, slack, pagerduty):
 def test_a_leader_that_was_paused_while_it_sent_does_not_send_again(  # noqa: PLR0913, PLR0917
     two, slack, pagerduty, monkeypatch, method, times_sent
 ):
-    """After the claim it sends nothing; after the message it writes nothing.
+    """Send nothing after a pause behind the claim, and write nothing after one behind the message.
 
     Its message is in doubt, as after a crash: the next leader finds it with the provider.
     """

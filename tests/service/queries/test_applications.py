@@ -1,4 +1,4 @@
-"""Check what people and metrics are shown of SparkApplications."""
+"""SparkApplications as shown to people and in metrics."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -78,7 +78,7 @@ def test_the_last_application_of_each_job_is_listed(reader, wanted, names):
     assert not answer.partial
 
 
-def test_a_list_that_is_cut_says_so(reader):
+def test_a_cut_list_of_applications_is_partial(reader):
     """Show the newest one of three."""
     answer = list_applications(reader, without_listener=False, failed=False, limit=1)
     screen = Console(width=200)

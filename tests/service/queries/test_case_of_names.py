@@ -23,7 +23,7 @@ _EVALUATED = Evaluated(as_of=0, seconds=1.0, stale=False)
 
 @pytest.fixture
 def reader(catalog):
-    """Of a catalog in which names differ in case."""
+    """Open a reader of a catalog in which names differ in case."""
     shop.fill(catalog)
     for name in _NAMES:
         shop.add_dataset(catalog, shop.NAMESPACE, name)
@@ -41,8 +41,8 @@ def reader(catalog):
         ("SALES_", []),
     ],
 )
-def test_people_search_without_minding_case(reader, text, found):
-    """Of ASCII's letters, which both databases know; signs stand for themselves."""
+def test_search_ignores_case(reader, text, found):
+    """Fold letters of ASCII as both databases do, and treat wildcards as text."""
     page = datasets(reader, Filters(contains=text), _EVALUATED)
 
     assert sorted(row.dataset for row in page.datasets) == found
@@ -50,22 +50,22 @@ def test_people_search_without_minding_case(reader, text, found):
 
 
 def test_a_last_part_is_exact_in_case(reader):
-    """Two that differ in nothing else are two names, and neither is asked back for the other."""
+    """Distinguish two names that differ in case only."""
     found = [resolve_dataset(reader, wanted)[2] for wanted in ("thing", "Thing", "Big", "small")]
 
     assert found == ["y/thing", "x/Thing", "Sales/Big", "sales/small"]
 
 
 def test_another_case_of_a_name_is_no_name_but_a_hint(reader):
-    """Nothing is guessed, and what was likely meant is said."""
+    """Raise, and suggest the name in the other case."""
     with pytest.raises(UnknownDatasetError) as rejected:
         resolve_dataset(reader, "BIG")
 
     assert rejected.value.candidates == ["s3://shop/Sales/Big"]
 
 
-def test_names_of_another_case_take_no_room_in_a_completion(catalog, monkeypatch, tmp_path: Path):
-    """Of fifty that are offered at most, none is one that the typed letters do not begin."""
+def test_names_in_another_case_are_not_completed(catalog, monkeypatch, tmp_path: Path):
+    """Complete the one name that begins with the typed letters, beside fifty in another case."""
     shop.fill(catalog)
     for number in range(50):
         shop.add_dataset(catalog, shop.NAMESPACE, f"x/Thing{number}")

@@ -55,7 +55,7 @@ def _flat(nodes):
 
 
 def test_columns_are_listed_with_type_sources_and_uses(client):
-    """Columns of the schema come in its order; the direct edges stand beside each."""
+    """List columns in the order of the schema, each with its direct edges."""
     found = _columns(client, shop.CORE)
 
     assert [(row["column"], row["type"]) for row in found["columns"]] == [
@@ -72,7 +72,7 @@ def test_columns_are_listed_with_type_sources_and_uses(client):
 
 
 def test_a_column_that_no_schema_names_is_listed_too(client):
-    """Column lineage names it: `mart/daily` reported no schema."""
+    """List a column of column lineage, although `mart/daily` has no schema."""
     (total,) = _columns(client, shop.MART)["columns"]
 
     assert (total["column"], total["type"]) == ("total", None)
@@ -82,7 +82,7 @@ def test_a_column_that_no_schema_names_is_listed_too(client):
     }
 
 
-def test_a_list_that_is_cut_says_so(client, monkeypatch):
+def test_a_cut_list_of_columns_is_partial(client, monkeypatch):
     """Cut by the number of columns, and of their sources."""
     few = _columns(client, shop.CORE, limit=2)
     monkeypatch.setattr(columns, "_MOST_ENDS", 1)
@@ -94,7 +94,7 @@ def test_a_list_that_is_cut_says_so(client, monkeypatch):
 
 
 def test_the_lineage_of_a_column_is_two_trees(client):
-    """`total` is made of two columns, of which one is the source of the other: drawn once."""
+    """Draw a source once that is also a source of the other source."""
     found = _lineage(client, shop.MART, "total")
 
     assert _flat(found["upstream"]) == [
@@ -117,7 +117,7 @@ def test_a_column_that_is_made_of_itself_ends_the_walk(client):
     assert found["downstream"] == []
 
 
-def test_one_direction_and_few_steps_are_taken_at_their_word(client):
+def test_direction_and_depth_are_applied(client):
     """Say that more lies beyond the depth."""
     up = _lineage(client, shop.MART, "total", direction="upstream", depth=1)
     down = _lineage(client, shop.RAW, "id", direction="downstream", depth=1)
@@ -127,7 +127,7 @@ def test_one_direction_and_few_steps_are_taken_at_their_word(client):
     assert (up["downstream"], down["upstream"]) == ([], [])
 
 
-def test_what_lies_beyond_the_depth_is_said(client, catalog):
+def test_edges_beyond_the_depth_are_reported(client, catalog):
     """Add a further step from `total`."""
     with write_transaction(catalog) as connection:
         more = shop_columns.edge(shop.REF, "rate", shop.RAW, "amount", None)
@@ -146,7 +146,7 @@ def test_what_lies_beyond_the_depth_is_said(client, catalog):
         ("_MOST_EDGES", 1, "upstream: more than 1 edges of one step"),
     ],
 )
-def test_a_walk_that_is_too_large_is_cut_and_says_so(client, monkeypatch, bound, most, reason):
+def test_a_walk_that_is_too_large_is_cut(client, monkeypatch, bound, most, reason):
     """Let two columns feed `total`."""
     monkeypatch.setattr(column_walk, bound, most)
 
@@ -171,8 +171,8 @@ def test_columns_of_many_queries_are_those_of_one(client, monkeypatch):
         ({}, 400, "give both"),
     ],
 )
-def test_a_question_without_an_answer_says_why(client, asked, code, words):
-    """Candidates are columns of that dataset."""
+def test_an_invalid_query_has_a_reason(client, asked, code, words):
+    """Suggest columns of that dataset."""
     rejected = client.get(_LINEAGE, params=asked)
 
     assert rejected.status_code == code

@@ -1,4 +1,4 @@
-"""Lists are read by cursors: whatever comes between pages, nothing comes twice or is lost."""
+"""Lists with cursors, complete and without repeats whatever is added between pages."""
 
 from base64 import urlsafe_b64decode
 from collections.abc import Callable, Iterator
@@ -17,24 +17,24 @@ from service.runtime.settings import Settings
 from tests.service import shop
 from tests.service.api.access.estate import HIDDEN
 from tests.service.api.access.estate import Estate as Guarded
-from tests.service.listed import LISTS, Listed, add_datasets, add_incident, add_runs, audit_row
+from tests.service.api_lists import LISTS, Listed, add_datasets, add_incident, add_runs, audit_row
 
 
 @pytest.fixture
 def client(catalog: Engine) -> Iterator[TestClient]:
-    """The API over the shop, with seven of everything that is listed."""
-    with _filled(catalog) as client:
+    """Start the API over the shop, with seven rows of each list."""
+    with _filled_client(catalog) as client:
         yield client
 
 
 @pytest.fixture
 def embedded_client(embedded: Engine) -> Iterator[TestClient]:
-    """The same, where the kind of catalog has no say."""
-    with _filled(embedded) as client:
+    """Start the same API on SQLite, for tests that are alike on both."""
+    with _filled_client(embedded) as client:
         yield client
 
 
-def _filled(catalog: Engine) -> TestClient:
+def _filled_client(catalog: Engine) -> TestClient:
     shop.fill(catalog)
     for one in LISTS:
         one.add(catalog, range(10, 17))
@@ -43,14 +43,14 @@ def _filled(catalog: Engine) -> TestClient:
 
 
 def _ask(client: TestClient, one: Listed, **params: str | int) -> dict[str, Any]:
-    """What it answers; of a dataset, where one must be named."""
+    """Return the answer of a list, for a dataset where one is needed."""
     return client.get(one.path, params={"dataset": shop.CORE, **params}).json()
 
 
 def _pages(
     ask: Callable[[dict[str, Any]], dict[str, Any]], rows: str, between: Callable[[], None]
 ) -> list[list[dict[str, Any]]]:
-    """All pages of two, and what happens after each."""
+    """Return all pages of two, and add rows after each."""
     found, cursor = [], None
     while True:
         page = ask({"limit": 2} | ({"cursor": cursor} if cursor else {}))
@@ -65,7 +65,7 @@ def _pages(
 
 @pytest.mark.parametrize("one", LISTS, ids=lambda one: one.rows)
 def test_pages_together_are_the_list_in_its_order(client, one):
-    """Each is full but the last, and the last says so by having no cursor."""
+    """Fill each page but the last, which has no cursor."""
     whole = _ask(client, one, limit=1_000)
     pages = _pages(lambda asked: _ask(client, one, **asked), one.rows, lambda: None)
 
@@ -76,8 +76,8 @@ def test_pages_together_are_the_list_in_its_order(client, one):
 
 
 @pytest.mark.parametrize("one", LISTS, ids=lambda one: one.rows)
-def test_what_comes_between_pages_moves_nothing(client, catalog, one):
-    """Rows that sort before, behind and between: all that stood come once."""
+def test_rows_added_between_pages_move_nothing(client, catalog, one):
+    """Return each earlier row once, with new rows before, behind and between."""
     stood = [one.name(row) for row in _ask(client, one)[one.rows]]
     waiting = chain.from_iterable(zip(range(17, 60), range(9, -1, -1), strict=False))
 
@@ -93,8 +93,8 @@ def test_what_comes_between_pages_moves_nothing(client, catalog, one):
 
 
 @pytest.mark.parametrize("one", LISTS, ids=lambda one: one.rows)
-def test_what_is_no_cursor_is_refused(embedded_client, one):
-    """400, with the name of the parameter and what belongs there; one of another list too."""
+def test_an_invalid_cursor_is_rejected(embedded_client, one):
+    """Answer 400 with the parameter and the expected value, also for another list's cursor."""
     for cursor in ("nonsense", "", "\N{SNOWMAN}", "e30", cursors.cursor_of("another", (1, 2))):
         rejected = _ask(embedded_client, one, cursor=cursor)
 
@@ -113,8 +113,8 @@ def test_what_is_no_cursor_is_refused(embedded_client, one):
         (("incidents", False, None), "/api/v1/incidents", (0, 0, 0, "\0")),
     ],
 )
-def test_a_cursor_that_somebody_wrote_is_refused_too(embedded_client, question, path, key):
-    """What no catalog can hold, in the form of one of ours; what it can hold is answered."""
+def test_a_forged_cursor_is_rejected_or_answered(embedded_client, question, path, key):
+    """Answer 400 to a key that no catalog stores, and answer a valid key."""
     sound = tuple(0 if isinstance(part, int) else "" for part in key)
     codes = []
     for written in (key, sound):
@@ -124,8 +124,8 @@ def test_a_cursor_that_somebody_wrote_is_refused_too(embedded_client, question, 
     assert codes == [400, 200]
 
 
-def test_a_cursor_belongs_to_its_question(embedded_client):
-    """With another filter the list would go on somewhere else: 400 says what to do."""
+def test_a_cursor_belongs_to_its_query(embedded_client):
+    """Answer 400 with the reason if another filter is used."""
     first = embedded_client.get("/api/v1/datasets?limit=2&tier=critical").json()
 
     other = embedded_client.get("/api/v1/datasets", params={"cursor": first["next_cursor"]})
@@ -135,8 +135,8 @@ def test_a_cursor_belongs_to_its_question(embedded_client):
 
 
 @pytest.mark.parametrize("one", LISTS[:2], ids=lambda one: one.rows)
-def test_of_what_is_hidden_neither_page_nor_cursor_tells(catalog, tmp_path, one):
-    """Between what may be seen lies as much that may not: pages are full all the same."""
+def test_neither_page_nor_cursor_shows_hidden_rows(catalog, tmp_path, one):
+    """Fill pages although as many hidden rows are between the visible ones."""
     estate = Guarded(catalog, tmp_path)
     one.add(catalog, range(10, 17))
     one.add(catalog, range(20, 27), HIDDEN)
@@ -162,8 +162,8 @@ def test_of_what_is_hidden_neither_page_nor_cursor_tells(catalog, tmp_path, one)
 @pytest.mark.parametrize(
     ("module", "one"), [(datasets, LISTS[0]), (incidents, LISTS[1]), (runs, LISTS[2])]
 )
-def test_without_the_key_pages_would_begin_anew(embedded_client, monkeypatch, module, one):
-    """The mutant of the tests above: a cursor that moves nothing."""
+def test_without_the_key_each_page_is_the_first(embedded_client, monkeypatch, module, one):
+    """Mutant of the tests above: ignore the cursor."""
     monkeypatch.setattr(module, "_BEHIND", "")
     first = _ask(embedded_client, one, limit=2)
     second = _ask(embedded_client, one, limit=2, cursor=first["next_cursor"])
@@ -171,8 +171,8 @@ def test_without_the_key_pages_would_begin_anew(embedded_client, monkeypatch, mo
     assert second[one.rows] == first[one.rows]
 
 
-def test_incidents_are_counted_as_far_as_they_may_be_seen(catalog, tmp_path):
-    """Not only those of the page."""
+def test_visible_incidents_are_counted(catalog, tmp_path):
+    """Count those of all pages."""
     estate = Guarded(catalog, tmp_path)
     add_incident(catalog, range(3))
     add_incident(catalog, range(3, 5), HIDDEN)
@@ -184,8 +184,8 @@ def test_incidents_are_counted_as_far_as_they_may_be_seen(catalog, tmp_path):
     assert estate.get("/api/v1/incidents", "boss").json()["total"] == 5
 
 
-def test_runs_of_one_instant_all_come(client, catalog):
-    """Their keys order them: the time alone would lose some at the end of a page."""
+def test_runs_of_one_timestamp_are_all_listed(client, catalog):
+    """Order them by key, as the time alone would lose some at the end of a page."""
     add_runs(catalog, range(100, 105), hour=9)
 
     pages = _pages(lambda asked: _ask(client, LISTS[2], **asked), "runs", lambda: None)
@@ -194,8 +194,8 @@ def test_runs_of_one_instant_all_come(client, catalog):
     assert {f"run-{number}" for number in range(100, 105)} <= set(found)
 
 
-def test_datasets_of_one_name_all_come(client, catalog):
-    """In as many namespaces, all bad: the name alone would lose some at the end of a page."""
+def test_datasets_of_one_name_are_all_listed(client, catalog):
+    """Order them by namespace, as the name alone would lose some at the end of a page."""
     theirs = [f"s3://lake-{letter}" for letter in "abcde"]
     for namespace in theirs:
         add_datasets(catalog, [100], namespace)
@@ -207,7 +207,7 @@ def test_datasets_of_one_name_all_come(client, catalog):
 
 
 def test_the_audit_log_is_filtered_on_every_page(client, catalog):
-    """The filter and the cursor hold together."""
+    """Apply filter and cursor together."""
     with write_transaction(catalog) as connection:
         connection.execute(insert(tables.audit), [audit_row(at, "eve") for at in range(3)])
     path = "/api/v1/audit?who=eve"

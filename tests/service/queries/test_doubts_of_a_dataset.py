@@ -1,4 +1,4 @@
-"""What `why` says first where the verdicts on a dataset are not of now, or there are none."""
+"""First sentence of `why` when states are old or missing."""
 
 from datetime import timedelta
 
@@ -20,30 +20,30 @@ _COVERED = "Coverage (M1) is good since 2026-11-20 01:00:00 UTC."
 _FRESH = "Freshness (M2) is good since 2026-11-20 02:00:00 UTC."
 
 
-def _said(catalog, **since: timedelta):
-    """All sentences about `raw/orders` but those on whose it is."""
+def _sentences(catalog, **since: timedelta):
+    """Return all sentences about `raw/orders` but those on its owner."""
     settings = Settings(catalog_url=catalog.url.render_as_string(hide_password=False))
     with open_session(settings, lambda: NOW + timedelta(**since)) as asked:
         named = resolve_dataset(asked.reader, shop.RAW)
         return why(asked.reader, named, asked.evaluated).sentences[:-2]
 
 
-def test_nothing_is_doubted_that_was_judged_just_now(catalog):
-    """Its verdicts, and no word before them."""
+def test_a_current_state_has_no_doubt(catalog):
+    """Print the states and no sentence before them."""
     shop.fill(catalog, evaluated_at=NOW)
 
-    assert _said(catalog) == [_COVERED, _FRESH]
+    assert _sentences(catalog) == [_COVERED, _FRESH]
 
 
-def test_of_a_stale_evaluation_it_says_when_that_was(catalog):
-    """Before the verdicts, which were so then."""
+def test_a_stale_evaluation_is_named_with_its_time(catalog):
+    """Print the time before the states."""
     shop.fill(catalog, evaluated_at=NOW)
 
     doubt = (
         "The last evaluation was at 2026-11-20 03:00:00 UTC; the states below are of"
         " that time, and unknown now."
     )
-    assert _said(catalog, hours=1) == [doubt, _COVERED, _FRESH]
+    assert _sentences(catalog, hours=1) == [doubt, _COVERED, _FRESH]
 
 
 _NEVER = "No evaluation has run yet: the state is unknown."
@@ -59,11 +59,11 @@ _UNJUDGED = "No SLI covers the dataset: it is a source without a limit, or it is
         (delete(tables.dataset_state), _UNJUDGED),
     ],
 )
-def test_where_there_is_no_verdict_it_says_why(catalog, change, doubt):
-    """Never evaluated, retired, or judged by no SLI."""
+def test_a_missing_state_has_a_reason(catalog, change, doubt):
+    """Name it for a dataset that is new, retired, or judged by no SLI."""
     shop.fill(catalog, evaluated_at=NOW)
     with write_transaction(catalog) as connection:
         connection.execute(delete(tables.dataset_state))
         connection.execute(change)
 
-    assert _said(catalog) == [doubt]
+    assert _sentences(catalog) == [doubt]

@@ -86,7 +86,7 @@ def test_a_rejected_event_is_listed_with_path_and_body(client):
     }
 
 
-def test_lists_are_filtered_by_reason_and_lead_on(client):
+def test_lists_are_filtered_by_reason_and_continue(client):
     """Lead on by a cursor of the same request."""
     first = client.get(f"{_REJECTED}?limit=2").json()
     second = client.get(f"{_REJECTED}?limit=2&cursor={first['next_cursor']}").json()
@@ -142,7 +142,7 @@ def test_the_commands_print_what_the_api_answers(client, spool):
     assert "outputs: too many" in lineward("pipeline-errors", *folder).stdout
 
 
-def test_without_a_spool_the_answer_says_where_to_ask(estate):
+def test_without_a_spool_the_answer_names_the_collector_s_service(estate):
     """Say where to ask: the service of a split installation is not beside the collector."""
     found = estate.get(_REJECTED).json()
 
@@ -171,7 +171,7 @@ def test_only_an_admin_gets_the_lists(estate, path):
     ids=["cut", "escaped slashes", "escaped letter", "utf-16"],
 )
 def test_a_secret_in_a_malformed_body_is_replaced(body):
-    """Rejected bodies are those that no parser reads."""
+    """Redact the body, which no parser can read."""
     shown = event_errors._shown(body)  # noqa: SLF001 - as all lists show a body
 
     assert "hunter2" not in shown

@@ -31,7 +31,7 @@ def client_of(catalog, **more):  # noqa: ANN003
 
 @pytest.fixture
 def failing(catalog):
-    """`raw/orders` was written at one and failed at two; so did `core/orders`, which is bad."""
+    """Fail `raw/orders` at two, after a write at one, and `core/orders`, which is bad."""
     shop.fill(catalog)
     for name in (shop.RAW, shop.CORE):
         write_activity(catalog, name, last_failed_at=shop.at(2), last_failed_run_id=shop.RUN_ID)
@@ -46,7 +46,7 @@ def states(client, **filters):  # noqa: ANN003
 
 
 @pytest.mark.postgres_always
-def test_lists_counts_and_answers_say_failing(failing):
+def test_lists_counts_and_answers_show_failing(failing):
     """Agree in the API, `why` and the list; a filter for good leaves the dataset out."""
     asked = {"dataset": shop.RAW}
     with client_of(failing) as client:
@@ -85,8 +85,8 @@ def test_pages_show_failing_in_red(failing):
 
 
 @pytest.mark.parametrize("text", [{"last_written_at": shop.at(3)}, {"last_failed_at": None}])
-def test_a_later_write_ends_it(failing, text):
-    """Or a failure that is withdrawn: the run was started again under its id."""
+def test_a_later_write_ends_failing(failing, text):
+    """Show it as good again after a write, or when the run was started again under its id."""
     write_activity(failing, **text)
     with client_of(failing) as client:
         assert states(client) == {
@@ -97,7 +97,7 @@ def test_a_later_write_ends_it(failing, text):
         }
 
 
-def test_a_stale_evaluation_leaves_it_unknown(catalog):
+def test_a_stale_evaluation_shows_failing_as_unknown(catalog):
     """Expect that a later write may wait in the pipeline."""
     then = datetime.now(UTC)
     shop.fill(catalog, evaluated_at=then)

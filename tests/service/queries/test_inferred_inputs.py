@@ -1,4 +1,4 @@
-"""Show how an edge is known that no run names by its inputs."""
+"""Origin of an edge that no run names by its inputs."""
 
 import pytest
 from sqlalchemy import delete, insert, text

@@ -1,4 +1,4 @@
-"""Command takes the name of a job as pages show it: `ROOT.step` too."""
+"""Jobs by the name that pages show, also as `ROOT.step`."""
 
 import pytest
 from sqlalchemy import insert

@@ -10,20 +10,20 @@ from lineage.policy import parse
 from service.cli.commands.lint import advice
 from slis.evaluation.policy_names import renew_names
 from tests.service.commandline import answer, lineward
-from tests.service.linted import NOW, add, alias, explode, linted, used
+from tests.service.lint_catalog import NOW, add, add_read, alias, explode, run_lint
 
 pytestmark = pytest.mark.postgres_nightly
 
 
-def _found(catalog: Engine) -> list[tuple[str, list[str], str]]:
+def _findings(catalog: Engine) -> list[tuple[str, list[str], str]]:
     return [
         (one.kind, [f"{n.dataset_namespace} {n.dataset}" for n in one.names], one.dataset)
-        for one in linted(catalog).findings
+        for one in run_lint(catalog).findings
     ]
 
 
 def test_an_estate_with_one_name_for_each_dataset_has_no_finding(embedded):
-    """Same names in different buckets, same last parts, numbered tables: these are several."""
+    """Treat names in different buckets, and numbered tables, as several datasets."""
     for namespace, name in (
         ("s3://prod", "core/orders"),
         ("s3://dev", "core/orders"),
@@ -34,17 +34,17 @@ def test_an_estate_with_one_name_for_each_dataset_has_no_finding(embedded):
     ):
         add(embedded, namespace, name)
 
-    found = linted(embedded)
+    found = run_lint(embedded)
 
     assert (found.findings, found.datasets, found.partial) == ([], 6, False)
 
 
-def test_letter_case_is_told(embedded):
-    """They are joined to the one that is written."""
+def test_letter_case_is_a_finding(embedded):
+    """Suggest the name that is written."""
     add(embedded, "s3://lake", "core/Orders")
     add(embedded, "s3://lake", "core/orders", written=True)
 
-    assert _found(embedded) == [
+    assert _findings(embedded) == [
         ("case", ["s3://lake core/Orders", "s3://lake core/orders"], "core/orders")
     ]
 
@@ -61,40 +61,40 @@ def test_letter_case_is_told(embedded):
         [("hdfs://nn", "/lake/x"), ("webhdfs://nn:9870", "/lake/x")],
     ],
 )
-def test_schemes_that_lead_to_one_place_are_told(embedded, names):
-    """By port, mount, host of the container, or protocol."""
+def test_schemes_of_one_place_are_a_finding(embedded, names):
+    """Find names that differ by port, mount, container host or protocol."""
     for name in names:
         add(embedded, *name)
 
-    assert [one.kind for one in linted(embedded).findings] == ["scheme"]
+    assert [one.kind for one in run_lint(embedded).findings] == ["scheme"]
 
 
-def test_a_name_that_is_anothers_symlink_is_told_where_one_job_uses_both(catalog):
-    """By its path with a symlink, and by its table's name alone: the same application meant one."""
+def test_a_symlink_that_is_a_dataset_is_a_finding_if_one_job_uses_both(catalog):
+    """Find a table that one application used by its path and by its name."""
     place = add(catalog, "s3://lake", "warehouse/mart/revenue", written=True)
     alias(catalog, place, "hive://metastore:9083", "mart.revenue")
     table = add(catalog, "spark", "mart.revenue")
     other = add(catalog, "spark2", "mart.revenue")
     for dataset in (place, table):
-        used(catalog, dataset, "report")
-    used(catalog, other, "another")
+        add_read(catalog, dataset, "report")
+    add_read(catalog, other, "another")
 
-    assert _found(catalog) == [
+    assert _findings(catalog) == [
         (
             "symlink",
             ["s3://lake warehouse/mart/revenue", "spark mart.revenue"],
             "warehouse/mart/revenue",
         )
     ]
-    assert "jobs/report" in linted(catalog).findings[0].evidence
+    assert "jobs/report" in run_lint(catalog).findings[0].evidence
 
 
-def test_partitions_that_no_rule_folds_are_told_with_a_rule(embedded):
-    """Dates inside a segment; the 2 that all have is no part that changes."""
+def test_unfolded_partitions_are_a_finding_with_a_rule(embedded):
+    """Find dates within a segment, and not the 2 that all names have."""
     for month in (9, 10, 11):
         add(embedded, "s3://lake", f"core/orders2_2026{month:02}")
 
-    [found] = linted(embedded).findings
+    [found] = run_lint(embedded).findings
 
     assert (found.kind, found.dataset, found.count) == ("partitions", "core/orders2", 3)
     assert found.folding_rule == (
@@ -104,14 +104,14 @@ def test_partitions_that_no_rule_folds_are_told_with_a_rule(embedded):
 
 
 def test_an_explosion_comes_first_with_its_speed(catalog):
-    """500 names in an hour, of which ten are listed, and marked as cut."""
+    """List ten of 500 names in an hour, and mark the list as cut."""
     add(catalog, "s3://lake", "core/Orders")
     add(catalog, "s3://lake", "core/orders")
     for number in range(500):
         add(catalog, "s3://lake", f"tmp/run_{number}/out")
     explode(catalog, "s3://lake", "tmp/run_0/out", 500)
 
-    found = linted(catalog)
+    found = run_lint(catalog)
 
     assert [one.kind for one in found.findings] == ["name_explosion", "case"]
     first = found.findings[0]
@@ -123,8 +123,8 @@ def test_an_explosion_comes_first_with_its_speed(catalog):
     assert found.partial_reason == "of 1 findings only the first 10 names are listed"
 
 
-def test_an_explosion_over_many_namespaces_is_told_by_its_example(embedded):
-    """A bucket a run: no name of it stands beside another."""
+def test_an_explosion_over_many_namespaces_has_an_example(embedded):
+    """Show an example of a pattern with one bucket for each run."""
     add(embedded, "s3://run-1", "out")
     row = {"namespace": "s3://run-{n}", "name": "out", "new_datasets": 40, "is_explosion": True}
     with write_transaction(embedded) as connection:
@@ -133,7 +133,7 @@ def test_an_explosion_over_many_namespaces_is_told_by_its_example(embedded):
             {**row, "example_namespace": "s3://run-1", "example_name": "out"},
         )
 
-    [found] = linted(embedded).findings
+    [found] = run_lint(embedded).findings
 
     assert (found.kind, found.count, found.names[0].dataset_namespace) == (
         "name_explosion",
@@ -143,7 +143,7 @@ def test_an_explosion_over_many_namespaces_is_told_by_its_example(embedded):
     assert (found.policy, found.folding_rule) == ([], None)
 
 
-def test_the_policys_lines_join_what_was_found(catalog):
+def test_the_suggested_policy_joins_the_findings(catalog):
     """Put into a policy they leave nothing to find: each is a line that the policy reads."""
     add(catalog, "s3://lake", 'core/"Or: ders"', written=True)
     add(catalog, "s3://lake", 'core/"or: ders"')
@@ -152,49 +152,49 @@ def test_the_policys_lines_join_what_was_found(catalog):
     for month in (9, 10, 11):
         add(catalog, "s3://lake", f"core/*orders_2026{month:02}")
         add(catalog, "s3://lake", f"core/orders_2026{month:02}")
-    found = linted(catalog).findings
+    found = run_lint(catalog).findings
 
     renew_names(catalog, parse("\n".join(advice(found))), NOW)
 
     assert [len(one.policy) for one in found] == [1, 1, 0, 0]
-    assert [one.dataset for one in linted(catalog).findings] == ["core/*orders"]
+    assert [one.dataset for one in run_lint(catalog).findings] == ["core/*orders"]
 
 
-def test_what_the_policy_keeps_apart_is_no_finding(embedded):
-    """Somebody has looked at it."""
+def test_names_that_the_policy_keeps_apart_are_no_finding(embedded):
+    """Ignore names that a person has decided on."""
     one = add(embedded, "s3://lake", "core/Orders")
     add(embedded, "s3://lake", "core/orders")
     alias(embedded, one, "s3://lake", "core/Orders", rule="policy")
 
-    assert linted(embedded).findings == []
+    assert run_lint(embedded).findings == []
 
 
-def test_what_is_cut_says_so(embedded):
-    """By findings, and by datasets; never silently."""
+def test_a_cut_lint_is_partial(embedded):
+    """Mark a list that is cut by findings or by datasets."""
     for letter in "abc":
         add(embedded, "s3://lake", f"core/{letter}")
         add(embedded, "s3://lake", f"core/{letter.upper()}")
 
-    by_findings = linted(embedded, limit=2)
-    by_datasets = linted(embedded, most_datasets=4)
+    by_findings = run_lint(embedded, limit=2)
+    by_datasets = run_lint(embedded, most_datasets=4)
 
     assert (len(by_findings.findings), by_findings.total) == (2, 3)
     assert by_findings.partial_reason == "2 of 3 findings shown"
     assert by_datasets.partial_reason == "only the 4 datasets seen latest were looked at"
 
 
-def test_a_name_that_no_policy_can_bear_has_no_line(embedded):
-    """A star in a name would be a pattern; the finding stays."""
+def test_a_name_that_no_policy_can_have_has_no_line(embedded):
+    """Report the finding without a line, as a star in a name would be a pattern."""
     add(embedded, "s3://lake", "core/*Orders")
     add(embedded, "s3://lake", "core/*orders")
 
-    [found] = linted(embedded).findings
+    [found] = run_lint(embedded).findings
 
     assert (found.kind, found.policy) == ("case", [])
 
 
 def test_the_command_shows_the_same_as_its_json(catalog):
-    """Names, and the lines for the policy, as a person copies them."""
+    """Print names and the lines for the policy."""
     add(catalog, "s3://lake", "core/Orders\x1b[2J", written=True)
     add(catalog, "s3://lake", "core/orders\x1b[2J")
     text = answer("lint", catalog=catalog)
@@ -208,8 +208,8 @@ def test_the_command_shows_the_same_as_its_json(catalog):
     assert "\x1b" not in shown
 
 
-def test_an_empty_catalog_is_no_clean_estate(tmp_path):
-    """Nothing known is exit code 4, never "no two look like one"."""
+def test_an_empty_catalog_is_no_clean_result(tmp_path):
+    """Exit with 4 instead of reporting no findings."""
     done = lineward("lint", "--data-dir", str(tmp_path))
 
     assert done.returncode == 4

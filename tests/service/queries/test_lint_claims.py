@@ -10,7 +10,7 @@ from lineage.policy import parse
 from lineage.process.clock import to_micros
 from service.cli.commands.lint import advice
 from slis.evaluation.policy_names import renew_names
-from tests.service.linted import NOW, add, linted
+from tests.service.lint_catalog import NOW, add, run_lint
 
 pytestmark = pytest.mark.postgres_nightly
 
@@ -44,7 +44,7 @@ def test_each_claim_without_effect_is_listed_with_its_sender(catalog):
     _claim(catalog, "rename", "", _EVIL)
     _claim(catalog, "drop", "cleanup", _MINE)
 
-    found = linted(catalog).findings
+    found = run_lint(catalog).findings
 
     end = "last at 2026-11-21T12:00Z; rejected"
     assert [(one.kind, one.evidence) for one in found] == [
@@ -54,15 +54,15 @@ def test_each_claim_without_effect_is_listed_with_its_sender(catalog):
     ]
 
 
-def test_the_policys_line_keeps_the_names_apart_and_settles_the_claim(catalog):
-    """All lines copied at once accept no claim."""
+def test_the_suggested_line_keeps_names_apart_and_answers_the_claim(catalog):
+    """Accept no claim by copying all lines at once."""
     add(catalog, *_MINE)
     add(catalog, *_EVIL)
     _claim(catalog, "symlink", "evil", _EVIL)
 
-    renew_names(catalog, parse("\n".join(advice(linted(catalog).findings))), NOW)
+    renew_names(catalog, parse("\n".join(advice(run_lint(catalog).findings))), NOW)
 
-    assert linted(catalog).findings == []
+    assert run_lint(catalog).findings == []
     with catalog.connect() as connection:
         keys = connection.execute(tables.dataset.select()).mappings().all()
     assert {row["name"]: row["canonical_key"] for row in keys} == {
@@ -77,7 +77,7 @@ def test_a_tag_for_a_higher_tier_is_listed_with_a_line_for_the_policy(catalog):
     row = {"dataset_key": key(*_MINE), "tag": "Tier", "value": "CRITICAL", "last_seen_at": 1}
     _insert(catalog, tables.tag, **row)
 
-    found = linted(catalog).findings
+    found = run_lint(catalog).findings
 
     assert [one.kind for one in found] == ["tier_tag"]
     assert advice(found)[1:] == [
@@ -87,22 +87,22 @@ def test_a_tag_for_a_higher_tier_is_listed_with_a_line_for_the_policy(catalog):
     ]
 
 
-def test_an_owner_that_a_facet_gives_a_declared_dataset_is_listed(catalog):
+def test_an_owner_by_a_facet_of_a_declared_dataset_is_listed(catalog):
     add(catalog, *_MINE)
     _policy(catalog, "critical", "declared", is_declared=True, owner="shop")
     for owner in ("0evil", "shop"):
         row = {"subject": "dataset", "subject_key": key(*_MINE), "owner": owner}
         _insert(catalog, tables.ownership, **row, last_seen_at=1)
 
-    [found] = linted(catalog).findings
+    [found] = run_lint(catalog).findings
 
     assert (found.kind, found.dataset) == ("owner_facet", "mart/revenue")
     assert found.evidence == "an ownership facet names '0evil'; the owner in force: shop"
 
 
 @pytest.mark.postgres_always
-def test_an_owner_that_only_others_give_is_listed_of_any_dataset(catalog):
-    """It is not the dataset's owner, although the policy names none."""
+def test_an_owner_claimed_by_other_jobs_only_is_listed(catalog):
+    """Leave the dataset without this owner, although the policy has none."""
     add(catalog, *_MINE)
     _policy(catalog, "optional", "default", owner=None)
     at = {"landed_at": 1, "dataset_key": key(*_MINE)}
@@ -113,6 +113,6 @@ def test_an_owner_that_only_others_give_is_listed_of_any_dataset(catalog):
         fields = {"kind": "owner", "value": owner, "job_namespace": by, "last_landed_at": 1}
         _insert(catalog, tables.attribute_claim, dataset_key=key(*_MINE), **fields)
 
-    [found] = linted(catalog).findings
+    [found] = run_lint(catalog).findings
 
     assert found.evidence == "an ownership facet names 'mallory'; the owner in force: none"

@@ -1,4 +1,4 @@
-"""What a lint says of names that are new each time is what the policy takes."""
+"""Suggested rules of a lint for names that are new each time, as the policy accepts them."""
 
 import pytest
 from sqlalchemy import Engine
@@ -10,7 +10,7 @@ from service.errors import UnknownDatasetError
 from service.queries.dataset_lookup import resolve_dataset
 from slis.evaluation.policy_names import renew_names
 from slis.indicators.explosion import renew as explosion
-from tests.service.linted import NOW, add, alias, explode, feed, linted
+from tests.service.lint_catalog import NOW, add, alias, explode, feed, run_lint
 
 
 @pytest.mark.parametrize(
@@ -28,58 +28,58 @@ from tests.service.linted import NOW, add, alias, explode, feed, linted
     ],
 )
 def test_a_folding_rule_in_the_policy_leaves_nothing_to_find(embedded, namespace, name, folded):
-    """The very lines that are shown, taken by the policy: old names are one dataset, and new ones.
+    """Put the suggested lines into a policy: old and new names are one dataset.
 
-    A name that no policy can bear has no line, and its finding stays.
+    A name that no policy can have has no line, and its finding stays.
     """
     for number in range(30):
         add(embedded, namespace, name.format(number), written=True)
-    text = "\n".join(advice(linted(embedded).findings))
+    text = "\n".join(advice(run_lint(embedded).findings))
     policy = parse(text)
     renew_names(embedded, policy, NOW)
 
     assert ("folds:" in text) == (folded is not None)
-    assert len(linted(embedded).findings) == (folded is None)
+    assert len(run_lint(embedded).findings) == (folded is None)
     if folded is not None:
         assert folding(policy).dataset(namespace, name.format(31)) == (namespace, folded)
-        assert _named(embedded, name.format(7), namespace) == (namespace, folded)
+        assert _resolve(embedded, name.format(7), namespace) == (namespace, folded)
 
 
 def test_an_explosion_ends_with_its_folding_rule_in_the_policy(spark, embedded):
-    """What the evaluation found is told with a line, and is found no more once the policy has it.
+    """Find an explosion with a line, and none once the policy has the line.
 
     Mutant: the same evaluation without the line finds it again.
     """
     for number in range(30):
         add(embedded, "s3://bench", f"exports/run_{number}", written=True)
     explosion.renew(spark, embedded, NOW)
-    found = linted(embedded).findings
+    found = run_lint(embedded).findings
     renew_names(embedded, DEFAULT, NOW)
     explosion.renew(spark, embedded, NOW)
-    again = linted(embedded).findings
+    again = run_lint(embedded).findings
     renew_names(embedded, parse("\n".join(advice(found))), NOW)
     explosion.renew(spark, embedded, NOW)
 
     assert [one.kind for one in found] == ["name_explosion"]
     assert again == found
-    assert linted(embedded).findings == []
+    assert run_lint(embedded).findings == []
 
 
 def test_a_name_that_was_only_ever_folded_leads_to_its_dataset(embedded):
-    """By both parts or by the name alone: no dataset was ever called so."""
+    """Find the dataset by both parts or by the name alone, which no dataset ever had."""
     run = add(embedded, "s3://bench", "exports/run")
     alias(embedded, run, "s3://bench", "exports/run_7", rule="fold")
 
-    assert _named(embedded, "exports/run_7", "s3://bench") == ("s3://bench", "exports/run")
-    assert _named(embedded, "exports/run_7", None) == ("s3://bench", "exports/run")
-    assert _named(embedded, "s3://bench/exports/run_7", None) == ("s3://bench", "exports/run")
+    assert _resolve(embedded, "exports/run_7", "s3://bench") == ("s3://bench", "exports/run")
+    assert _resolve(embedded, "exports/run_7", None) == ("s3://bench", "exports/run")
+    assert _resolve(embedded, "s3://bench/exports/run_7", None) == ("s3://bench", "exports/run")
     with pytest.raises(UnknownDatasetError):
-        _named(embedded, "exports/run_8", "s3://bench")
+        _resolve(embedded, "exports/run_8", "s3://bench")
 
 
 @pytest.mark.parametrize("is_fed", [False, True])
 def test_layers_that_feed_one_another_are_never_folded(embedded, is_fed):
-    """Six layers of five tables are 30 names of one pattern, and 30 datasets."""
+    """Keep 30 datasets of one pattern apart: six layers of five tables."""
     name = "layer{}/table_{}"
     keys = [
         [add(embedded, "s3://lake", name.format(layer, n), written=True) for n in range(5)]
@@ -88,7 +88,7 @@ def test_layers_that_feed_one_another_are_never_folded(embedded, is_fed):
     if is_fed:
         feed(embedded, keys[0][2], keys[1][3])
 
-    assert bool(linted(embedded).findings) == (not is_fed)
+    assert bool(run_lint(embedded).findings) == (not is_fed)
 
 
 def test_an_explosion_that_feeds_itself_is_found_without_a_line(embedded):
@@ -97,7 +97,7 @@ def test_an_explosion_that_feeds_itself_is_found_without_a_line(embedded):
     explode(embedded, "s3://lake", "step_1", new=30)
     feed(embedded, keys[0], keys[1])
 
-    (found,) = linted(embedded).findings
+    (found,) = run_lint(embedded).findings
     assert (found.kind, found.folding_rule, found.policy) == ("name_explosion", None, [])
 
 
@@ -105,13 +105,13 @@ def test_a_copy_in_another_letter_case_is_no_second_name(embedded):
     """Keep `Orders` and `orders` apart if a job reads one and writes the other."""
     one = add(embedded, "s3://lake", "Orders", written=True)
     other = add(embedded, "s3://lake", "orders", written=True)
-    before = linted(embedded).findings
+    before = run_lint(embedded).findings
     feed(embedded, one, other)
 
     assert [each.kind for each in before] == ["case"]
-    assert linted(embedded).findings == []
+    assert run_lint(embedded).findings == []
 
 
-def _named(catalog: Engine, name: str, namespace: str | None) -> tuple[str, str]:
+def _resolve(catalog: Engine, name: str, namespace: str | None) -> tuple[str, str]:
     with open_reader(catalog.url.render_as_string(hide_password=False)) as reader:
         return resolve_dataset(reader, name, namespace)[1:]

@@ -41,7 +41,7 @@ RETIRED = 4
 
 
 def fill(catalog: Engine, edges: list[tuple[int, int, int]]) -> None:
-    """Datasets 1 to 11 of three namespaces, and one that has edges alone.
+    """Add datasets 1 to 11 of three namespaces, and one that has edges only.
 
     The policy was resolved for the first five, without the one that is retired.
     """
@@ -74,7 +74,7 @@ def fill(catalog: Engine, edges: list[tuple[int, int, int]]) -> None:
 
 
 def judge(catalog: Engine, number: int, state: str) -> None:
-    """Dataset 2, by an evaluation of `NOW`, or so many µs later."""
+    """Store a state of dataset 2, by an evaluation at `NOW`, or so many µs later."""
     row = {"as_of": to_micros(NOW) + number, "last_seq": 0, "policy_hash": "p"}
     found = {"dataset_key": 2, "sli": "M2", "state": state, "since": 1, "is_worst": True}
     with write_transaction(catalog) as connection:
@@ -84,12 +84,12 @@ def judge(catalog: Engine, number: int, state: str) -> None:
 
 
 def below(question: CatalogSession) -> str:
-    """The state of what is made of dataset 1."""
+    """Return the state of the dataset downstream of dataset 1."""
     return lineage(question, (1, SPACES[1], "t1"), depth=1).downstream[0].state
 
 
 def settings_of(catalog: Engine) -> Settings:
-    """Of a service over it."""
+    """Return the settings of a service over the catalog."""
     return Settings(catalog_url=catalog.url.render_as_string(hide_password=False))
 
 
@@ -97,7 +97,7 @@ def settings_of(catalog: Engine) -> Settings:
 def asked(
     catalog: Engine, visibility: Visibility
 ) -> Iterator[tuple[CatalogSession, CatalogSession]]:
-    """The question without the graph in memory, and with it."""
+    """Return the session without the graph in memory, and with it."""
     url = catalog.url.render_as_string(hide_password=False)
     config = settings_of(catalog)
     with open_reader(url) as reader:
@@ -108,7 +108,7 @@ def asked(
 
 
 def answers(question: CatalogSession, depth: int) -> list[object]:
-    """All that is drawn from the graph."""
+    """Return all answers that use the graph."""
     named = (1, SPACES[1], "t1")
     around = neighbourhood(question, named, depth)
     return [
@@ -125,23 +125,23 @@ def answers(question: CatalogSession, depth: int) -> list[object]:
 @settings(
     max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-def test_the_answers_are_the_same(embedded, most, edges, visibility, depth):
-    """Also cut: the same part of it is shown, and the same is hidden."""
+def test_memory_and_catalog_give_the_same_answers(embedded, most, edges, visibility, depth):
+    """Cut and hide the same parts."""
     fill(embedded, edges)
     with pytest.MonkeyPatch.context() as patch, asked(embedded, visibility) as (catalog, live):
         patch.setattr(walk, "MOST_NODES", most)
         assert answers(live, depth) == answers(catalog, depth)
 
 
-def test_postgresql_orders_what_it_says_as_sqlite_does(catalog):
-    """A tree has one shape, wherever it is kept."""
+def test_postgresql_orders_answers_as_sqlite_does(catalog):
+    """Draw the same tree from both databases."""
     fill(catalog, [(1, 2, 1), (1, 3, 1), (2, 4, 2), (3, 4, 1), (3, 4, 3), (4, 12, 1)])
     with asked(catalog, EVERYTHING) as (one, other):
         assert answers(other, 5) == answers(one, 5)
 
 
-def test_states_are_those_of_the_evaluation_that_the_answer_sees(embedded):
-    """What was judged since it was read is the catalog's to say."""
+def test_states_are_those_of_the_answer_s_evaluation(embedded):
+    """Read states from the catalog that are newer than the graph in memory."""
     fill(embedded, [(1, 2, 1)])
     judge(embedded, 1, "good")
     with asked(embedded, EVERYTHING) as (_, live):
@@ -156,10 +156,10 @@ def test_states_are_those_of_the_evaluation_that_the_answer_sees(embedded):
         assert below(later) == "bad"
 
 
-def test_tiers_and_owners_are_those_that_the_policy_gave_last(embedded):
-    """From memory, as they were when it was read; what it does not know there, the catalog says."""
+def test_tiers_and_owners_are_those_of_the_last_policy(embedded):
+    """Return those in memory, and read others from the catalog."""
 
-    def told(question: CatalogSession) -> list[tuple[str, str, str | None]]:
+    def affected_rows(question: CatalogSession) -> list[tuple[str, str, str | None]]:
         affected = impact(question, (1, SPACES[1], "t1")).affected
         return [(each.dataset, each.tier, each.owner) for each in affected]
 
@@ -170,17 +170,17 @@ def test_tiers_and_owners_are_those_that_the_policy_gave_last(embedded):
         connection.execute(update(tables.dataset_policy).values(tier="optional", owner="x"))
         connection.execute(insert(tables.dataset_policy), policy_row(6, "important", "y"))
     with open_session(settings_of(embedded), clock=lambda: NOW, live=held) as later:
-        assert told(later) == [
+        assert affected_rows(later) == [
             ("t3", "critical", "b"),
             ("t2", "important", "a"),
             ("t6", "important", "y"),
         ]
     with open_session(settings_of(embedded), clock=lambda: NOW) as asked_of_catalog:
-        assert told(asked_of_catalog)[0] == ("t6", "important", "y")
+        assert affected_rows(asked_of_catalog)[0] == ("t6", "important", "y")
 
 
 def test_a_state_in_memory_is_no_newer_than_its_evaluation(embedded):
-    """Good in an evaluation that is stale is unknown."""
+    """Show a good state of a stale evaluation as unknown."""
     fill(embedded, [(1, 2, 1)])
     judge(embedded, 1, "good")
     with asked(embedded, EVERYTHING) as (_, live):
@@ -191,7 +191,7 @@ def test_a_state_in_memory_is_no_newer_than_its_evaluation(embedded):
 
 
 def test_the_api_answers_from_memory(embedded):
-    """Of what changed it hears a second later; the catalog alone at once."""
+    """Return a change a second later, and at once by the catalog alone."""
     shop.fill(embedded)
     url = embedded.url.render_as_string(hide_password=False)
     live = LineageCache(url, lambda: 0.0)

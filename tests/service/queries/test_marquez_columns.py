@@ -67,7 +67,7 @@ def test_a_column_s_node_has_what_marquez_s_has(client):
     assert graph[_TOTAL]["data"]["fieldType"] == ""
 
 
-def test_downstream_is_shown_where_it_is_asked_for(client):
+def test_downstream_is_shown_on_request(client):
     """Show upstream alone by default, as Marquez does."""
     assert set(_graph(client, _CORE)) == {_RAW, _CORE}
     assert set(_graph(client, _TOTAL)) == {_RAW, _CORE, _TOTAL}
@@ -76,7 +76,7 @@ def test_downstream_is_shown_where_it_is_asked_for(client):
 
 
 def test_a_dataset_stands_for_all_of_its_columns(client):
-    """Columns without an edge are left out, as there."""
+    """Leave out columns without an edge, as Marquez does."""
     found = _graph(client, f"dataset:{shop.NAMESPACE}:{shop.CORE}")
 
     assert set(found) == {_RAW, _CORE, _id(shop.RAW, "id"), _id(shop.CORE, "id")}
@@ -93,7 +93,7 @@ def test_a_dataset_stands_for_all_of_its_columns(client):
         ("x", 400),
     ],
 )
-def test_an_id_of_nothing_is_refused(client, node_id, code):
+def test_an_unknown_id_is_rejected(client, node_id, code):
     """Answer an unknown id with Marquez's fields."""
     rejected = client.get("/api/v1/column-lineage", params={"nodeId": node_id})
 
@@ -101,8 +101,8 @@ def test_an_id_of_nothing_is_refused(client, node_id, code):
     assert code == 400 or rejected.json()["code"] == code
 
 
-def test_an_id_that_is_encoded_once_more_is_understood(client):
-    """Marquez's web encodes the parts, and the browser the query."""
+def test_an_id_that_is_encoded_twice_is_decoded(client):
+    """Decode parts that Marquez's web page encodes before the browser does."""
     encoded = _CORE.replace("s3://", "s3%3A%2F%2F").replace("core/", "core%2F")
 
     assert set(_graph(client, encoded)) == {_RAW, _CORE}

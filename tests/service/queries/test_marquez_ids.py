@@ -1,4 +1,4 @@
-"""Ids of Marquez: spelt in many ways, of what is known and of what is not."""
+"""Ids of Marquez: their spellings, and unknown ids."""
 
 from collections.abc import Iterator
 
@@ -18,7 +18,7 @@ _PORTED = "postgres://db:5432"
 
 @pytest.fixture
 def client(catalog: Engine) -> Iterator[TestClient]:
-    """The API over the shop."""
+    """Start the API over the shop."""
     with over_the_shop(catalog) as client:
         yield client
 
@@ -31,14 +31,14 @@ def client(catalog: Engine) -> Iterator[TestClient]:
         "dataset:s3%3A%2F%2Fshop:core%2Forders",  # encoded once more than the query asks for
     ],
 )
-def test_an_id_may_be_spelt_otherwise(client, node_id):
-    """What the client sent leads to the dataset under the name that it has here."""
+def test_an_id_may_have_another_spelling(client, node_id):
+    """Find the dataset under the name that it has in the catalog."""
     assert CORE in graph_of(client, node_id)
 
 
 @pytest.mark.parametrize("name", ["shop.orders", "a:b:c", "9:30", "x"])
-def test_colons_of_namespaces_and_names_are_told_from_ours(client, catalog, name):
-    """Whichever cut gives a name that the catalog knows."""
+def test_colons_of_namespaces_and_names_are_no_separators(client, catalog, name):
+    """Choose the split that gives a name in the catalog."""
     with write_transaction(catalog) as connection:
         rows = [shop.dataset_row(name, _PORTED), shop.dataset_row(name, "plain")]
         connection.execute(insert(tables.dataset), rows)
@@ -57,7 +57,7 @@ def test_colons_of_namespaces_and_names_are_told_from_ours(client, catalog, name
     ],
 )
 def test_an_unknown_node_is_404_in_marquez_s_words(client, node_id, message):
-    """`code` and `message`, as its clients read them, beside what every refusal has."""
+    """Add `code` and `message`, which Marquez's clients read, to the fields of every error."""
     rejected = client.get("/api/v1/lineage", params={"nodeId": node_id})
 
     answer = rejected.json()
@@ -75,8 +75,8 @@ def test_an_unknown_node_is_404_in_marquez_s_words(client, node_id, message):
         ({"nodeId": CORE, "at": "2026-11-20T12:00:00Z"}, "at: not supported with nodeId"),
     ],
 )
-def test_what_cannot_be_answered_is_400(client, asked, detail):
-    """With the name of the parameter."""
+def test_an_invalid_request_is_400(client, asked, detail):
+    """Name the parameter."""
     rejected = client.get("/api/v1/lineage", params=asked)
 
     assert (rejected.status_code, detail in rejected.json()["detail"]) == (400, True)

@@ -1,4 +1,4 @@
-"""`GET /api/v1/lineage?nodeId=`: whoever reads lineage from a Marquez reads it from here."""
+"""`GET /api/v1/lineage?nodeId=` for clients of Marquez."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -22,13 +22,13 @@ RAW, MART, REF = (f"dataset:{shop.NAMESPACE}:{name}" for name in (shop.RAW, shop
 
 @pytest.fixture
 def client(catalog: Engine) -> Iterator[TestClient]:
-    """The API over the shop."""
+    """Start the API over the shop."""
     with over_the_shop(catalog) as client:
         yield client
 
 
-def _reached(graph: dict[str, dict[str, Any]], start: str, edges: str, end: str) -> set[str]:
-    """As Marquez's own page walks: from edge to edge, by ids."""
+def _walk(graph: dict[str, dict[str, Any]], start: str, edges: str, end: str) -> set[str]:
+    """Walk from edge to edge by ids, as Marquez's web page does."""
     found, queue = set(), [start]
     while queue:
         here = queue.pop()
@@ -39,7 +39,7 @@ def _reached(graph: dict[str, dict[str, Any]], start: str, edges: str, end: str)
 
 
 def test_a_dataset_s_node_has_what_marquez_s_has(client, catalog):
-    """Its names, times, columns and tags; `data.id` is an object, the node's id a text."""
+    """Return names, times, columns and tags; `data.id` is an object, the node's id a text."""
     fields = '[{"name":"id","type":"long"},{"name":"sum"}]'
     core = {"dataset_key": shop.dataset_key(shop.CORE)}
     seen = {"first_seen_at": shop.at(0), "last_seen_at": shop.at(1)}
@@ -80,7 +80,7 @@ def test_a_dataset_s_node_has_what_marquez_s_has(client, catalog):
 
 
 def test_a_job_s_node_has_what_marquez_s_has(client):
-    """What it reads and writes, and how its newest run ended."""
+    """Return inputs, outputs and the end of the newest run."""
     node = graph_of(client, CORE)[JOB]
 
     assert (node["type"], node["data"]["type"], node["data"]["simpleName"]) == (
@@ -97,17 +97,17 @@ def test_a_job_s_node_has_what_marquez_s_has(client):
     )
 
 
-def test_walked_as_marquez_s_page_walks_it_leads_to_all_of_the_lineage(client, catalog):
-    """The same datasets as our own answer, whatever lies between them."""
+def test_a_walk_as_by_marquez_s_page_reaches_all_lineage(client, catalog):
+    """Reach the same datasets as in Lineward's own answer."""
     _chain(catalog, "one", "two", "three", "four")
     ours = client.get("/api/v1/lineage", params={"dataset": "three"}).json()
 
     graph = graph_of(client, "dataset:far:three")
 
-    up = _reached(graph, "dataset:far:three", "inEdges", "origin")
-    down = _reached(graph, "dataset:far:three", "outEdges", "destination")
-    assert _datasets(up) == set(_named(ours["upstream"])) == {"one", "two"}
-    assert _datasets(down) == set(_named(ours["downstream"])) == {"four"}
+    up = _walk(graph, "dataset:far:three", "inEdges", "origin")
+    down = _walk(graph, "dataset:far:three", "outEdges", "destination")
+    assert _datasets(up) == set(_dataset_names(ours["upstream"])) == {"one", "two"}
+    assert _datasets(down) == set(_dataset_names(ours["downstream"])) == {"four"}
     ends = {edge["origin"] for node in graph.values() for edge in node["inEdges"]}
     ends |= {edge["destination"] for node in graph.values() for edge in node["outEdges"]}
     assert ends <= graph.keys()
@@ -117,14 +117,14 @@ def _datasets(ids: set[str]) -> set[str]:
     return {one.rpartition(":")[2] for one in ids if one.startswith("dataset:")}
 
 
-def _named(nodes: list[dict[str, Any]]) -> Iterator[str]:
+def _dataset_names(nodes: list[dict[str, Any]]) -> Iterator[str]:
     for node in nodes:
         yield node["dataset"]
-        yield from _named(node["children"])
+        yield from _dataset_names(node["children"])
 
 
 def _chain(engine: Engine, *names: str, job: str = "by {}") -> None:
-    """Each made of the one before, by a job of its own."""
+    """Add datasets that are each made from the one before, by a job each."""
     with write_transaction(engine) as connection:
         rows = [shop.dataset_row(name, "far") for name in names]
         connection.execute(insert(tables.dataset), rows)
@@ -136,7 +136,7 @@ def _chain(engine: Engine, *names: str, job: str = "by {}") -> None:
 
 
 def test_depth_counts_jobs_beyond_the_first_as_in_marquez(client, catalog):
-    """0 is a job with its datasets, 20 unless told; what is cut says so."""
+    """Return a job with its datasets at 0, use 20 by default, and mark a cut graph."""
     _chain(catalog, *(f"d{number:02}" for number in range(30)))
     found = {}
     for depth in (0, 1, None):
@@ -154,8 +154,8 @@ def test_depth_counts_jobs_beyond_the_first_as_in_marquez(client, catalog):
     assert (whole["partial"], whole["partial_reason"]) == (False, None)
 
 
-def test_a_graph_that_is_too_large_is_cut_and_says_so(client, catalog, monkeypatch):
-    """By the same bound as every walk."""
+def test_a_graph_that_is_too_large_is_cut(client, catalog, monkeypatch):
+    """Use the bound of every walk."""
     _chain(catalog, *"abcdefgh")
     monkeypatch.setattr(walk, "MOST_NODES", 3)
 
@@ -165,8 +165,8 @@ def test_a_graph_that_is_too_large_is_cut_and_says_so(client, catalog, monkeypat
     assert len([node for node in answer["graph"] if node["type"] == "DATASET"]) == 4
 
 
-def test_of_a_job_with_more_runs_than_are_asked_it_is_said(client, catalog, monkeypatch):
-    """What only older ones wrote is not in it."""
+def test_a_job_with_too_many_runs_is_partial(client, catalog, monkeypatch):
+    """Leave out what only older runs wrote."""
     with write_transaction(catalog) as connection:
         connection.execute(insert(tables.run), [shop.run_row() | {"run_key": 9, "run_id": "r9"}])
     whole = client.get("/api/v1/lineage", params={"nodeId": JOB}).json()
@@ -179,7 +179,7 @@ def test_of_a_job_with_more_runs_than_are_asked_it_is_said(client, catalog, monk
 
 
 def test_a_job_leads_up_from_what_it_reads_and_down_from_what_it_writes(client, catalog):
-    """By its newest runs; depth 0 is the job with its datasets."""
+    """Use its newest runs; depth 0 is the job with its datasets."""
     with write_transaction(catalog) as connection:
         connection.execute(insert(tables.run_io), [shop.io_row(1, key("far", "b"), "write")])
     _chain(catalog, "a", "b", "c")
@@ -194,8 +194,8 @@ def test_a_job_leads_up_from_what_it_reads_and_down_from_what_it_writes(client, 
 
 
 @pytest.mark.postgres_always
-def test_a_job_that_reads_nothing_stands_before_what_it_writes(client, catalog):
-    """A source is known by its last writer."""
+def test_a_job_without_inputs_is_upstream_of_its_outputs(client, catalog):
+    """Find the job of a source by its last write."""
     activity = tables.dataset_activity
     with write_transaction(catalog) as connection:
         fields = {"last_job_namespace": "jobs", "last_job_name": "load"}
@@ -208,8 +208,8 @@ def test_a_job_that_reads_nothing_stands_before_what_it_writes(client, catalog):
     assert graph["job:jobs:load"]["inEdges"] == []
 
 
-def test_an_edge_that_no_job_is_known_to_make_leads_from_dataset_to_dataset(client, catalog):
-    """No job is made up for it."""
+def test_an_edge_without_a_known_job_connects_two_datasets(client, catalog):
+    """Invent no job for it."""
     _chain(catalog, "a", "b", job="")
 
     graph = graph_of(client, "dataset:far:b")

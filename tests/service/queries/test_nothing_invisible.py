@@ -1,7 +1,7 @@
-"""Check that every column of the catalog is shown, or that a reason is given.
+"""Columns of the catalog, each of which is shown or has a reason.
 
-Each answer, page and command is asked, and SQLite says which columns it read: what is declared as
-shown must have been read.
+Each answer, page and command runs, and SQLite reports which columns it read. All columns that are
+declared as shown must have been read.
 """
 
 import sqlite3
@@ -66,7 +66,7 @@ def _columns() -> set[tuple[str, str]]:
     return {(table, column) for table, column in named if not column.endswith("_key")}
 
 
-def test_every_column_is_shown_or_it_is_said_why_not():
+def test_every_column_is_shown_or_has_a_reason():
     """Fail for a new column without an entry, and for an entry without a column."""
     shown = set(_split(SHOWN, names_first=False))
     not_shown = _split(NOT_SHOWN, names_first=True)
@@ -134,7 +134,7 @@ def _add_others(engine: Engine) -> None:
         connection.execute(insert(tables.meta), rows)
 
 
-def test_what_is_declared_as_shown_is_read(reads):
+def test_columns_declared_as_shown_are_read(reads):
     """Read each column by the answer, page or command that the list names."""
     unread = [
         (place, table, column)

@@ -1,4 +1,4 @@
-"""Show runs without an end as failed, once their application has ended."""
+"""Runs without an end, which are shown as failed once their application has ended."""
 
 import pytest
 from litestar.testing import TestClient

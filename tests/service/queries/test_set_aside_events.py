@@ -10,8 +10,8 @@ from service.runtime.settings import Settings
 from tests.service import shop
 from tests.service.api.access.conftest import estate
 from tests.service.api.access.estate import NOW
+from tests.service.api_lists import add_set_aside, set_aside_row
 from tests.service.commandline import answer, lineward
-from tests.service.listed import add_set_aside, set_aside_row
 
 pytestmark = pytest.mark.postgres_nightly
 
@@ -25,8 +25,8 @@ def _requeue(engine, number):
         connection.execute(insert(tables.event_requeue), row)
 
 
-def test_an_event_is_listed_with_what_is_known_of_it(estate):
-    """The first line of its error; null where the body did not say."""
+def test_an_event_is_listed_with_its_details(estate):
+    """Show the first line of its error, and null for values that its body lacks."""
     unknown = dict.fromkeys(("producer", "job_namespace", "job_name", "run_id"))
     with write_transaction(estate.catalog) as connection:
         rows = [set_aside_row(4, error="ValueError: odd\n  at line 7"), set_aside_row(5, **unknown)]
@@ -54,7 +54,7 @@ def test_an_event_is_listed_with_what_is_known_of_it(estate):
 
 
 def test_a_requeued_event_is_listed_on_request_only(estate):
-    """With the time of the command."""
+    """Show the time of the request."""
     add_set_aside(estate.catalog, (1, 2))
     _requeue(estate.catalog, 1)
 
@@ -69,7 +69,7 @@ def test_a_requeued_event_is_listed_on_request_only(estate):
 
 @pytest.mark.parametrize("path", [_PATH, "/set-aside-events"])
 def test_only_an_admin_who_may_see_everything_gets_the_list(estate, path):
-    """An event that did not land has no namespace that a token could be held to."""
+    """Reject a limited token, as an event that did not land has no namespace."""
     estate.write_policy(
         "access: {tokens: ["
         "{name: boss, sha256: %(boss)s, roles: [admin]},"
@@ -91,7 +91,7 @@ def test_only_an_admin_who_may_see_everything_gets_the_list(estate, path):
 
 
 def test_the_command_prints_what_the_api_answers(estate):
-    """As JSON and as a table."""
+    """Print JSON and a table."""
     add_set_aside(estate.catalog, (1, 2))
 
     assert answer("set-aside", catalog=estate.catalog) == estate.get(_PATH).json()
@@ -99,7 +99,7 @@ def test_the_command_prints_what_the_api_answers(estate):
 
 
 def test_the_status_counts_events_that_wait(estate, tmp_path):
-    """A requeued event is counted no more; the command says which command lists them."""
+    """Leave out a requeued event, and name the command that lists the others."""
     add_set_aside(estate.catalog, (1, 2))
     _requeue(estate.catalog, 1)
     url = estate.catalog.url.render_as_string(hide_password=False)

@@ -1,4 +1,4 @@
-"""What `lineward status` says while not everything is there yet."""
+"""Output of `lineward status` while parts are missing."""
 
 import re
 import sqlite3
@@ -23,8 +23,8 @@ from tests.service import shop
 from tests.service.commandline import lineward
 
 
-def test_a_spool_without_its_tables_is_not_there_yet(tmp_path: Path):
-    """The collector makes the file a moment before what is in it: whoever asks then is answered."""
+def test_a_spool_without_tables_is_no_spool_yet(tmp_path: Path):
+    """Answer in the moment in which the collector has created the file and not its tables."""
     with closing(sqlite3.connect(tmp_path / "spool.db")) as begun:
         begun.execute("PRAGMA journal_mode=WAL")
 
@@ -39,10 +39,8 @@ def test_a_spool_without_its_tables_is_not_there_yet(tmp_path: Path):
     ("hours", "message"),
     [(-2, r"2 h( \d+ s)? ago: not of now"), (2, "ahead of this clock: not of now")],
 )
-def test_an_evaluation_that_is_not_of_now_is_said_not_to_be(
-    catalog, tmp_path: Path, hours, message
-):
-    """Of a pipeline that stopped, and of one whose clock runs ahead."""
+def test_an_evaluation_in_the_past_or_future_is_reported(catalog, tmp_path: Path, hours, message):
+    """Print it for a pipeline that stopped, and for one whose clock is ahead."""
     shop.fill(catalog, evaluated_at=system_clock() + timedelta(hours=hours))
 
     text = lineward("status", "--data-dir", str(tmp_path), catalog=catalog).stdout
@@ -71,8 +69,8 @@ def test_incidents_that_wait_for_a_backlog_are_reported(embedded, tmp_path: Path
     ("seconds", "is_alive"),
     [(-3600, False), (-6, False), (-4, True), (0, True), (4, True), (6, False), (3600, False)],
 )
-def test_a_collector_is_alive_by_a_heartbeat_of_now(tmp_path: Path, seconds, is_alive):
-    """What a clock that was ahead left behind says no more of it than what is old."""
+def test_a_collector_is_alive_by_a_current_heartbeat(tmp_path: Path, seconds, is_alive):
+    """Ignore a heartbeat of a clock that was ahead, as well as an old one."""
     now = system_clock()
     with closing(open_spool(tmp_path / "spool.db", 1 << 30)) as spool:
         heartbeat = to_micros(now + timedelta(seconds=seconds))
@@ -84,7 +82,7 @@ def test_a_collector_is_alive_by_a_heartbeat_of_now(tmp_path: Path, seconds, is_
 
 
 def test_a_log_in_kafka_is_behind_by_its_own_offsets(embedded, tmp_path: Path):
-    """Count offsets: the spool beside us, if there is one, has other numbers than the catalog."""
+    """Count offsets, as a spool on this machine has other numbers than the catalog."""
     with closing(open_spool(tmp_path / "spool.db", 1 << 30)) as spool:
         spool.execute("INSERT INTO sqlite_sequence VALUES ('event', 1000)")
     row = {"topic": "t", "windows": "{}"}

@@ -20,13 +20,13 @@ STORED = (
 
 @pytest.mark.parametrize("text", STORED)
 def test_a_stored_column_without_a_name_is_left_out(text):
-    """What has a name is shown."""
+    """Show fields that have a name."""
     assert fields_of(text) == [Field("id", "int")]
 
 
 @pytest.mark.parametrize("text", STORED)
-def test_every_answer_and_page_is_given(catalog, text):
-    """By the API and in the explorer: 200, whatever the fields."""
+def test_every_answer_and_page_is_200_with_any_fields(catalog, text):
+    """Answer 200 in the API and the explorer."""
     estate.fill(catalog)
     with write_transaction(catalog) as connection:
         connection.execute(tables.schema_version.update().values(fields=text))

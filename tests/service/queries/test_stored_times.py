@@ -46,7 +46,7 @@ def _instants(table: Table) -> list[Column[int]]:
 
 @pytest.fixture(params=STORED)
 def stored(request, catalog):
-    """A shop in which each instant of an event is this number."""
+    """Return a shop in which each time of an event is this number."""
     estate.fill(catalog)
     with write_transaction(catalog) as connection:
         for name in (*_OF_EVENTS, *_OF_EDGES):
@@ -56,8 +56,8 @@ def stored(request, catalog):
     return catalog
 
 
-def test_every_answer_and_page_is_given(stored):
-    """By the API and in the explorer: 200, whatever the time."""
+def test_every_answer_and_page_is_200_with_any_times(stored):
+    """Answer 200 in the API and the explorer."""
     settings = Settings(catalog_url=stored.url.render_as_string(hide_password=False))
     app = create_app(settings, lambda: estate.NOW)
     with TestClient(app, base_url="http://127.0.0.1") as client:
@@ -79,7 +79,7 @@ def test_every_command_answers(stored, asked):
 
 
 def test_a_time_without_a_date_is_null_in_json(catalog):
-    """Not the nearest date: a program must not take it for what was sent."""
+    """Return null instead of the nearest date, which was never sent."""
     shop.fill(catalog)
     with write_transaction(catalog) as connection:
         connection.exec_driver_sql("UPDATE run SET nominal_start_at = -62135600400000000")

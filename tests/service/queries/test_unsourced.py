@@ -18,7 +18,7 @@ _PATH = "/api/v1/unsourced-reads"
 _HOURS = 36  # from the shop's midnight to the estate's now
 
 
-def _read(dataset: int, job: str, run: str, hour: float, outcome: str) -> dict[str, object]:
+def _read_row(dataset: int, job: str, run: str, hour: float, outcome: str) -> dict[str, object]:
     """Return a row of `dataset_read`."""
     flags = dict.fromkeys(("is_reported", "is_streaming", "is_history"), False)
     at = {"read_at": shop.at(hour), "landed_at": shop.at(hour), "counted_at": shop.at(hour)}
@@ -28,16 +28,16 @@ def _read(dataset: int, job: str, run: str, hour: float, outcome: str) -> dict[s
 
 @pytest.fixture
 def reads(estate):
-    """`ref` is read by two jobs, `raw` by one of them often, the hidden dataset by three."""
+    """Read `ref` by two jobs, `raw` by one of them often, and the hidden dataset by three."""
     ref, raw = shop.dataset_key(shop.REF), shop.dataset_key(shop.RAW)
     hidden = key(HIDDEN, PAYROLL)
     rows = [
-        _read(ref, "etl", "r1", 20, "bad"),
-        _read(ref, "report", "r2", 21, "bad"),
-        *(_read(raw, "etl", f"r{n}", 22, "bad") for n in range(10, 15)),
-        _read(raw, "good", "r3", 22, "good"),
-        _read(raw, "old", "r4", 2, "bad"),
-        *(_read(hidden, f"pay{n}", f"h{n}", 23, "bad") for n in range(3)),
+        _read_row(ref, "etl", "r1", 20, "bad"),
+        _read_row(ref, "report", "r2", 21, "bad"),
+        *(_read_row(raw, "etl", f"r{n}", 22, "bad") for n in range(10, 15)),
+        _read_row(raw, "good", "r3", 22, "good"),
+        _read_row(raw, "old", "r4", 2, "bad"),
+        *(_read_row(hidden, f"pay{n}", f"h{n}", 23, "bad") for n in range(3)),
     ]
     with write_transaction(estate.catalog) as connection:
         connection.execute(insert(tables.dataset_read), rows)
@@ -71,7 +71,7 @@ def test_a_longer_window_counts_older_reads(reads):
     assert next(one["readers"] for one in found if one["dataset"] == shop.RAW) == 2
 
 
-def test_a_list_that_is_cut_says_so(reads):
+def test_a_cut_ranking_is_partial(reads):
     """Return one page: the list is a ranking."""
     found = reads.get(f"{_PATH}?limit=1").json()
 

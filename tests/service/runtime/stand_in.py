@@ -51,11 +51,11 @@ def _supervise(folder: Path, port: int, *, stubborn: bool, silent: bool) -> None
             stop_seconds=0.5 if stubborn else 30,
         ),
     ]
-    supervisor = Supervisor(commands, folder, os.environ, _say)
-    supervisor.run(on_accepting=lambda: _say("accepting"))
+    supervisor = Supervisor(commands, folder, os.environ, _print)
+    supervisor.run(on_accepting=lambda: _print("accepting"))
 
 
-def _say(text: str) -> None:
+def _print(text: str) -> None:
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 

@@ -7,7 +7,7 @@ from service.runtime.settings import Settings
 from tests.service.commandline import lineward
 
 _ACCESS = "access: {tokens: [{name: a, sha256: '%s', roles: [admin]}]}" % ("0" * 64)
-_ALL = "0.0.0.0"  # noqa: S104 - what is refused
+_ALL = "0.0.0.0"  # noqa: S104 - what is rejected
 _OTHERS = (_ALL, "::", "192.0.2.7", "lineward.example")
 
 
@@ -24,13 +24,13 @@ def test_this_machine_needs_no_token(host):
 
 
 @pytest.mark.parametrize("host", _OTHERS)
-def test_other_machines_are_not_let_in_without_tokens(host):
-    """Neither by accident nor by half: both ports need one."""
+def test_other_machines_need_tokens(host):
+    """Reject an open address, unless both ports have tokens."""
     with pytest.raises(RejectedInputError, match=r"`access` section .* LINEWARD_COLLECTOR_TOKEN"):
         require_guarded(Settings(host=host), parse("owners: []"))
 
 
-def test_what_is_missing_is_named(token):
+def test_the_missing_token_is_named(token):
     with pytest.raises(RejectedInputError, match="set LINEWARD_COLLECTOR_TOKEN_FILE "):
         require_guarded(Settings(host="::"), parse(_ACCESS))
     with pytest.raises(RejectedInputError, match="set an `access` section in the policy "):
@@ -38,7 +38,7 @@ def test_what_is_missing_is_named(token):
 
 
 @pytest.mark.parametrize("host", _OTHERS)
-def test_tokens_or_an_explicit_choice_let_them_in(host, token):
+def test_tokens_or_an_explicit_choice_open_the_address(host, token):
     require_guarded(Settings(host=host, collector_token_file=token), parse(_ACCESS))
     require_guarded(Settings(host=host, insecure=True), None)
 

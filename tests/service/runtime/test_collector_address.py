@@ -1,4 +1,4 @@
-"""Check where roles and commands post events."""
+"""Address to which roles and commands post events."""
 
 import pytest
 

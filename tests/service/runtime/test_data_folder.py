@@ -14,7 +14,7 @@ def _mode(path):
 
 @pytest.fixture
 def folder(tmp_path):
-    """As the release before left it."""
+    """Return a folder as an earlier release created it."""
     data = tmp_path / "data"
     for name in ("spool.db", "catalog.db", "logs/pipeline.log", "run/status.json"):
         (data / name).parent.mkdir(parents=True, exist_ok=True)
@@ -26,7 +26,7 @@ def folder(tmp_path):
 
 
 @pytest.mark.parametrize("mode", [0o755, 0o750, 0o711, 0o701])
-def test_a_folder_that_others_may_enter_is_told(folder, mode):
+def test_a_folder_that_others_may_enter_is_reported(folder, mode):
     folder.chmod(mode)
 
     warning = f"other users may read {folder} (mode {mode:04o}): run chmod 700 {folder}"
@@ -34,7 +34,7 @@ def test_a_folder_that_others_may_enter_is_told(folder, mode):
     assert status(Settings(data_dir=folder), system_clock()).warnings == [warning]
 
 
-def test_what_is_ours_is_tightened(folder, tmp_path):
+def test_permissions_of_own_files_are_tightened(folder, tmp_path):
     outside = _mode(tmp_path)
     text = list(tighten(folder))
 
@@ -46,6 +46,6 @@ def test_what_is_ours_is_tightened(folder, tmp_path):
     assert list(tighten(folder)) == []
 
 
-def test_a_folder_that_is_not_there_is_no_warning(tmp_path):
+def test_a_missing_folder_is_no_warning(tmp_path):
     assert list(tighten(tmp_path / "data")) == []
     assert open_to_others(tmp_path / "data") is None

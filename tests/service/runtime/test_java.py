@@ -7,7 +7,7 @@ from tests.service.commandline import lineward
 
 @pytest.fixture
 def java(tmp_path, monkeypatch):
-    """A Java in JAVA_HOME that says this of its version."""
+    """Install a Java in JAVA_HOME that prints this version."""
 
     def install(says):
         (tmp_path / "bin").mkdir()
@@ -21,7 +21,7 @@ def java(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("says", ['openjdk version "17.0.9"', 'java version "21"', "a strange one"])
-def test_a_java_that_spark_takes_is_taken(java, says):
+def test_a_java_that_spark_supports_is_accepted(java, says):
     java(says)
     require_java()
 

@@ -1,4 +1,4 @@
-"""Check which of several services leads: when it begins, when it ends, what it does meanwhile."""
+"""Leader among several services: begin, end and failures of its lease."""
 
 from pathlib import Path
 
@@ -34,7 +34,7 @@ class Replicas:
         return Leader(name, _LEASE_SECONDS, lambda: self.seconds)
 
     def go(self, seconds: int, *running: Leader) -> None:
-        """Time passes, and each second those that run take their turn."""
+        """Advance the clock, with a turn of each running service a second."""
         for _ in range(seconds):
             self.seconds += 1
             self.clock.pass_(1)
@@ -54,7 +54,7 @@ def replicas(embedded):
     return Replicas(embedded)
 
 
-def test_one_leads_as_long_as_it_lives(replicas):
+def test_a_leader_keeps_its_lease(replicas):
     """Renew the lease; let the other follow."""
     one, other = replicas.start("one"), replicas.start("other")
     replicas.go(120, one, other)
@@ -64,7 +64,7 @@ def test_one_leads_as_long_as_it_lives(replicas):
 
 
 def test_another_leads_within_15_seconds_of_a_death(replicas):
-    """Whenever the leader died: the lease expires."""
+    """Wait for the lease to expire, whenever the leader died."""
     one, other = replicas.start("one"), replicas.start("other")
     replicas.go(5, one, other)
     died_at = replicas.seconds
@@ -75,7 +75,7 @@ def test_another_leads_within_15_seconds_of_a_death(replicas):
 
 
 def test_a_leader_that_stops_hands_over_at_once(replicas):
-    """SIGTERM: the next second another one leads."""
+    """Let another one lead in the second after SIGTERM."""
     one, other = replicas.start("one"), replicas.start("other")
     replicas.go(5, one, other)
     one.finish(replicas.engine)
@@ -85,7 +85,7 @@ def test_a_leader_that_stops_hands_over_at_once(replicas):
 
 
 def test_a_service_that_restarts_leads_at_once(replicas):
-    """Killed and started again on the same data: it need not wait for its own lease."""
+    """Take its own lease again after a kill and a start on the same data."""
     replicas.go(5, replicas.start("one"))
     again = replicas.start("one")
     replicas.go(1, again)
@@ -132,7 +132,7 @@ def test_a_pause_in_which_nobody_else_led_changes_nothing(replicas):
     assert (one.is_leading(), other.is_leading()) == (True, False)
 
 
-def test_an_epoch_of_before_is_over_though_the_service_leads_again(replicas):
+def test_an_earlier_epoch_is_over_though_the_service_leads_again(replicas):
     """End what began in it: it knows nothing of what another service did meanwhile."""
     one, other = replicas.start("one"), replicas.start("other")
     replicas.go(5, one, other)
@@ -181,8 +181,8 @@ def _keeper(leader, name, done):
     return LeaderWorks(leader, build)
 
 
-def test_works_of_the_leader_are_its_own_and_new_in_each_epoch(replicas, tmp_path):
-    """Do none of them as a follower; forget what was remembered when leading again."""
+def test_tasks_run_on_the_leader_only_and_start_new_in_each_epoch(replicas, tmp_path):
+    """Run none of them as a follower, and forget their state before leading again."""
     done, url = [], catalog_url(tmp_path)
     one, other = replicas.start("one"), replicas.start("other")
     first, second = (
@@ -230,8 +230,8 @@ def test_a_follower_reports_no_failure_of_the_leader(replicas, tmp_path):
     assert [each.part for each in HEALTH.failures() if "failing" in each.part] == []
 
 
-def test_a_bookkeeper_that_stops_has_its_works_finish(replicas, tmp_path):
-    """Give the lease up in the last turn of its thread."""
+def test_a_periodic_worker_that_stops_finishes_its_tasks(replicas, tmp_path):
+    """Return the lease in the last turn of its thread."""
     leader = Leader("one", _LEASE_SECONDS)
     keeper = PeriodicWorker(catalog_url(tmp_path), [leader], is_first=True, every_seconds=3_600)
     keeper.start()

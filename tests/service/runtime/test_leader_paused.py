@@ -1,4 +1,4 @@
-"""Check that a leader stopped by SIGSTOP writes nothing when it wakes later; on PostgreSQL."""
+"""Leader that SIGSTOP pauses: it writes nothing when it continues later, on PostgreSQL."""
 
 import os
 import signal
@@ -22,7 +22,7 @@ _LEASE_SECONDS = 1.0
 _PATIENCE = 120
 
 
-def _written(catalog):
+def _write_counts(catalog):
     """Return how many rows each service wrote in each epoch, as `NAME EPOCH`."""
     with catalog.connect() as connection:
         return Counter(connection.scalars(select(meta.c.value)))
@@ -30,24 +30,24 @@ def _written(catalog):
 
 @pytest.mark.parametrize("catalogs", ["postgresql"], indirect=True)
 def test_a_paused_leader_that_wakes_writes_nothing(catalog):
-    """Until the other one hands over: then it leads again, in another epoch."""
+    """Write nothing until the other one hands over, and then in another epoch."""
     url = catalog.url.render_as_string(hide_password=False)
     command = [sys.executable, str(Path(leading.__file__)), url, "first", str(_LEASE_SECONDS)]
     first = subprocess.Popen(command, env=environ())
     try:
-        until(lambda: _written(catalog)["first 1"], seconds=_PATIENCE)
+        until(lambda: _write_counts(catalog)["first 1"], seconds=_PATIENCE)
         with running(replica(url, "other", _LEASE_SECONDS)):
             os.kill(first.pid, signal.SIGSTOP)
-            until(lambda: _written(catalog)["other 2"], seconds=_PATIENCE)
-            written = _written(catalog)["first 1"]
+            until(lambda: _write_counts(catalog)["other 2"], seconds=_PATIENCE)
+            written = _write_counts(catalog)["first 1"]
             os.kill(first.pid, signal.SIGCONT)
-            seen = _written(catalog).total()
-            until(lambda: _written(catalog).total() > seen + 20, seconds=_PATIENCE)
-        until(lambda: _written(catalog)["first 3"], seconds=_PATIENCE)
+            seen = _write_counts(catalog).total()
+            until(lambda: _write_counts(catalog).total() > seen + 20, seconds=_PATIENCE)
+        until(lambda: _write_counts(catalog)["first 3"], seconds=_PATIENCE)
         first.terminate()
         assert first.wait(_PATIENCE) == 0
     finally:
         first.kill()
         first.wait()
 
-    assert _written(catalog)["first 1"] == written
+    assert _write_counts(catalog)["first 1"] == written

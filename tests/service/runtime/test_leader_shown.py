@@ -1,4 +1,4 @@
-"""Which service leads is shown by every replica; a follower answers, with metrics of its own."""
+"""Leader as every replica shows it; a follower answers, with metrics of its own."""
 
 import pytest
 from litestar.testing import TestClient
@@ -31,7 +31,7 @@ def _samples(settings, *, leads):
 
 
 def test_a_follower_exports_nothing_that_the_leader_exports(shown):
-    """Rules sum over replicas: what comes from the catalog would count twice."""
+    """Export no metric of the catalog, which rules would add for each replica."""
     _, settings = shown
     leader, follower = (_samples(settings, leads=each) for each in (True, False))
 
@@ -75,7 +75,7 @@ def test_every_replica_shows_which_service_leads_and_answers(shown):
 
 
 def test_the_status_command_shows_which_service_leads(shown):
-    """And since when, by the database's clock."""
+    """Print the time since when it leads, by the database's clock."""
     engine, settings = shown
     assert try_take(engine, "service", "pod-a", 3_600) is not None
     with write_transaction(engine) as connection:

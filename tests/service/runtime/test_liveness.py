@@ -5,7 +5,7 @@ from service.runtime.liveness import Liveness
 
 @pytest.fixture
 def liveness():
-    """Of a role that may be silent for 60 s, and has answered once."""
+    """Return the state of a role that may be silent for 60 s, and has answered once."""
     liveness = Liveness(60)
     liveness.checked(answered=True)
     return liveness
@@ -38,7 +38,7 @@ def test_a_role_that_starts_has_five_times_as_long():
 
 
 def test_each_restart_doubles_the_time_up_to_eight_times(liveness):
-    """A role that is only slow on a starved machine is not restarted in a loop."""
+    """Give a role more time that is only slow, instead of restarting it in a loop."""
     allowed = []
     for _ in range(5):
         liveness.given_up()

@@ -1,4 +1,4 @@
-"""Check Lineward behind a PgBouncer by transaction: each transaction has another session."""
+"""Lineward behind a PgBouncer by transaction: each transaction has another session."""
 
 import subprocess
 import sys
@@ -103,7 +103,7 @@ def test_events_land_and_are_evaluated(pooled, embedded, spark, tmp_path, at):
         assert rows(pooled, query) == rows(embedded, query) != []
 
 
-def test_a_limit_of_one_client_is_none_of_another(behind):
+def test_a_limit_applies_to_its_own_client(behind):
     """Let a client end its own statement, and no statement of a client that may take longer."""
     patient, strict = open_catalog(behind, seconds=600), open_catalog(behind, seconds=0.3)
     turns = cycle([patient, strict])
@@ -124,7 +124,7 @@ def test_a_limit_of_one_client_is_none_of_another(behind):
     strict.dispose()
 
 
-def test_a_question_that_is_asked_often_is_answered_by_each_session(pooled):
+def test_a_frequent_query_is_answered_by_each_session(pooled):
     """Ask the same on two connections: what one session has prepared the other does not know."""
     with pooled.connect() as one, pooled.connect() as other:
         for number in range(40):

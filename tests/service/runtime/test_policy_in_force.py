@@ -1,4 +1,4 @@
-"""An invalid policy file beside a running service: what goes on, and who says so."""
+"""Invalid policy file beside a running service: its effects and reports."""
 
 import pytest
 from litestar.testing import TestClient
@@ -17,7 +17,7 @@ from service.queries.status import status
 from service.runtime.settings import Settings
 from tests.alerts.notify.alertmanager_calls import BURN, alert, body
 from tests.service import shop
-from tests.service.api.access.estate import NOW, settled
+from tests.service.api.access.estate import NOW, immediate_policy
 
 VALID = 'owners: [{name: platform, slack: "#platform"}]\nobjectives: {freshness: {all: 0.9}}\n'
 JSON = {"Content-Type": "application/json"}
@@ -26,19 +26,19 @@ ASKED = ("/", "/api/v1/slis", "/api/v1/suppressions", "/api/v1/status", "/readyz
 
 
 class Service:
-    """One process: its API and its metrics over one policy."""
+    """Process with an API and metrics over one policy."""
 
     def __init__(self, catalog, policy) -> None:
         url = catalog.url.render_as_string(hide_password=False)
         self.settings = Settings(catalog_url=url, policy=policy, data_dir=policy.parent)
-        self.in_force = settled(policy)
+        self.in_force = immediate_policy(policy)
         guard = Guard(self.settings, lambda: NOW, self.in_force)
         routing = RoutingSettings(public_url="https://lineward.test")
         app = create_app(self.settings, lambda: NOW, guard=guard, routing=routing)
         self.client = TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False)
 
     def metrics(self):
-        """One scrape."""
+        """Return the text of one scrape."""
         registry = CollectorRegistry()
         registry.register(CatalogCollector(self.settings, lambda: NOW, self.in_force))
         return generate_latest(registry).decode()
@@ -46,15 +46,15 @@ class Service:
 
 @pytest.fixture
 def policy(tmp_path):
-    """A valid file."""
+    """Return a valid file."""
     file = tmp_path / "lineward.yaml"
     file.write_text(VALID)
     return file
 
 
 @pytest.mark.parametrize("invalid", INVALID)
-def test_an_invalid_file_takes_nothing_away(embedded, policy, invalid):
-    """API, pages, metrics and Alertmanager's calls go by the policy before it."""
+def test_an_invalid_file_changes_nothing(embedded, policy, invalid):
+    """Use the policy before it for API, pages, metrics and Alertmanager's calls."""
     shop.fill(embedded, evaluated_at=NOW)
     service = Service(embedded, policy)
     objective = 'lineage_sli_objective_ratio{sli="freshness",tier="critical"} 0.9'
@@ -73,7 +73,7 @@ def test_an_invalid_file_takes_nothing_away(embedded, policy, invalid):
 
 @pytest.mark.parametrize("invalid", INVALID)
 def test_a_rejected_file_is_shown(embedded, policy, invalid):
-    """By the metrics, the status of API and command line, and the first page."""
+    """Show it in the metrics, the status of API and command line, and on the first page."""
     shop.fill(embedded, evaluated_at=NOW)
     service = Service(embedded, policy)
     assert 'lineage_policy_rejected{role="service"} 0.0' in service.metrics()
@@ -101,8 +101,8 @@ def test_a_rejected_file_is_shown(embedded, policy, invalid):
 
 
 @pytest.mark.parametrize("invalid", INVALID)
-def test_a_service_that_starts_with_an_invalid_file_says_so(embedded, policy, invalid):
-    """It is alive and not ready; its metrics go on, without any objective."""
+def test_a_service_that_starts_with_an_invalid_file_is_not_ready(embedded, policy, invalid):
+    """Stay alive without being ready, with metrics and without objectives."""
     shop.fill(embedded, evaluated_at=NOW)
     policy.write_text(invalid)
     service = Service(embedded, policy)
@@ -119,9 +119,9 @@ def test_a_service_that_starts_with_an_invalid_file_says_so(embedded, policy, in
     assert service.client.get("/readyz").status_code == 200
 
 
-def test_what_a_role_noted_is_written_once_a_change(embedded, policy):
-    """A note each second is no write each second."""
-    in_force = settled(policy)
+def test_the_policy_of_a_role_is_written_once_a_change(embedded, policy):
+    """Write nothing for a note without a change."""
+    in_force = immediate_policy(policy)
     note = PolicyNotes("service", in_force.standing)
     note(embedded)
     with embedded.begin() as connection:
@@ -131,11 +131,11 @@ def test_what_a_role_noted_is_written_once_a_change(embedded, policy):
         assert connection.scalar(select(meta.c.value)) is None
 
 
-def test_metrics_without_a_catalog_say_how_the_policy_stands(tmp_path, policy):
-    """The process knows it by itself."""
+def test_metrics_without_a_catalog_show_the_policy(tmp_path, policy):
+    """Show the policy of the process itself."""
     settings = Settings(data_dir=tmp_path / "none", policy=policy)
     registry = CollectorRegistry()
-    registry.register(CatalogCollector(settings, policy=settled(policy)))
+    registry.register(CatalogCollector(settings, policy=immediate_policy(policy)))
 
     text = generate_latest(registry).decode()
 

@@ -1,4 +1,4 @@
-"""Check that roles in containers of their own answer probes while they wait for the catalog."""
+"""Probes of roles in their own containers while they wait for the catalog."""
 
 import importlib
 import os
@@ -57,7 +57,7 @@ def test_the_kafka_source_answers_probes(port, monkeypatch):
     module = importlib.import_module("service.ingest.kafka.__main__")
 
     class NoConsumer:
-        """Stands in for the client of a Kafka."""
+        """Stand-in for the client of a Kafka."""
 
         def __init__(self, _: object) -> None:
             """Take any settings."""

@@ -11,7 +11,7 @@ def log(tmp_path):
 
 
 def test_a_log_that_grew_too_large_is_moved_aside_while_it_is_written(log):
-    """The role never opens its log again, and goes on at the start of an empty file."""
+    """Copy it, and let the role continue at the start of an empty file."""
     with log.open() as role:
         role.write(b"a" * 1_001)
         role.flush()
@@ -33,7 +33,7 @@ def test_a_log_within_its_bound_is_left_alone(log):
 
 @pytest.mark.parametrize(("size", "left"), [(1_500, 1_500), (2_000, 2_000), (2_001, 0)])
 def test_without_room_to_copy_twice_the_bound_is_the_most(log, size, left):
-    """The older part is a folder here: no copy can be made, as on a full disk."""
+    """Bound the log if no copy can be made, here as a folder is in the way."""
     with log.open() as role:
         role.write(b"a" * size)
     log.path.with_suffix(".log.1").mkdir()
@@ -53,7 +53,7 @@ def test_without_room_to_copy_twice_the_bound_is_the_most(log, size, left):
         ("x" * 900, "x" * 500),
     ],
 )
-def test_the_last_line_is_told(log, written, error):
+def test_the_last_line_is_the_error(log, written, error):
     with log.open() as role:
         role.write(written.encode())
 
@@ -61,7 +61,7 @@ def test_the_last_line_is_told(log, written, error):
 
 
 def test_a_log_that_cannot_be_opened_stops_no_role(tmp_path):
-    """Where `logs` is no folder, and where the file is one."""
+    """Use no log if `logs` is a file, or the log is a folder."""
     (tmp_path / "logs").write_text("a file")
     with RoleLog(tmp_path / "logs" / "pipeline.log").open() as role:
         assert role.name == os.devnull

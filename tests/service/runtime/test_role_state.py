@@ -11,7 +11,7 @@ from service.runtime.role_state import FORGET_SECONDS, RoleState
 
 @pytest.fixture
 def state(at):
-    """Of a pipeline, with a clock that tests set."""
+    """Return the state of a pipeline, with a clock that tests set."""
     return _State(at)
 
 
@@ -34,7 +34,7 @@ def test_a_role_that_reports_nothing_runs(state):
 
 
 def test_a_role_that_retries_is_failing_and_not_running(state, at):
-    """The stream begins again and again, and the process never ends."""
+    """Show it as failing when the stream restarts again and again within one process."""
     state.reported(Report([_failure(at, attempts=5)]))
 
     assert trouble_of(state.role(), at(minutes=2)) == (
@@ -60,7 +60,7 @@ def test_one_death_is_an_accident_and_two_are_a_failure(state, at):
 
 
 def test_a_death_keeps_what_the_process_had_reported(state, at):
-    """Its last words say more than an exit code."""
+    """Show the last error, which is more specific than an exit code."""
     state.reported(Report([_failure(at, attempts=6)]))
     state.died("exit code 1")
 
@@ -68,8 +68,8 @@ def test_a_death_keeps_what_the_process_had_reported(state, at):
     assert (role.state, role.attempts, role.error) == ("restarting", 6, "stream: stream broke")
 
 
-def test_what_ended_a_process_fails_until_the_next_one_shows_that_it_works(state, at):
-    """A new pipeline evaluates long before it takes the batch that its forerunner died of."""
+def test_a_fatal_failure_lasts_until_the_next_process_works(state, at):
+    """Wait for a batch of the new pipeline, as the old one evaluated before it died."""
     state.reported(Report([_failure(at, attempts=6)]))
     state.died("exit code 1")
     state.reported(Report(worked=["evaluation"]))
@@ -80,7 +80,7 @@ def test_what_ended_a_process_fails_until_the_next_one_shows_that_it_works(state
 
 
 def test_a_role_that_dies_every_other_minute_stays_failing(state):
-    """Sixty large events kill the driver 90 s after each start."""
+    """Show it as failing when large events kill the driver 90 s after each start."""
     for _ in range(5):
         state.died("exit code 1")
         state.seconds += 90

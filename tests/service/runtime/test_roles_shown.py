@@ -1,4 +1,4 @@
-"""A role that fails is shown as failing, wherever somebody looks first."""
+"""Failing role, shown in each place."""
 
 import json
 import os
@@ -25,7 +25,7 @@ _SAID = f"5 attempts, last error: {_ERROR}, see logs/pipeline.log"
 
 @pytest.fixture
 def settings(tmp_path, embedded):
-    """Of a folder on which an `up` runs whose pipeline fails since two minutes ago."""
+    """Return the settings of a folder with an `up` whose pipeline fails since two minutes ago."""
     shop.fill(embedded)
     since = iso(to_micros(system_clock() - timedelta(seconds=125)))
     with hold(tmp_path / UP_LOCK):
@@ -42,7 +42,7 @@ def _write(folder, state, **more):  # noqa: ANN003 - fields of a role
 
 
 @pytest.mark.usefixtures("settings")
-def test_the_terminal_tells_it(tmp_path):
+def test_the_terminal_shows_it(tmp_path):
     text = lineward("status", "--data-dir", str(tmp_path)).stdout
 
     assert "pipeline: failing for 2 min" in text
@@ -52,8 +52,8 @@ def test_the_terminal_tells_it(tmp_path):
 
 @pytest.mark.usefixtures("settings")
 @pytest.mark.parametrize("file", ["catalog.db", "spool.db"])
-def test_the_terminal_tells_it_where_nothing_else_can_be_read(tmp_path, embedded, file):
-    """A full disk and a damaged file are when somebody asks."""
+def test_the_terminal_shows_it_if_nothing_else_can_be_read(tmp_path, embedded, file):
+    """Print it for a damaged file, when users look at the status."""
     embedded.dispose()
     (tmp_path / file).write_bytes(b"no database" * 1_000)
 
@@ -65,7 +65,7 @@ def test_the_terminal_tells_it_where_nothing_else_can_be_read(tmp_path, embedded
     assert done.stderr.count("\n") == 1
 
 
-def test_the_first_page_tells_it(settings):
+def test_the_first_page_shows_it(settings):
     with TestClient(create_app(settings, system_clock), base_url="http://127.0.0.1") as client:
         page = client.get("/").text
 
@@ -73,7 +73,7 @@ def test_the_first_page_tells_it(settings):
     assert _SAID in page
 
 
-def test_the_metrics_tell_it(settings):
+def test_the_metrics_show_it(settings):
     registry = CollectorRegistry()
     registry.register(CatalogCollector(settings))
     shown = generate_latest(registry).decode()
@@ -85,8 +85,8 @@ def test_the_metrics_tell_it(settings):
 
 @pytest.mark.usefixtures("settings")
 @pytest.mark.parametrize("minutes", [2, 90, -90])
-def test_a_status_that_is_not_of_now_is_unknown(tmp_path, minutes):
-    """The disk is full, or the supervisor stands still: "running" would be a guess."""
+def test_an_old_status_is_unknown(tmp_path, minutes):
+    """Show `unknown` instead of `running` when the file is not written any more."""
     _write(tmp_path, "running")
     then = (system_clock() - timedelta(minutes=minutes)).timestamp()
     os.utime(tmp_path / STATUS, (then, then))
@@ -98,7 +98,7 @@ def test_a_status_that_is_not_of_now_is_unknown(tmp_path, minutes):
 
 @pytest.mark.usefixtures("settings")
 @pytest.mark.parametrize("content", ["", "[", '[{"role": "pipeline"}]', "null"])
-def test_half_a_status_is_none(tmp_path, content):
+def test_an_incomplete_status_is_ignored(tmp_path, content):
     (tmp_path / STATUS).write_text(content)
 
     assert roles_of(tmp_path) == (True, [])

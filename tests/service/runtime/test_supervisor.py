@@ -26,7 +26,7 @@ Up = Callable[..., subprocess.Popen[str]]
 
 @pytest.fixture
 def up(tmp_path: Path) -> Iterator[Up]:
-    """Starts a supervisor of three stand-ins in `tmp_path`, once they all run."""
+    """Return a function that starts a supervisor of three stand-ins and waits until they run."""
     started: list[subprocess.Popen[str]] = []
 
     def start(*more: str) -> subprocess.Popen[str]:
@@ -58,7 +58,7 @@ def _all_pids(folder: Path) -> list[int]:
 
 
 def _none_lives(folder: Path) -> bool:
-    """Whom it killed, the kernel ends when it comes to it."""
+    """Return whether no process is left; the kernel ends a killed one a moment later."""
     return not any(is_running(pid) for pid in _all_pids(folder))
 
 
@@ -77,7 +77,7 @@ def test_a_killed_role_is_started_again(tmp_path: Path, up: Up, role):
 
 
 def test_the_status_file_counts_restarts(tmp_path: Path, up: Up):
-    """What `lineward status` shows of a role that died once."""
+    """Show the role that died once as in `lineward status`."""
     up()
     os.kill(_pids(tmp_path, "service")[0], signal.SIGKILL)
 
@@ -90,7 +90,7 @@ def test_the_status_file_counts_restarts(tmp_path: Path, up: Up):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_stop_is_clean_and_the_collector_stops_last(tmp_path: Path, up: Up, number):
-    """Every role ends by itself, senders are served to the end, and no process is left."""
+    """Let each role end by itself, serve senders to the end, and leave no process."""
     supervisor = up()
 
     supervisor.send_signal(number)
@@ -103,7 +103,7 @@ def test_a_stop_is_clean_and_the_collector_stops_last(tmp_path: Path, up: Up, nu
 
 
 def test_a_role_that_does_not_end_is_killed(tmp_path: Path, up: Up):
-    """A pipeline deaf to SIGTERM holds the stop up for its allowance, not for ever."""
+    """Kill a pipeline that ignores SIGTERM after its allowed time."""
     supervisor = up("stubborn")
 
     supervisor.terminate()
@@ -123,8 +123,8 @@ def test_the_roles_die_with_a_killed_supervisor(tmp_path: Path, up: Up):
     until(lambda: not any(is_running(pid) for pid in roles))
 
 
-def test_a_second_up_on_the_same_folder_is_refused(tmp_path: Path):
-    """One sentence and exit code 7: two collectors would fight over one spool."""
+def test_a_second_up_on_the_same_folder_is_rejected(tmp_path: Path):
+    """Print one sentence and exit with 7: two collectors would share one spool."""
     with hold(tmp_path / "run" / "up.lock"):
         second = lineward("up", "--data-dir", str(tmp_path), **_free_ports())
 
@@ -134,7 +134,7 @@ def test_a_second_up_on_the_same_folder_is_refused(tmp_path: Path):
 
 
 def test_a_port_in_use_is_one_sentence(tmp_path: Path):
-    """It names the address and the variable to set."""
+    """Name the address and the variable to set."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         done = lineward(
@@ -151,8 +151,8 @@ def test_a_port_in_use_is_one_sentence(tmp_path: Path):
     )
 
 
-def test_a_wrong_policy_keeps_it_from_starting(tmp_path: Path):
-    """Refused before any role runs, with line and path."""
+def test_an_invalid_policy_prevents_the_start(tmp_path: Path):
+    """Name line and path before any role runs."""
     policy = tmp_path / "lineward.yaml"
     policy.write_text("datasetz: []\n")
 
@@ -169,8 +169,8 @@ def _free_ports() -> dict[str, str]:
     return {f"LINEWARD_{name}_PORT": "0" for name in names}
 
 
-def test_a_role_that_somebody_asked_for_is_started_again(tmp_path: Path, up: Up):
-    """Another process of it, once; no other role is touched."""
+def test_a_requested_restart_starts_the_role_again(tmp_path: Path, up: Up):
+    """Start another process of it once, and leave other roles alone."""
     up()
     before = {name: _pids(tmp_path, name) for name in ROLES}
 
@@ -184,7 +184,7 @@ def test_a_role_that_somebody_asked_for_is_started_again(tmp_path: Path, up: Up)
 
 
 def test_a_role_that_does_not_end_in_its_time_is_killed_for_a_restart(tmp_path: Path, up: Up):
-    """It hangs: that is why somebody asked."""
+    """Kill a role that hangs, which is why its restart was requested."""
     up("stubborn")
     before = _pids(tmp_path, "pipeline")
 
@@ -194,8 +194,8 @@ def test_a_role_that_does_not_end_in_its_time_is_killed_for_a_restart(tmp_path: 
     until(lambda: not is_running(before[1]))
 
 
-def test_what_was_asked_of_a_supervisor_that_is_gone_is_forgotten(tmp_path: Path, up: Up):
-    """Nor does a name that is no role do anything."""
+def test_requests_to_an_earlier_supervisor_are_dropped(tmp_path: Path, up: Up):
+    """Ignore a name that is no role."""
     (tmp_path / "run").mkdir()
     restarts.ask(tmp_path, "service")
     up()
@@ -213,8 +213,8 @@ def _restarts(folder: Path) -> dict[str, int]:
     return {role["role"]: role["restarts"] for role in roles}
 
 
-def test_a_role_gives_way_with_its_session(tmp_path):
-    """The pipeline takes all cores for its batches, and whoever waits for an answer comes first."""
+def test_a_role_is_nice_with_its_session(tmp_path):
+    """Give way to users who wait for an answer while batches use all cores."""
     shown = "import os, sys; print(os.nice(0), *(open(each).read() for each in sys.argv[1:]))"
     groups = [str(each) for each in [Path("/proc/self/autogroup")] if each.exists()]
     command = RoleCommand(role="pipeline", argv=(sys.executable, "-c", shown, *groups), nice=3)
@@ -227,8 +227,8 @@ def test_a_role_gives_way_with_its_session(tmp_path):
     assert "nice 3" in session or not groups
 
 
-def test_a_role_that_stands_still_is_started_again(tmp_path: Path, up: Up):
-    """It listens, and answers no `/livez`: as the service with a hundred idle connections."""
+def test_a_role_that_does_not_answer_is_started_again(tmp_path: Path, up: Up):
+    """Restart a service that listens and does not answer `/livez`."""
     up("silent")
     before = _pids(tmp_path, "service")
 
@@ -239,7 +239,7 @@ def test_a_role_that_stands_still_is_started_again(tmp_path: Path, up: Up):
 
 
 def test_an_up_of_an_older_release_leaves_a_newer_catalog_alone(tmp_path: Path, embedded):
-    """Refused before any role starts, with what to do."""
+    """Exit before any role starts, with what to do."""
     with write_transaction(embedded) as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '0042'"))
 

@@ -1,4 +1,4 @@
-"""Check e-mail and JSON through Apprise against local servers, from the policy to the mail."""
+"""E-mail and JSON through Apprise to local servers, from the policy to the message."""
 
 import json
 import subprocess
@@ -23,7 +23,7 @@ PASSWORD = "p%40ss"  # noqa: S105 - of a server in this test; `p@ss` as a URL ha
 
 
 class FakeService(FakeServer):
-    """Service that keeps what it is posted."""
+    """Service that stores its posts."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -186,7 +186,7 @@ def test_names_notify_no_whole_channel(send, service):
 
 
 def test_without_the_rule_names_notify_a_whole_channel(send, service, monkeypatch):
-    """Mutant: names are sent as they are."""
+    """Mutant: send names unchanged."""
     monkeypatch.setattr(delivery, "_plain", lambda text, _: text)
     send(f"json://{service.address}/x", message(what="@everyone"))
 

@@ -1,4 +1,4 @@
-"""Check what each channel is sent during an incident."""
+"""Messages of an incident in each channel."""
 
 from tests.alerts.notify.conftest import DATA, PAGER, TICKETS
 from tests.alerts.notify.messages import message
@@ -70,7 +70,7 @@ def test_message_enqueued_twice_is_sent_once(notifier, slack):
 
 
 def test_message_deleted_in_slack_is_posted_again(notifier, slack):
-    """Post the next change though somebody deleted the message."""
+    """Post the next change if a person deleted the message."""
     notifier.notify(message(1), DATA)
     notifier.run()
     slack.messages["C0000001"].clear()

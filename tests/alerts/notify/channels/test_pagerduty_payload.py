@@ -1,4 +1,4 @@
-"""Check the PagerDuty event to the letter, and its limits for any data."""
+"""PagerDuty event, compared exactly, and its limits for any data."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Check what the registry says of each type of channel."""
+"""Properties of each type of channel in the registry."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Check what a provider's response means: accepted, rejected for good, or to be retried."""
+"""Responses of providers: accepted, rejected for good, or to be retried."""
 
 import pytest
 
@@ -126,10 +126,10 @@ def test_unreadable_secret_is_named_by_its_file(outcome, tmp_path):
 def test_new_token_needs_no_restart(notifier, slack, outcome, tmp_path):
     """Read the file for each message."""
     slack.token = "xoxb-new"  # noqa: S105 - of nobody
-    refused = outcome(DATA)
+    rejected = outcome(DATA)
     (tmp_path / "slack").write_text("xoxb-new")
     notifier.notify(message(1), DATA)
     notifier.run()
 
-    assert refused == PermanentFailure("invalid_auth", "invalid_auth", is_of_kind=True)
+    assert rejected == PermanentFailure("invalid_auth", "invalid_auth", is_of_kind=True)
     assert len(slack.posts("C0000001")) == 1

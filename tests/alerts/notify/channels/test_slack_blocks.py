@@ -1,4 +1,4 @@
-"""Check the Slack message to the letter, and that any data fits into it."""
+"""Slack message, compared exactly, and its limits for any data."""
 
 import json
 from pathlib import Path
@@ -45,8 +45,8 @@ def test_buttons_are_shown_while_they_have_an_effect():
 
 def test_id_too_long_for_a_menu_has_no_menu():
     """Leave it out: Slack rejects a message with an option value beyond 150 characters."""
-    told = message(incident_id="x" * 200)
-    elements = build_blocks(told)[-1]["elements"]
+    sent = message(incident_id="x" * 200)
+    elements = build_blocks(sent)[-1]["elements"]
 
     assert [each["action_id"] for each in elements] == [
         *("lineward_acknowledge", "lineward_false_alarm"),
@@ -82,7 +82,7 @@ def test_message_without_details_has_no_empty_blocks():
 def test_any_data_notifies_nobody_and_fits(text, is_long):
     """Fill every field, also with ten thousand characters: nothing is unescaped."""
     text = text * 200 if is_long else text
-    told = message(
+    sent = message(
         what=text,
         root=Root(text, text, text),
         owner=text,
@@ -94,8 +94,8 @@ def test_any_data_notifies_nobody_and_fits(text, is_long):
         note=text,
         links=Links(explorer=text, runbook=f"https://a.test/{text}"),
     )
-    blocks = build_blocks(told)
-    texts = [notification_text(told), thread_reply(told), *texts_of(blocks)]
+    blocks = build_blocks(sent)
+    texts = [notification_text(sent), thread_reply(sent), *texts_of(blocks)]
 
     assert fits(blocks)
     assert not [shown for shown in texts if MENTION.search(shown)]
@@ -104,13 +104,13 @@ def test_any_data_notifies_nobody_and_fits(text, is_long):
 
 def test_without_escaping_a_name_notifies_a_channel(notifier, slack, monkeypatch):
     """Mutant: cut names without escaping them; the fake notifies as Slack would."""
-    told = message(root=Root("job", "<!channel>", "shop"))
-    notifier.notify(told, "slack:C0000001")
+    sent = message(root=Root("job", "<!channel>", "shop"))
+    notifier.notify(sent, "slack:C0000001")
     notifier.run()
     assert slack.mentions == []
 
     monkeypatch.setattr(slack_blocks, "escape_slack", lambda text, limit: text[:limit])
-    notifier.notify(msgspec.structs.replace(told, revision=2), "slack:C0000001")
+    notifier.notify(msgspec.structs.replace(sent, revision=2), "slack:C0000001")
     notifier.run()
     assert slack.mentions
 

@@ -1,4 +1,4 @@
-"""Check that a response in Slack's name neither redirects nor runs without end."""
+"""Client of Slack, which follows no redirect and bounds the response."""
 
 from collections.abc import Iterator
 

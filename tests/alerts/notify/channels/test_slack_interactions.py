@@ -1,4 +1,4 @@
-"""Check whether a request is a press of a button in Slack."""
+"""Requests of Slack's buttons, and their signatures."""
 
 import hashlib
 import hmac
@@ -83,7 +83,7 @@ def test_any_request_gets_yes_or_no(body, timestamp, signature, secret):
     )
 
 
-def _pressed(*actions: dict[str, Any], kind: str = "block_actions") -> bytes:
+def _press_body(*actions: dict[str, Any], kind: str = "block_actions") -> bytes:
     user = {"id": "U1", "username": "ann", "team_id": "T1"}
     payload = {"type": kind, "user": user, "actions": actions, "response_url": "https://a.test"}
     return urlencode({"payload": json.dumps(payload)}).encode()
@@ -95,7 +95,7 @@ def test_each_button_of_a_message_is_parsed():
     buttons = [acknowledge, false_alarm]
     chosen = [suppress | {"selected_option": option} for option in suppress["options"]]
 
-    answers = [parse_button_press(_pressed(each)) for each in buttons + chosen]
+    answers = [parse_button_press(_press_body(each)) for each in buttons + chosen]
 
     assert answers == [
         ButtonPress("acknowledge", "inc-1", "U1", "ann"),
@@ -108,9 +108,9 @@ def test_each_button_of_a_message_is_parsed():
 
 def test_suppress_button_of_an_older_message_is_parsed():
     """Take the shortest time: Suppress was a button before it was a menu."""
-    said = _pressed({"action_id": "lineward_suppress", "value": "inc-1"})
+    press = _press_body({"action_id": "lineward_suppress", "value": "inc-1"})
 
-    assert parse_button_press(said) == ButtonPress("suppress", "inc-1", "U1", "ann")
+    assert parse_button_press(press) == ButtonPress("suppress", "inc-1", "U1", "ann")
 
 
 @pytest.mark.parametrize(
@@ -122,14 +122,14 @@ def test_suppress_button_of_an_older_message_is_parsed():
         b"payload=" + b"[" * 100_000,
         b"\xff=1",
         b"payload=1&" * 20,
-        _pressed(),
-        _pressed({"action_id": "another", "value": "inc-1"}),
-        _pressed({"action_id": "lineward_suppress", "value": ""}),
-        _pressed({"action_id": "lineward_suppress", "selected_option": {"value": "1y inc-1"}}),
-        _pressed({"action_id": "lineward_suppress", "selected_option": None}),
+        _press_body(),
+        _press_body({"action_id": "another", "value": "inc-1"}),
+        _press_body({"action_id": "lineward_suppress", "value": ""}),
+        _press_body({"action_id": "lineward_suppress", "selected_option": {"value": "1y inc-1"}}),
+        _press_body({"action_id": "lineward_suppress", "selected_option": None}),
     ],
 )
 def test_other_request_is_rejected_by_one_error(body):
-    """Raise the same error for all that is not ours."""
+    """Raise the same error for every other request."""
     with pytest.raises(InvalidButtonPressError, match="slack: expected"):
         parse_button_press(body)

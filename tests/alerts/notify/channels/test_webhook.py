@@ -1,4 +1,4 @@
-"""Check the signature of a webhook as libraries of the specification make it."""
+"""Signature of a webhook, as libraries of the specification make it."""
 
 import pytest
 
@@ -58,5 +58,5 @@ def test_secret_that_is_no_base64_is_final(notifier, tmp_path, secret):
     (tmp_path / "webhook").write_text(secret)
     found = build_channels(notifier.settings)["webhook"].send(Task(message(), "tickets"))
 
-    said = f"{tmp_path / 'webhook'}: expected base64 after whsec_"
-    assert found == PermanentFailure("no_token", said)
+    error = f"{tmp_path / 'webhook'}: expected base64 after whsec_"
+    assert found == PermanentFailure("no_token", error)

@@ -1,4 +1,4 @@
-"""What the tests of access share."""
+"""Fixtures of the tests of access."""
 
 from pathlib import Path
 
@@ -10,5 +10,5 @@ from tests.service.api.access.estate import Estate
 
 @pytest.fixture
 def estate(catalog: Engine, tmp_path: Path) -> Estate:
-    """A guarded API over a catalog of either kind."""
+    """Return a guarded API over a catalog of either kind."""
     return Estate(catalog, tmp_path)

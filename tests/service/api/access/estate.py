@@ -1,4 +1,4 @@
-"""A service whose API is guarded: two namespaces, tokens for both, and a hand on its clock."""
+"""Guarded API with two namespaces, tokens for both, and a clock that tests set."""
 
 import hashlib
 from datetime import datetime, timedelta
@@ -33,7 +33,7 @@ access:
 
 
 class Estate:
-    """The API over the shop, with a hidden dataset on each side of `core/orders`."""
+    """API over the shop, with a hidden dataset on each side of `core/orders`."""
 
     def __init__(self, catalog: Engine, folder: Path) -> None:
         self.catalog = catalog
@@ -49,8 +49,8 @@ class Estate:
         self.restart()
 
     def restart(self) -> None:
-        """A new process over the same catalog and policy."""
-        self.guard = Guard(self.settings, lambda: self.now, settled(self.policy))
+        """Start a new process over the same catalog and policy."""
+        self.guard = Guard(self.settings, lambda: self.now, immediate_policy(self.policy))
         app = create_app(self.settings, clock=lambda: self.now, guard=self.guard)
         client = TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False)
         self.client: TestClient[Any] = client
@@ -69,28 +69,28 @@ class Estate:
         return answer
 
     def shown(self, who: str) -> str:
-        """The header of this one's token."""
+        """Return the header with the token of this name."""
         return f"Bearer {TOKENS.get(who, who)}"
 
     def judge(self, *, after: timedelta = timedelta(seconds=1)) -> None:
-        """A second passes, and what was served is judged."""
+        """Advance the clock by a second, and judge what was served."""
         self.now += after
         self.guard.count(self.catalog)
         self.guard.judge(self.catalog)
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        """What the catalog answers."""
+        """Return the rows of a query to the catalog."""
         with self.catalog.connect() as connection:
             return [tuple(row) for row in connection.execute(text(sql))]
 
     @property
     def m10(self) -> tuple[Any, ...] | None:
-        """Good, total and unknown; None where there is no sample."""
+        """Return good, total and unknown, or None without a sample."""
         found = self.rows("SELECT good, total, unknown FROM served_counter WHERE sli = 'M10'")
         return found[0] if found else None
 
     def counts(self, metric: str) -> dict[str, float]:
-        """One counter's values by label."""
+        """Return the values of a counter by label."""
         rows = self.rows("SELECT metric, label, value FROM served_count")
         return {label: value for name, label, value in rows if name == metric}
 
@@ -105,8 +105,8 @@ class Estate:
             connection.execute(insert(tables.run_io), {**reads, **at})
 
 
-def settled(policy: Path) -> PolicyInForce:
-    """A policy in force whose file is taken as soon as it changed."""
+def immediate_policy(policy: Path) -> PolicyInForce:
+    """Return a policy in force that reads a changed file at once."""
     return PolicyInForce(policy, settle_seconds=0)
 
 

@@ -1,4 +1,4 @@
-"""Check the thread that writes the audit log of accesses."""
+"""Thread that writes the audit log of accesses."""
 
 import pytest
 
@@ -10,7 +10,7 @@ pytestmark = pytest.mark.postgres_nightly
 _QUERY = "/api/v1/lineage?dataset=core/orders"
 
 
-def test_its_thread_ends_when_nobody_asks_and_starts_again(estate, monkeypatch):
+def test_the_audit_thread_ends_when_idle_and_starts_again(estate, monkeypatch):
     """Keep nothing in memory of a service that was left; lose no row by it."""
     monkeypatch.setattr(audit, "_IDLE_SECONDS", 0.05)
     recorder = estate.guard._recorder  # noqa: SLF001

@@ -16,18 +16,18 @@ _ROWS = "SELECT action, subject, reason, status FROM access_audit WHERE decision
 
 
 class Clock:
-    """A monotonic clock that stands until it is told."""
+    """Monotonic clock that stands still until the test moves it."""
 
     now = 0.0
 
     def __call__(self) -> float:
-        """Seconds."""
+        """Return the seconds."""
         return self.now
 
 
 @pytest.fixture
 def guarded(estate, monkeypatch):
-    """Two rows an address in a window, five answers."""
+    """Return an API with a budget of two rows for an address in a window, and five answers."""
     monkeypatch.setattr(
         "service.api.access.guard.Budget", lambda *_: Budget(Clock(), Bounds(2, 3, 5))
     )
@@ -37,7 +37,7 @@ def guarded(estate, monkeypatch):
 
 @pytest.mark.postgres_always
 def test_rejections_beyond_the_budget_are_one_row_a_second_and_counted(guarded):
-    """Each is answered and counted; a row of its own have the first alone. Then comes 429."""
+    """Write a row for each of the first, group the others by second and reason, then answer 429."""
     statuses = [guarded.get(_QUERY, None).status_code for _ in range(4)]
     statuses += [guarded.get(_QUERY, f"guess-{n}-0123456789").status_code for n in range(4)]
     guarded.judge()
@@ -53,8 +53,8 @@ def test_rejections_beyond_the_budget_are_one_row_a_second_and_counted(guarded):
     assert guarded.counts(DENIED) == {"no_token": 4.0, "unknown_token": 4.0}
 
 
-def test_whoever_has_a_token_is_answered_whatever_others_guess(guarded):
-    """Everybody behind one proxy has its address."""
+def test_a_valid_token_is_answered_during_a_flood(guarded):
+    """Answer it although all clients behind one proxy share an address."""
     for _ in range(20):
         guarded.get(_QUERY, None)
 
@@ -63,7 +63,7 @@ def test_whoever_has_a_token_is_answered_whatever_others_guess(guarded):
 
 
 def test_signing_in_is_bounded_by_address(guarded):
-    """A form that anybody may send: beyond the bound it is not read."""
+    """Answer 429 beyond the bound, without reading the form."""
     form = {"token": TOKENS["boss"], "next": "/"}
     own = {"Sec-Fetch-Site": "same-origin"}
     statuses = [
@@ -75,7 +75,7 @@ def test_signing_in_is_bounded_by_address(guarded):
 
 
 def test_a_window_ends_and_addresses_are_bounded():
-    """An address may ask again; a flood of addresses has no more rows than one."""
+    """Let an address ask again, and write no more rows for many addresses than for one."""
     clock = Clock()
     budget = Budget(clock, Bounds(rows=1, all_rows=3, answers=2))
     found = [budget.spend("a") for _ in range(3)] + [budget.spend(one) for one in "bcd"]
@@ -87,7 +87,7 @@ def test_a_window_ends_and_addresses_are_bounded():
 
 @pytest.mark.postgres_always
 def test_rows_of_rejections_are_bounded_as_they_come(estate, monkeypatch):
-    """Not once a day only: in between there were millions."""
+    """Delete rows as they come, and not only once a day."""
     monkeypatch.setattr(access_auditor, "_MOST_DENIED", 5)
     monkeypatch.setattr(access_auditor, "_LOOK_AFTER", 10)
     estate.judge()  # the daily look is over
@@ -103,7 +103,7 @@ def test_rows_of_rejections_are_bounded_as_they_come(estate, monkeypatch):
 
 @pytest.mark.postgres_always
 def test_two_services_count_an_access_once(estate, monkeypatch):
-    """Both have read the same rows before either has written; the second one adds nothing."""
+    """Add nothing twice if both read the same rows before either writes."""
     estate.get(_QUERY)
     other = estate.guard.judge
     estate.restart()
@@ -123,7 +123,7 @@ def test_two_services_count_an_access_once(estate, monkeypatch):
 
 
 def test_versions_that_are_known_are_not_read_again(estate):
-    """Each second one question for what is new."""
+    """Query once a second for new versions only."""
     estate.get(_QUERY)
     estate.judge()
     with estate.catalog.connect() as connection:

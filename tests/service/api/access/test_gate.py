@@ -1,4 +1,4 @@
-"""Who may ask the API, and what becomes of those who may not."""
+"""Requests that the gate of the API allows or rejects."""
 
 import json
 
@@ -32,7 +32,7 @@ _QUERY = "/api/v1/lineage?dataset=core/orders"
     ],
 )
 def test_without_a_known_token_nothing_is_answered(estate, shown, reason):
-    """401 that says what to send, an audit row, a count; and never the token itself."""
+    """Answer 401 without the token in it, write an audit row, and count."""
     answer = estate.client.get(_QUERY, headers={} if shown is None else {"Authorization": shown})
 
     assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
@@ -45,16 +45,16 @@ def test_without_a_known_token_nothing_is_answered(estate, shown, reason):
     assert estate.m10 is None
 
 
-def test_two_authorization_headers_are_refused(estate):
-    """Which one would count is a matter of who reads them."""
+def test_two_authorization_headers_are_rejected(estate):
+    """Answer 401, as readers disagree on which header counts."""
     both = [("Authorization", f"Bearer {TOKENS[name]}") for name in ("boss", "shop")]
 
     assert estate.client.get(_QUERY, headers=both).status_code == 401
 
 
 @pytest.mark.postgres_always
-def test_a_token_in_the_query_is_none_and_is_kept_nowhere(estate):
-    """Addresses end in logs; what was asked is audited without it."""
+def test_a_token_in_the_query_is_ignored_and_not_stored(estate):
+    """Audit the request without the token, since addresses end in logs."""
     answer = estate.get(f"{_QUERY}&access_token={TOKENS['boss']}&token={TOKENS['boss']}", None)
 
     assert answer.status_code == 401
@@ -63,8 +63,8 @@ def test_a_token_in_the_query_is_none_and_is_kept_nowhere(estate):
 
 
 @pytest.mark.parametrize("odd", ["%00", "%ED%A0%80", "%FF", "x" * 5_000, "%1b[2J%0a"])
-def test_whatever_is_asked_for_can_be_audited(estate, odd):
-    """A row that no catalog can hold would cost everybody's: it is refused like any other."""
+def test_any_subject_can_be_audited(estate, odd):
+    """Store a row for any text, and reject the request like any other."""
     assert estate.get(f"/api/v1/lineage?dataset={odd}", None).status_code == 401
 
     ((subject,),) = estate.rows("SELECT subject FROM access_audit")
@@ -73,7 +73,7 @@ def test_whatever_is_asked_for_can_be_audited(estate, odd):
 
 
 def test_no_token_is_stored_and_no_hash_that_leads_to_one(estate):
-    """The catalog holds fingerprints: hashes of hashes, cut."""
+    """Store fingerprints only: hashes of hashes, cut."""
     estate.get(_QUERY)
 
     held = json.dumps(
@@ -83,8 +83,8 @@ def test_no_token_is_stored_and_no_hash_that_leads_to_one(estate):
     assert estate.policy.read_text().split("sha256: ")[1][:64] not in held
 
 
-def test_a_role_is_needed_for_what_it_is_for(estate):
-    """How Lineward is, and what no handler speaks of, is for admins: 403 for a reader."""
+def test_each_path_needs_its_role(estate):
+    """Answer 403 to a reader for the status, and for paths without a handler's rule."""
     found = {
         (who, path): estate.get(path, who).status_code
         for who in ("clerk", "boss")
@@ -120,7 +120,7 @@ def test_a_role_is_needed_for_what_it_is_for(estate):
     ],
 )
 def test_no_spelling_of_a_path_leads_around_the_gate(estate, path):
-    """It is bound to the handler: refused, or nothing is there; never an answer."""
+    """Bind the gate to the handler: every spelling is rejected or not found."""
     answer = estate.get(path, None)
 
     assert answer.status_code in {400, 401, 404}
@@ -128,15 +128,15 @@ def test_no_spelling_of_a_path_leads_around_the_gate(estate, path):
 
 
 @pytest.mark.parametrize("path", ["/livez", "/readyz"])
-def test_what_a_probe_asks_stays_open(estate, path):
-    """It tells nothing of any dataset, and is no access."""
+def test_probes_stay_open(estate, path):
+    """Answer without a token and without an audit row, as no dataset is named."""
     assert estate.get(path, None).status_code == 200
     estate.judge()
     assert estate.rows("SELECT * FROM access_audit") == []
 
 
 def test_a_token_expires(estate):
-    """To the second: 401 from the instant on."""
+    """Answer 401 from the second of its expiry."""
     assert estate.get(_QUERY, "late").status_code == 200
     estate.now = estate.now.replace(minute=30)
 
@@ -145,7 +145,7 @@ def test_a_token_expires(estate):
     assert (rejected.status_code, rejected.json()["detail"]) == (401, "the token has expired")
 
 
-def test_a_token_that_is_taken_out_of_the_policy_is_none_at_once(estate):
+def test_a_token_removed_from_the_policy_is_rejected_at_once(estate):
     """Read again at the next request; the others stay."""
     assert estate.get(_QUERY, "shop").status_code == 200
     kept = [line for line in _lines(estate) if "name: shop" not in line]
@@ -156,7 +156,7 @@ def test_a_token_that_is_taken_out_of_the_policy_is_none_at_once(estate):
 
 
 def test_a_token_is_replaced_by_replacing_its_file(estate):
-    """No line of the policy changes: the old token is none at once."""
+    """Reject the old token at once, without a change of the policy."""
     assert estate.get(_QUERY, "clerk").status_code == 200
     estate.token_file.write_text("clerk-another-0123456789")
 
@@ -165,8 +165,8 @@ def test_a_token_is_replaced_by_replacing_its_file(estate):
 
 
 @pytest.mark.parametrize("content", ["", "short", None])
-def test_a_token_file_that_holds_no_token_lets_nobody_in(estate, content):
-    """Empty, short or gone: that token is none, the others hold."""
+def test_a_token_file_without_a_valid_token_admits_nobody(estate, content):
+    """Reject the token of an empty, short or missing file, and accept the others."""
     if content is None:
         estate.token_file.unlink()
     else:
@@ -184,7 +184,7 @@ def test_a_token_file_that_holds_no_token_lets_nobody_in(estate, content):
     ],
 )
 def test_a_wrong_policy_opens_nothing(estate, wrong):
-    """The one before it holds; a service that starts with it answers nobody, and is not ready."""
+    """Keep the policy before it; a service that starts with it answers 503 and is not ready."""
     assert estate.get(_QUERY).status_code == 200
     estate.policy.write_text(wrong)
 
@@ -198,7 +198,7 @@ def test_a_wrong_policy_opens_nothing(estate, wrong):
 
 
 def test_no_beginning_of_the_policy_opens_the_api(estate):
-    """Each line's end, and the middle of each line: the one before it holds."""
+    """Keep the policy before it for each cut at a line's end or within a line."""
     whole = estate.policy.read_text()
     assert estate.get(_QUERY).status_code == 200
     for length in range(0, len(whole), 7):
@@ -209,7 +209,7 @@ def test_no_beginning_of_the_policy_opens_the_api(estate):
 
 
 def test_only_access_off_opens_the_api_again(estate):
-    """A policy that merely lacks the section is rejected; the status says so."""
+    """Reject a policy that lacks the section, and report it in the status."""
     assert estate.get(_QUERY).status_code == 200
     estate.policy.write_text("retention_days: 30\n")
     assert estate.get(_QUERY, None).status_code == 401
@@ -224,15 +224,15 @@ def test_only_access_off_opens_the_api_again(estate):
 
 
 def test_a_policy_that_goes_away_opens_nothing(estate):
-    """A file that is gone says nothing, least of all that anybody may ask."""
+    """Keep the policy in force when its file is deleted."""
     assert estate.get(_QUERY).status_code == 200
     estate.policy.unlink()
 
     assert estate.get(_QUERY, None).status_code == 401
 
 
-def test_without_an_access_section_anybody_may_ask_and_nothing_is_counted(estate):
-    """Auth off: no audit row, no version, no sample."""
+def test_without_an_access_section_requests_are_open_and_not_counted(estate):
+    """Write no audit row, no version and no sample."""
     estate.write_policy("retention_days: 30\n")
 
     assert estate.get(_QUERY, None).status_code == 200
@@ -242,8 +242,8 @@ def test_without_an_access_section_anybody_may_ask_and_nothing_is_counted(estate
     assert estate.rows("SELECT * FROM access_version") == []
 
 
-def test_what_cannot_be_audited_on_a_full_disk_is_not_answered(on_disk, disk, tmp_path):
-    """503 in the place of the answer; with space again, the answer, its row and its version."""
+def test_a_full_disk_that_prevents_the_audit_is_answered_503(on_disk, disk, tmp_path):
+    """Answer 503 until there is space; then answer, and write the row and its version."""
     estate = Estate(on_disk, tmp_path)
     assert estate.get(_QUERY).status_code == 200
     before = _accesses(estate), _versions(estate)
@@ -260,8 +260,8 @@ def test_what_cannot_be_audited_on_a_full_disk_is_not_answered(on_disk, disk, tm
 
 
 @pytest.mark.parametrize("catalogs", ["postgresql"], indirect=True)
-def test_what_postgresql_cannot_audit_is_not_answered(estate):
-    """As above, with the error of a server whose disk is full."""
+def test_a_full_postgresql_that_prevents_the_audit_is_answered_503(estate):
+    """Raise the error of a server whose disk is full."""
     assert estate.get(_QUERY).status_code == 200
     before = _accesses(estate), _versions(estate)
     estate.write_policy(POLICY.replace("T12:30:00Z", "T12:29:00Z"))
@@ -298,8 +298,8 @@ _RAISES = """
 
 
 @pytest.mark.postgres_always
-def test_an_audit_row_says_who_did_what_by_which_version(estate):
-    """The asked, the namespaces that the answer names, and the hash of the policy in force."""
+def test_an_audit_row_has_token_action_subject_and_version(estate):
+    """Write the subject, the namespaces in the answer, and the hash of the policy in force."""
     estate.get("/api/v1/dataset?dataset=core/orders", "boss")
 
     ((who, action, subject, named, decision, version),) = estate.rows(
@@ -314,8 +314,8 @@ def test_an_audit_row_says_who_did_what_by_which_version(estate):
     assert [(version,)] == estate.rows("SELECT hash FROM access_version")
 
 
-def test_a_namespace_that_may_not_be_seen_is_refused_whatever_is_in_it(estate):
-    """403 for what is there and for what is not, in the same words."""
+def test_a_hidden_namespace_is_rejected_whatever_it_contains(estate):
+    """Answer 403 in the same words for datasets that exist and that do not."""
     answers = [
         estate.get("/api/v1/dataset", "shop").status_code,
         *(
@@ -338,6 +338,6 @@ def _lines(estate: Estate) -> list[str]:
 
 
 def test_the_hidden_namespace_is_a_look_alike(estate):
-    """What the tests below lean on: the boss sees it, and it begins like the shop's."""
+    """Check what the tests below rely on: an admin sees it, and its name begins like the shop's."""
     assert HIDDEN.startswith(shop.NAMESPACE)
     assert PAYROLL in estate.get("/api/v1/datasets").text

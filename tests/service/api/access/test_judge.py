@@ -1,4 +1,4 @@
-"""What one row of the log shows to code that shares nothing with the gate."""
+"""Judge of audit rows, which shares no code with the gate."""
 
 import msgspec
 import pytest
@@ -37,12 +37,12 @@ _ROW = {
     ],
 )
 def test_every_fault_has_its_name(changed, fault):
-    """One row a fault; the first is right in all."""
+    """Return the fault of each row, and none for a correct row."""
     assert fault_of(_ROW | changed, [_VERSION]) == fault
 
 
-def test_an_admin_of_some_namespaces_may_not_what_cannot_be_cut():
-    """How Lineward is speaks of all of them."""
+def test_an_admin_of_some_namespaces_may_not_read_the_status():
+    """Return a fault, as the status covers all namespaces."""
     token = msgspec.structs.replace(_TOKEN, roles=["admin"])
 
     fault = fault_of(_ROW | {"action": "status"}, [Version(10, "v", [token])])
@@ -72,7 +72,7 @@ def test_an_admin_of_some_namespaces_may_not_what_cannot_be_cut():
 def test_a_pattern_matches_whole_names_and_nothing_but_its_wildcards_is_special(
     pattern, name, matches
 ):
-    """Look-alikes stay apart, for the gate and for the judge."""
+    """Compare gate and judge on names that look alike."""
     assert Visibility([pattern]).sees(name) is matches
     assert covers(pattern, name) is matches
 
@@ -82,5 +82,5 @@ def test_a_pattern_matches_whole_names_and_nothing_but_its_wildcards_is_special(
     st.text(alphabet="ab/:.", max_size=8),
 )
 def test_gate_and_judge_agree_on_every_pattern(pattern, name):
-    """Two matchers that share no line come to the same."""
+    """Compare two matchers that share no code."""
     assert Visibility([pattern]).sees(name) is covers(pattern, name)

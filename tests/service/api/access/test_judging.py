@@ -22,7 +22,7 @@ _QUERY = "/api/v1/lineage?dataset=core/orders"
 
 
 def test_an_allowed_access_is_good_and_a_denied_one_is_in_no_total(estate):
-    """Two let in, two turned away: 2 of 2, and two denials beside it."""
+    """Count two allowed accesses as 2 of 2, and two denied ones separately."""
     for who in ("boss", "shop", None, "nobody-0123456789"):
         estate.get(_QUERY, who)
 
@@ -32,15 +32,15 @@ def test_an_allowed_access_is_good_and_a_denied_one_is_in_no_total(estate):
     assert estate.counts(DENIED) == {"no_token": 1.0, "unknown_token": 1.0}
 
 
-def test_nobody_asked_is_no_sample(estate):
-    """An empty denominator: no row, neither 100 % nor 0 %."""
+def test_no_access_is_no_sample(estate):
+    """Store no row for an empty total, neither 100 % nor 0 %."""
     estate.judge()
 
     assert estate.m10 is None
 
 
 def test_each_access_is_judged_once(estate):
-    """Again, and by a process that starts anew: nothing is added."""
+    """Add nothing in a second pass, nor after a restart."""
     estate.get(_QUERY)
     estate.judge()
     estate.judge()
@@ -51,7 +51,7 @@ def test_each_access_is_judged_once(estate):
 
 
 def test_without_its_cursor_it_would_judge_twice(estate, monkeypatch):
-    """The mutant of the test above."""
+    """Mutant: forget the position."""
     monkeypatch.setattr(access_auditor, "_position", lambda _connection: 0)
     estate.get(_QUERY)
     estate.judge()
@@ -61,7 +61,7 @@ def test_without_its_cursor_it_would_judge_twice(estate, monkeypatch):
 
 
 def test_a_gate_that_lets_anybody_in_is_found(estate, monkeypatch):
-    """The mutant of the gate: whoever is let in against the policy is bad, one by one."""
+    """Mutant: allow everybody. Count each of these accesses as bad."""
 
     def everybody(*_arguments: object, **_more: object) -> decision.Decision:
         return decision.Decision("", "clerk", "", EVERYTHING)
@@ -77,7 +77,7 @@ def test_a_gate_that_lets_anybody_in_is_found(estate, monkeypatch):
 
 
 def test_a_role_that_the_gate_forgets_is_found(estate, monkeypatch):
-    """A reader who is told how Lineward is."""
+    """Count a reader's access to the status as bad."""
     monkeypatch.setitem(decision.NEEDS, "status", "read")
     assert estate.get("/api/v1/status", "clerk").status_code == 200
 
@@ -87,8 +87,8 @@ def test_a_role_that_the_gate_forgets_is_found(estate, monkeypatch):
     assert estate.m10 == (0.0, 1.0, 0.0)
 
 
-def test_what_a_reader_may_ask_is_written_twice_and_alike(estate):
-    """A reader was once told the neighbourhood of a dataset, and held to have no right to it."""
+def test_gate_and_judge_have_the_same_actions_of_a_reader(estate):
+    """Compare both lists, and judge a reader's access to the graph as good."""
     allowed = {action for action, role in decision.NEEDS.items() if role == decision.READ}
     assert allowed == set(READABLE)
 
@@ -98,7 +98,7 @@ def test_what_a_reader_may_ask_is_written_twice_and_alike(estate):
 
 
 def test_an_answer_that_shows_too_much_is_found(estate, monkeypatch):
-    """A filter that lets names through: what the answer named is held against the token."""
+    """Mutant: let names through. Count the namespaces that the answer names."""
     monkeypatch.setattr(Visibility, "sees", lambda _visibility, _namespace, _key=None: True)
     estate.get(f"/api/v1/dataset?dataset=payroll/salaries&dataset_namespace={HIDDEN}", "shop")
     estate.judge()
@@ -108,7 +108,7 @@ def test_an_answer_that_shows_too_much_is_found(estate, monkeypatch):
 
 @pytest.mark.postgres_always
 def test_an_answer_without_an_audit_row_is_bad(estate, monkeypatch):
-    """The mutant of the audit: it says that it wrote, and did not."""
+    """Mutant: report an audit row as written without writing it."""
     estate.get(_QUERY)
     with monkeypatch.context() as forgetful:
         forgetful.setattr(audit.Recorder, "write", lambda _recorder, _rows: None)
@@ -121,7 +121,7 @@ def test_an_answer_without_an_audit_row_is_bad(estate, monkeypatch):
 
 
 def test_an_access_by_a_version_that_is_no_longer_in_force_is_bad(estate, monkeypatch):
-    """A gate that keeps the old policy lets in whom the new one does not know."""
+    """Count accesses that a gate with an old policy allows."""
     estate.get(_QUERY, "shop")
     old = estate.guard._force.current()  # noqa: SLF001 - what such a gate would go by
     estate.now += timedelta(seconds=1)
@@ -139,7 +139,7 @@ def test_an_access_by_a_version_that_is_no_longer_in_force_is_bad(estate, monkey
 
 @pytest.mark.postgres_always
 def test_a_change_of_policy_makes_no_access_of_before_bad(estate):
-    """Each is judged by the version of its own instant, however late."""
+    """Judge each access by the version in force at its time, however late."""
     estate.get(_QUERY, "shop")
     estate.now += timedelta(seconds=1)
     estate.write_policy("access: {tokens: []}\n")
@@ -153,7 +153,7 @@ def test_a_change_of_policy_makes_no_access_of_before_bad(estate):
 
 @pytest.mark.postgres_always
 def test_access_that_is_turned_off_and_on_again_has_no_false_alarm(estate):
-    """What was served while it was off is no access; the version that ended it is stored."""
+    """Count no access while it was off, and store the version that ended it."""
     estate.get(_QUERY)
     guarded = estate.policy.read_text()
     estate.now += timedelta(seconds=1)
@@ -171,8 +171,8 @@ def test_access_that_is_turned_off_and_on_again_has_no_false_alarm(estate):
     assert hashes[-1] == "off"
 
 
-def test_what_there_was_no_room_to_judge_is_unknown(estate, monkeypatch):
-    """A catalog that was away for so long that answers were forgotten: neither good nor bad."""
+def test_accesses_beyond_the_buffer_are_unknown(estate, monkeypatch):
+    """Count answers that were dropped in a long outage of the catalog as unknown."""
     monkeypatch.setattr("service.api.access.served._MOST_WAITING", 1)
     for _ in range(3):
         estate.get(_QUERY)
@@ -183,8 +183,8 @@ def test_what_there_was_no_room_to_judge_is_unknown(estate, monkeypatch):
 
 
 @pytest.mark.postgres_always
-def test_old_rows_and_a_flood_of_refusals_go_once_they_are_judged(estate, monkeypatch):
-    """The log is bounded in time, and in what those without a token can fill it with."""
+def test_old_rows_and_a_flood_of_denials_are_deleted_once_judged(estate, monkeypatch):
+    """Bound the log in time, and in rows of requests without a token."""
     monkeypatch.setattr(access_auditor, "_MOST_DENIED", 2)
     for _ in range(5):
         estate.get(_QUERY, None)
@@ -202,8 +202,8 @@ def test_old_rows_and_a_flood_of_refusals_go_once_they_are_judged(estate, monkey
     assert estate.counts(DENIED) == {"no_token": 5.0}
 
 
-def test_metrics_tell_refusals_and_what_was_wrongly_let_in(estate):
-    """By reason; the SLI under the catalog's epoch."""
+def test_metrics_count_denials_and_unauthorized_accesses(estate):
+    """Show both by reason, and the SLI with the catalog's epoch."""
     with write_transaction(estate.catalog) as connection:
         connection.execute(insert(tables.meta), {"name": "catalog_epoch", "value": "e9"})
     estate.get(_QUERY)
@@ -221,8 +221,8 @@ def test_metrics_tell_refusals_and_what_was_wrongly_let_in(estate):
 
 
 @pytest.mark.postgres_always
-def test_the_log_bears_ids_that_are_given_once(estate):
-    """An id that was given again after pruning would be behind the cursor, and never judged."""
+def test_ids_of_the_audit_log_are_never_reused(estate):
+    """Use a new id after pruning: an old one would be behind the position and never be judged."""
     estate.get(_QUERY)
     with write_transaction(estate.catalog) as connection:
         connection.execute(text("DELETE FROM access_audit"))

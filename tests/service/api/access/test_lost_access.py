@@ -1,4 +1,4 @@
-"""A service that starts with a policy whose section `access` was lost."""
+"""Start of a service with a policy whose section `access` was lost."""
 
 import pytest
 from litestar.testing import TestClient
@@ -26,7 +26,7 @@ _QUERY = "/api/v1/lineage?dataset=core/orders"
 
 
 class Restarted:
-    """A new process of the service over the catalog and the policy file of an estate."""
+    """New process of the service over the catalog and the policy file of an estate."""
 
     def __init__(self, estate: Estate, stored: StoredAccess | None = None) -> None:
         self.settings = estate.settings
@@ -45,15 +45,15 @@ class Restarted:
 
 @pytest.fixture
 def estate(catalog, tmp_path):
-    """A guarded service that ran for a second, and that nobody asked anything."""
+    """Return a guarded service that ran for a second without a request."""
     estate = Estate(catalog, tmp_path)
     estate.judge()
     return estate
 
 
 @pytest.mark.parametrize("cut", CUT)
-def test_a_service_that_starts_without_the_section_lets_nobody_in(estate, cut):
-    """The same sentence as at a change of the file, and the stored version stays."""
+def test_a_service_that_starts_without_the_section_admits_nobody(estate, cut):
+    """Answer 503 with the same error as after a change of the file, and keep the stored version."""
     stored = estate.rows("SELECT * FROM access_version")
     estate.write_policy(cut)
     service = Restarted(estate)
@@ -66,7 +66,7 @@ def test_a_service_that_starts_without_the_section_lets_nobody_in(estate, cut):
 
 
 def test_the_rejected_policy_is_shown(estate):
-    """By the metric, and by the status of the command line."""
+    """Show it by the metric and by `lineward status`."""
     estate.write_policy(CUT[0])
     service = Restarted(estate)
     PolicyNotes("service", service.policy.standing)(estate.catalog)
@@ -80,8 +80,8 @@ def test_the_rejected_policy_is_shown(estate):
     assert [one.error for one in status(service.settings, NOW).policies] == [GONE]
 
 
-def test_access_off_opens_the_service_and_stays_said(estate):
-    """Once the catalog has that version, the section may go."""
+def test_access_off_opens_the_service_and_is_stored(estate):
+    """Accept a policy without the section once `access: off` is stored."""
     estate.write_policy(CUT[0])
     service = Restarted(estate)
     assert service.get(_QUERY) == 503
@@ -95,7 +95,7 @@ def test_access_off_opens_the_service_and_stays_said(estate):
 
 
 def test_the_section_brings_the_service_back(estate):
-    """A corrected file is in force without a restart."""
+    """Apply a corrected file without a restart."""
     estate.write_policy(CUT[0])
     service = Restarted(estate)
     assert service.get(_QUERY) == 503
@@ -105,15 +105,15 @@ def test_the_section_brings_the_service_back(estate):
 
 
 def test_a_first_start_without_the_section_is_open(catalog, tmp_path):
-    """Nothing is stored, so nothing was lost."""
+    """Open the API: no version is stored, so none was lost."""
     estate = Estate(catalog, tmp_path)
     estate.write_policy(CUT[0])
 
     assert Restarted(estate).get(_QUERY) == 200
 
 
-def test_nobody_may_ask_while_the_catalog_cannot_say(estate):
-    """The catalog was away at the start; what it says counts as soon as it can be read."""
+def test_nobody_is_admitted_while_the_stored_access_is_unknown(estate):
+    """Answer 503 until the catalog can be read, and then by its stored version."""
     estate.write_policy(CUT[0])
     stored = StoredAccess(estate.settings.catalog)
     service = Restarted(estate, stored)
@@ -128,7 +128,7 @@ def test_nobody_may_ask_while_the_catalog_cannot_say(estate):
 
 @pytest.mark.postgres_always
 def test_a_catalog_that_is_restored_after_the_start_closes_the_service(estate):
-    """Without tables nothing was in force; the tables that come back say otherwise."""
+    """Close the service when the tables with a stored version return."""
     estate.write_policy(CUT[0])
     with estate.catalog.begin() as connection:
         connection.execute(text("ALTER TABLE access_version RENAME TO away"))
@@ -148,7 +148,7 @@ def test_a_catalog_that_is_restored_after_the_start_closes_the_service(estate):
 
 
 def test_every_other_reader_rejects_the_policy(estate):
-    """The pipeline and the commands, with a file and without one."""
+    """Reject it in the pipeline and in commands, with a file and without one."""
     estate.write_policy(CUT[0])
     with pytest.raises(RejectedInputError, match="the section access is gone"):
         policy_for(estate.settings)
@@ -162,18 +162,18 @@ def test_every_other_reader_rejects_the_policy(estate):
 
 
 def test_up_does_not_start_with_the_cut_policy(tmp_path):
-    """One sentence, and nothing listens."""
+    """Print one sentence, and listen on no port."""
     file = tmp_path / "lineward.yaml"
     file.write_text(CUT[0])
-    folder = _guarded(tmp_path)
+    folder = _guarded_folder(tmp_path)
 
     done = lineward("up", LINEWARD_POLICY=str(file), LINEWARD_DATA_DIR=str(folder))
 
     assert (done.returncode, done.stderr.strip()) == (6, f"lineward: {GONE}")
 
 
-def _guarded(tmp_path):
-    """A data folder whose catalog says that tokens were asked for."""
+def _guarded_folder(tmp_path):
+    """Return a data folder whose catalog has stored a version with tokens."""
     folder = tmp_path / "data"
     folder.mkdir()
     engine = open_catalog(catalog_url(folder))

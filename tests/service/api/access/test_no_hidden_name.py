@@ -1,7 +1,4 @@
-"""Every way that the API has, asked with a token that may see one namespace.
-
-All that belongs to the other namespace is called `zebra` or `vault`: no answer says either word.
-"""
+"""Requests to all paths of the API, with a token for one namespace."""
 
 import re
 from datetime import timedelta
@@ -17,8 +14,8 @@ from lineage.catalog.engine import write_transaction
 from lineage.names.keys import key
 from tests.service import shop
 from tests.service.api.access.estate import Estate
-from tests.service.listed import set_aside_row
-from tests.service.queries.lake.laid import lay_events
+from tests.service.api_lists import set_aside_row
+from tests.service.queries.lake.stored_events import lay_events
 from tests.service.shop_columns import edge_row
 from tests.slis.stream.spools import Event, run_event
 
@@ -137,7 +134,7 @@ _ASKED: dict[str, list[str]] = {
 
 @pytest.fixture
 def hidden(estate: Estate) -> Estate:
-    """A job that reads the shop's and writes the vault's, and incidents across both."""
+    """Add a job that reads the shop and writes the vault, and incidents across both."""
     _fill(estate)
     lay_events(estate.catalog, estate.settings.data_dir, [_old_event()])
     return estate
@@ -185,7 +182,7 @@ def _fill(estate: Estate) -> None:
         add(tables.column_edge, edge_row(core, "id", vault, "zebra_id", _HOW))
         add(tables.run, of_run)
         add(tables.run_io, *(shop.io_row(*one) for one in ios))
-        add(tables.description, *(_described(*one) for one in _TEXTS))
+        add(tables.description, *(_description_row(*one) for one in _TEXTS))
         tag = {"dataset_key": core, "tag": "pii", "value": "zebra", "last_seen_at": 1}
         add(tables.tag, tag)
         add(tables.field_tag, {**tag, "tag_key": 1, "field": "id"})
@@ -216,7 +213,7 @@ _ROOTS = [
 ]
 
 
-def _described(subject: str, subject_key: int, text: str) -> dict[str, Any]:
+def _description_row(subject: str, subject_key: int, text: str) -> dict[str, Any]:
     return {"subject": subject, "subject_key": subject_key, "text": text, "last_seen_at": 1}
 
 
@@ -260,32 +257,32 @@ def _paths(estate: Estate) -> set[str]:
     return {path for path in found if "schema/" not in path or path == "/schema/openapi.json"}
 
 
-def test_every_way_that_there_is_is_asked(hidden):
-    """A new handler is asked too, or this fails."""
+def test_every_path_is_requested(hidden):
+    """Compare with the handlers, so that a new one is requested too."""
     assert _paths(hidden) == set(_ASKED)
 
 
 def test_no_answer_and_no_header_names_what_is_hidden(hidden):
-    """Ask each path in each form; what was asked for may be repeated."""
+    """Request each path in each form; an answer may repeat the request."""
     for path, forms in _ASKED.items():
         for words in forms:
             asked = words if words.startswith("/") else path + words
             for headers in ({}, {"If-None-Match": '"zzz"'}, {"Accept": "text/html"}):
                 answer = hidden.get(asked, "shop", **headers)
                 assert answer.status_code < 500, asked
-                assert not _WORD.search(_answered(answer, asked)), (asked, answer.text)
+                assert not _WORD.search(_remaining_text(answer, asked)), (asked, answer.text)
 
 
-def _answered(answer: httpx.Response, asked: str) -> str:
-    """Return body and headers of an answer without what was asked for."""
+def _remaining_text(answer: httpx.Response, asked: str) -> str:
+    """Return body and headers of an answer without the texts of the request."""
     answered = answer.text + str(dict(answer.headers))
-    for word in _echoed(asked):
+    for word in _parts_of_request(asked):
         answered = answered.replace(word, "")
     return answered
 
 
-def _echoed(asked: str) -> list[str]:
-    """What an answer may repeat of the question, the longest first."""
+def _parts_of_request(asked: str) -> list[str]:
+    """Return the parts of a request that an answer may repeat, the longest first."""
     segments = [unquote(one) for one in asked.partition("?")[0].split("/")]
     values = segments + re.findall(r"[=/]([^=&?]+)", asked) + re.findall(r"=([^=&]+)", asked)
     parts = [
@@ -296,8 +293,8 @@ def _echoed(asked: str) -> list[str]:
     return sorted(filter(None, parts), key=len, reverse=True)
 
 
-def test_whoever_may_see_all_is_told_all_of_it(hidden):
-    """Mutant of the test above: the words are there to be found."""
+def test_a_token_for_everything_gets_the_hidden_names(hidden):
+    """Mutant of the test above: find the words with a token for everything."""
     found = {
         path: bool(_WORD.search(hidden.get(path, "boss").text))
         for path in (
@@ -316,8 +313,8 @@ def test_whoever_may_see_all_is_told_all_of_it(hidden):
     assert set(found.values()) == {True}, found
 
 
-def test_what_may_be_seen_of_an_incident_across_both_is_told(hidden):
-    """Its datasets and when it was; neither the words nor the root that name the other side."""
+def test_an_incident_across_both_shows_its_visible_part(hidden):
+    """Show its visible datasets and times, and no text or root that names hidden ones."""
     cut = hidden.get("/api/v1/incidents/inc-hidden-root", "shop").json()
 
     assert [member["dataset"] for member in cut["members"]] == [shop.CORE]
@@ -327,8 +324,8 @@ def test_what_may_be_seen_of_an_incident_across_both_is_told(hidden):
     assert seen["incident"]["root"] == shop.RAW
 
 
-def test_a_run_that_touched_what_is_hidden_has_no_name(hidden):
-    """Whoever may see all is told the job's own."""
+def test_a_run_of_a_hidden_dataset_has_no_name(hidden):
+    """Show the job's name only to a token that sees all datasets of the run."""
     (cut,) = hidden.get(f"/api/v1/runs/{RUN}", "shop").json()["runs"]
     (whole,) = hidden.get(f"/api/v1/runs/{RUN}").json()["runs"]
 

@@ -1,4 +1,4 @@
-"""The guarded service as a process: its real server, real paths, and a kill."""
+"""Guarded service as a process: its real server, real paths, and a kill."""
 
 import hashlib
 import http.client
@@ -41,7 +41,7 @@ _TRICKS = (
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A data folder with the shop, and a policy with one token."""
+    """Return a data folder with the shop, and a policy with one token."""
     engine = open_catalog(catalog_url(tmp_path))
     migrate(engine)
     shop.fill(engine)
@@ -54,7 +54,7 @@ def folder(tmp_path: Path) -> Path:
 
 @contextmanager
 def _serving(folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
-    """The role on a free port; killed at the end if it still runs."""
+    """Start the role on a free port, and kill it at the end if it still runs."""
     port, metrics = free_port(), free_port()
     settings = environ(
         LINEWARD_DATA_DIR=str(folder),
@@ -66,7 +66,7 @@ def _serving(folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
         command = [sys.executable, "-m", "service"]
         process = subprocess.Popen(command, env=settings, stdout=log, stderr=log)
     try:
-        until(lambda: _answers(port))
+        until(lambda: _is_up(port))
         yield process, port
     finally:
         process.kill()
@@ -74,7 +74,7 @@ def _serving(folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
 
 
 def _ask(port: int, target: str, token: str | None = None, method: str = "GET") -> tuple[int, str]:
-    """Status and body of a request whose target is sent as it stands here."""
+    """Return status and body of a request whose target is sent unchanged."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
     connection.putrequest(method, target, skip_accept_encoding=True)
     if token:
@@ -86,15 +86,15 @@ def _ask(port: int, target: str, token: str | None = None, method: str = "GET") 
     return answer.status, body
 
 
-def _answers(port: int) -> bool:
+def _is_up(port: int) -> bool:
     try:
         return _ask(port, "/livez")[0] == 200
     except OSError:
         return False
 
 
-def _counted(engine: Engine) -> dict[str, float]:
-    """Accesses that were good, and queries however long they took."""
+def _query_counts(engine: Engine) -> dict[str, float]:
+    """Return good accesses, and all queries."""
     with engine.connect() as connection:
         query = "SELECT sli, good, total FROM served_counter WHERE sli IN ('M7', 'M10')"
         rows: Any = connection.execute(text(query))
@@ -102,7 +102,7 @@ def _counted(engine: Engine) -> dict[str, float]:
 
 
 def test_no_target_leads_around_the_gate_of_the_real_server(folder):
-    """What a client library would tidy up is sent as it is: never an answer without a token."""
+    """Send paths that client libraries would normalize, and get no answer without a token."""
     with _serving(folder) as (_, port):
         found = {target: _ask(port, target) for target in _TRICKS}
         methods = {name: _ask(port, _QUERY, method=name)[0] for name in ("HEAD", "POST", "PUT")}
@@ -116,13 +116,13 @@ def test_no_target_leads_around_the_gate_of_the_real_server(folder):
 
 
 def test_counters_survive_a_kill(folder):
-    """What was written down stands, and is added to by the service that follows; once each."""
+    """Keep what was stored, and add the accesses of the next service once each."""
     engine = open_catalog(catalog_url(folder))
     with _serving(folder) as (process, port):
         for _ in range(3):
             assert _ask(port, _QUERY, _TOKEN)[0] == 200
         assert _ask(port, _QUERY)[0] == 401
-        until(lambda: _counted(engine) == {"M7": 3.0, "M10": 3.0})
+        until(lambda: _query_counts(engine) == {"M7": 3.0, "M10": 3.0})
         process.kill()
         process.wait()
 
@@ -132,20 +132,20 @@ def test_counters_survive_a_kill(folder):
         process.terminate()
         assert process.wait(30) == 0
 
-    found = _counted(engine)
+    found = _query_counts(engine)
     engine.dispose()
     assert found == {"M7": 4.0, "M10": 4.0}
 
 
-def test_what_a_killed_service_had_not_judged_is_judged_by_the_next(folder):
-    """Rows are durable before their answers: only the counting waits."""
+def test_the_next_service_judges_what_a_killed_one_left(folder):
+    """Judge all rows after a kill, as each row is durable before its answer."""
     engine = open_catalog(catalog_url(folder))
     with _serving(folder) as (process, port):
         statuses = [_ask(port, _QUERY, _TOKEN)[0] for _ in range(20)]
         process.kill()
         process.wait()
     with _serving(folder):
-        until(lambda: _counted(engine).get("M10") == 20.0)
+        until(lambda: _query_counts(engine).get("M10") == 20.0)
 
     engine.dispose()
     assert statuses == [200] * 20

@@ -17,13 +17,13 @@ pytestmark = pytest.mark.postgres_nightly
 
 @pytest.fixture
 def client() -> Iterator[TestClient]:
-    """The API of a machine where nothing has run yet."""
+    """Start the API on a machine without data."""
     with TestClient(create_app(Settings()), base_url="http://127.0.0.1") as client:
         yield client
 
 
-def test_every_page_is_served_where_alerts_link_to(client):
-    """As HTML, with its name as heading, before there is any catalog."""
+def test_every_page_is_served_at_the_address_in_alerts(client):
+    """Serve HTML with the name as heading, before there is a catalog."""
     for name in sorted(page_names()):
         answer = client.get(f"{PATH}/{name}")
 
@@ -34,20 +34,20 @@ def test_every_page_is_served_where_alerts_link_to(client):
 
 @pytest.mark.parametrize("path", [PATH, f"{PATH}/"])
 def test_the_list_links_to_every_page(client, path):
-    """With and without the slash at its end."""
+    """Serve the list with and without a slash at the end."""
     text = client.get(path).text
 
     assert all(f'href="{PATH}/{name}"' in text for name in page_names())
 
 
-def test_no_page_of_that_name_is_404(client):
-    """Neither a file beside the pages nor anything above them."""
+def test_an_unknown_page_is_404(client):
+    """Serve no file beside the pages or above them."""
     for name in ("nothing", "failed.md", "..%2Flibrary.py", "%2e%2e%2flibrary", "a" * 300):
         assert client.get(f"{PATH}/{name}").status_code == 404
 
 
 def test_a_page_may_load_and_run_nothing(client):
-    """One policy, which refuses scripts, frames and anything from elsewhere; nothing is sniffed."""
+    """Send one policy that forbids scripts, frames and foreign content, and forbid sniffing."""
     answer = client.get(f"{PATH}/failed")
 
     assert answer.headers.get_list("content-security-policy") == [CONTENT_SECURITY_POLICY]
@@ -57,7 +57,7 @@ def test_a_page_may_load_and_run_nothing(client):
 
 
 def test_markup_inside_a_page_is_text():
-    """Raw HTML is off, and no link runs anything."""
+    """Escape raw HTML, and make no link from a script."""
     html = render_page("<script>alert(1)</script>\n\n[x](javascript:alert(1)) <b onclick=x>")
 
     assert "<script" not in html
@@ -66,8 +66,8 @@ def test_markup_inside_a_page_is_text():
 
 
 @pytest.mark.postgres_always
-def test_pages_are_open_where_the_api_is_guarded_and_count_as_no_access(estate):
-    """A link of PagerDuty's opens without a token; nothing of it is audited, or judged by M10."""
+def test_pages_are_open_beside_a_guarded_api_and_not_counted(estate):
+    """Open links of PagerDuty without a token, an audit row or a count of M10."""
     answers = [estate.get(f"{PATH}/failed", who=None), estate.get(f"{PATH}/", who=None)]
     estate.judge()
 
@@ -78,7 +78,7 @@ def test_pages_are_open_where_the_api_is_guarded_and_count_as_no_access(estate):
 
 
 def test_a_counter_that_does_not_know_the_pages_would_call_them_unauthorized(estate, monkeypatch):
-    """The mutant: what is open is known in two places, and a fault in either shows."""
+    """Mutant: forget the open paths in one of the two places."""
     estate.get("/api/v1/slis")  # access is guarded from here on
     monkeypatch.setattr(served, "OPEN_PATHS", served.re.compile("/livez"))
     estate.get(f"{PATH}/failed", who=None)
@@ -87,8 +87,8 @@ def test_a_counter_that_does_not_know_the_pages_would_call_them_unauthorized(est
     assert estate.counts("lineage_access_unauthorized") == {"unaudited": 1.0}
 
 
-def test_what_merely_begins_like_a_page_is_not_open(estate):
-    """Guarded paths are told by the whole path."""
+def test_a_path_that_begins_like_a_page_is_not_open(estate):
+    """Compare the whole path."""
     assert served.OPEN_PATHS.fullmatch(f"{PATH}/failed")
     for path in (f"{PATH}/../api/v1/slis", f"{PATH}/a/b", f"{PATH}x", f"{PATH}//api", "/livez/x"):
         assert served.OPEN_PATHS.fullmatch(path) is None
@@ -105,20 +105,20 @@ class _Page(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
-        """Nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture
 def address() -> Iterator[str]:
-    """A page with its headers, on any port."""
+    """Return the address of a server for one page with its headers."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Page)
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     yield f"http://127.0.0.1:{server.server_address[1]}"
     server.shutdown()
 
 
-def test_a_phones_browser_shows_a_page_in_its_own_width(address):
-    """Real Chromium at 390 points: styled, nothing refused, nothing scrolls aside."""
+def test_a_phone_shows_a_page_without_scrolling_aside(address):
+    """Render in real Chromium at 390 points: styles apply, and nothing is blocked."""
     playwright = pytest.importorskip("playwright.sync_api")
     binary = shutil.which("chromium") or shutil.which("chromium-browser")
     if binary is None:

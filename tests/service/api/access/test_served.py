@@ -1,11 +1,11 @@
-"""What left and was not judged yet."""
+"""Log of answers that wait to be judged."""
 
 from service.api.access import served
 from service.api.access.served import Answered, ServedLog
 
 
-def test_what_cannot_be_judged_for_long_stays_within_its_bound(monkeypatch):
-    """A catalog that is away: what there is no room for is counted as not known."""
+def test_waiting_answers_stay_within_their_bound(monkeypatch):
+    """Count answers beyond the bound as unknown while the catalog is away."""
     monkeypatch.setattr(served, "_MOST_WAITING", 3)
     log = ServedLog()
     for turn in range(4):

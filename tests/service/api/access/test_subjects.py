@@ -1,4 +1,4 @@
-"""What the audit log says was asked for."""
+"""Subjects of requests in the audit log."""
 
 import pytest
 
@@ -19,8 +19,8 @@ from tests.service import shop
         ("/api/v1/slis?token=secret", ""),
     ],
 )
-def test_the_log_says_of_what_and_of_when(estate, path, subject):
-    """Both runs of a comparison, the instant of a past; nothing that we do not know."""
+def test_the_log_has_the_subject_and_its_time(estate, path, subject):
+    """Record both runs of a comparison and the time of a past, and no unknown parameter."""
     estate.get(path, "boss")
 
     assert estate.rows("SELECT subject FROM access_audit") == [(subject,)]

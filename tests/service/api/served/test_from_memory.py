@@ -1,4 +1,4 @@
-"""The real service as a process, and where its answers come from."""
+"""Real service as a process, and the source of its answers."""
 
 import subprocess
 import sys
@@ -19,7 +19,7 @@ from tests.suite.ports import free_port
 
 @pytest.fixture
 def address(embedded: Engine, tmp_path) -> Iterator[str]:
-    """Of a service over the shop."""
+    """Start a service over the shop, and return its address."""
     shop.fill(embedded)
     api, metrics = str(free_port()), str(free_port())
     settings = environ(
@@ -38,7 +38,7 @@ def address(embedded: Engine, tmp_path) -> Iterator[str]:
 
 
 def _job_names(address: str) -> list[str]:
-    """Of the one edge out of `core/orders`; none: nobody listens yet."""
+    """Return the job names of the one edge out of `core/orders`, or nothing before it listens."""
     wanted = {"dataset": shop.CORE, "direction": "downstream"}
     try:
         answer = CLIENT.get(f"{address}/api/v1/lineage", params=wanted, timeout=30)
@@ -49,19 +49,19 @@ def _job_names(address: str) -> list[str]:
 
 
 def test_a_real_service_has_the_graph_in_memory(address, embedded):
-    """A job's name is read once, with its edges: what it is called since is in the catalog alone.
+    """Answer from memory with the name from before, although the catalog has a newer one.
 
-    Until the graph is read, the catalog answers, with the newest name.
+    A job's name is read once, with its edges. Until then the catalog answers, with the newest name.
     """
     given = ["etl"]
 
-    def told_of_before() -> list[str] | None:
+    def answered_from_memory() -> list[str] | None:
         given.append(f"job-{len(given)}")
         with write_transaction(embedded) as connection:
             connection.execute(update(tables.edge).values(job_name=given[-1]))
         answer = _job_names(address)
         return None if answer == given[-1:] else answer
 
-    (answer,) = until(told_of_before)
+    (answer,) = until(answered_from_memory)
 
     assert answer in given[:-1]

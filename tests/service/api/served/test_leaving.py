@@ -22,7 +22,7 @@ HOUR = to_micros(NOW.replace(minute=0))
 
 @pytest.fixture
 def tallies() -> CounterBuffer:
-    """What waits to be written down."""
+    """Return counts that wait to be stored."""
     return CounterBuffer()
 
 
@@ -35,10 +35,10 @@ def tallies() -> CounterBuffer:
         (500, 0.499, 0.1, "bad"),
     ],
 )
-def test_who_left_in_time_is_unknown(status, seconds, left, outcome):
-    """Neither did they get an answer in time, nor wait for one too long; a 500 is one all the same.
+def test_a_client_that_left_in_time_is_unknown(status, seconds, left, outcome):
+    """Count an early departure as unknown, unless the answer was slow or a 500.
 
-    What nobody waited for is in no histogram either.
+    An answer that nobody waited for is in no histogram.
     """
     batch = queries.judge_query("lineage", status, Took(seconds, left), AT)
 
@@ -46,8 +46,8 @@ def test_who_left_in_time_is_unknown(status, seconds, left, outcome):
     assert bool(batch.buckets) == (outcome == "bad")
 
 
-def test_what_is_unknown_is_in_no_total(catalog, tallies):
-    """It stands beside it; where it is over a twentieth of the day, there is no ratio."""
+def test_unknown_queries_are_in_no_total(catalog, tallies):
+    """Count it separately; above a twentieth of the day, there is no ratio."""
     shop.fill(catalog)
     for left in (None, 0.1):
         tallies.add(
@@ -62,8 +62,8 @@ def test_what_is_unknown_is_in_no_total(catalog, tallies):
     assert (row["good"], row["total"], row["ratio"]) == (1, 1, None)
 
 
-async def _answered(left_at: str | None, tallies: CounterBuffer) -> None:
-    """One query whose client leaves while it runs, once it is answered, or not at all."""
+async def _run_query(left_at: str | None, tallies: CounterBuffer) -> None:
+    """Run a query whose client leaves while it runs, after the answer, or not at all."""
     leaving = asyncio.Event()
     inbox = [{"type": "http.request", "body": b"", "more_body": False}]
 
@@ -83,7 +83,7 @@ async def _answered(left_at: str | None, tallies: CounterBuffer) -> None:
         leaving.set()  # as every server says behind the last byte
 
     async def send(_message: Any) -> None:  # noqa: ANN401 - ASGI
-        """Gone."""
+        """Raise as for a client that has left."""
 
     scope: Any = {"route_handler": SimpleNamespace(opt={"query": "lineage"}), "headers": []}
     timer = queries.QueryTimer(app, tallies, lambda: NOW)  # type: ignore[arg-type]
@@ -92,8 +92,8 @@ async def _answered(left_at: str | None, tallies: CounterBuffer) -> None:
 
 
 @pytest.mark.parametrize(("left_at", "outcome"), [("running", "unknown"), (None, "good")])
-def test_a_client_that_leaves_is_heard(tallies, left_at, outcome):
-    """While the answer is made, and not behind its last byte, where all are told to have left."""
-    asyncio.run(_answered(left_at, tallies))
+def test_a_client_that_leaves_is_noticed(tallies, left_at, outcome):
+    """Notice it before the last byte, after which every client leaves."""
+    asyncio.run(_run_query(left_at, tallies))
 
     assert tallies.take().outcomes == {(QUERY_LATENCY.id, HOUR, outcome): 1}

@@ -35,20 +35,20 @@ _COUNTER = "SELECT sli, tier, tier_origin, good, total, unknown FROM served_coun
 
 @pytest.fixture
 def settings(catalog: Engine) -> Settings:
-    """Of a service over the shop."""
+    """Return the settings of a service over the shop."""
     shop.fill(catalog)
     return Settings(catalog_url=catalog.url.render_as_string(hide_password=False))
 
 
 @pytest.fixture
 def tallies() -> CounterBuffer:
-    """What waits to be written down."""
+    """Return counts that wait to be stored."""
     return CounterBuffer()
 
 
 @pytest.fixture
 def client(settings: Settings, tallies: CounterBuffer) -> Iterator[TestClient]:
-    """The API, with its tallies in the test's hand."""
+    """Start the API with the counts of the test."""
     app = create_app(settings, clock=lambda: NOW, tallies=tallies)
     with TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False) as client:
         yield client
@@ -72,8 +72,8 @@ def _rows(catalog: Engine, sql: str) -> list[tuple[Any, ...]]:
         (403, 0.001, {}),
     ],
 )
-def test_good_is_fast_and_without_an_error(status, seconds, outcome):
-    """Half a second is too slow; what ran no query is no sample."""
+def test_a_good_query_is_fast_and_without_an_error(status, seconds, outcome):
+    """Count half a second as bad, and ignore requests without a query."""
     batch = queries.judge_query("lineage", status, Took(seconds), AT)
 
     assert batch.outcomes == {(QUERY_LATENCY.id, HOUR, name): n for name, n in outcome.items()}
@@ -81,7 +81,7 @@ def test_good_is_fast_and_without_an_error(status, seconds, outcome):
 
 
 def test_a_query_is_counted_once_with_its_kind(client, tallies):
-    """Lineage, dataset, why, datasets and runs are queries; how Lineward is, is none."""
+    """Count lineage, dataset, why, datasets and runs, and not the status."""
     for path in (
         "/api/v1/lineage?dataset=core/orders",
         "/api/v1/dataset?dataset=core/orders",
@@ -102,8 +102,8 @@ def test_a_query_is_counted_once_with_its_kind(client, tallies):
     assert asked == {"lineage", "dataset", "why", "datasets", "run"}
 
 
-def test_a_probe_of_our_own_is_measured_and_outside(client, tallies):
-    """It may say how fast we are, never that we serve well."""
+def test_lineward_s_own_probe_is_measured_but_not_counted(client, tallies):
+    """Measure its time without counting it as good."""
     client.get("/api/v1/lineage?dataset=core/orders", headers={"Lineward-Probe": "1"})
 
     taken = tallies.take()
@@ -113,7 +113,7 @@ def test_a_probe_of_our_own_is_measured_and_outside(client, tallies):
 
 
 def test_a_query_that_fails_is_bad(client, tallies, monkeypatch):
-    """A 500 answers nothing, however fast."""
+    """Count a 500 as bad, however fast it was."""
 
     def broken(*_arguments: object) -> None:
         message = "broken"
@@ -128,8 +128,8 @@ def test_a_query_that_fails_is_bad(client, tallies, monkeypatch):
 
 
 @pytest.mark.postgres_always
-def test_what_was_served_stands_in_the_catalog_and_adds_up(catalog, tallies):
-    """Two turns of the bookkeeping, as after a restart: sums, and a cumulative histogram."""
+def test_served_counts_are_stored_and_added_up(catalog, tallies):
+    """Add two flushes, as after a restart: sums, and a cumulative histogram."""
     for seconds in (0.02, 0.7):
         tallies.add(queries.judge_query("lineage", 200, Took(seconds), AT))
         flush_counts(catalog, tallies)
@@ -148,7 +148,7 @@ def test_what_was_served_stands_in_the_catalog_and_adds_up(catalog, tallies):
 
 @pytest.mark.usefixtures("settings")
 def test_no_query_is_no_sample(catalog, tallies):
-    """Nothing asked: no row, no ratio, neither 100 % nor 0 %."""
+    """Store no row and no ratio, neither 100 % nor 0 %."""
     flush_counts(catalog, tallies)
 
     assert _rows(catalog, _COUNTER) == []
@@ -156,8 +156,8 @@ def test_no_query_is_no_sample(catalog, tallies):
     assert (row["total"], row["ratio"], row["objective"]) == (0, None, 0.95)
 
 
-def test_a_catalog_that_is_away_costs_no_figure(catalog, tallies, monkeypatch):
-    """What could not be written waits for the next turn."""
+def test_an_outage_of_the_catalog_loses_no_count(catalog, tallies, monkeypatch):
+    """Keep the counts that could not be stored for the next flush."""
     tallies.add(queries.judge_query("lineage", 200, Took(0.1), AT))
     monkeypatch.setattr(flush, "add", _away)
     with pytest.raises(SQLAlchemyError):
@@ -174,21 +174,21 @@ def _away(*_arguments: object) -> None:
     raise SQLAlchemyError(message)
 
 
-def test_a_service_that_stops_writes_down_what_is_left(settings, catalog, tallies):
-    """Its last turn comes after its last answer: a clean restart loses nothing."""
-    bookkeeper = PeriodicWorker(
+def test_a_service_that_stops_stores_its_counts(settings, catalog, tallies):
+    """Flush once more after the last answer, so that a restart loses nothing."""
+    worker = PeriodicWorker(
         settings.catalog, [lambda engine: flush_counts(engine, tallies)], every_seconds=3_600
     )
-    bookkeeper.start()
+    worker.start()
     tallies.add(queries.judge_query("lineage", 200, Took(0.1), AT))
 
-    bookkeeper.stop()
+    worker.stop()
 
     assert _rows(catalog, _COUNTER) == [("M7", "all", "default", 1.0, 1.0, 0.0)]
 
 
-def test_the_bookkeeping_makes_no_catalog(tmp_path, tallies):
-    """A service that is up first leaves the making to the pipeline, and keeps its figures."""
+def test_the_periodic_worker_creates_no_catalog(tmp_path, tallies):
+    """Leave the catalog to the pipeline, and keep the counts."""
     tallies.add(queries.judge_query("lineage", 503, Took(0.1), AT))
 
     PeriodicWorker(
@@ -199,8 +199,8 @@ def test_the_bookkeeping_makes_no_catalog(tmp_path, tallies):
     assert tallies.take().outcomes.total() == 1
 
 
-def test_one_work_that_fails_keeps_no_other_from_its_turn(settings, catalog, tallies):
-    """A thread that ended would leave every counter standing still."""
+def test_a_failing_job_stops_no_other(settings, catalog, tallies):
+    """Run the other jobs, so that counters do not stand still."""
     tallies.add(queries.judge_query("lineage", 200, Took(0.1), AT))
 
     PeriodicWorker(settings.catalog, [_away, lambda engine: flush_counts(engine, tallies)]).turn()
@@ -208,8 +208,8 @@ def test_one_work_that_fails_keeps_no_other_from_its_turn(settings, catalog, tal
     assert _rows(catalog, _COUNTER) == [("M7", "all", "default", 1.0, 1.0, 0.0)]
 
 
-def test_metrics_and_slis_show_it_though_the_pipeline_is_dead(catalog, tallies):
-    """Its figures rest on no evaluation: the counters, the histogram and the day's ratio stand."""
+def test_metrics_and_slis_show_queries_without_a_pipeline(catalog, tallies):
+    """Show counters, histogram and the day's ratio, which need no evaluation."""
     now = datetime.now(UTC)
     shop.fill(catalog, evaluated_at=datetime(2026, 11, 1, tzinfo=UTC))
     with write_transaction(catalog) as connection:
@@ -238,5 +238,5 @@ def _scrape(catalog: Engine) -> str:
 
 
 def test_an_empty_batch_is_nothing():
-    """It opens no transaction."""
+    """Open no transaction."""
     assert not Batch()

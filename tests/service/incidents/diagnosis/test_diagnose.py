@@ -1,4 +1,4 @@
-"""An incident of a job gets its comparison while it is still held back."""
+"""Comparison of a job's failed run, made before its incident opens."""
 
 import msgspec
 import pytest
@@ -15,7 +15,7 @@ NOON = 12 * 3600
 
 @pytest.fixture
 def watched(embedded):
-    """One kind of catalog is enough: what is asked is asked of both elsewhere."""
+    """Return a catalog of one kind: other tests run the queries on both."""
     return DetectorHarness(embedded)
 
 
@@ -25,10 +25,10 @@ def _diagnosis(watched):
     return None if text is None else msgspec.json.decode(text, type=Diagnosis)
 
 
-def test_what_differs_is_known_before_anybody_is_told(watched, tmp_path):
-    """The version of the engine, and the error."""
+def test_differences_are_known_before_the_notification(watched, tmp_path):
+    """Find the version of the engine and the error."""
     watched.estate.add("raw")
-    watched.estate.ran(watched.rows(tables.dataset_activity), "4.2.0")
+    watched.estate.add_good_runs(watched.rows(tables.dataset_activity), "4.2.0")
     watched.at(NOON)
     watched.estate.fail("raw", NOON + 60, engine_version="4.3.1")
     watched.estate.say("raw", "bad", "job_failed", limit_seconds=NOON + 90.0)
@@ -41,7 +41,7 @@ def test_what_differs_is_known_before_anybody_is_told(watched, tmp_path):
 
 
 def test_a_job_that_is_silent_has_nothing_to_compare(watched, tmp_path):
-    """It is written down, so that it is not asked again each second."""
+    """Store that there is nothing, so that it is not compared again each second."""
     watched.estate.add("raw")
     watched.at(NOON)
     watched.estate.say("raw", "bad", "silent", limit_seconds=NOON + 90.0)
@@ -51,10 +51,10 @@ def test_a_job_that_is_silent_has_nothing_to_compare(watched, tmp_path):
     assert _diagnosis(watched) == Diagnosis()
 
 
-def test_executors_that_were_killed_stand_before_a_new_version(watched, tmp_path):
-    """Name what Kubernetes tells of the failed run's application, and of the good one's."""
+def test_killed_executors_come_before_a_new_version(watched, tmp_path):
+    """Name what Kubernetes reports of the failed run's application, and of the good one's."""
     watched.estate.add("raw")
-    watched.estate.ran(watched.rows(tables.dataset_activity), "4.2.0")
+    watched.estate.add_good_runs(watched.rows(tables.dataset_activity), "4.2.0")
     watched.at(NOON)
     fields = {"engine_version": "4.3.1", "application_id": "spark-2"}
     watched.estate.fail("raw", NOON + 60, **fields)

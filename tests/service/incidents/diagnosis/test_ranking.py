@@ -1,4 +1,4 @@
-"""What most likely made the difference stands first."""
+"""Ranking of differences by their likelihood to be the cause."""
 
 from service.incidents.diagnosis.ranking import Diagnosis, diagnosis_of
 from service.queries.diff_shapes import Change, ComparedRun, DatasetDiff, RunDiff
@@ -19,12 +19,12 @@ def _diff(changes=(), datasets=()):
     return RunDiff(*runs, **found, partial=False, partial_reason=None)
 
 
-def _ranked(**found):  # noqa: ANN003
+def _rank_texts(**found):  # noqa: ANN003
     return [each.words for each in diagnosis_of(_diff(**found)).differences]
 
 
-def test_code_stands_before_settings_and_settings_before_versions_of_inputs():
-    """A deployment is likelier than a setting, and that than a new snapshot: each run has one."""
+def test_code_comes_before_settings_and_versions_of_inputs():
+    """Rank a deployment before a setting, and that before a new snapshot, which each run has."""
     changes = [
         Change("status", "COMPLETE", "FAIL"),
         Change("nominal_start_at", "a", "b"),
@@ -32,7 +32,7 @@ def test_code_stands_before_settings_and_settings_before_versions_of_inputs():
         Change("engine_version", "4.2.0", "4.3.1"),
         Change("code_version", "1f", "2a"),
     ]
-    answer = _ranked(changes=changes, datasets=[_input(Change("version", "7", "8"))])
+    answer = _rank_texts(changes=changes, datasets=[_input(Change("version", "7", "8"))])
 
     assert answer == [
         "code_version: 1f -> 2a",
@@ -42,10 +42,10 @@ def test_code_stands_before_settings_and_settings_before_versions_of_inputs():
     ]
 
 
-def test_a_schema_that_changed_and_an_input_that_is_gone_stand_before_settings():
-    """Of what it reads."""
+def test_a_changed_schema_and_a_missing_input_come_before_settings():
+    """Rank changes of inputs first."""
     change = SchemaChange(added=[], removed=[Field("price", "double")], retyped=[])
-    answer = _ranked(
+    answer = _rank_texts(
         changes=[Change("parameters day", "1", "2")],
         datasets=[_input(schema=change), _input(only_in="first")],
     )
@@ -58,22 +58,22 @@ def test_a_schema_that_changed_and_an_input_that_is_gone_stand_before_settings()
 
 
 def test_rows_matter_when_half_of_them_are_missing():
-    """A little more or less is each day's."""
+    """Ignore small changes, which occur each day."""
     few, usual = Change("rows", "1000", "40"), Change("rows", "1000", "900")
 
-    assert _ranked(datasets=[_input(few)]) == ["rows of raw: 1000 -> 40"]
-    assert _ranked(datasets=[_input(usual)]) == []
+    assert _rank_texts(datasets=[_input(few)]) == ["rows of raw: 1000 -> 40"]
+    assert _rank_texts(datasets=[_input(usual)]) == []
 
 
-def test_rows_that_a_failed_run_did_not_tell_of_are_not_missing():
-    """Most die before they count: each of them would seem to have read nothing."""
-    untold, none = Change("rows", "1000", None), Change("rows", "1000", "0")
+def test_rows_that_a_failed_run_did_not_report_are_not_missing():
+    """Ignore unreported counts: most runs die before they count."""
+    unreported, none = Change("rows", "1000", None), Change("rows", "1000", "0")
 
-    assert _ranked(datasets=[_input(untold)]) == []
-    assert _ranked(datasets=[_input(none)]) == ["rows of raw: 1000 -> 0"]
+    assert _rank_texts(datasets=[_input(unreported)]) == []
+    assert _rank_texts(datasets=[_input(none)]) == ["rows of raw: 1000 -> 0"]
 
 
-def test_the_error_is_told_and_nothing_known_is_nothing_said():
-    """No difference is no first difference."""
+def test_the_error_is_shown_and_no_difference_is_none():
+    """Return the error, and no first difference if there is none."""
     assert diagnosis_of(_diff()).error_message == "boom"
     assert Diagnosis().first is None

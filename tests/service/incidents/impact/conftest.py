@@ -6,5 +6,5 @@ from tests.service.incidents.impact.pager import Pager
 
 @pytest.fixture
 def pager(catalog: Engine) -> Pager:
-    """A shop that is well, first evaluated at noon, and somebody to page, on both catalogs."""
+    """Return a healthy shop, first evaluated at noon, with owners to page, on both catalogs."""
     return Pager(catalog)

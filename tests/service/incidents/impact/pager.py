@@ -1,4 +1,4 @@
-"""A small estate with a watch, a sender and the clock of M8 over it, on a clock of its own."""
+"""Small estate with a detector, a sender and the timing of M8, on its own clock."""
 
 from typing import Any
 
@@ -28,10 +28,10 @@ EVERYBODY = (SALES, FINANCE, PLATFORM)
 
 
 class Evaluated(CatalogBuilder):
-    """An estate whose evaluations are kept, as in life."""
+    """Estate that keeps its evaluations."""
 
     def evaluate(self, at: float) -> None:
-        """One more."""
+        """Add an evaluation."""
         row = {"as_of": micros(at), "previous_as_of": None, "last_seq": 0, "datasets": 0}
         with write_transaction(self.engine) as connection:
             added = insert(tables.evaluation).values(**row, policy_hash="", seconds=0.0)
@@ -39,23 +39,23 @@ class Evaluated(CatalogBuilder):
 
 
 class Providers:
-    """Take what they are sent, but for the targets that are down, or refuse all."""
+    """Providers that accept all messages, but for targets that are down or reject them."""
 
     def __init__(self) -> None:
         self.down: frozenset[str] = frozenset()
-        self.refusing: frozenset[str] = frozenset()
+        self.rejecting: frozenset[str] = frozenset()
 
     def send(self, task: Task) -> Outcome:
         """Take it, or say that it may be tried again."""
-        if task.target in self.refusing:
+        if task.target in self.rejecting:
             return PermanentFailure("http_403")
         return Retryable("http_500") if task.target in self.down else Sent("handle")
 
 
 class Pager(DetectorHarness):
-    """`core/orders`, critical, is due an hour after noon's evaluation; `mart/daily` is made of it.
+    """Shop with the critical `core/orders`, due an hour after noon, and `mart/daily` downstream.
 
-    A turn is a look of the watch, of the sender and of M8's clock, in this order.
+    A turn is one of the detector, of the sender and of M8's timing, in this order.
     """
 
     def __init__(self, engine: Engine, **routing: Any) -> None:  # noqa: ANN401 - of its settings
@@ -71,9 +71,9 @@ class Pager(DetectorHarness):
         self.at(NOON)
 
     def restart(self) -> None:
-        """A new process: it remembers what stands in the catalog."""
+        """Start a new process, which loads its state from the catalog."""
         given = (self._clock, lambda: self.policy, self.routing)
-        self.watch, self.desk = IncidentDetector(*given), NotificationWorker(*given)
+        self.watch, self.notification_worker = IncidentDetector(*given), NotificationWorker(*given)
         self.clock = ImpactClock(self._clock)
 
     def set(self, **routing: Any) -> None:  # noqa: ANN401 - of its settings
@@ -82,7 +82,7 @@ class Pager(DetectorHarness):
         self.restart()
 
     def look(self, seconds: float) -> list[str]:
-        """A turn, with what evaluations there are; what happened to incidents, in words."""
+        """Run one turn without a new evaluation; return the new events."""
         happened = super().look(seconds)
         self.send()
         self.clock(self.engine)
@@ -93,7 +93,7 @@ class Pager(DetectorHarness):
         self._now += seconds
 
     def send(self) -> None:
-        """One pass of the sender; what failed before is tried again."""
+        """Run one pass of the sender, which repeats failed attempts."""
         settings = DeliverySettings(fallback=self.routing.fallback, longest_wait_seconds=1)
         ways = dict.fromkeys(("slack", "pagerduty", "webhook"), self.providers)
         sender = Sender(self.engine, ways, settings, clock=self._clock)
@@ -101,22 +101,22 @@ class Pager(DetectorHarness):
         sender.close()
 
     def down(self, *targets: str) -> None:
-        """These take nothing for now; the others do."""
+        """Make these targets fail, and all others succeed."""
         self.providers.down = frozenset(targets)
 
     def fail(self, *, until: float, after: float = 30, **message: Any) -> None:  # noqa: ANN401
-        """The job of `core/orders` fails, and it is late `after` seconds; turns to that second."""
+        """Fail the job of `core/orders`, make it late `after` seconds later, and run turns."""
         self.estate.fail(CORE, FAILED, **message)
         self.late("job_failed", after=after, until=until)
 
     def late(self, reason: str, *, until: float, after: float = 30) -> None:
-        """It is past its limit `after` seconds; an evaluation finds that 15 s later."""
+        """Make it late `after` seconds later, evaluate 15 s after that, and run turns."""
         self.estate.say(CORE, "bad", reason, limit_seconds=float(FAILED + after))
         self._now = FAILED + after
         self.until(round(until))
 
     def recover(self) -> None:
-        """All is written, and good again."""
+        """Write everything, and make it good."""
         self.estate.say(CORE, "good", limit_seconds=float(DAY))
         self.change(tables.dataset_activity.update().values(last_written_at=micros(self._now)))
 
@@ -126,18 +126,18 @@ class Pager(DetectorHarness):
             connection.execute(statement)
 
     def ask(self, sql: str) -> list[tuple[Any, ...]]:
-        """What the catalog answers."""
+        """Return the rows of a query to the catalog."""
         with self.engine.connect() as connection:
             return [tuple(row) for row in connection.execute(text(sql))]
 
     @property
     def sums(self) -> list[tuple[Any, ...]]:
-        """Good, total and unknown of M8; none: no sample."""
+        """Return good, total and unknown of M8, or nothing without a sample."""
         return self.ask("SELECT good, total, unknown FROM served_counter WHERE sli = 'M8'")
 
     @property
     def clocks(self) -> list[tuple[Any, ...]]:
-        """Of each incident: seconds after the FAIL of fault and acceptance, and the outcome."""
+        """Return the seconds from failure to fault and acceptance, and the outcome."""
         rows = self.ask(
             "SELECT fault_at, accepted_at, impact_outcome FROM incident ORDER BY opened_at"
         )

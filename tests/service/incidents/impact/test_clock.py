@@ -23,7 +23,7 @@ QUARTER = 900
 
 
 def scraped(pager):
-    """What Prometheus reads."""
+    """Return the text of the metrics."""
     registry = CollectorRegistry()
     url = pager.engine.url.render_as_string(hide_password=False)
     registry.register(CatalogCollector(Settings(catalog_url=url)))
@@ -31,7 +31,7 @@ def scraped(pager):
 
 
 def test_a_page_is_timed_from_the_fail_to_its_acceptance(pager):
-    """Not from the evaluation that found it (45 s), nor from the incident's opening (75 s)."""
+    """Count neither from the evaluation (45 s) nor from the opening (75 s)."""
     pager.down(*ALL)
     pager.fail(until=FAILED + 90)
     assert (pager.clocks, pager.sums) == ([(0.0, None, None)], NO_SAMPLE)
@@ -43,8 +43,8 @@ def test_a_page_is_timed_from_the_fail_to_its_acceptance(pager):
     assert pager.sums == GOOD
 
 
-def test_whoever_takes_it_first_counts(pager):
-    """Slack is down for as long as this lasts; PagerDuty is not."""
+def test_the_first_accepted_message_counts(pager):
+    """Count the page in PagerDuty while Slack is down."""
     pager.down("C1")
 
     pager.fail(until=FAILED + 1_200)
@@ -53,8 +53,8 @@ def test_whoever_takes_it_first_counts(pager):
 
 
 @pytest.mark.postgres_always
-def test_a_page_that_nobody_took_for_15_minutes_is_bad_without_waiting(pager):
-    """What is absent is not healthy; when it is taken at last, it is not counted again."""
+def test_a_page_not_accepted_for_15_minutes_is_bad(pager):
+    """Count it as bad at once, and not again when it is accepted at last."""
     pager.down(*ALL)
     pager.fail(until=FAILED + QUARTER - 15)
     assert pager.sums == NO_SAMPLE
@@ -69,8 +69,8 @@ def test_a_page_that_nobody_took_for_15_minutes_is_bad_without_waiting(pager):
     assert f"{clock.METRIC}_sum {QUARTER + 15.0}" in scraped(pager)
 
 
-def test_without_its_end_it_would_wait_for_ever(pager, monkeypatch):
-    """The mutant of the test above: only what was taken has an outcome."""
+def test_without_the_bound_a_page_waits_for_ever(pager, monkeypatch):
+    """Mutant of the test above: give an outcome only to accepted pages."""
     judged = clock.outcome_of
     monkeypatch.setattr(clock, "outcome_of", lambda *text: text[1] and judged(*text))
     pager.down(*ALL)
@@ -84,14 +84,14 @@ def test_without_its_end_it_would_wait_for_ever(pager, monkeypatch):
     ("seconds", "outcome"), [(0, "good"), (899.999, "good"), (900, "bad"), (90_000, "bad")]
 )
 def test_fifteen_minutes_are_too_long(seconds, outcome):
-    """Under 15 minutes is good; the bound itself is not, whenever that is looked at."""
+    """Count less than 15 minutes as good, and the bound itself as bad, also in a late pass."""
     taken = micros(FAILED + seconds)
 
     assert outcome_of(micros(FAILED), taken, None, micros(FAILED + 99_999)) == outcome
 
 
 def test_the_histogram_has_the_bound_of_the_objective(pager):
-    """15 minutes can be read off it; what waits is in no bucket."""
+    """Show a bucket at 15 minutes, and no waiting page in any bucket."""
     pager.fail(until=FAILED + 90)
 
     shown = scraped(pager)
@@ -102,7 +102,7 @@ def test_the_histogram_has_the_bound_of_the_objective(pager):
 
 
 def test_no_fault_is_no_sample(pager):
-    """An empty denominator: no row, neither 100 % nor 0 %."""
+    """Store no row for an empty total, neither 100 % nor 0 %."""
     pager.until(NOON + 60)
 
     assert pager.sums == NO_SAMPLE
@@ -110,7 +110,7 @@ def test_no_fault_is_no_sample(pager):
 
 @pytest.mark.postgres_always
 def test_a_ticket_is_no_sample(pager):
-    """Nobody is paged for an important dataset."""
+    """Time no ticket, as nobody is paged for an important dataset."""
     policy = tables.dataset_policy
     pager.change(update(policy).values(tier="important"))
 
@@ -120,8 +120,8 @@ def test_a_ticket_is_no_sample(pager):
     assert (pager.sums, pager.clocks) == (NO_SAMPLE, [(None, None, None)])
 
 
-def test_a_page_is_counted_once_however_often_anybody_looks(pager):
-    """More turns, a restart, and the same fault again half an hour later."""
+def test_a_page_is_counted_once_over_turns_and_restarts(pager):
+    """Count it once over more turns, a restart, and the same fault half an hour later."""
     pager.fail(until=FAILED + 120)
     pager.restart()
     pager.recover()
@@ -136,7 +136,7 @@ def test_a_page_is_counted_once_however_often_anybody_looks(pager):
 
 
 def _both_read_first(pager, monkeypatch):
-    """Two services read the same, and write one after the other."""
+    """Let two services read the same state, and write one after the other."""
     pager.down(*ALL)
     pager.fail(until=FAILED + 90)
     pager.down()
@@ -152,15 +152,15 @@ def _both_read_first(pager, monkeypatch):
 
 @pytest.mark.postgres_always
 def test_a_second_service_counts_nothing_twice(pager, monkeypatch):
-    """Whoever comes second finds that it is no longer as it was read."""
+    """Check the state again before the second write."""
     _both_read_first(pager, monkeypatch)
 
     assert pager.sums == GOOD
     assert f"{clock.METRIC}_count 1.0" in scraped(pager)
 
 
-def test_without_a_second_look_both_would_count(pager, monkeypatch):
-    """The mutant of the test above: what was read is believed."""
+def test_without_the_second_check_both_services_count(pager, monkeypatch):
+    """Mutant of the test above: trust the first read."""
     monkeypatch.setattr(clock, "_keep", lambda *_: True)
 
     _both_read_first(pager, monkeypatch)
@@ -168,8 +168,8 @@ def test_without_a_second_look_both_would_count(pager, monkeypatch):
     assert pager.sums == [(2.0, 2.0, 0.0)]
 
 
-def test_where_nothing_waits_one_question_is_asked(pager):
-    """Once a second, for ever: of what is decided nothing is read again."""
+def test_one_query_runs_when_nothing_waits(pager):
+    """Read nothing again that has an outcome."""
     pager.fail(until=FAILED + 120)
     asked = []
     event.listen(
@@ -182,8 +182,8 @@ def test_where_nothing_waits_one_question_is_asked(pager):
     assert not any("UPDATE" in text or "INSERT" in text for text in asked)
 
 
-def test_what_nobody_took_for_a_day_is_waited_for_no_longer(pager):
-    """It is bad, and has no duration."""
+def test_a_page_not_accepted_for_a_day_waits_no_longer(pager):
+    """Count it as bad, without a duration."""
     pager.down(*ALL)
     pager.fail(until=FAILED + QUARTER)
     with pager.engine.connect() as connection:
@@ -193,7 +193,7 @@ def test_what_nobody_took_for_a_day_is_waited_for_no_longer(pager):
 
 
 def test_a_second_fault_is_a_second_sample(pager):
-    """Each from its own FAIL."""
+    """Time each from its own failure."""
     pager.fail(until=FAILED + 120)
     pager.estate.add("core/stock", tier="critical")
     pager.estate.fail("core/stock", FAILED + 60)
@@ -206,7 +206,7 @@ def test_a_second_fault_is_a_second_sample(pager):
 
 @pytest.mark.postgres_always
 def test_the_sum_of_seconds_never_falls(pager):
-    """The service that sent it has a clock behind that of the one which found the fault."""
+    """Add 0 s if the sender's clock is behind that of the detector."""
     pager.down(*ALL)
     pager.fail(until=FAILED + 90)
     taken = {"state": "sent", "finished_at": micros(FAILED - 1)}

@@ -1,4 +1,4 @@
-"""Since when a fault is one to page for, and which messages tell of it."""
+"""Start of the time that a page takes, and the messages that count as the page."""
 
 import pytest
 from sqlalchemy import text, update
@@ -17,14 +17,14 @@ HOLD = 30.0
 
 
 def test_a_missed_deadline_counts_from_the_end_of_its_hold(pager):
-    """Due 30 s after what was a FAIL elsewhere, and held for 30 s."""
+    """Count from a deadline 30 s later than a failure would be, plus a hold of 30 s."""
     pager.late("silent", until=FAILED + 120)
 
     assert pager.clocks == [(30.0 + HOLD, 75.0, "good")]
 
 
-def test_the_first_of_its_members_counts(pager):
-    """What is made of it was due a minute before: people missed that first."""
+def test_the_first_late_member_counts(pager):
+    """Count from the downstream dataset, which was due a minute before."""
     deadline = float(FAILED - 60)
     pager.estate.say(MART, "bad", "upstream_late", limit_seconds=deadline)
 
@@ -33,8 +33,8 @@ def test_the_first_of_its_members_counts(pager):
     assert pager.clocks == [(-60.0 + HOLD, 75.0, "good")]
 
 
-def test_a_fault_of_before_we_watched_is_unknown(pager):
-    """The first evaluation is noon's: nobody here could have seen it."""
+def test_a_fault_before_the_first_evaluation_is_unknown(pager):
+    """Count it as unknown, as no evaluation could have found it."""
     pager.change(update(tables.evaluation).values(as_of=micros(FAILED + 1)))
 
     pager.fail(until=FAILED + 120)
@@ -42,8 +42,8 @@ def test_a_fault_of_before_we_watched_is_unknown(pager):
     assert (pager.clocks, pager.sums) == ([(0.0, None, "unknown")], UNKNOWN)
 
 
-def test_without_that_look_it_would_be_good(pager, monkeypatch):
-    """The mutant of the test above."""
+def test_without_the_first_evaluation_the_fault_is_good(pager, monkeypatch):
+    """Mutant of the test above: ignore the first evaluation."""
     monkeypatch.setattr(pages, "_WATCHING", text("SELECT 0"))
     pager.change(update(tables.evaluation).values(as_of=micros(FAILED + 1)))
 
@@ -53,16 +53,16 @@ def test_without_that_look_it_would_be_good(pager, monkeypatch):
 
 
 @pytest.mark.postgres_always
-def test_a_fault_that_a_history_load_tells_of_is_unknown(pager):
-    """Whenever it was: the page is sent, and not timed."""
+def test_a_fault_from_a_history_load_is_unknown(pager):
+    """Send the page, and do not time it."""
     pager.fail(until=FAILED + 120, is_history=True)
 
     assert pager.sums == UNKNOWN
     assert pager.ask("SELECT count(*) FROM notification WHERE state = 'sent'") != [(0,)]
 
 
-def _escalated(pager):
-    """`mart/daily` fails at noon; the board, made of it, is to be hit 4 h after 21:00."""
+def _escalate(pager):
+    """Fail `mart/daily` at noon; the board downstream is due 4 h after 21:00."""
     pager.estate.add("board", tier="critical")
     pager.estate.chain(MART, "board")
     pager.estate.fail(MART, FAILED)
@@ -75,28 +75,28 @@ def _escalated(pager):
     return late - FAILED
 
 
-def test_what_was_a_ticket_counts_from_when_it_became_a_page(pager):
-    """Not from its FAIL, nine hours before: that was no fault to page for."""
-    after = _escalated(pager)
+def test_a_ticket_that_became_a_page_counts_from_then(pager):
+    """Ignore its failure nine hours before, which was no fault to page for."""
+    after = _escalate(pager)
 
     assert pager.clocks == [(after, after, "good")]
     assert pager.sums == GOOD
 
 
 @pytest.mark.postgres_always
-def test_by_its_opening_it_would_be_bad(pager, monkeypatch):
-    """The mutant of the test above: when it opened, it was a ticket."""
+def test_without_escalations_the_ticket_s_message_counts(pager, monkeypatch):
+    """Mutant of the test above: count from its opening, when it was a ticket."""
     only_opened = str(pages._PAGED).replace("'opened', 'escalated'", "'opened'")  # noqa: SLF001
     monkeypatch.setattr(pages, "_PAGED", text(only_opened))
 
-    _escalated(pager)
+    _escalate(pager)
 
     assert [outcome for *_, outcome in pager.clocks] == ["good"]
-    assert pager.clocks[0][:2] == (0.0, 75.0)  # the ticket's message is taken for the page
+    assert pager.clocks[0][:2] == (0.0, 75.0)  # the ticket's message counts as the page
 
 
-def test_what_a_window_hid_to_its_end_is_no_sample(pager):
-    """Nobody was to be told."""
+def test_a_fault_suppressed_to_its_end_is_no_sample(pager):
+    """Count nothing, as nobody was to be notified."""
     pager.plan("s3://shop/*", FAILED + 600)
     pager.fail(until=FAILED + 300)
     pager.recover()
@@ -106,8 +106,8 @@ def test_what_a_window_hid_to_its_end_is_no_sample(pager):
     assert (pager.clocks, pager.sums) == ([(None, None, None)], NO_SAMPLE)
 
 
-def test_what_a_window_hid_counts_from_the_window_s_end(pager):
-    """Still bad an hour after the FAIL: nobody was to be told before."""
+def test_a_suppressed_fault_counts_from_the_window_s_end(pager):
+    """Count from the end of the window, an hour after the failure."""
     pager.plan("s3://shop/*", FAILED + 3_600)
 
     pager.fail(until=FAILED + 3_700)
@@ -116,8 +116,8 @@ def test_what_a_window_hid_counts_from_the_window_s_end(pager):
     assert pager.sums == GOOD
 
 
-def test_an_access_counts_from_when_it_was_found(pager):
-    """The hour alone is kept of it: its beginning is nobody's fault."""
+def test_an_access_counts_from_its_detection(pager):
+    """Count from the detection, as only the hour of an access is stored."""
     hour = {"sli": "M10", "tier": "all", "hour": micros(NOON), "unknown": 0.0}
     pager.change(tables.served_hour.insert().values(good=1.0, total=2.0, **hour))
 
@@ -142,8 +142,8 @@ def test_an_access_counts_from_when_it_was_found(pager):
         ("slack:C1", "opened", None, False),
     ],
 )
-def test_a_message_counts_where_it_brings_the_list_to_whoever_mends_it(channel, kind, link, counts):
-    """Slack is sent all of each message; PagerDuty only with a trigger."""
+def test_a_message_counts_if_it_has_the_list(channel, kind, link, counts):
+    """Count all messages to Slack, and triggers to PagerDuty."""
     answer = message(kind=kind, links=Links(full_list=link))
 
     assert pages._has_list(channel, answer) is counts  # noqa: SLF001
@@ -151,7 +151,7 @@ def test_a_message_counts_where_it_brings_the_list_to_whoever_mends_it(channel, 
 
 @pytest.mark.postgres_always
 def test_a_notice_downstream_is_no_page(pager):
-    """Finance is told of its own in Slack; sales, who is to mend it, is not."""
+    """Ignore the notice to finance while sales, the owner, has no message."""
     pager.down("C1", "sales.key")
 
     pager.fail(until=FAILED + 120)
@@ -160,8 +160,8 @@ def test_a_notice_downstream_is_no_page(pager):
     assert pager.clocks == [(0.0, None, None)]
 
 
-def test_without_a_look_at_the_message_the_notice_would_be_the_page(pager, monkeypatch):
-    """The mutant of the test above."""
+def test_without_the_check_a_notice_counts_as_the_page(pager, monkeypatch):
+    """Mutant of the test above: count every message."""
     monkeypatch.setattr(pages, "_has_list", lambda *_: True)
     pager.down("C1", "sales.key")
 

@@ -1,4 +1,4 @@
-"""A guarded API with an open incident, people who may answer it, and Slack beside them."""
+"""Guarded API with an open incident, users who may answer it, and Slack."""
 
 import hashlib
 import hmac
@@ -22,7 +22,7 @@ from service.api.access.guard import Guard
 from service.api.app import create_app
 from service.incidents import incident_commands
 from tests.alerts.operator_actions.incident_catalog import IncidentCatalog
-from tests.service.api.access.estate import NOW, TOKENS, Estate, settled
+from tests.service.api.access.estate import NOW, TOKENS, Estate, immediate_policy
 
 SECRET = "8f742231b10e8888abcd99yyyzzz85a5"  # noqa: S105 - of nobody
 PATH = "/api/v1/slack/interactions"
@@ -45,11 +45,11 @@ class Answering(Estate):
         self.secret_file.write_text(SECRET)
         super().__init__(catalog, folder)
         self.write_policy(POLICY)
-        self.desk = IncidentCatalog(catalog, to_micros(NOW - timedelta(seconds=60)))
+        self.incidents = IncidentCatalog(catalog, to_micros(NOW - timedelta(seconds=60)))
 
     def restart(self) -> None:
-        """As `Estate`, with Slack set up."""
-        self.guard = Guard(self.settings, lambda: self.now, settled(self.policy))
+        """Start a new process with Slack set up."""
+        self.guard = Guard(self.settings, lambda: self.now, immediate_policy(self.policy))
         delivery = DeliverySettings(
             slack_signing_secret_file=self.secret_file,
             pagerduty_webhook_secret_file=self.secret_file,
@@ -78,17 +78,17 @@ class Answering(Estate):
     def act(
         self, action: str, body: dict[str, Any] | None = None, who: str | None = "shop"
     ) -> httpx.Response:
-        """Of the only incident."""
-        return self.send("POST", f"/api/v1/incidents/{self.desk.one.id}/{action}", body, who)
+        """Send an action for the only incident."""
+        return self.send("POST", f"/api/v1/incidents/{self.incidents.one.id}/{action}", body, who)
 
     @contextmanager
-    def evaluated(self) -> Iterator[None]:
-        """Meanwhile the service evaluates; whoever asks it here waits for as long as it takes."""
+    def evaluating(self) -> Iterator[None]:
+        """Evaluate in another thread, so that requests get their answer."""
         stop = threading.Event()
 
         def evaluate() -> None:
             while not stop.wait(0.02):
-                self.desk.turn((to_micros(self.now) - self.desk.start) / 1e6)
+                self.incidents.turn((to_micros(self.now) - self.incidents.start) / 1e6)
 
         thread = threading.Thread(target=evaluate)
         thread.start()
@@ -100,19 +100,19 @@ class Answering(Estate):
             stop.set()
             thread.join()
 
-    def audited(self) -> list[tuple[Any, ...]]:
-        """Who, by what way, what, and what became of it."""
+    def audit_rows(self) -> list[tuple[Any, ...]]:
+        """Return person, interface, action and answer of each audit row."""
         return self.rows("SELECT who, via, action, answer FROM audit ORDER BY id")
 
     def press(self, action: str = "acknowledge", **text: str | None) -> httpx.Response:
-        """Somebody presses a button: as Slack posts it."""
-        chosen = {"incident_id": self.desk.one.id} | text
-        return self.post_signed(pressed(action, **chosen))  # type: ignore[arg-type]
+        """Press a button, as Slack posts it."""
+        chosen = {"incident_id": self.incidents.one.id} | text
+        return self.post_signed(press_body(action, **chosen))  # type: ignore[arg-type]
 
     def post_signed(
         self, body: bytes, *, path: str = PATH, **wrong: str | int | bytes
     ) -> httpx.Response:
-        """What Slack posts, or somebody in its name; `wrong` replaces what it is made of."""
+        """Post what Slack signs; `wrong` replaces a part of it."""
         seconds = str(wrong.get("timestamp", int(self.now.timestamp())))
         signature = sign(wrong.get("signed", body), seconds, wrong.get("secret", SECRET))
         headers = {
@@ -125,15 +125,15 @@ class Answering(Estate):
 
 
 def sign(body: bytes, seconds: str, secret: str = SECRET) -> str:
-    """As Slack does."""
+    """Sign as Slack does."""
     digest = hmac.new(secret.encode(), f"v0:{seconds}:".encode() + body, hashlib.sha256)
     return f"v0={digest.hexdigest()}"
 
 
-def pressed(
+def press_body(
     action: str, *, incident_id: str, choice: str | None = None, user: str = "U012AB3CD"
 ) -> bytes:
-    """The body of a press, as Slack encodes it."""
+    """Return the body of a press, as Slack encodes it."""
     did: dict[str, Any] = {"action_id": f"lineward_{action}"}
     if choice is None:
         did["value"] = incident_id

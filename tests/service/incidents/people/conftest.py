@@ -1,4 +1,4 @@
-"""What the tests of those who answer share."""
+"""Fixtures of the tests of actions on incidents."""
 
 from pathlib import Path
 
@@ -11,11 +11,11 @@ from tests.service.incidents.people.answering import Answering
 
 @pytest.fixture
 def answering(embedded: Engine, tmp_path: Path) -> Answering:
-    """A guarded API over one open incident."""
+    """Return a guarded API over one open incident."""
     return Answering(embedded, tmp_path)
 
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody waits for an answer that will not come."""
+    """Wait for no answer."""
     monkeypatch.setattr(incident_commands, "WAIT_SECONDS", 0.0)

@@ -1,4 +1,4 @@
-"""What people want, kept in SQLite and in PostgreSQL."""
+"""Requests of users, stored in SQLite and in PostgreSQL."""
 
 from pathlib import Path
 
@@ -7,12 +7,12 @@ from sqlalchemy import Engine
 from tests.service.incidents.people.answering import Answering
 
 
-def test_asking_listing_and_the_log_are_alike_in_both(catalog: Engine, tmp_path: Path):
-    """An answer, a window, and a page of the audit log."""
+def test_actions_lists_and_the_audit_log_are_alike_in_both(catalog: Engine, tmp_path: Path):
+    """Compare an answer, a window, and a page of the audit log."""
     answering = Answering(catalog, tmp_path)
     action_request = {"pattern": "s3://shop/*", "reason": "a move", "for": "1h"}
 
-    with answering.evaluated():
+    with answering.evaluating():
         done = answering.act("acknowledge", {"note": "on it"})
     begun = answering.send("POST", "/api/v1/suppressions", action_request)
     listed = answering.get("/api/v1/suppressions", "clerk").json()["suppressions"]
@@ -20,7 +20,7 @@ def test_asking_listing_and_the_log_are_alike_in_both(catalog: Engine, tmp_path:
     onwards = f"limit=2&cursor={newest['next_cursor']}"
     page = answering.get(f"/api/v1/audit?who=shop&{onwards}", "boss").json()
     ended = answering.send("DELETE", f"/api/v1/suppressions/{begun.json()['id']}")
-    pressed = answering.press("false_alarm").status_code
+    press_body = answering.press("false_alarm").status_code
 
     assert (done.status_code, begun.status_code, ended.status_code) == (200, 201, 204)
     assert [(row["state"], row["by"]) for row in listed] == [("active", "shop")]
@@ -28,4 +28,4 @@ def test_asking_listing_and_the_log_are_alike_in_both(catalog: Engine, tmp_path:
         ("acknowledge", "done"),
         ("acknowledge", None),
     ]
-    assert pressed == 200
+    assert press_body == 200

@@ -14,17 +14,17 @@ _UNKNOWN = "0123456789abcdef"
 
 @pytest.fixture
 def by():
-    """Whoever runs the tests."""
+    """Return the name of the user who runs the tests."""
     return getpass.getuser()
 
 
 def test_an_incident_is_acknowledged_by_the_machines_user(answering, by):
-    """Answered by the next evaluation, within the five seconds that the command waits."""
-    with answering.evaluated():
-        done = lineward("ack", answering.desk.one.id, catalog=answering.catalog)
+    """Wait for the next evaluation, at most five seconds."""
+    with answering.evaluating():
+        done = lineward("ack", answering.incidents.one.id, catalog=answering.catalog)
 
-    assert (done.returncode, done.stdout) == (0, f"{answering.desk.one.id}: acknowledged\n")
-    assert answering.audited() == [
+    assert (done.returncode, done.stdout) == (0, f"{answering.incidents.one.id}: acknowledged\n")
+    assert answering.audit_rows() == [
         (by, "cli", "acknowledge", None),
         (by, "cli", "acknowledge", "done"),
     ]
@@ -32,23 +32,23 @@ def test_an_incident_is_acknowledged_by_the_machines_user(answering, by):
 
 @pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("action", ["resolve", "escalate", "false_alarm", "unsuppress"])
-def test_what_nobody_takes_says_so(answering, action, capsys):
-    """It is written down; exit code 0, since it will be done."""
-    incident.do(answering.settings, answering.desk.one.id, action, note="x", as_json=True)
+def test_a_command_without_an_evaluation_is_queued(answering, action, capsys):
+    """Store it and exit with 0, as it takes effect later."""
+    incident.do(answering.settings, answering.incidents.one.id, action, note="x", as_json=True)
 
     text = json.loads(capsys.readouterr().out)
     assert (text["action"], text["is_done"]) == (action, False)
     assert "takes effect at the next evaluation" in text["detail"]
 
 
-def test_what_is_refused_ends_with_its_reason(answering):
-    """As the API's 409."""
-    with answering.evaluated(), pytest.raises(NotNowError, match="it is open"):
-        incident.do(answering.settings, answering.desk.one.id, "unsuppress", as_json=False)
+def test_a_rejected_command_prints_its_reason(answering):
+    """Raise what the API answers as 409."""
+    with answering.evaluating(), pytest.raises(NotNowError, match="it is open"):
+        incident.do(answering.settings, answering.incidents.one.id, "unsuppress", as_json=False)
 
 
 def test_windows_are_begun_listed_and_ended(answering, by):
-    """By pattern, with a number; the list is a table, or JSON."""
+    """Create a window by its pattern, list it as a table or JSON, and end it by its number."""
     begun = answer(
         *("suppress", "s3://shop/*", "--for", "2h", "--reason", "a move"),
         catalog=answering.catalog,
@@ -69,8 +69,8 @@ def test_windows_are_begun_listed_and_ended(answering, by):
     assert "a move" in lineward("audit", catalog=answering.catalog).stdout
 
 
-def test_a_pattern_that_matches_nothing_is_told(answering):
-    """A slip of the pen hides nothing: the window is there, and a warning beside it."""
+def test_a_pattern_that_matches_nothing_is_a_warning(answering):
+    """Create the window for a mistyped pattern, and print a warning."""
     done = lineward(
         *("suppress", "s3://shpo/*", "--for", "2h", "--reason", "a move"),
         catalog=answering.catalog,
@@ -97,14 +97,14 @@ def test_a_pattern_that_matches_nothing_is_told(answering):
         (("unsuppress", "x"), 2, "expected a window's number or an incident's id"),
     ],
 )
-def test_what_is_wrong_is_named(answering, arguments, code, words):
-    """On standard error, with the documented exit code."""
+def test_an_invalid_command_is_explained(answering, arguments, code, words):
+    """Print the reason to standard error, and exit with the documented code."""
     done = lineward(*arguments, catalog=answering.catalog)
 
     assert (done.returncode, words in done.stderr) == (code, True), done.stderr
 
 
-def test_without_a_catalog_none_is_made(tmp_path):
+def test_commands_create_no_catalog(tmp_path):
     """Exit code 4, as for everything that asks."""
     done = lineward("ack", _UNKNOWN, "--data-dir", str(tmp_path))
 

@@ -1,4 +1,4 @@
-"""What somebody does about an incident by the API."""
+"""Actions on an incident by the API."""
 
 import pytest
 
@@ -14,54 +14,54 @@ from service.api.access.visibility import EVERYTHING
         ("acknowledge", {"note": "on it"}, "acknowledged"),
         ("suppress", {"for": "2h"}, "suppressed"),
         ("suppress", {"until": "2026-11-21T15:00:00+01:00"}, "suppressed"),
-        ("resolve", {"note": "mended"}, "resolved"),
+        ("resolve", {"note": "fixed"}, "resolved"),
         ("false-alarm", {}, "resolved"),
     ],
 )
 def test_an_action_is_answered_when_it_is_done(answering, action, body, state):
-    """200 with the number it was asked by; the incident is as it was wanted."""
-    with answering.evaluated():
+    """Answer 200 with the number of the request, after the change."""
+    with answering.evaluating():
         answer = answering.act(action, body)
 
-    assert (answer.status_code, answering.desk.one.state) == (200, state)
+    assert (answer.status_code, answering.incidents.one.state) == (200, state)
     text = answer.json()
-    assert (text["is_done"], text["incident_id"]) == (True, answering.desk.one.id)
-    asked = answering.audited()[0]
+    assert (text["is_done"], text["incident_id"]) == (True, answering.incidents.one.id)
+    asked = answering.audit_rows()[0]
     assert asked == ("shop", "api", action.replace("-", "_"), None)
-    assert answering.audited()[-1][-1] == "done"
+    assert answering.audit_rows()[-1][-1] == "done"
 
 
-def test_a_suppression_ends_when_it_was_said_to(answering):
-    """Two hours from noon."""
-    with answering.evaluated():
+def test_a_suppression_has_the_requested_end(answering):
+    """Suppress for two hours from noon."""
+    with answering.evaluating():
         answering.act("suppress", {"for": "2h"})
 
     assert answering.rows("SELECT until FROM incident_command") == [(1_795_269_600_000_000,)]
 
 
-def test_what_the_incident_refuses_is_a_409_with_the_reason(answering):
-    """It is open: there is no suppression to end."""
-    with answering.evaluated():
+def test_an_impossible_action_is_a_409_with_the_reason(answering):
+    """Reject the end of a suppression, as there is none."""
+    with answering.evaluating():
         answer = answering.act("unsuppress")
 
     assert answer.status_code == 409
     assert answer.json()["detail"].startswith("it is open: to unsuppress it")
-    assert answering.audited()[-1][-1].startswith("rejected: it is open")
+    assert answering.audit_rows()[-1][-1].startswith("rejected: it is open")
 
 
 @pytest.mark.usefixtures("impatient")
-def test_what_nobody_takes_in_time_is_a_202_that_says_so(answering):
-    """Written down all the same, and done by the next evaluation."""
+def test_an_action_without_an_evaluation_is_a_202(answering):
+    """Store it, and apply it with the next evaluation."""
     answer = answering.act("acknowledge")
 
     assert (answer.status_code, answer.json()["is_done"]) == (202, False)
     assert "takes effect at the next evaluation" in answer.json()["detail"]
-    answering.desk.turn(61)
-    assert answering.desk.one.state == "acknowledged"
+    answering.incidents.turn(61)
+    assert answering.incidents.one.state == "acknowledged"
 
 
-def test_an_escalation_waits_for_whoever_tells_people(answering, monkeypatch):
-    """No evaluation answers it: 202 until routing has."""
+def test_an_escalation_waits_for_the_notification_worker(answering, monkeypatch):
+    """Answer 202, as no evaluation answers it."""
     monkeypatch.setattr("service.incidents.incident_commands.WAIT_SECONDS", 0.0)
 
     assert answering.act("escalate").status_code == 202
@@ -91,9 +91,9 @@ def test_an_escalation_waits_for_whoever_tells_people(answering, monkeypatch):
         ("ID/resolve", {"note": "x" * 70_000}, 413, ""),
     ],
 )
-def test_what_cannot_be_done_is_refused_with_its_place(answering, path, body, status, words):
-    """And nothing waits for an evaluation."""
-    path = path.replace("ID", answering.desk.one.id)
+def test_an_invalid_action_is_rejected_with_its_path(answering, path, body, status, words):
+    """Answer without a wait for an evaluation."""
+    path = path.replace("ID", answering.incidents.one.id)
 
     answer = answering.send("POST", f"/api/v1/incidents/{path}", body)
 
@@ -102,20 +102,20 @@ def test_what_cannot_be_done_is_refused_with_its_place(answering, path, body, st
     assert answering.rows("SELECT id FROM incident_command") == []
 
 
-def test_what_is_refused_at_the_door_is_audited(answering):
-    """Somebody tried, and it is known who."""
+def test_an_unknown_incident_is_audited(answering):
+    """Write an audit row with the person."""
     answering.send("POST", "/api/v1/incidents/0123456789abcdef/acknowledge")
 
-    ((who, via, action, answer),) = answering.audited()
+    ((who, via, action, answer),) = answering.audit_rows()
     assert (who, via, action) == ("shop", "api", "acknowledge")
     assert answer == "rejected: no incident has the id '0123456789abcdef'"
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", ""])
-def test_a_page_of_another_site_can_make_nobodys_browser_act(answering, kind):
-    """What a browser sends without asking first is never JSON: refused, with access open too."""
+def test_a_page_of_another_site_cannot_act(answering, kind):
+    """Reject all that a browser sends without a preflight request, also with open access."""
     answering.write_policy("retention_days: 30\n")
-    path = f"/api/v1/incidents/{answering.desk.one.id}/resolve"
+    path = f"/api/v1/incidents/{answering.incidents.one.id}/resolve"
 
     answer = answering.send("POST", path, {}, None, **{"Content-Type": kind})
 
@@ -124,8 +124,8 @@ def test_a_page_of_another_site_can_make_nobodys_browser_act(answering, kind):
 
 
 @pytest.mark.usefixtures("impatient")
-def test_roles_say_who_may_act_and_who_may_read(answering):
-    """Who responds needs no admin; who reads may not act; who sees a part only may not either."""
+def test_roles_decide_who_may_act_and_who_may_read(answering):
+    """Let responders act without the admin role, and not readers or limited tokens."""
     found = {
         (who, action): answering.act(action, {}, who).status_code
         for who in ("boss", "shop", "clerk", "late", None)
@@ -146,7 +146,7 @@ def test_roles_say_who_may_act_and_who_may_read(answering):
 
 @pytest.mark.usefixtures("impatient")
 def test_a_role_that_the_gate_forgets_is_found(answering, monkeypatch):
-    """The judge has a list of its own: a reader who acknowledges is an unauthorized access."""
+    """Count a reader's acknowledgement as unauthorized, as the judge has its own list."""
     monkeypatch.setitem(decision.NEEDS, "answer", "read")
     assert answering.act("acknowledge", {}, "clerk").status_code == 202
 
@@ -156,17 +156,17 @@ def test_a_role_that_the_gate_forgets_is_found(answering, monkeypatch):
 
 
 @pytest.mark.usefixtures("impatient")
-def test_whoever_is_let_in_without_a_name_is_called_anybody(answering):
-    """Without an access section nobody is known; by what way it was is."""
+def test_a_user_of_an_open_api_is_called_anybody(answering):
+    """Record `anybody` and the interface if there is no access section."""
     answering.write_policy("retention_days: 30\n")
     answering.act("acknowledge", {}, None)
 
-    assert answering.audited() == [("anybody", "api", "acknowledge", None)]
+    assert answering.audit_rows() == [("anybody", "api", "acknowledge", None)]
 
 
 @pytest.mark.usefixtures("impatient")
 def test_a_gate_that_lets_anybody_act_is_found(answering, monkeypatch):
-    """The mutant of the gate, for what changes something."""
+    """Mutant: allow everybody an action."""
     nobody = Decision("", "clerk", "", EVERYTHING)
     monkeypatch.setattr(gate, "decide", lambda *_, **__: nobody)
     answering.act("resolve", {"note": "x"}, None)

@@ -1,4 +1,4 @@
-"""What PagerDuty posts when somebody acts there, and what others post in its name."""
+"""Posts of PagerDuty when a person acts there, and forged posts."""
 
 import json
 
@@ -20,7 +20,7 @@ def _post(answering, body, signatures=None):
     return answering.client.post(_PATH, content=body, headers=headers)
 
 
-def _asked(answering):
+def _queued_commands(answering):
     return answering.rows('SELECT "by", via, action FROM incident_command ORDER BY id')
 
 
@@ -29,24 +29,24 @@ def _asked(answering):
     [(_ACK, "acknowledge", "acknowledged"), (_RESOLVE, "resolve", "resolved")],
 )
 def test_an_event_becomes_the_command_of_its_person(answering, event, action, state):
-    """As by a button of Slack; the audit log names the person and the way."""
-    answer = _post(answering, webhook(event, answering.desk.one.id))
+    """Queue the command as for a button of Slack, and audit person and interface."""
+    answer = _post(answering, webhook(event, answering.incidents.one.id))
 
     assert (answer.status_code, answer.content) == (200, b"")
-    assert _asked(answering) == [("Ada Byron (PLH1HKV)", "pagerduty", action)]
-    number = answering.desk.one.id
-    answering.desk.turn(61)
-    assert answering.audited()[-1] == ("Ada Byron (PLH1HKV)", "pagerduty", action, "done")
+    assert _queued_commands(answering) == [("Ada Byron (PLH1HKV)", "pagerduty", action)]
+    number = answering.incidents.one.id
+    answering.incidents.turn(61)
+    assert answering.audit_rows()[-1] == ("Ada Byron (PLH1HKV)", "pagerduty", action, "done")
     rows = answering.rows(f"SELECT state FROM incident WHERE incident_id = '{number}'")  # noqa: S608
     assert rows == [(state,)]
 
 
 def test_a_repeated_event_is_one_command(answering):
-    """PagerDuty repeats what was not answered in time, and a recorded event replays nothing."""
-    body = webhook(_ACK, answering.desk.one.id)
+    """Queue one command, as PagerDuty repeats unanswered posts."""
+    body = webhook(_ACK, answering.incidents.one.id)
 
     assert [_post(answering, body).status_code for _ in range(3)] == [200] * 3
-    assert len(_asked(answering)) == 1
+    assert len(_queued_commands(answering)) == 1
 
 
 @pytest.mark.parametrize(
@@ -63,22 +63,22 @@ def test_a_repeated_event_is_one_command(answering):
         webhook(_RESOLVE, "0" * 16, agent="service_reference"),
     ],
 )
-def test_other_events_are_taken_and_change_nothing(answering, body):
-    """200: PagerDuty ends a subscription whose events are rejected."""
-    known = body.replace(b"0" * 16, answering.desk.one.id.encode())
+def test_other_events_are_accepted_and_change_nothing(answering, body):
+    """Answer 200, as PagerDuty ends a subscription whose events are rejected."""
+    known = body.replace(b"0" * 16, answering.incidents.one.id.encode())
 
     assert _post(answering, known).status_code == 200
-    assert _asked(answering) == []
+    assert _queued_commands(answering) == []
 
 
 @pytest.mark.parametrize("secrets", [[SECRET, "old"], ["old", SECRET], ["a", "b", SECRET]])
 def test_one_of_several_signatures_is_enough(answering, secrets):
-    """While the secret is rotated there are two."""
-    body = webhook(_ACK, answering.desk.one.id)
+    """Accept either of two while the secret is rotated."""
+    body = webhook(_ACK, answering.incidents.one.id)
     signed = ",".join(signature(body, each) for each in secrets)
 
     assert _post(answering, body, signed).status_code == 200
-    assert len(_asked(answering)) == 1
+    assert len(_queued_commands(answering)) == 1
 
 
 @pytest.mark.parametrize(
@@ -94,12 +94,12 @@ def test_one_of_several_signatures_is_enough(answering, secrets):
         lambda body: ",".join(["v1=" + "0" * 64] * 10 + [signature(body, SECRET)]),
     ],
 )
-def test_what_pagerduty_did_not_sign_is_rejected(answering, signed):
-    """401, audited, and never a command."""
-    body = webhook(_RESOLVE, answering.desk.one.id)
+def test_a_post_without_pagerduty_s_signature_is_rejected(answering, signed):
+    """Answer 401, audit it, and queue no command."""
+    body = webhook(_RESOLVE, answering.incidents.one.id)
 
     assert _post(answering, body, signed(body)).status_code == 401
-    assert _asked(answering) == []
+    assert _queued_commands(answering) == []
     assert answering.rows("SELECT action, decision, reason, status FROM access_audit") == [
         ("pagerduty", "deny", "bad_signature", 401)
     ]
@@ -109,7 +109,7 @@ def test_what_pagerduty_did_not_sign_is_rejected(answering, signed):
     "body", [b"", b"{}", b"[]", b"\xff", b'{"event": {"id": 1}}', b"[" * 5_000]
 )
 def test_a_signed_body_that_is_no_event_is_a_400(answering, body):
-    """It names what was expected."""
+    """Name the expected type of event."""
     answer = _post(answering, body)
 
     assert answer.status_code == 400
@@ -117,8 +117,8 @@ def test_a_signed_body_that_is_no_event_is_a_400(answering, body):
 
 
 def test_an_event_of_a_merged_incident_is_of_the_older_one(answering, embedded):
-    """PagerDuty knows the alert by the id of the younger."""
-    number, younger = answering.desk.one.id, "a" * 16
+    """Apply it to the older incident, although PagerDuty has the id of the younger."""
+    number, younger = answering.incidents.one.id, "a" * 16
     with write_transaction(embedded) as connection:
         row = dict(connection.execute(select(incident)).mappings().one())
         merged = {"incident_id": younger, "state": "resolved", "is_remembered": False}
@@ -128,8 +128,8 @@ def test_an_event_of_a_merged_incident_is_of_the_older_one(answering, embedded):
     assert answering.rows("SELECT incident_id FROM incident_command") == [(number,)]
 
 
-def test_without_a_secret_it_is_not_set_up(answering):
-    """The answer names the setting."""
+def test_without_a_secret_the_route_is_not_set_up(answering):
+    """Name the setting in the answer."""
     answering.client.app.state.pagerduty._secret_file = None  # noqa: SLF001
     answer = _post(answering, json.dumps({}).encode())
 

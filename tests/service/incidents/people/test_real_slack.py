@@ -1,4 +1,4 @@
-"""The service as a process: a press as Slack posts it, through the real server."""
+"""Service as a process: a press as Slack posts it, through the real server."""
 
 import http.client
 import subprocess
@@ -13,7 +13,7 @@ from sqlalchemy import Engine, text
 
 from tests.alerts.operator_actions.incident_catalog import IncidentCatalog
 from tests.service.commandline import environ
-from tests.service.incidents.people.answering import PATH, SECRET, pressed, sign
+from tests.service.incidents.people.answering import PATH, SECRET, press_body, sign
 from tests.service.waiting import until
 from tests.suite.ports import free_port
 
@@ -27,7 +27,7 @@ def _status(port: int, method: str, path: str, body: bytes = b"", **headers: Any
     return status
 
 
-def _lives(port: int) -> bool:
+def _is_up(port: int) -> bool:
     try:
         return _status(port, "GET", "/livez") == 200
     except OSError:
@@ -36,7 +36,7 @@ def _lives(port: int) -> bool:
 
 @pytest.fixture
 def port(embedded: Engine, tmp_path: Path) -> Iterator[int]:
-    """Of a running service role whose API asks for tokens that nobody has."""
+    """Start a service whose API needs a token that nobody has, and return its port."""
     (tmp_path / "lineward.yaml").write_text("access: {tokens: []}\n")
     (tmp_path / "secret").write_text(SECRET)
     port = free_port()
@@ -51,17 +51,17 @@ def port(embedded: Engine, tmp_path: Path) -> Iterator[int]:
         command = [sys.executable, "-m", "service"]
         process = subprocess.Popen(command, env=settings, stdout=log, stderr=log)
     try:
-        until(lambda: _lives(port))
+        until(lambda: _is_up(port))
         yield port
     finally:
         process.kill()
         process.wait()
 
 
-def test_the_real_server_takes_a_press_and_nothing_else(embedded: Engine, port: int):
-    """Signed now: written down. Forged: 401. And no other way is open beside it."""
+def test_the_real_server_accepts_only_a_signed_press(embedded: Engine, port: int):
+    """Store a signed press, answer a forged one 401, and guard all other paths."""
     incident = IncidentCatalog(embedded).one.id
-    body = pressed("acknowledge", incident_id=incident)
+    body = press_body("acknowledge", incident_id=incident)
     seconds = str(int(datetime.now(UTC).timestamp()))
     signed = {
         "Content_Type": "application/x-www-form-urlencoded",

@@ -1,4 +1,4 @@
-"""What Slack posts when somebody presses a button, and what others post in its name."""
+"""Posts of Slack when a person presses a button, and forged posts."""
 
 from datetime import timedelta
 
@@ -10,13 +10,13 @@ from service.api.access.access_auditor import DENIED, UNAUTHORIZED
 from service.api.routes import slack as route
 from service.incidents import slack_buttons
 from tests.service.api.access.estate import NOW
-from tests.service.incidents.people.answering import PATH, pressed
+from tests.service.incidents.people.answering import PATH, press_body
 
 _PEOPLE = "people: [{name: Ann Smith, slack: U012AB3CD}]\n"
 _HOUR = timedelta(hours=1)
 
 
-def _asked(answering):
+def _queued_commands(answering):
     return answering.rows('SELECT "by", via, action, until FROM incident_command ORDER BY id')
 
 
@@ -35,35 +35,35 @@ def _with(answering, more):
         ("suppress", "tomorrow", NOW.replace(day=22, hour=7)),  # 8:00 in Berlin, in winter
     ],
 )
-def test_a_press_is_written_down_and_answered_at_once(answering, action, choice, until):
-    """200 and no words; the next evaluation does it."""
+def test_a_press_is_stored_and_answered_at_once(answering, action, choice, until):
+    """Answer 200 without a text, and apply it with the next evaluation."""
     answer = answering.press(action, choice=choice)
 
     assert (answer.status_code, answer.content) == (200, b"")
     end = None if until is None else to_micros(until)
-    assert _asked(answering) == [("ann (U012AB3CD)", "slack", action, end)]
-    answering.desk.turn(61)
-    assert answering.audited()[-1] == ("ann (U012AB3CD)", "slack", action, "done")
+    assert _queued_commands(answering) == [("ann (U012AB3CD)", "slack", action, end)]
+    answering.incidents.turn(61)
+    assert answering.audit_rows()[-1] == ("ann (U012AB3CD)", "slack", action, "done")
 
 
-def test_the_policys_people_are_called_by_their_names(answering):
-    """As the audit log has them."""
+def test_people_of_the_policy_are_audited_by_name(answering):
+    """Record the name that the policy has."""
     _with(answering, _PEOPLE)
 
     assert answering.press().status_code == 200
-    assert _asked(answering)[0][0] == "Ann Smith"
+    assert _queued_commands(answering)[0][0] == "Ann Smith"
 
 
-def test_whom_the_policy_does_not_name_is_not_let_in(answering):
-    """401 though Slack signed it; nothing is asked, and who tried is in both logs."""
+def test_a_person_outside_the_policy_is_rejected(answering):
+    """Answer 401 although Slack signed it, and record the person in both logs."""
     _with(answering, _PEOPLE)
 
     answer = answering.press(user="U0STRANGE")
 
     assert answer.status_code == 401
-    assert _asked(answering) == []
-    rejected = "rejected: the policy has no such person"
-    assert answering.audited() == [("ann (U0STRANGE)", "slack", "acknowledge", rejected)]
+    assert _queued_commands(answering) == []
+    rejection = "rejected: the policy has no such person"
+    assert answering.audit_rows() == [("ann (U0STRANGE)", "slack", "acknowledge", rejection)]
     assert answering.rows("SELECT who, action, decision, reason, status FROM access_audit") == [
         ("U0STRANGE", "slack", "deny", "unknown_user", 401)
     ]
@@ -81,21 +81,21 @@ def test_whom_the_policy_does_not_name_is_not_let_in(answering):
         {"timestamp": "soon"},
     ],
 )
-def test_what_slack_did_not_sign_now_is_refused(answering, wrong):
-    """Forged, or signed for another time: 401, counted and audited, and never asked."""
-    body = pressed("acknowledge", incident_id=answering.desk.one.id)
+def test_a_post_without_slack_s_current_signature_is_rejected(answering, wrong):
+    """Answer 401 to forged and old posts, count and audit them, and queue nothing."""
+    body = press_body("acknowledge", incident_id=answering.incidents.one.id)
 
     answer = answering.post_signed(body, **wrong)
 
     assert answer.status_code == 401
-    assert _asked(answering) == []
+    assert _queued_commands(answering) == []
     answering.judge()
     assert answering.counts(DENIED) == {"bad_signature": 1.0}
 
 
-def test_what_slack_signed_may_not_be_played_again(answering):
-    """Recorded: within five minutes it asks nothing new, after that it is nobody's."""
-    body = pressed("suppress", incident_id=answering.desk.one.id)
+def test_a_recorded_press_is_not_replayed(answering):
+    """Queue nothing new within five minutes, and answer 401 after that."""
+    body = press_body("suppress", incident_id=answering.incidents.one.id)
     seconds = int(NOW.timestamp())
     codes = []
     for after in (0, 10, 299, 301):
@@ -103,41 +103,41 @@ def test_what_slack_signed_may_not_be_played_again(answering):
         codes.append(answering.post_signed(body, timestamp=seconds).status_code)
 
     assert codes == [200, 200, 200, 401]
-    assert len(_asked(answering)) == 1
+    assert len(_queued_commands(answering)) == 1
 
 
-def test_another_press_is_another(answering):
-    """The same button a second later."""
+def test_a_second_press_is_a_second_command(answering):
+    """Queue a command for the same button a second later."""
     answering.press()
     answering.now += timedelta(seconds=1)
     answering.press()
 
-    assert len(_asked(answering)) == 2
+    assert len(_queued_commands(answering)) == 2
 
 
 @pytest.mark.parametrize(
     ("body", "status"),
     [
-        (pressed("acknowledge", incident_id="0123456789abcdef"), 404),
-        (pressed("acknowledge", incident_id="'; DROP TABLE incident; --"), 404),
-        (pressed("acknowledge", incident_id="x" * 100_000), 404),
-        (pressed("explode", incident_id="0123456789abcdef"), 400),
+        (press_body("acknowledge", incident_id="0123456789abcdef"), 404),
+        (press_body("acknowledge", incident_id="'; DROP TABLE incident; --"), 404),
+        (press_body("acknowledge", incident_id="x" * 100_000), 404),
+        (press_body("explode", incident_id="0123456789abcdef"), 400),
         (b"payload=%7B%7D", 400),
         (b"", 400),
         (b"x" * (slack_buttons.MAX_BODY_BYTES + 1), 413),
     ],
 )
-def test_what_is_signed_and_asks_for_nothing_that_there_is(answering, body, status):
-    """An id from outside is looked up, never believed; an oversized body is not read."""
+def test_a_signed_press_for_something_unknown_is_rejected(answering, body, status):
+    """Look up each id from outside, and do not read an oversized body."""
     assert answering.post_signed(body).status_code == status
-    assert _asked(answering) == []
+    assert _queued_commands(answering) == []
 
 
 def test_slack_needs_no_token_and_is_no_unauthorized_access(answering):
-    """Outside the gate, with or without a slash at the end; M10 counts neither answer."""
+    """Accept a press with or without a slash at the end, and leave it out of M10."""
     assert answering.press().status_code == 200
     answering.now += timedelta(seconds=1)
-    body = pressed("suppress", incident_id=answering.desk.one.id)
+    body = press_body("suppress", incident_id=answering.incidents.one.id)
     assert answering.post_signed(body, path=f"{PATH}/").status_code == 200
     answering.get("/api/v1/datasets", "clerk")
 
@@ -147,8 +147,8 @@ def test_slack_needs_no_token_and_is_no_unauthorized_access(answering):
     assert answering.counts(UNAUTHORIZED) == {}
 
 
-def test_refusals_are_counted_and_pruned_where_nobody_needs_a_token(answering, monkeypatch):
-    """Without an access section too: whoever floods the route fills no disk."""
+def test_rejections_are_counted_and_pruned_without_an_access_section(answering, monkeypatch):
+    """Bound the rows, so that a flood of posts fills no disk."""
     monkeypatch.setattr("service.api.access.access_auditor._MOST_DENIED", 2)
     monkeypatch.setattr("service.api.access.access_auditor._LOOK_AFTER", 5)
     answering.write_policy("retention_days: 30\n")
@@ -162,7 +162,7 @@ def test_refusals_are_counted_and_pruned_where_nobody_needs_a_token(answering, m
 
 
 def test_without_a_secret_there_are_no_buttons(answering):
-    """404 that names the setting, and an empty file is no secret."""
+    """Answer 404 with the name of the setting, and treat an empty file as no secret."""
     answering.secret_file.write_text(" ")
     assert answering.press().status_code == 503
     answering.secret_file = None
@@ -174,16 +174,16 @@ def test_without_a_secret_there_are_no_buttons(answering):
 
 
 def test_a_secret_is_replaced_without_a_restart(answering):
-    """Read for each request: the old one is none at once."""
+    """Read it for each request: the old secret is invalid at once."""
     answering.secret_file.write_text("a new one")
 
     assert answering.press().status_code == 401
-    body = pressed("acknowledge", incident_id=answering.desk.one.id)
+    body = press_body("acknowledge", incident_id=answering.incidents.one.id)
     assert answering.post_signed(body, secret="a new one").status_code == 200  # noqa: S106
 
 
-def test_a_catalog_that_is_busy_is_told_before_slack_gives_up(answering, monkeypatch):
-    """Slack waits for three seconds: 503 before that, and the row may come all the same."""
+def test_a_busy_catalog_is_answered_before_slack_s_timeout(answering, monkeypatch):
+    """Answer 503 within Slack's three seconds, although the row may still be written."""
     monkeypatch.setattr(route, "_WRITE_SECONDS", 0.0)
 
     answer = answering.press()
@@ -192,8 +192,8 @@ def test_a_catalog_that_is_busy_is_told_before_slack_gives_up(answering, monkeyp
     assert "may have been done" in answer.json()["detail"]
 
 
-def test_nobody_is_refused_unaudited(answering, monkeypatch):
-    """A log that cannot be written: 503 in the place of the 401."""
+def test_no_rejection_is_left_unaudited(answering, monkeypatch):
+    """Answer 503 instead of 401 if the log cannot be written."""
 
     def full(_recorder: object, _rows: object) -> None:
         message = "disk full"
@@ -205,32 +205,32 @@ def test_nobody_is_refused_unaudited(answering, monkeypatch):
     assert answering.post_signed(b"payload=x", signature="").status_code == 503
 
 
-def test_without_the_signature_anybody_would_be_slack(answering, monkeypatch):
-    """The mutant of the verification: a forged press asks."""
+def test_without_the_signature_a_forged_press_is_queued(answering, monkeypatch):
+    """Mutant: accept every signature."""
     monkeypatch.setattr(slack_buttons, "verify_signature", lambda *_, **__: True)
-    body = pressed("acknowledge", incident_id=answering.desk.one.id)
+    body = press_body("acknowledge", incident_id=answering.incidents.one.id)
 
     assert answering.post_signed(body, signature="v0=forged").status_code == 200
-    assert len(_asked(answering)) == 1
+    assert len(_queued_commands(answering)) == 1
 
 
-def test_without_its_id_a_press_would_be_played_again(answering, monkeypatch):
-    """The mutant of the replay: each is taken for a new one."""
+def test_without_its_id_a_press_is_replayed(answering, monkeypatch):
+    """Mutant: treat each press as a new one."""
     known = slack_buttons.put
 
     def forgetful(settings, wanted, now):
         return known(settings, msgspec.structs.replace(wanted, request_id=None), now)
 
     monkeypatch.setattr(slack_buttons, "put", forgetful)
-    body = pressed("acknowledge", incident_id=answering.desk.one.id)
+    body = press_body("acknowledge", incident_id=answering.incidents.one.id)
     for _ in range(2):
         answering.post_signed(body)
 
-    assert len(_asked(answering)) == 2
+    assert len(_queued_commands(answering)) == 2
 
 
-def test_without_its_time_a_press_would_be_good_for_ever(answering, monkeypatch):
-    """The mutant of the five minutes: what was recorded an hour ago asks today."""
+def test_without_its_time_a_press_is_valid_for_ever(answering, monkeypatch):
+    """Mutant: accept a press that was recorded an hour ago."""
 
     def timeless(body, *, timestamp, now, **rest):  # noqa: ANN003
         then = now.fromtimestamp(int(timestamp), tz=now.tzinfo)
@@ -238,7 +238,7 @@ def test_without_its_time_a_press_would_be_good_for_ever(answering, monkeypatch)
 
     known = slack_buttons.verify_signature
     monkeypatch.setattr(slack_buttons, "verify_signature", timeless)
-    body = pressed("acknowledge", incident_id=answering.desk.one.id)
+    body = press_body("acknowledge", incident_id=answering.incidents.one.id)
     answering.now += _HOUR
 
     assert answering.post_signed(body, timestamp=int(NOW.timestamp())).status_code == 200

@@ -3,20 +3,20 @@
 import pytest
 
 _PATH = "/api/v1/suppressions"
-_WISH = {"pattern": "s3://shop/core/*", "reason": "a move", "for": "2h"}
+_BODY = {"pattern": "s3://shop/core/*", "reason": "a move", "for": "2h"}
 
 
-def _listed(answering, query=""):
+def _list_windows(answering, query=""):
     return answering.get(f"{_PATH}{query}", "boss").json()["suppressions"]
 
 
-def test_a_window_is_begun_listed_and_ended(answering):
-    """201 with its number, there from now for two hours, gone with 204."""
-    begun = answering.send("POST", _PATH, _WISH)
+def test_a_window_is_created_listed_and_ended(answering):
+    """Answer 201 with its number, list it for two hours, and end it with 204."""
+    begun = answering.send("POST", _PATH, _BODY)
     number = begun.json()["id"]
 
     assert (begun.status_code, begun.json()["datasets"]) == (201, 1)
-    assert _listed(answering) == [
+    assert _list_windows(answering) == [
         {
             "id": number,
             "name": "s3://shop/core/*",
@@ -31,16 +31,16 @@ def test_a_window_is_begun_listed_and_ended(answering):
         }
     ]
     assert answering.send("DELETE", f"{_PATH}/{number}").status_code == 204
-    assert _listed(answering) == []
-    assert [row["state"] for row in _listed(answering, "?ended=true")] == ["ended"]
-    assert answering.audited() == [
+    assert _list_windows(answering) == []
+    assert [row["state"] for row in _list_windows(answering, "?ended=true")] == ["ended"]
+    assert answering.audit_rows() == [
         ("shop", "api", "suppress_pattern", "done"),
         ("shop", "api", "end_suppression", "done"),
     ]
 
 
 def test_the_policys_windows_are_listed_beside_them(answering):
-    """One that comes by cron with its present window, or its next; what is over is left out."""
+    """List the current or next window of a cron expression, and no window of the past."""
     policy = answering.policy.read_text().replace("%", "%%") + (
         "suppressions:\n"
         "- {name: gone, match: x, from: 2026-11-20T00:00:00Z, until: 2026-11-20T01:00:00Z}\n"
@@ -51,7 +51,7 @@ def test_the_policys_windows_are_listed_beside_them(answering):
 
     found = [
         (row["name"], row["pattern"], row["from"], row["state"], row["cron"], row["id"])
-        for row in _listed(answering)
+        for row in _list_windows(answering)
     ]
 
     assert found == [
@@ -65,15 +65,19 @@ def test_the_policys_windows_are_listed_beside_them(answering):
     [
         ({}, 400, "body: Object missing required field `pattern`"),
         ({"pattern": "x", "reason": "y"}, 400, "until: missing; an open window"),
-        ({**_WISH, "until": "2026-11-21T15:00:00Z"}, 400, "until, for: give exactly one"),
-        ({**_WISH, "for": "31d"}, 400, "until: a window lasts 30 days at most"),
-        ({**_WISH, "pattern": ""}, 400, "pattern: empty"),
-        ({**_WISH, "pattern": "a\u0007"}, 400, "pattern: holds U+0007"),
-        ({**_WISH, "reason": "a\u0000"}, 400, "body: contains a NUL character"),
-        ({**_WISH, "from": "tomorrow"}, 400, "from: expected a timestamp"),
-        ({**_WISH, "from": "0001-01-01T00:00:00+14:00"}, 400, "from: expected a time of the years"),
-        ({**_WISH, "from": "9999-12-31T23:59:59Z"}, 400, "from: expected a time of the years"),
-        ({**_WISH, "from": "2999-12-31T23:59:59Z"}, 400, "from: 2999-12-31 23:59:59 UTC is more"),
+        ({**_BODY, "until": "2026-11-21T15:00:00Z"}, 400, "until, for: give exactly one"),
+        ({**_BODY, "for": "31d"}, 400, "until: a window lasts 30 days at most"),
+        ({**_BODY, "pattern": ""}, 400, "pattern: empty"),
+        ({**_BODY, "pattern": "a\u0007"}, 400, "pattern: holds U+0007"),
+        ({**_BODY, "reason": "a\u0000"}, 400, "body: contains a NUL character"),
+        ({**_BODY, "from": "tomorrow"}, 400, "from: expected a timestamp"),
+        (
+            {**_BODY, "from": "0001-01-01T00:00:00+14:00"},
+            400,
+            "from: expected a time of the years",
+        ),
+        ({**_BODY, "from": "9999-12-31T23:59:59Z"}, 400, "from: expected a time of the years"),
+        ({**_BODY, "from": "2999-12-31T23:59:59Z"}, 400, "from: 2999-12-31 23:59:59 UTC is more"),
         (
             {"pattern": "x", "reason": "y", "until": "9999-12-31T23:59:59-14:00"},
             400,
@@ -86,8 +90,8 @@ def test_the_policys_windows_are_listed_beside_them(answering):
         ),
     ],
 )
-def test_a_window_that_is_refused_names_the_place(answering, action_request, status, words):
-    """Nothing is hidden by it."""
+def test_an_invalid_window_is_rejected_with_its_path(answering, action_request, status, words):
+    """Suppress nothing."""
     answer = answering.send("POST", _PATH, action_request)
 
     assert answer.status_code == status
@@ -95,33 +99,33 @@ def test_a_window_that_is_refused_names_the_place(answering, action_request, sta
     assert answering.rows("SELECT id FROM suppression") == []
 
 
-def test_a_refused_window_is_audited(answering):
-    """Who wanted to hide everything for ever."""
+def test_a_rejected_window_is_audited(answering):
+    """Record the person who requested a window without an end."""
     answering.send("POST", _PATH, {"pattern": "*", "reason": "peace"})
 
-    ((who, _, action, answer),) = answering.audited()
+    ((who, _, action, answer),) = answering.audit_rows()
     assert (who, action) == ("shop", "suppress_pattern")
     assert answer.startswith("rejected: until: missing")
 
 
-def test_a_window_that_is_not_there_or_over_cannot_be_ended(answering):
-    """404 for the one, 409 for the other, and both are audited."""
-    number = answering.send("POST", _PATH, _WISH).json()["id"]
+def test_an_unknown_or_ended_window_cannot_be_ended(answering):
+    """Answer 404 and 409, and audit both."""
+    number = answering.send("POST", _PATH, _BODY).json()["id"]
     codes = [
         answering.send("DELETE", f"{_PATH}/{which}").status_code for which in (77, number, number)
     ]
 
     assert codes == [404, 204, 409]
-    assert [row[-1].partition(":")[0] for row in answering.audited()] == [
+    assert [row[-1].partition(":")[0] for row in answering.audit_rows()] == [
         *("done", "rejected", "done", "rejected"),
     ]
 
 
 def test_the_audit_log_is_read_by_page_and_by_person(answering):
-    """The newest first; `next_cursor` leads on."""
+    """List the newest first, and continue with `next_cursor`."""
     for _ in range(3):
-        answering.send("POST", _PATH, _WISH)
-    answering.send("POST", _PATH, _WISH, "boss")
+        answering.send("POST", _PATH, _BODY)
+    answering.send("POST", _PATH, _BODY, "boss")
 
     page = answering.get("/api/v1/audit?limit=2", "boss").json()
     older = answering.get(f"/api/v1/audit?cursor={page['next_cursor']}", "boss").json()

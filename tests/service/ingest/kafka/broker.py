@@ -81,7 +81,7 @@ class Broker:
         admin.create_topics([topic])[name].result(30)
 
     def pause(self) -> None:
-        """Stop it by SIGSTOP: it takes what is sent, and does not answer."""
+        """Stop it by SIGSTOP: it accepts data, and does not answer."""
         os.kill(self._process.pid, signal.SIGSTOP)
 
     def resume(self) -> None:
@@ -89,7 +89,7 @@ class Broker:
         os.kill(self._process.pid, signal.SIGCONT)
 
     def kill(self) -> None:
-        """-9."""
+        """Kill it with -9."""
         if self._process.poll() is None:
             os.kill(self._process.pid, signal.SIGKILL)
         self._process.wait(30)

@@ -73,7 +73,7 @@ def test_an_offset_is_committed_only_after_the_answer(kind: type[Feed], lost: in
 
 
 def test_poison_is_committed_like_any_other():
-    """Else it would come again for ever, and nothing behind it ever would."""
+    """Commit it, so that it does not return and block the messages behind it."""
     topic, memory = Topic([event(0), b"\x00nonsense", b"", event(1)]), Memory()
 
     assert Feed(topic, memory).take() == 4  # type: ignore[arg-type]
@@ -104,7 +104,7 @@ def test_a_client_that_cannot_go_on_ends_the_process():
 
 
 def test_a_file_adds_settings_but_not_ours(tmp_path: Path):
-    """TLS and SASL are the operator's; when an offset is committed is not."""
+    """Accept TLS and SASL settings, and reject one that changes the commit."""
     file = tmp_path / "client.properties"
     settings = Settings(bootstrap="b:9092", config_file=file)
     file.write_text("# theirs\n\nsasl.password = a=b \n")

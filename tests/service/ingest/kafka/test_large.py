@@ -53,8 +53,8 @@ def test_an_event_that_is_too_large_is_kept_with_its_place_and_counted(collector
     assert [row[1:] for row in rejections.counts] == [("too_large", "live", 1)]
 
 
-def test_one_that_is_too_large_for_this_collector_is_kept_too(tmp_path: Path):
-    """Its bound may be lower than ours: its 413 says so."""
+def test_an_event_beyond_the_collector_s_bound_is_kept(tmp_path: Path):
+    """Store its rejection if the collector, whose bound may be lower, answers 413."""
     small = Collector(tmp_path / "small", max_body_bytes=100_000, max_inflated_bytes=100_000)
     try:
         small.ready()

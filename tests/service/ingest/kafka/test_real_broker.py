@@ -68,7 +68,7 @@ def feed(tmp_path: Path, broker: Broker, collector: Collector) -> Iterator[Calla
 
 
 class Sent:
-    """Ledger of what the broker has acknowledged, outside of what it judges."""
+    """Record of what the broker has acknowledged, kept outside the broker."""
 
     def __init__(self, bootstrap: str) -> None:
         self.bodies: list[bytes] = []
@@ -88,11 +88,11 @@ class Sent:
             self.bodies.append(body)
 
     def all_acknowledged(self) -> bool:
-        """Whether nothing is on its way any more."""
+        """Return whether all messages are acknowledged."""
         return self._producer.flush(0.1) == 0
 
 
-def _stored(collector: Collector) -> list[bytes]:
+def _stored_bodies(collector: Collector) -> list[bytes]:
     return sorted(bytes(body) for (body,) in collector.rows("SELECT body FROM event"))
 
 
@@ -100,8 +100,8 @@ def _has_stored(collector: Collector, count: int) -> bool:
     return collector.rows("SELECT count(*) FROM event")[0][0] >= count
 
 
-def _left(bootstrap: str) -> int:
-    """Messages behind the group's committed offsets."""
+def _uncommitted(bootstrap: str) -> int:
+    """Return the number of messages behind the group's committed offsets."""
     asked = Consumer({"bootstrap.servers": bootstrap, "group.id": "lineward", "log_level": 0})
     parts = asked.committed([TopicPartition(TOPIC, part) for part in range(3)], timeout=10)
     left = sum(
@@ -132,10 +132,10 @@ def test_every_event_is_landed_once_through_kills(
     os.kill(until(collector.worker), signal.SIGKILL)
 
     until(sent.all_acknowledged)
-    until(lambda: _left(broker.bootstrap) == 0)
+    until(lambda: _uncommitted(broker.bootstrap) == 0)
 
     assert sorted(sent.bodies) == sorted([*events, *POISON])
-    assert _stored(collector) == sorted(events)
+    assert _stored_bodies(collector) == sorted(events)
     assert collector.rows("SELECT DISTINCT origin FROM event") == [("kafka",)]
     rejected = {bytes(body) for (body,) in collector.rows("SELECT body FROM rejected")}
     assert rejected == set(POISON)

@@ -1,4 +1,4 @@
-"""Read SparkApplications: job, listener, state, owner and datasets."""
+"""SparkApplications as they are read: job, listener, state, owner and datasets."""
 
 import pytest
 
@@ -51,7 +51,7 @@ def test_the_listener_is_found_in_settings_and_in_the_chart_s_config_map(manifes
     ],
 )
 def test_the_job_has_the_name_that_the_listener_gives_it(manifest, job):
-    """Runs of a schedule and reruns have names of their own, and are of one job."""
+    """Name the runs of a schedule and reruns after one job."""
     assert job_name_of(manifest) == job
 
 

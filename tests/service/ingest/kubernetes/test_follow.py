@@ -1,4 +1,4 @@
-"""Follow SparkApplications of a fake API server, with the faults that Kubernetes documents."""
+"""SparkApplications of a fake API server, with the faults that Kubernetes documents."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime

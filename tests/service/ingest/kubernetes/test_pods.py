@@ -1,4 +1,4 @@
-"""Read why a pod of Spark was lost."""
+"""Causes for which a pod of Spark was lost."""
 
 import pytest
 

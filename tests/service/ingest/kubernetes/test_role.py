@@ -1,4 +1,4 @@
-"""Start the kubernetes role: by `lineward up`, and with settings that it cannot use."""
+"""Role `kubernetes`: its start by `lineward up`, and invalid settings."""
 
 import pytest
 

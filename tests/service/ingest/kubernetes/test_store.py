@@ -1,4 +1,4 @@
-"""Store applications: the last submission of each job is the newest, on either database."""
+"""Stored applications: the last submission of each job is the newest, on either database."""
 
 import pytest
 from sqlalchemy import insert, select
@@ -99,7 +99,7 @@ def test_a_pod_that_fails_is_stored_and_one_that_works_is_not(embedded):
 
 
 def test_watches_that_are_not_configured_any_more_are_forgotten(embedded):
-    """Delete the row of another namespace, whose applications are no one's newest any more."""
+    """Delete the row of another namespace, whose applications are not shown any more."""
     for namespace in ("jobs", "old"):
         store = ApplicationStore(embedded, Resource(JOBS.name, namespace), READING)
         store.store([run_of(namespace, namespace, 1) | _in(namespace)], 1)

@@ -44,7 +44,7 @@ def spool(folder: Path, events: Iterable[Event], *, origin: str = "http") -> Non
 
 
 def lives(runs: Iterable[int], *, kinds: tuple[str, ...] = ("START", "COMPLETE")) -> list[Event]:
-    """Events of these runs, interleaved: all first ones, then all second ones."""
+    """Return events of these runs, interleaved: all first ones, then all second ones."""
     runs = list(runs)
     return [
         run_event(run, at=NOON + minutes(step), kind=kind)
@@ -84,7 +84,7 @@ def forward(
 
 
 async def holds(condition: Callable[[], object], running: asyncio.Task[None] | None = None) -> None:
-    """Wait for it, and no longer than what it waits for lives."""
+    """Wait for it while the process that it depends on runs."""
     async with asyncio.timeout(_SECONDS):
         while not condition():
             if running is not None and running.done():
@@ -100,7 +100,7 @@ def cursor(engine: Engine) -> int:
 
 
 def rows(engine: Engine, sql: str) -> list[tuple[Any, ...]]:
-    """Rows of the catalog."""
+    """Return rows of the catalog."""
     with engine.connect() as connection:
         return [tuple(row) for row in connection.execute(text(sql))]
 

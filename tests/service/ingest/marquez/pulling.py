@@ -26,11 +26,11 @@ class Hands:
         self.ahead = timedelta(0)
 
     def __call__(self) -> datetime:
-        """Now, by a clock that may be wrong."""
+        """Return the time of a clock that may be wrong."""
         return self.now + self.ahead
 
     def monotonic(self) -> float:
-        """Seconds that nobody sets."""
+        """Return the seconds of a clock that nobody sets."""
         return self.now.timestamp()
 
 

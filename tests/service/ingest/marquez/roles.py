@@ -59,7 +59,7 @@ class Role:
         return self.process.wait(30)
 
     def rows(self, sql: str) -> list[tuple[object, ...]]:
-        """Rows of the catalog; none while there is no such table yet."""
+        """Return rows of the catalog, or none while the table is missing."""
         if not (self.folder / "catalog.db").exists():
             return []
         with closing(sqlite3.connect(self.folder / "catalog.db", timeout=10)) as catalog:
@@ -99,7 +99,7 @@ class Reckoning(NamedTuple):
 def reckon(
     collector: Collector, marquez: FakeMarquez, ours: list[Event], theirs: list[Event]
 ) -> Reckoning:
-    """Compare; printed, so that a run shows what it proved."""
+    """Compare both sides, and print the result."""
     spooled = [row[0] for row in collector.rows("SELECT body FROM event")]
     here = Counter(known_of(body).identity() for body in spooled)
     held = [json.dumps(event).encode() for event in marquez.stored_events()]

@@ -39,8 +39,8 @@ def start(collector: Collector, marquez: FakeMarquez) -> Iterator[Start]:
         end(role)
 
 
-def _lives(first: int, count: int) -> list[Event]:
-    """Send runs from now on, START and COMPLETE; many of one instant."""
+def _run_events(first: int, count: int) -> list[Event]:
+    """Send START and COMPLETE of runs from now on, many with one timestamp."""
     now = datetime.now(UTC)
     return [
         run_event(run, at=now + timedelta(milliseconds=step + run % 3), kind=kind)
@@ -75,27 +75,27 @@ def _settle(collector: Collector, role: Role, theirs: list[Event]) -> None:
 def test_nothing_is_missing_and_nothing_twice_while_marquez_fails(
     collector: Collector, marquez: FakeMarquez, start: Start
 ):
-    """It restarts twice, answers 500, loses answers, tears writes and shifts its pages."""
+    """Restart Marquez twice, answer 500, lose answers, store events partly and shift pages."""
     role = start()
-    ours = _post(collector, _lives(0, 100))
-    theirs = _store(marquez, _lives(_THEIRS, 350))
+    ours = _post(collector, _run_events(0, 100))
+    theirs = _store(marquez, _run_events(_THEIRS, 350))
 
     marquez.stop()
-    ours += _post(collector, _lives(1_000, 100))
+    ours += _post(collector, _run_events(1_000, 100))
     marquez.start()
-    late = _lives(_THEIRS + 1_000, 20)
+    late = _run_events(_THEIRS + 1_000, 20)
     marquez.latecomers = list(late)
     marquez.torn, marquez.lost_answers, marquez.rejections = 15, 15, 30
     until(lambda: not (marquez.torn or marquez.lost_answers or marquez.rejections))
     marquez.status = 500
-    ours += _post(collector, _lives(2_000, 100))
+    ours += _post(collector, _run_events(2_000, 100))
     until(lambda: marquez.seen["POST", "/api/v1/lineage", 500] > 100)
     marquez.stop()
     marquez.status = None
     os.kill(collector.worker(), signal.SIGKILL)
     marquez.start()
-    ours += _post(collector, _lives(3_000, 100))
-    theirs += _store(marquez, _lives(_THEIRS + 2_000, 350)) + late
+    ours += _post(collector, _run_events(3_000, 100))
+    theirs += _store(marquez, _run_events(_THEIRS + 2_000, 350)) + late
     until(lambda: not marquez.latecomers)
     _settle(collector, role, theirs)
 
@@ -109,17 +109,17 @@ def test_nothing_is_missing_and_nothing_twice_while_marquez_fails(
     assert role.stop() == 0
 
 
-def test_a_killed_role_loses_nothing_and_takes_nothing_twice(
+def test_a_killed_role_loses_nothing_and_pulls_nothing_twice(
     collector: Collector, marquez: FakeMarquez, start: Start
 ):
-    """Kill -9 three times under load: what was sent and not noted is sent again, no more."""
+    """Kill -9 three times under load: only what was sent and not recorded is sent again."""
     role = start()
     ours: list[Event] = []
     theirs: list[Event] = []
     for turn in range(3):
         sent = len(marquez.acked)
-        ours += _post(collector, _lives(turn * 1_000, 150))
-        theirs += _store(marquez, _lives(_THEIRS + turn * 1_000, 100))
+        ours += _post(collector, _run_events(turn * 1_000, 150))
+        theirs += _store(marquez, _run_events(_THEIRS + turn * 1_000, 100))
         until(lambda sent=sent: len(marquez.acked) > sent + 50)
         role.kill()
         role.start()
@@ -130,12 +130,12 @@ def test_a_killed_role_loses_nothing_and_takes_nothing_twice(
     assert found.again_there < len(ours)
 
 
-def test_the_mutant_that_forgets_its_cursor_sends_all_of_it_again(
+def test_without_its_cursor_the_role_sends_everything_again(
     collector: Collector, marquez: FakeMarquez, start: Start
 ):
-    """What the test above calls `again_there` is then every event, at each start."""
+    """Mutant: send each event again at each start."""
     role = start("forgets_the_cursor")
-    ours = _post(collector, _lives(0, 100))
+    ours = _post(collector, _run_events(0, 100))
     for turn in range(1, 3):
         until(lambda turn=turn: len(marquez.acked) == turn * len(ours))
         role.kill()
@@ -145,18 +145,18 @@ def test_the_mutant_that_forgets_its_cursor_sends_all_of_it_again(
     assert reckon(collector, marquez, ours, []).again_there == 2 * len(ours)
 
 
-def test_the_mutant_that_sends_back_doubles_what_marquez_has(
+def test_without_the_origin_the_role_sends_marquez_s_events_back(
     collector: Collector, marquez: FakeMarquez, start: Start
 ):
-    """Were the origin not looked at, each event of theirs would come to them again."""
+    """Mutant: send each event back to Marquez, which came from there."""
     role = start("sends_back")
-    theirs = _store(marquez, _lives(_THEIRS, 50))
+    theirs = _store(marquez, _run_events(_THEIRS, 50))
     _settle(collector, role, theirs)
 
     assert reckon(collector, marquez, [], theirs).sent_back == len(theirs)
 
 
-def test_rejections_of_our_collector_are_counted_and_not_sent_without_end(
+def test_rejections_by_the_collector_are_counted_and_not_repeated(
     collector: Collector, marquez: FakeMarquez, start: Start
 ):
     """Store a rejected event once: Marquez accepts a run id that is no UUID."""

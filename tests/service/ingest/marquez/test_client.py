@@ -27,7 +27,7 @@ def _ask(settings: MarquezSettings, question):
 
 @contextmanager
 def _server(head: bytes, part: bytes) -> Iterator[str]:
-    """Answers one request with `head`, then with `part` again and again, a little at a time."""
+    """Answer a request with `head`, and then with `part` again and again, a little at a time."""
     gone = threading.Event()
 
     def serve() -> None:
@@ -53,8 +53,8 @@ def _first_page(client: Marquez):
     return client.events(after=0, before=FAR_FUTURE, limit=10)
 
 
-def test_an_answer_that_trickles_has_a_deadline_as_a_whole():
-    """A byte now and then passes every wait for one: the request ends all the same."""
+def test_a_slow_answer_has_one_deadline():
+    """End the request, although a byte arrives before each read times out."""
     head = b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n"
     with _server(head, b" ") as url:
         settings = MarquezSettings(url=url, timeout_seconds=0.3)
@@ -63,22 +63,22 @@ def test_an_answer_that_trickles_has_a_deadline_as_a_whole():
 
 
 def test_an_answer_without_an_end_is_cut(monkeypatch):
-    """A bound in bytes, not in patience."""
+    """Bound the answer in bytes."""
     monkeypatch.setattr(client_module, "_MAX_ANSWER_BYTES", 100_000)
     head = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
     with _server(head, b" " * 60_000) as url, pytest.raises(TooLargeError):
         _ask(MarquezSettings(url=url), _first_page)
 
 
-def test_what_is_no_page_is_no_page():
-    """A login page of a proxy, answered 200, is an error and not an empty window."""
+def test_an_answer_that_is_no_page_is_an_error():
+    """Raise for a login page of a proxy with status 200, instead of an empty window."""
     head = b"HTTP/1.1 200 OK\r\nContent-Length: 16\r\n\r\n<html>hi</html>\n"
     with _server(head, b"") as url, pytest.raises(MarquezError, match="expected a page of events"):
         _ask(MarquezSettings(url=url), _first_page)
 
 
-def test_one_instant_that_no_answer_holds_is_an_error(marquez: FakeMarquez, monkeypatch):
-    """Neither a smaller nor a larger page helps: it says so, and does not ask for ever."""
+def test_too_many_events_with_one_timestamp_are_an_error(marquez: FakeMarquez, monkeypatch):
+    """Raise, as neither a smaller nor a larger page helps."""
     monkeypatch.setattr(client_module, "_MAX_ANSWER_BYTES", 20_000)
     marquez.store([run_event(n, at=NOON) for n in range(300)])
 
@@ -89,8 +89,8 @@ def test_one_instant_that_no_answer_holds_is_an_error(marquez: FakeMarquez, monk
         _ask(bounds(marquez), read)
 
 
-def test_an_error_that_nests_too_deep_is_an_error_like_any_other():
-    """Sending never raises: what goes between may answer anything, and every lane would end."""
+def test_an_error_with_deep_nesting_is_a_failure():
+    """Return a failure for any answer of a proxy, as an exception would end the sender."""
     deep = b"[" * 60_000
     head = b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: %d\r\n\r\n%s" % (len(deep), deep)
     with _server(head, b"") as url:

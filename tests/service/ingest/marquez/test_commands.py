@@ -32,8 +32,8 @@ def _backfill(collector: Collector, marquez: FakeMarquez, *more: str):
     return lineward("marquez", "backfill", *more, **variables)
 
 
-def test_its_past_is_loaded_as_history_and_once(collector: Collector, marquez: FakeMarquez):
-    """The span's events over several pages, inclusive and exclusive; again repeats nothing."""
+def test_a_backfill_loads_history_once(collector: Collector, marquez: FakeMarquez):
+    """Load a range over several pages, including its start and not its end, and once."""
     marquez.store([run_event(n, at=NOON + minutes(n // 3)) for n in range(1_203)])
     span = ("--from", "2026-11-21T12:00Z", "--to", "2026-11-21T18:40:00+00:00")
 
@@ -76,7 +76,7 @@ def test_a_wrong_span_is_wrong_usage(collector, marquez, options, words):
 
 
 def test_a_marquez_that_is_away_is_one_sentence(collector: Collector, marquez: FakeMarquez):
-    """Tried several times, then exit code 5; what it sent before need not be sent again."""
+    """Try several times, exit with 5, and send nothing again that was sent before."""
     marquez.status = 500
     done = _backfill(collector, marquez, "--from", "2026-11-21")
 
@@ -85,7 +85,7 @@ def test_a_marquez_that_is_away_is_one_sentence(collector: Collector, marquez: F
     assert done.stderr.count("\n") == 1
 
 
-def test_without_a_url_it_says_what_to_set():
+def test_without_a_url_the_setting_is_named():
     """Exit code 2."""
     done = lineward("marquez", "backfill", "--from", "2026-11-21")
 
@@ -131,7 +131,7 @@ def _set_aside(catalog: Engine) -> None:
         Store(catalog).set_aside(SetAside(seq, f"r{seq}", "failed_alone", "", body, len(body), 0))
 
 
-def test_what_was_set_aside_is_sent_again(catalog: Engine, marquez: FakeMarquez):
+def test_set_aside_events_are_sent_again(catalog: Engine, marquez: FakeMarquez):
     """Send it once it is fixed; name the events that were cut."""
     _set_aside(catalog)
     url = {"LINEWARD_MARQUEZ_URL": marquez.url}
@@ -145,7 +145,7 @@ def test_what_was_set_aside_is_sent_again(catalog: Engine, marquez: FakeMarquez)
     assert [event["run"]["runId"][-1] for event in marquez.stored_events()] == ["8", "7", "8"]
 
 
-def test_what_was_set_aside_is_shown_to_the_byte(catalog: Engine):
+def test_set_aside_events_are_printed_unchanged(catalog: Engine):
     """Print a JSON value a line, for other clients; report a wrong number."""
     _set_aside(catalog)
 
@@ -158,8 +158,8 @@ def test_what_was_set_aside_is_shown_to_the_byte(catalog: Engine):
     assert "6: not set aside" in wrong.stderr
 
 
-def test_a_status_of_nothing_says_never(catalog: Engine):
-    """What never happened is null, and no number that looks healthy."""
+def test_a_status_without_data_is_null(catalog: Engine):
+    """Return null, and print `never`, for what has not happened."""
     found = answer("marquez", "status", catalog=catalog)
 
     assert [found[name] for name in ("forwarding", "probe", "comparison")] == [None] * 3
@@ -169,7 +169,7 @@ def test_a_status_of_nothing_says_never(catalog: Engine):
 
 
 def test_a_pull_begins_once(catalog: Engine):
-    """Its start stays that of the first time, whatever comes after."""
+    """Keep the start of the first time."""
     store = Store(catalog)
     store.pull_state("u", 5)
     store.note_pulled("u", 9, taken=0, rejected=0)

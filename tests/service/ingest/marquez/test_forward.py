@@ -26,7 +26,7 @@ def _in_order(marquez, runs, kinds=("START", "COMPLETE")):
 
 
 def test_every_event_arrives_as_it_was_sent_and_in_order_of_its_run(tmp_path, engine, marquez):
-    """The bytes are the producer's own; 40 runs side by side, none of them overtaken by itself."""
+    """Send the producer's bytes, with 40 runs in parallel and each in order."""
     kinds = ("START", "RUNNING", "RUNNING", "COMPLETE")
     events = lives(range(40), kinds=kinds)
     spool(tmp_path, events)
@@ -59,8 +59,8 @@ def test_an_outage_loses_nothing_and_keeps_the_order(tmp_path, engine, marquez):
     assert len(marquez.rows) == 40 + unacknowledged
 
 
-def test_a_restart_goes_on_where_the_last_one_ended(tmp_path, engine, marquez):
-    """What was noted is not sent again."""
+def test_a_restart_continues_where_the_last_one_ended(tmp_path, engine, marquez):
+    """Send nothing again that was recorded."""
     spool(tmp_path, lives(range(5)))
     forward(tmp_path, engine, marquez, until=lambda: cursor(engine) == 10)
     spool(tmp_path, lives(range(5, 9)))
@@ -72,7 +72,7 @@ def test_a_restart_goes_on_where_the_last_one_ended(tmp_path, engine, marquez):
 
 
 def test_without_the_cursor_a_restart_sends_again(tmp_path, engine, marquez, monkeypatch):
-    """The mutant: nothing noted, and the test above would see each event twice."""
+    """Mutant: record nothing, so that each event is sent twice."""
     monkeypatch.setattr(Store, "note_forwarded", lambda *_: None)
     spool(tmp_path, lives(range(5)))
     for _ in range(2):
@@ -83,8 +83,8 @@ def test_without_the_cursor_a_restart_sends_again(tmp_path, engine, marquez, mon
 
 
 @pytest.mark.parametrize("origin", ["marquez", "marquez-history"])
-def test_what_came_from_there_is_not_sent_back(tmp_path, engine, marquez, origin):
-    """It would return re-serialised, as another event, without end."""
+def test_events_of_marquez_are_not_sent_back(tmp_path, engine, marquez, origin):
+    """Leave them out, as they would return with other bytes, without end."""
     spool(tmp_path, lives(range(3)), origin=origin)
     spool(tmp_path, lives([7]), origin="history")
 
@@ -93,8 +93,8 @@ def test_what_came_from_there_is_not_sent_back(tmp_path, engine, marquez, origin
     assert _in_order(marquez, [7])
 
 
-def test_without_looking_at_the_origin_it_is_sent_back(tmp_path, engine, marquez, monkeypatch):
-    """The mutant: what the test above forbids happens."""
+def test_without_the_origin_events_are_sent_back(tmp_path, engine, marquez, monkeypatch):
+    """Mutant: ignore the origin."""
     monkeypatch.setattr(spooled, "FROM_MARQUEZ", ())
     spool(tmp_path, lives(range(3)), origin="marquez")
 
@@ -104,7 +104,7 @@ def test_without_looking_at_the_origin_it_is_sent_back(tmp_path, engine, marquez
 
 
 def test_an_event_that_is_rejected_is_set_aside_with_its_reason(tmp_path, engine, marquez):
-    """422, a 500 that says 400 inside, and a 500 that stored it: once each, and the run goes on."""
+    """Set aside a 422, a 500 with 400 inside, and a 500 that stored it, and go on with the run."""
     no_producer = run_event(1, at=NOON, producer="")
     odd_facet = run_event(2, at=NOON, run={"runId": "r2", "facets": {"nominalTime": 3}})
     no_type = run_event(3, at=NOON)
@@ -131,7 +131,7 @@ def test_an_event_that_is_rejected_is_set_aside_with_its_reason(tmp_path, engine
 
 
 def test_an_event_that_fails_alone_does_not_block_the_rest(tmp_path, engine, marquez):
-    """Always 500 for one, while others pass: those arrive at once, its own run's after it."""
+    """Deliver other runs at once, and its own run after it was set aside."""
     poison = run_event(1, at=NOON, kind="START")
     marquez.is_poison = lambda event: event == poison
     spool(tmp_path, [poison, *lives([1], kinds=("COMPLETE",))])
@@ -150,7 +150,10 @@ def test_an_event_that_fails_alone_does_not_block_the_rest(tmp_path, engine, mar
 
 
 def test_an_outage_makes_no_event_look_at_fault(tmp_path, engine, marquez, monkeypatch):
-    """All fail: nothing is set aside. The mutant that counts failures alone sets all aside."""
+    """Set nothing aside while all fail.
+
+    Mutant: count failures only, and set all aside.
+    """
     spool(tmp_path, lives(range(3)))
     monkeypatch.setattr(deliver, "_LEAST_WHILE_OTHERS_PASSED", 0)
     marquez.status = 500
@@ -186,7 +189,7 @@ def test_a_rejection_of_everything_is_waited_out(tmp_path, engine, marquez, stat
 
 
 def test_the_token_is_shown(tmp_path, engine, marquez):
-    """A Marquez behind a proxy that asks for one."""
+    """Send it to a proxy before Marquez."""
     marquez.token = "s3cret"  # noqa: S105 - of a test
     file = tmp_path / "token"
     file.write_text("s3cret\n")
@@ -198,7 +201,7 @@ def test_the_token_is_shown(tmp_path, engine, marquez):
 
 
 def test_a_spool_that_began_again_is_forwarded_from_its_start(tmp_path, engine, marquez):
-    """The old cursor would pass over its first events."""
+    """Ignore the old position, which would skip the first events."""
     spool(tmp_path, lives(range(10)))
     forward(tmp_path, engine, marquez, until=lambda: cursor(engine) == 20)
     for file in tmp_path.glob("spool.db*"):
@@ -210,8 +213,8 @@ def test_a_spool_that_began_again_is_forwarded_from_its_start(tmp_path, engine, 
     assert _in_order(marquez, range(12))
 
 
-def test_a_few_of_the_newest_set_aside_are_kept(catalog):
-    """1,000 rows, 64 KiB of each; a repeat after a kill counts once."""
+def test_the_newest_set_aside_events_are_kept(catalog):
+    """Keep 1,000 rows of 64 KiB each, and count a repeat after a kill once."""
     store = Store(catalog)
     for seq in (*range(1_003), 1_002):
         store.set_aside(SetAside(seq, "r", "http_422", "why", b"x" * 70_000, 70_000, seq))

@@ -44,7 +44,7 @@ def _probe(tmp_path, engine, marquez, *, patience=5.0):
 
 
 def test_a_probe_measures_the_lineage_of_what_was_written_last(tmp_path, engine, marquez):
-    """In the producer's spelling of its name; written down with its duration."""
+    """Use the producer's spelling of its name, and store the duration."""
     event = run_event(1, at=NOON)
     spool(tmp_path, [event])
     marquez.store([event])
@@ -57,8 +57,8 @@ def test_a_probe_measures_the_lineage_of_what_was_written_last(tmp_path, engine,
     assert rows(engine, "SELECT at, seconds FROM marquez_probe") == [(found.at, found.seconds)]
 
 
-def test_a_node_that_it_does_not_know_is_no_measure(tmp_path, engine, marquez):
-    """It answered: it is up; 404 in a millisecond is no latency of a query."""
+def test_an_unknown_node_is_not_measured(tmp_path, engine, marquez):
+    """Record an answer without a duration, as a fast 404 is no query."""
     spool(tmp_path, [run_event(1, at=NOON)])
 
     found = _probe(tmp_path, engine, marquez)
@@ -72,7 +72,7 @@ def test_a_node_that_it_does_not_know_is_no_measure(tmp_path, engine, marquez):
 def test_a_probe_that_fails_or_takes_too_long_is_no_answer(  # noqa: PLR0913, PLR0917 - of fixtures
     tmp_path, engine, marquez, lineage, patience, status
 ):
-    """Neither has a duration: 30 s of waiting is not a 30 s query."""
+    """Store no duration: a wait of 30 s is no query of 30 s."""
     event = run_event(1, at=NOON)
     spool(tmp_path, [event])
     marquez.store([event])
@@ -83,14 +83,14 @@ def test_a_probe_that_fails_or_takes_too_long_is_no_answer(  # noqa: PLR0913, PL
     assert (found.is_answered, found.status, found.seconds) == (False, status, None)
 
 
-def test_before_any_dataset_a_probe_asks_for_a_sign_of_life(tmp_path, engine, marquez):
-    """Up or away is known from the first minute on."""
+def test_a_probe_without_a_dataset_checks_the_server(tmp_path, engine, marquez):
+    """Record from the first minute whether the server is up."""
     assert _probe(tmp_path, engine, marquez).is_answered
     marquez.stop()
     assert not _probe(tmp_path, engine, marquez).is_answered
 
 
-def _landed(engine: Engine, *numbers: int, **fields: object) -> None:
+def _add_runs(engine: Engine, *numbers: int, **fields: object) -> None:
     at = to_micros(NOON)
     texts = ("job_namespace", "job_name", "root_job_namespace", "root_job_name")
     with engine.begin() as connection:
@@ -107,10 +107,10 @@ def _compare(engine: Engine, marquez: FakeMarquez) -> Comparison:
     return _ask(marquez, lambda client: Comparer(client, Store(engine), clock).round())
 
 
-def test_runs_that_one_side_misses_are_counted_and_named(engine, marquez):
-    """1 and 2 are on both sides, 3 here alone, 4 and 5 there alone; too new and history are out."""
-    _landed(engine, 1, 2, 3)
-    _landed(engine, 9, is_history=True)
+def test_runs_missing_on_one_side_are_counted_and_named(engine, marquez):
+    """Find run 3 only here, and 4 and 5 only there; leave out new runs and history."""
+    _add_runs(engine, 1, 2, 3)
+    _add_runs(engine, 9, is_history=True)
     marquez.store([run_event(n, at=NOON + minutes(n)) for n in (1, 2, 4, 5)])
     marquez.store([run_event(4, at=NOON + minutes(6)), run_event(6, at=NOON + minutes(57))])
 
@@ -122,9 +122,9 @@ def test_runs_that_one_side_misses_are_counted_and_named(engine, marquez):
     assert missing == [("here", ids[4], "etl"), ("here", ids[5], "etl"), ("there", ids[3], "ours")]
 
 
-def test_what_was_missing_and_came_is_no_longer_named(engine, marquez):
-    """The examples are of the last comparison."""
-    _landed(engine, 1)
+def test_a_run_that_arrived_is_no_longer_named(engine, marquez):
+    """Name the missing runs of the last comparison."""
+    _add_runs(engine, 1)
     assert _compare(engine, marquez).missing_there == 1
     marquez.store([run_event(1, at=NOON)])
 
@@ -133,10 +133,10 @@ def test_what_was_missing_and_came_is_no_longer_named(engine, marquez):
 
 
 def test_runs_known_from_evidence_only_are_not_compared(engine, marquez):
-    """No event of it was ever sent: it would be missing there for ever."""
-    _landed(engine, 1)
-    _landed(engine, 2, run_id="local-17/3", evidence="alone")
-    _landed(engine, 3, evidence="failed")
+    """Leave them out, as their events were never sent."""
+    _add_runs(engine, 1)
+    _add_runs(engine, 2, run_id="local-17/3", evidence="alone")
+    _add_runs(engine, 3, evidence="failed")
     marquez.store([run_event(n, at=NOON) for n in (1, 3)])
 
     found = _compare(engine, marquez)
@@ -145,10 +145,10 @@ def test_runs_known_from_evidence_only_are_not_compared(engine, marquez):
     assert counters(engine) == {}
 
 
-def test_a_run_that_is_rejected_is_noted_and_stops_no_comparison(engine, marquez):
-    """It counts neither as there nor as missing; the others are compared all the same."""
-    _landed(engine, 1, 2)
-    _landed(engine, 3, run_id="no/uuid")
+def test_a_rejected_run_is_counted_and_stops_no_comparison(engine, marquez):
+    """Count it neither as present nor as missing, and compare the others."""
+    _add_runs(engine, 1, 2)
+    _add_runs(engine, 3, run_id="no/uuid")
     marquez.store([run_event(1, at=NOON)])
 
     found = _compare(engine, marquez)
@@ -159,8 +159,8 @@ def test_a_run_that_is_rejected_is_noted_and_stops_no_comparison(engine, marquez
 
 @pytest.mark.parametrize("status", [401, 403, 429])
 def test_a_rejected_client_is_no_answer_for_a_run(engine, marquez, status):
-    """A wrong token would otherwise make a comparison of nothing, that misses nothing."""
-    _landed(engine, 1)
+    """Raise, as a wrong token would otherwise compare nothing and find nothing missing."""
+    _add_runs(engine, 1)
     marquez.status = status
 
     with pytest.raises(MarquezError):
@@ -170,8 +170,8 @@ def test_a_rejected_client_is_no_answer_for_a_run(engine, marquez, status):
 
 
 def test_a_marquez_that_is_away_is_not_compared(engine, marquez):
-    """Nothing is known: no run is called missing, and none there."""
-    _landed(engine, 1)
+    """Raise, so that no run is called missing."""
+    _add_runs(engine, 1)
     marquez.status = 500
 
     with pytest.raises(MarquezError):
@@ -189,8 +189,8 @@ def _scrape(engine: Engine, now: datetime) -> dict[str, float]:
     return {name.removeprefix("lineage_marquez_"): float(value) for name, value in samples}
 
 
-def test_the_metrics_show_it_and_old_figures_are_left_out(catalog):
-    """Counters stay; what was probed or compared too long ago is not of now."""
+def test_metrics_leave_out_old_probes_and_comparisons(catalog):
+    """Keep counters, and leave out a probe or comparison that is too old."""
     now = datetime.now(UTC)
     store, at = Store(catalog), to_micros(now)
     store.cursor()
@@ -220,6 +220,6 @@ def test_the_metrics_show_it_and_old_figures_are_left_out(catalog):
     assert _scrape(catalog, now + timedelta(hours=4)) == counters
 
 
-def test_without_a_marquez_there_is_no_metric_of_one(engine):
-    """Not even a 0."""
+def test_without_a_marquez_there_is_no_metric(engine):
+    """Show no metric, not even 0."""
     assert _scrape(engine, datetime.now(UTC)) == {}

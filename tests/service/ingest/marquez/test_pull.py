@@ -34,7 +34,7 @@ def _all(marquez, *, after=0, before=FAR_FUTURE, limit=500):
 
 
 def test_a_window_is_read_whole_over_ties_and_shifting_pages(marquez):
-    """90 events of one instant among others, 7 a page, while latecomers shift each page."""
+    """Read 90 events of one timestamp in pages of 7, while late events shift each page."""
     known = [run_event(n, at=NOON + minutes(n % 10)) for n in range(100)]
     known += [run_event(1_000 + n, at=NOON + minutes(5)) for n in range(90)]
     marquez.store(known)
@@ -45,8 +45,8 @@ def test_a_window_is_read_whole_over_ties_and_shifting_pages(marquez):
     assert len(found) == 190
 
 
-def test_pages_by_offset_would_miss_some(marquez, monkeypatch):
-    """The mutant: one answer of a page taken for all that lies before its end."""
+def test_pages_by_offset_miss_events(marquez, monkeypatch):
+    """Mutant: take one page for all events before its end."""
     marquez.store([run_event(n, at=NOON) for n in range(90)])
     whole = _all(marquez, limit=7)
     monkeypatch.setattr(Marquez, "events", _by_offset(Marquez.events))
@@ -66,16 +66,16 @@ def _by_offset(events):
     return page
 
 
-def test_an_answer_that_is_too_large_is_asked_for_in_parts(marquez, monkeypatch):
-    """A page has a bound in bytes too: events may have 5 MB each."""
+def test_an_answer_that_is_too_large_is_read_in_parts(marquez, monkeypatch):
+    """Bound a page in bytes too, as events may have 5 MB each."""
     monkeypatch.setattr(client, "_MAX_ANSWER_BYTES", 20_000)
     marquez.store([run_event(n, at=NOON + minutes(n)) for n in range(200)])
 
     assert len(_all(marquez)) == 200
 
 
-def test_what_happens_after_the_start_is_pulled_once(marquez, engine):
-    """In the order of their time; what is older is left to a backfill; nothing comes twice."""
+def test_events_after_the_start_are_pulled_once(marquez, engine):
+    """Pull in order of time, and leave older events to a backfill."""
     clock, taking = Hands(), Taking()
     marquez.store([run_event(1, at=NOON - minutes(30))])
 
@@ -95,8 +95,8 @@ def test_what_happens_after_the_start_is_pulled_once(marquez, engine):
     assert through == [(to_micros(NOON), to_micros(clock.now))]
 
 
-def test_an_event_that_comes_late_is_met(marquez, engine):
-    """40 minutes late: the last minute does not show it, the last hour does, ten minutes on."""
+def test_a_late_event_is_found(marquez, engine):
+    """Find an event that is 40 minutes late by the round over the last hour."""
     clock, taking = Hands(), Taking()
 
     async def next_round(puller):
@@ -116,7 +116,7 @@ def test_an_event_that_comes_late_is_met(marquez, engine):
 
 
 def test_a_clock_far_ahead_hides_nothing(marquez, engine):
-    """2099: Marquez hides it by default, and a deep round asks for it."""
+    """Find an event of 2099 by a deep round, as Marquez hides it by default."""
     clock, taking = Hands(), Taking()
     marquez.store([run_event(1, at=NOON.replace(year=2099))])
 
@@ -127,7 +127,7 @@ def test_a_clock_far_ahead_hides_nothing(marquez, engine):
 
 @pytest.mark.parametrize("ahead", [20, 3_600, 30 * 86_400, -3_600], ids=str)
 def test_a_clock_that_jumps_ends_no_round_and_loses_no_event(marquez, engine, ahead):
-    """Set right again, it is behind what was noted: once a round had no window then."""
+    """Continue when the clock is corrected and therefore behind the recorded time."""
     clock, taking = Hands(), Taking()
     clock.ahead = timedelta(seconds=ahead)
 
@@ -144,8 +144,8 @@ def test_a_clock_that_jumps_ends_no_round_and_loses_no_event(marquez, engine, ah
     assert _numbers(taking.bodies) == [0, 1, 2]
 
 
-def test_a_restart_reads_on_where_the_last_one_ended(marquez, engine):
-    """Down for three hours, it brings what happened in them, and the same bytes for what was."""
+def test_a_restart_pulls_where_the_last_one_ended(marquez, engine):
+    """Pull the events of three hours without the role, and send the same bytes for the others."""
     clock, taking = Hands(), Taking()
     marquez.store(lives([1], kinds=("COMPLETE",)))
     pull(marquez, engine, taking, clock, lambda puller: puller.round())
@@ -159,8 +159,8 @@ def test_a_restart_reads_on_where_the_last_one_ended(marquez, engine):
     assert len(taking.bodies) == 3
 
 
-def test_what_marquez_does_not_answer_is_read_again(marquez, engine):
-    """The place in time moves only once all of a round is with the collector."""
+def test_a_failed_request_to_marquez_is_repeated(marquez, engine):
+    """Move the position only when all events of a round are in the collector."""
     clock, taking = Hands(), Taking()
 
     async def rounds(puller):
@@ -176,7 +176,7 @@ def test_what_marquez_does_not_answer_is_read_again(marquez, engine):
     pull(marquez, engine, taking, clock, rounds)
 
 
-def test_without_its_place_in_time_a_restart_misses_an_outage(marquez, engine, monkeypatch):
+def test_without_its_position_a_restart_misses_an_outage(marquez, engine, monkeypatch):
     """Begin again at each start (mutant): events of the meantime count as history."""
     clock, taking = Hands(), Taking()
     monkeypatch.setattr(

@@ -10,7 +10,7 @@ from tests.service.commandline import lineward
 
 
 def test_the_role_runs_where_a_marquez_is_named():
-    """Without one, `lineward up` starts nothing more than before."""
+    """Start three roles by default."""
     without = [command.role for command in commands(Settings())]
     beside = [command.role for command in commands(Settings(marquez_url="http://marquez:5000"))]
 
@@ -18,8 +18,8 @@ def test_the_role_runs_where_a_marquez_is_named():
     assert beside == ["collector", "service", "marquez", "pipeline"]
 
 
-def test_what_is_set_is_read(monkeypatch, tmp_path: Path):
-    """A path in front and a slash behind the URL are fine; the token comes from a file."""
+def test_settings_are_read(monkeypatch, tmp_path: Path):
+    """Accept a URL with a path and a slash at the end, and read the token from a file."""
     file = tmp_path / "token"
     file.write_text("s3cret\n")
     monkeypatch.setenv("LINEWARD_MARQUEZ_URL", "https://proxy/marquez/")
@@ -44,7 +44,7 @@ def test_what_is_set_is_read(monkeypatch, tmp_path: Path):
     ],
 )
 def test_a_wrong_setting_is_named_and_no_secret_shown(monkeypatch, name, value, word):
-    """The role does not start by guess, and an error is no place for a password."""
+    """Stop the role, and print no password in the error."""
     monkeypatch.setenv(f"LINEWARD_MARQUEZ_{name}", value)
 
     with pytest.raises(InvalidSettingError) as raised:
@@ -64,7 +64,7 @@ def test_a_demo_sends_no_shop_of_its_own_to_a_real_marquez():
 
 
 def test_up_rejects_a_wrong_url_before_anything_starts(tmp_path: Path):
-    """One sentence and exit code 2, not a role that dies again and again."""
+    """Print one sentence and exit with 2, instead of restarting a role again and again."""
     data = tmp_path / "data"
     done = lineward("up", "--data-dir", str(data), LINEWARD_MARQUEZ_URL="marquez")
 

@@ -56,7 +56,7 @@ def test_a_large_gzip_is_inflated_once(tmp_path: Path, monkeypatch):
 
 
 @pytest.mark.usefixtures("small_pieces")
-def test_without_what_was_kept_each_lot_inflates_all_before_it(tmp_path: Path, monkeypatch):
+def test_without_a_cache_each_batch_inflates_all_before_it(tmp_path: Path, monkeypatch):
     """Read more often with more batches (mutant)."""
     monkeypatch.setattr(reading, "GzipStream", lambda content: content)
 
@@ -67,7 +67,7 @@ def test_without_what_was_kept_each_lot_inflates_all_before_it(tmp_path: Path, m
 
 
 def test_any_place_is_read_as_the_content_has_it(tmp_path: Path, monkeypatch):
-    """Forwards, a little back, far back, beyond the end: whatever is kept."""
+    """Read forwards, a little back, far back and beyond the end, with any cache."""
     monkeypatch.setattr(gzip_stream, "_PIECE_BYTES", 100)
     monkeypatch.setattr(gzip_stream, "_KEPT_BYTES", 1_000)
     content = as_lines(events(0, 50))

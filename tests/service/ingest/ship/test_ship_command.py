@@ -51,12 +51,12 @@ def follow(tmp_path: Path, folder: Path) -> Iterator[Follow]:
         process.wait(30)
 
 
-def _stored(collector: Collector) -> list[bytes]:
+def _stored_bodies(collector: Collector) -> list[bytes]:
     return sorted(bytes(body) for (body,) in collector.rows("SELECT body FROM event"))
 
 
 def _has_more(collector: Collector, than: int) -> bool:
-    return len(_stored(collector)) > than
+    return len(_stored_bodies(collector)) > than
 
 
 def test_every_event_arrives_once_through_kills_and_rotations(
@@ -66,7 +66,7 @@ def test_every_event_arrives_once_through_kills_and_rotations(
     file, written = folder / "events.jsonl", 0
     shipping = follow(collector.url)
     for turn in range(6):
-        before = len(_stored(collector))
+        before = len(_stored_bodies(collector))
         for _ in range(10):
             append(file, events(written, written + 120))
             written += 120
@@ -84,18 +84,18 @@ def test_every_event_arrives_once_through_kills_and_rotations(
     # One that only the last shipper can bring: it is up when this has arrived.
     append(file, events(written, written + 1))
     written += 1
-    until(lambda: len(_stored(collector)) == written)
+    until(lambda: len(_stored_bodies(collector)) == written)
     shipping.send_signal(signal.SIGTERM)
     assert shipping.wait(30) == 0
     done = lineward("ship", str(folder), "--url", collector.url, "--once", "--json")
 
     assert json.loads(done.stdout)["taken"] == 0
-    assert _stored(collector) == sorted(events(0, written))
+    assert _stored_bodies(collector) == sorted(events(0, written))
     assert collector.rows("SELECT DISTINCT origin FROM event") == [("file",)]
     collector.kill()
 
 
-def test_it_waits_for_the_collector_without_end(
+def test_the_shipper_waits_for_the_collector_without_end(
     tmp_path: Path, folder: Path, collector: Collector, follow: Follow
 ):
     """Lose nothing, and report an error once, not each time."""
@@ -106,15 +106,15 @@ def test_it_waits_for_the_collector_without_end(
     until(lambda: "collector_not_reached" in log.read_text())
     again = Collector(tmp_path / "data", port=collector.port).ready()
     try:
-        until(lambda: len(_stored(again)) == 3)
+        until(lambda: len(_stored_bodies(again)) == 3)
     finally:
         again.kill()
 
     assert log.read_text().count("Connection refused") == 1
 
 
-def test_a_wrong_token_is_no_verdict_on_the_events(tmp_path: Path, folder: Path):
-    """A 401 is waited out like an outage; the token may be replaced under it."""
+def test_a_wrong_token_rejects_no_event(tmp_path: Path, folder: Path):
+    """Wait as in an outage, and read a replaced token."""
     right, shown = tmp_path / "right", tmp_path / "shown"
     right.write_text("sesame")
     shown.write_text("simsim")
@@ -129,14 +129,14 @@ def test_a_wrong_token_is_no_verdict_on_the_events(tmp_path: Path, folder: Path)
         until(lambda: "401" in (tmp_path / "once.log").read_text())
         shown.write_text("sesame")
         assert shipping.wait(60) == 0
-        assert _stored(guarded) == events(0, 3)
+        assert _stored_bodies(guarded) == events(0, 3)
     finally:
         shipping.kill()
         shipping.wait(30)
         guarded.kill()
 
 
-def test_what_is_no_event_is_kept_by_the_collector(folder: Path, collector: Collector):
+def test_an_invalid_event_is_stored_by_the_collector(folder: Path, collector: Collector):
     """Report it with its reason, file and line; the exit code is 6."""
     wide = event(1, padding=1_500_000)  # more than one event may be as sent, unless compressed
     file = folder / "events.jsonl"
@@ -159,10 +159,10 @@ def test_what_is_no_event_is_kept_by_the_collector(folder: Path, collector: Coll
 
 
 def test_only_one_shipper_follows_a_folder(folder: Path, collector: Collector, follow: Follow):
-    """Two would note each other's places; exit code 7."""
+    """Exit with 7, as two would overwrite each other's positions."""
     append(folder / "events.jsonl", events(0, 1))
     follow(collector.url)
-    until(lambda: _stored(collector))
+    until(lambda: _stored_bodies(collector))
 
     second = lineward("ship", str(folder), "--url", collector.url, "--once")
 
@@ -170,7 +170,7 @@ def test_only_one_shipper_follows_a_folder(folder: Path, collector: Collector, f
     assert second.stderr == f"lineward: `lineward ship` already runs on {folder}\n"
 
 
-def test_a_folder_that_is_none_is_named(tmp_path: Path):
+def test_a_path_that_is_no_folder_is_named(tmp_path: Path):
     """Exit code 6, before anything waits for a collector."""
     done = lineward("ship", str(tmp_path / "none"), "--once")
 
@@ -178,8 +178,8 @@ def test_a_folder_that_is_none_is_named(tmp_path: Path):
     assert f"{os.sep}none is no folder" in done.stderr
 
 
-def test_a_state_that_cannot_be_kept_is_named(tmp_path: Path, folder: Path):
-    """Before anything is sent: what cannot be noted would be sent for ever."""
+def test_a_state_that_cannot_be_stored_is_named(tmp_path: Path, folder: Path):
+    """Stop before anything is sent, as it would be sent again and again."""
     (tmp_path / "file").touch()
 
     done = lineward("ship", str(folder), "--once", "--state", str(tmp_path / "file" / "state"))

@@ -22,7 +22,7 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-def test_what_is_appended_is_shipped_once(folder: Path):
+def test_appended_events_are_shipped_once(folder: Path):
     """Ship by one process that goes on, and by the next."""
     memory = Memory()
     running = shipper(folder, memory)
@@ -38,7 +38,7 @@ def test_what_is_appended_is_shipped_once(folder: Path):
 
 
 def test_half_a_line_is_waited_for(folder: Path):
-    """It is named as unfinished, and shipped when it is whole."""
+    """Report it as unfinished, and ship it when it is complete."""
     memory = Memory()
     running = shipper(folder, memory)
     (folder / "events.jsonl").write_bytes(as_lines(events(0, 1)) + event(1)[:50])
@@ -71,7 +71,7 @@ def _compress(file: Path) -> None:
 @pytest.mark.parametrize("rotate", [_rename, _copy_and_truncate, _compress])
 @pytest.mark.parametrize("is_restarted", [False, True])
 def test_a_rotation_neither_loses_nor_repeats(folder: Path, rotate, is_restarted):
-    """Renamed, copied and cut, compressed: what was written just before it counts too."""
+    """Ship what was written just before a file was renamed, copied and cut, or compressed."""
     memory = Memory()
     file = folder / "events.jsonl"
     running = shipper(folder, memory)
@@ -85,8 +85,8 @@ def test_a_rotation_neither_loses_nor_repeats(folder: Path, rotate, is_restarted
     assert sorted(memory.bodies) == sorted(events(0, 60))
 
 
-def test_a_new_file_with_an_old_files_inode_is_new(folder: Path):
-    """The kernel gives an inode away again; what was shipped of the old file says nothing."""
+def test_a_new_file_with_an_old_inode_is_new(folder: Path):
+    """Ship it whole, as the kernel reuses inodes."""
     memory = Memory()
     append(folder / "events.jsonl", events(0, 3))
     shipper(folder, memory).ship_all()
@@ -124,7 +124,7 @@ def test_a_line_without_an_event_is_reported_with_its_line_and_blocks_nothing(fo
 
 
 def test_other_files_are_left_alone(folder: Path):
-    """Hidden ones, folders, links that lead elsewhere, and what has another name."""
+    """Ignore hidden files, folders, links to other places, and other names."""
     memory = Memory()
     for name in (".events.jsonl", "app-1.inprogress", "core"):
         append(folder / name, events(0, 1))
@@ -147,7 +147,7 @@ class Hasty(Shipper):
 
 
 @pytest.mark.parametrize(("kind", "lost"), [(Shipper, 0), (Hasty, 500)])
-def test_a_place_is_noted_only_after_the_answer(folder: Path, kind: type[Shipper], lost: int):
+def test_a_position_is_stored_only_after_the_answer(folder: Path, kind: type[Shipper], lost: int):
     """Lose nothing by dying between two batches; with the place noted first, lose a batch."""
     append(folder / "events.jsonl", events(0, 1_400))
     memory = Memory(dies_after=1 if kind is Shipper else 0)
@@ -159,16 +159,16 @@ def test_a_place_is_noted_only_after_the_answer(folder: Path, kind: type[Shipper
     assert len(set(events(0, 1_400)) - set(memory.bodies) - set(after.bodies)) == lost
 
 
-def test_a_state_that_is_none_is_not_overwritten(tmp_path: Path):
-    """It says what to do: everything again is a choice."""
+def test_an_unreadable_state_is_not_overwritten(tmp_path: Path):
+    """Name the choice to ship everything again."""
     (tmp_path / "positions.json").write_text("[{")
 
     with pytest.raises(RejectedInputError, match="remove it to ship everything again"):
         Positions(tmp_path / "positions.json")
 
 
-def test_places_of_files_that_are_gone_do_not_pile_up(folder: Path, monkeypatch):
-    """The latest are kept: a folder may be away for a while."""
+def test_positions_of_missing_files_are_bounded(folder: Path, monkeypatch):
+    """Keep the latest, as a folder may be away for a while."""
     monkeypatch.setattr(positions, "_MOST_GONE", 1)
     memory = Memory()
     running = shipper(folder, memory)

@@ -42,7 +42,7 @@ def append(file: Path, bodies: Sequence[bytes]) -> None:
 
 
 class Memory:
-    """Stands where the collector's poster stands; `dies_after` answers it stops answering."""
+    """Poster that stores bodies in memory; after `dies_after` answers it stops answering."""
 
     def __init__(self, *, dies_after: int = 1_000_000) -> None:
         self.bodies: list[bytes] = []
@@ -60,5 +60,5 @@ class Memory:
 
 
 def shipper(folder: Path, memory: Memory, kind: type[Shipper] = Shipper) -> Shipper:
-    """Return the shipper of a new process: it knows only what is in the state's file."""
+    """Return the shipper of a new process, which knows only the state's file."""
     return kind(folder, Positions(folder / ".state.json"), memory)  # type: ignore[arg-type]

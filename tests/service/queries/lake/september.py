@@ -146,7 +146,7 @@ class Installation:
             self._lander.land(*events[begin : begin + 5])
 
     def forget(self, *, lake_days: int = LAKE_DAYS) -> None:
-        """Have retention delete what is older than the hot days, as in November."""
+        """Let retention delete what is older than the hot days, as in November."""
         settings = PipelineSettings(write_days=HOT_DAYS, event_days=7)
         prune(self._lander.writer, settings, NOW, lake_days=lake_days)
 

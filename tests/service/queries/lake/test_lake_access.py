@@ -6,7 +6,7 @@ from sqlalchemy import text
 
 from service.api.access.guard import Guard
 from service.api.app import create_app
-from tests.service.api.access.estate import settled
+from tests.service.api.access.estate import immediate_policy
 from tests.service.queries.lake.september import (
     FAILED,
     HIDDEN,
@@ -26,7 +26,7 @@ _CORE, _SALARIES = _RUNS.format("core", "n"), _RUNS.format("salaries", HIDDEN)
 
 @pytest.fixture
 def installed(catalog, tmp_path):
-    """Return an installation whose catalog has forgotten September."""
+    """Return an installation whose catalog has deleted September."""
     installed = fill(Installation(catalog, tmp_path))
     installed.forget()
     return installed
@@ -35,7 +35,7 @@ def installed(catalog, tmp_path):
 @pytest.fixture
 def get(installed):
     """Return what asks the guarded API as the bearer of a token."""
-    guard = Guard(installed.guarded, lambda: NOW, settled(installed.guarded.policy))
+    guard = Guard(installed.guarded, lambda: NOW, immediate_policy(installed.guarded.policy))
     app = create_app(installed.guarded, clock=lambda: NOW, guard=guard)
     client = TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False)
 
@@ -60,7 +60,7 @@ def test_without_a_token_the_lake_is_closed(get):
     assert get(_CORE).status_code == 401
 
 
-def test_a_run_of_a_hidden_dataset_has_no_name_and_the_dataset_none_either(get):
+def test_a_run_of_a_hidden_dataset_and_the_dataset_have_no_name(get):
     """Name both to who may see all, and the number of hidden datasets to others."""
     whole, cut = (get(f"/api/v1/lake/runs/{PAID}", who) for who in ("boss", "team"))
 
@@ -86,13 +86,13 @@ def test_the_runs_of_a_dataset_name_nothing_that_is_hidden(get):
     assert failed["error_message"] is None
 
 
-def test_a_hidden_dataset_cannot_be_asked_for(get):
+def test_a_hidden_dataset_is_rejected(get):
     """Answer 403 by its namespace, whatever the lake has of it."""
     assert get(_SALARIES, "team").status_code == 403
     assert get(_SALARIES, "boss").status_code == 200
 
 
-def test_each_access_is_audited_with_what_it_named(get, installed):
+def test_each_access_is_audited_with_its_namespaces(get, installed):
     """Write who asked for what, and which namespaces the answer held."""
     get(f"/api/v1/lake/runs/{PAID}", "boss")
     get(_CORE, "team")

@@ -1,4 +1,4 @@
-"""Questions that the lake cannot answer: what is missing is named, and never shown as no runs."""
+"""Queries that the lake cannot answer: missing data are named, and never shown as no runs."""
 
 import json
 
@@ -35,7 +35,7 @@ _DAY = ("2026-09-03", "2026-09-03")
 
 @pytest.fixture
 def installed(embedded, tmp_path):
-    """Return an installation whose catalog has forgotten September."""
+    """Return an installation whose catalog has deleted September."""
     installed = fill(Installation(embedded, tmp_path))
     installed.forget()
     return installed
@@ -47,7 +47,7 @@ def _get(installed, path):
         return client.get(path)
 
 
-def test_the_error_of_an_unknown_run_says_what_was_read(installed):
+def test_the_error_of_an_unknown_run_counts_the_events_read(installed):
     """Count the events of the days, and name days of which the lake has none."""
     unknown = run_id_at(THEN, 999)
 
@@ -72,7 +72,7 @@ def test_days_that_the_lake_has_deleted_are_gone_and_not_empty(installed):
     assert (answer.status_code, answer.json()["title"]) == (410, "No longer kept")
 
 
-def test_a_window_that_begins_before_the_lake_says_so(installed):
+def test_a_window_that_begins_before_the_lake_is_partial(installed):
     """List the runs of what is left, as a partial answer."""
     answer = installed.lake_runs("core", "2026-08-30", "2026-09-03")
 
@@ -81,7 +81,7 @@ def test_a_window_that_begins_before_the_lake_says_so(installed):
     assert answer.read.days_without_events[0] == "2026-08-30"
 
 
-def test_an_empty_lake_says_that_it_is_empty(embedded, tmp_path):
+def test_an_empty_lake_is_answered_503(embedded, tmp_path):
     """Answer 503, and no 404."""
     (tmp_path / "lake").mkdir()
     installed = Installation(embedded, tmp_path)
@@ -147,7 +147,7 @@ def test_a_bucket_that_does_not_answer_is_no_answer(embedded, tmp_path):
         (("2026-09-03",), "both or neither"),
     ],
 )
-def test_a_window_that_is_none_or_too_long_is_rejected(installed, window, message):
+def test_an_invalid_or_too_long_window_is_rejected(installed, window, message):
     """Reject the window before anything is read."""
     with pytest.raises(InvalidQuestionError, match=message):
         installed.lake_run(LOADED, *window)
@@ -168,7 +168,7 @@ def test_a_window_that_takes_too_long_is_no_answer(installed):
         installed.lake_run(LOADED, seconds=0.0)
 
 
-def test_more_events_than_memory_is_for_are_no_answer(installed, monkeypatch):
+def test_more_events_than_fit_into_memory_are_no_answer(installed, monkeypatch):
     """Fail, and keep no more events in memory."""
     monkeypatch.setattr(recalled, "MOST_EVENTS", 3)
 
@@ -176,7 +176,7 @@ def test_more_events_than_memory_is_for_are_no_answer(installed, monkeypatch):
         installed.lake_runs("core")
 
 
-def test_one_question_is_answered_at_a_time(installed):
+def test_one_query_runs_at_a_time(installed):
     """Answer 503 meanwhile, and the same question afterwards."""
     with reading.open_reading(installed.settings.lake, installed.ask_catalog):
         answer = _get(installed, f"/api/v1/lake/runs/{LOADED}")
@@ -202,8 +202,8 @@ def test_an_event_that_the_pipeline_set_aside_is_left_out_and_counted(installed,
     assert {run.run_id for run in answer.runs} >= set(NAMED[:1])
 
 
-def test_a_run_without_an_end_says_that_more_events_may_lie_elsewhere(installed):
-    """Say so of a run whose FAIL is behind the window."""
+def test_a_run_without_an_end_may_have_more_events_elsewhere(installed):
+    """Report it for a run whose FAIL is after the window."""
     answer = installed.lake_run(FAILED, "2026-09-03T10:00:30Z", "2026-09-03T10:01:30Z")
 
     assert [run.status for run in answer.runs] == ["RUNNING"]

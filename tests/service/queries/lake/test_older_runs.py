@@ -58,7 +58,7 @@ def test_each_run_is_answered_as_the_catalog_did(installed):
 
 
 @pytest.mark.postgres_always
-def test_the_catalog_says_since_when_it_has_runs_and_who_has_older_ones(installed):
+def test_the_catalog_names_its_oldest_run_and_the_lake(installed):
     """Name both in the 404 of a run, with the command and the path."""
     installed.forget()
 
@@ -72,7 +72,7 @@ def test_the_catalog_says_since_when_it_has_runs_and_who_has_older_ones(installe
     )
 
 
-def test_lists_of_runs_say_where_older_ones_are(installed):
+def test_lists_of_runs_name_the_lake_for_older_ones(installed):
     """Say so in JSON, on the terminal and on the page, once retention has deleted runs."""
     url = "/api/v1/runs?dataset=core&dataset_namespace=n"
     page = "/dataset?dataset=core&dataset_namespace=n"
@@ -153,7 +153,7 @@ def test_a_part_of_a_day_has_its_runs_alone(installed):
     assert _ids(answer) == [FAILED]
 
 
-def test_a_dataset_that_the_catalog_has_forgotten_is_asked_for_by_its_namespace(catalog, tmp_path):
+def test_a_dataset_that_the_catalog_deleted_is_found_by_its_namespace(catalog, tmp_path):
     """Answer who may see all, and nobody else: its other names are forgotten too."""
     installed = Installation(catalog, tmp_path)
     installed.land(september_events(), THEN + timedelta(days=1))
@@ -169,7 +169,7 @@ def test_a_dataset_that_the_catalog_has_forgotten_is_asked_for_by_its_namespace(
         installed.lake_run(TWIN, visibility=Visibility(["n"]))
 
 
-def test_a_secret_in_an_old_event_is_taken_out(installed):
+def test_a_secret_in_an_old_event_is_redacted(installed):
     """Replace the password in the error of a run."""
     installed.forget()
 

@@ -1,4 +1,4 @@
-"""Check that Marquez's API neither names nor counts what a token may not see."""
+"""Marquez's API for a limited token: hidden datasets are neither named nor counted."""
 
 from urllib.parse import quote
 
@@ -50,7 +50,7 @@ _HIDDEN = (
 
 
 @pytest.mark.postgres_always
-def test_no_list_names_what_is_hidden(estate):
+def test_no_list_names_a_hidden_dataset(estate):
     """Hide how much of it exists, too."""
     for path in _TELLING:
         whole, cut = estate.get(path, "boss"), estate.get(path, "shop")
@@ -64,7 +64,7 @@ def test_no_list_names_what_is_hidden(estate):
 
 
 @pytest.mark.postgres_always
-def test_what_is_hidden_is_answered_as_what_is_not_there(estate):
+def test_a_hidden_name_is_answered_as_an_unknown_one(estate):
     """Answer with the same words."""
     for path in _HIDDEN:
         hidden, seen = estate.get(path, "shop"), estate.get(path, "boss")
@@ -76,7 +76,7 @@ def test_what_is_hidden_is_answered_as_what_is_not_there(estate):
 
 
 @pytest.mark.postgres_always
-def test_what_may_be_seen_is_answered_without_texts_that_may_name_more(estate):
+def test_visible_parts_are_answered_without_free_texts(estate):
     """Show a job's own name, runs and versions, but neither arguments nor the DAG's own run."""
     job = estate.get(f"/api/v1/namespaces/{AIRFLOW}/jobs/{LOAD}", "shop").json()
     versions = estate.get(f"{_ORDERS}/versions", "shop").json()
@@ -91,7 +91,7 @@ def test_what_may_be_seen_is_answered_without_texts_that_may_name_more(estate):
 
 
 @pytest.mark.postgres_always
-def test_the_runs_of_a_job_are_counted_without_those_that_are_hidden(estate):
+def test_hidden_runs_of_a_job_are_not_counted(estate):
     """Leave out an older run that wrote the hidden dataset."""
     old = warehouse.run_row(40, 1, AIRFLOW, LOAD)
     more = [
@@ -110,7 +110,7 @@ def test_the_runs_of_a_job_are_counted_without_those_that_are_hidden(estate):
     assert "old" not in {run["id"] for run in cut["runs"]}
 
 
-def test_a_job_with_a_newest_run_that_is_hidden_is_hidden(estate):
+def test_a_job_whose_newest_run_is_hidden_is_hidden(estate):
     """Hide its other runs, which would give away the name."""
     run = warehouse.run_row(40, 11, AIRFLOW, PAY)
     with write_transaction(estate.catalog) as connection:
@@ -126,7 +126,7 @@ def test_a_job_with_a_newest_run_that_is_hidden_is_hidden(estate):
     assert PAY not in estate.get("/api/v1/jobs", "shop").text
 
 
-def test_an_error_is_shown_to_tokens_for_all_namespaces_alone(estate):
+def test_an_error_needs_a_token_for_all_namespaces(estate):
     """Withhold the error, which may name anything."""
     path = f"/api/v1/jobs/runs/{RUNS[14]}/facets?type=run"
     whole, cut = (estate.get(path, who).json()["facets"] for who in ("clerk", "shop"))
@@ -143,14 +143,14 @@ def _salaries() -> int:
 @pytest.mark.parametrize(
     "path", ["/api/v1/events/lineage", "/api/v1/stats/lineage-events?period=DAY"]
 )
-def test_what_cannot_be_cut_is_not_answered_to_such_a_token(estate, path):
-    """Events as they were sent, and counts of all of them."""
+def test_events_and_counts_need_a_token_for_all_namespaces(estate, path):
+    """Answer 403, as events are unchanged and counts cover all of them."""
     assert estate.get(path, "shop").status_code == 403
     assert estate.get(path, "boss").status_code == 200
     assert estate.get("/api/v1/events/lineage", "clerk").status_code == 403
 
 
-def test_the_audit_log_has_the_namespaces_that_an_answer_named(estate):
+def test_the_audit_log_has_the_namespaces_of_an_answer(estate):
     """Log the namespaces of datasets, in lists and in runs."""
     estate.get("/api/v1/jobs", "boss")
     estate.get(f"{_ORDERS}/versions", "shop")
@@ -164,7 +164,7 @@ def test_the_audit_log_has_the_namespaces_that_an_answer_named(estate):
     assert estate.m10 == (2, 2, 0)
 
 
-def test_runs_that_forgot_whom_they_are_for_would_be_seen(estate, monkeypatch):
+def test_without_the_filter_hidden_runs_are_shown(estate, monkeypatch):
     """Show every run as a mutant of the tests above."""
     monkeypatch.setattr(runs, "shown_keys", lambda _reader, keys, _visibility: set(keys))
 

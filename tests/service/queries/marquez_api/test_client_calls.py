@@ -1,4 +1,4 @@
-"""Read calls of marquez-python 0.50.0, as it makes them.
+"""Calls of marquez-python 0.50.0, as it makes them.
 
 The package is no requirement: it installs a package called `tests`, which would hide this one.
 """

@@ -66,14 +66,14 @@ def _rows(numbers: range, body: bytes | None = None) -> list[dict[str, Any]]:
     ]
 
 
-def _listed(client: TestClient, **parameters: str | int) -> list[str]:
+def _list_run_ids(client: TestClient, **parameters: str | int) -> list[str]:
     answer = client.get("/api/v1/events/lineage", params=parameters)
     assert answer.status_code == 200, answer.text
     return [event["run"]["runId"] for event in answer.json()["events"]]
 
 
-def test_events_are_as_they_were_sent_the_newest_first(client):
-    """Across days and batches; those that no commit has are left out, and other kinds."""
+def test_events_are_unchanged_and_the_newest_come_first(client):
+    """List run events of several days and batches; leave out other kinds and uncommitted ones."""
     answer = client.get("/api/v1/events/lineage").json()
 
     assert [event["run"]["runId"] for event in answer["events"]] == [
@@ -89,28 +89,28 @@ def test_secrets_of_an_event_are_redacted(client, embedded, tmp_path):
     rows = _rows(range(_COUNT + 2, _COUNT + 3), json.dumps(body).encode())
     lay(writer_of(embedded, tmp_path), *rows)
 
-    assert "jdbc:mysql://(host=h,user=u,password=[redacted])/shop" in _listed(client)
+    assert "jdbc:mysql://(host=h,user=u,password=[redacted])/shop" in _list_run_ids(client)
 
 
 def test_events_are_read_page_by_page_in_both_directions(client):
     """Read a page that crosses midnight."""
-    pages = [_listed(client, limit=2, offset=offset) for offset in (0, 2, 4, 6)]
+    pages = [_list_run_ids(client, limit=2, offset=offset) for offset in (0, 2, 4, 6)]
 
     assert pages == [["run-6", "run-5"], ["run-4", "run-2"], ["run-1"], []]
-    assert _listed(client, limit=3, sortDirection="asc") == ["run-1", "run-2", "run-4"]
-    assert _listed(client, limit=0) == []
+    assert _list_run_ids(client, limit=3, sortDirection="asc") == ["run-1", "run-2", "run-4"]
+    assert _list_run_ids(client, limit=0) == []
 
 
 def test_a_window_begins_at_its_first_time_and_ends_before_its_last(client):
     """Bound the window as Marquez does; the web page sends empty times."""
     window = {"after": _time(2).isoformat(), "before": _time(5).isoformat()}
 
-    assert _listed(client, **window) == ["run-4", "run-2"]
+    assert _list_run_ids(client, **window) == ["run-4", "run-2"]
     assert client.get("/api/v1/events/lineage", params=window).json()["totalCount"] == 3
-    assert len(_listed(client, after="", before="")) == 5
+    assert len(_list_run_ids(client, after="", before="")) == 5
 
 
-def test_a_page_of_too_many_bytes_is_cut_and_says_so(client, monkeypatch):
+def test_a_page_of_too_many_bytes_is_cut(client, monkeypatch):
     """Answer one event, however large."""
     monkeypatch.setattr(events, "MOST_BYTES", 150)
 
@@ -127,7 +127,7 @@ def test_a_page_of_too_many_bytes_is_cut_and_says_so(client, monkeypatch):
         ("sortDirection=up", "sortDirection"),
     ],
 )
-def test_what_cannot_be_listed_is_rejected(client, query, text):
+def test_an_invalid_list_request_is_rejected(client, query, text):
     """Name the parameter and what to do."""
     answer = client.get(f"/api/v1/events/lineage?{query}")
 

@@ -1,4 +1,4 @@
-"""Pages, names in paths, and what is not there."""
+"""Pages, names in paths, and unknown names."""
 
 from urllib.parse import quote
 
@@ -56,7 +56,7 @@ def test_a_list_is_read_page_by_page(client, path):
 
 @pytest.mark.parametrize("path", _COUNTED)
 def test_the_total_is_of_the_whole_list(client, path):
-    """Whatever part of it is asked for."""
+    """Count the whole list on every page."""
     whole = _names(client, path)
 
     answer = client.get(f"/api/v1{path}", params={"limit": 1, "offset": 1}).json()
@@ -70,7 +70,7 @@ def test_a_limit_out_of_range_is_rejected(client, query):
     assert client.get(f"/api/v1/jobs?{query}").status_code == 400
 
 
-def test_a_total_that_is_too_large_to_count_says_so(client, monkeypatch):
+def test_a_total_that_is_too_large_is_a_lower_bound(client, monkeypatch):
     """Stop at the bound."""
     monkeypatch.setattr(paging, "MOST_COUNTED", 1)
 
@@ -79,7 +79,7 @@ def test_a_total_that_is_too_large_to_count_says_so(client, monkeypatch):
     assert (answer["totalCount"], answer["partial_reason"]) == (1, "totalCount stops at 1 runs")
 
 
-def test_more_jobs_than_are_looked_at_are_said_to_be_missing(client, monkeypatch):
+def test_a_list_of_too_many_jobs_is_marked_as_cut(client, monkeypatch):
     """Say that the list is cut."""
     monkeypatch.setattr(job_list, "MOST_JOBS", 2)
 
@@ -160,8 +160,8 @@ def test_names_with_colons_and_percent_signs_are_found(client):
     assert (odd["name"], job["type"]) == (ODD, "STREAM")
 
 
-def test_the_server_gives_paths_as_they_were_sent(client):
-    """Over HTTP as in the tests' client; a base URL may end with a slash."""
+def test_the_server_passes_paths_unchanged(client):
+    """Find a dataset over HTTP as in the tests' client, also below a base URL with a slash."""
     path = f"//api/v1/namespaces/{_BUCKET}/datasets/{quote(ORDERS, safe='')}/versions"
     request = f"GET {path}?limit=1 HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
 

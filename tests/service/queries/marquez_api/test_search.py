@@ -39,7 +39,7 @@ def test_search_finds_datasets_and_jobs_by_a_part_of_their_names(client):
 
 
 def test_the_search_of_v2beta_marks_what_it_found(client):
-    """Hits and highlights, one for each."""
+    """Return one hit and one highlight for each."""
     jobs = client.get("/api/v2beta/search/jobs", params={"q": "load"}).json()
     datasets = client.get("/api/v2beta/search/datasets", params={"q": "db"}).json()
 

@@ -65,8 +65,8 @@ def test_a_namespace_of_datasets_and_one_of_jobs(client):
 
 
 @pytest.mark.postgres_always
-def test_a_job_has_what_its_newest_runs_tell(client):
-    """Inputs and outputs are those of the newest run that names any; a run has just begun."""
+def test_a_job_has_the_details_of_its_newest_runs(client):
+    """Return inputs and outputs of the newest run that has any; a run has just begun."""
     job = get(client, f"/namespaces/{AIRFLOW}/jobs/{LOAD}")
 
     runs = [_run(client, number) for number in (13, 12, 11)]
@@ -150,7 +150,7 @@ def test_a_run_read_the_version_that_was_the_newest_when_it_ended(client, catalo
     assert found["datasetVersionId"]["version"] == _version(client, 1)
 
 
-def test_facets_of_a_run_and_of_its_job_are_those_that_are_kept(client):
+def test_a_run_and_its_job_have_the_stored_facets(client):
     """Name the producer of the run and the address of the schema of each facet."""
     of_run = get(client, f"/jobs/runs/{RUNS[12]}/facets", type="run")
     of_job = get(client, f"/jobs/runs/{RUNS[14]}/facets", type="job")

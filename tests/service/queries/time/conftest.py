@@ -1,4 +1,4 @@
-"""What the tests of the past share: real batches of a small estate."""
+"""Fixtures of the tests of the past: real batches of a small estate."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -12,5 +12,5 @@ from tests.slis.stream.spools import Lander
 
 @pytest.fixture
 def lander(catalog: Engine, tmp_path: Path, at: Callable[..., datetime]) -> Lander:
-    """Lands batches in the catalog at noon."""
+    """Return a lander that lands batches in the catalog at noon."""
     return Lander(catalog, tmp_path, at(12))

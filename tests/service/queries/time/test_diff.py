@@ -1,4 +1,4 @@
-"""What differs between two runs."""
+"""Differences between two runs."""
 
 import pytest
 from litestar.testing import TestClient
@@ -25,7 +25,7 @@ def _schema(fields):
 
 
 def _run(at, run, code, day, *, fault=None):
-    """A run of the day; `fault`: it failed, and what it read and wrote was otherwise."""
+    """Return the events of a day's run; `fault`: its state, fields, version and more inputs."""
     kind, fields, version, more = fault or ("COMPLETE", _OLD, "1", ())
     facets = {
         "executionParameters": {"parameters": [{"key": "run_date", "value": day}]},
@@ -40,7 +40,7 @@ def _run(at, run, code, day, *, fault=None):
 
 
 def _land(lander, at):
-    """A success, another, a failure of new code over more inputs, and one more failure."""
+    """Land two successes, a failure of new code over more inputs, and another failure."""
     lander.land(
         _run(at(1), "ok1", "v1", "d1"),
         _run(at(2), "ok2", "v1", "d2"),
@@ -49,16 +49,16 @@ def _land(lander, at):
     )
 
 
-def _asked(catalog, question, *arguments: str):
+def _query(catalog, question, *arguments: str):
     with open_reader(catalog.url.render_as_string(hide_password=False)) as reader:
         return question(reader, *arguments)
 
 
 def test_two_runs_differ_in_code_settings_inputs_versions_and_schemas(lander, catalog, at):
-    """And in nothing that is alike: neither engine nor Spark's settings are named."""
+    """Leave out equal values: neither engine nor Spark's settings are named."""
     _land(lander, at)
 
-    found = _asked(catalog, diff, "ok2", "bad1")
+    found = _query(catalog, diff, "ok2", "bad1")
 
     assert (found.first.status, found.second.status, found.same) == ("COMPLETE", "FAIL", False)
     assert found.changes == [
@@ -78,16 +78,16 @@ def test_two_runs_differ_in_code_settings_inputs_versions_and_schemas(lander, ca
 
 
 def test_a_run_differs_in_nothing_from_itself(lander, catalog, at):
-    """What is alike is not shown."""
+    """Show nothing that is equal."""
     _land(lander, at)
 
-    found = _asked(catalog, diff, "ok1", "ok1")
+    found = _query(catalog, diff, "ok1", "ok1")
 
     assert (found.same, found.changes, found.datasets) == (True, [], [])
 
 
 def test_a_root_run_stands_for_itself_and_its_children(lander, catalog, at):
-    """What a child read is what the application read; one that fails makes the whole one fail."""
+    """Attribute the reads of a child to the application, and fail it with a child."""
     root = ("app1", "shop")
     lander.land(
         run_event("START", at(1), run="app1", job="shop"),
@@ -96,39 +96,39 @@ def test_a_root_run_stands_for_itself_and_its_children(lander, catalog, at):
         run_event("COMPLETE", at(1), run="app2", job="shop", inputs=["raw"]),
     )
 
-    found = _asked(catalog, diff, "app1", "app2")
+    found = _query(catalog, diff, "app1", "app2")
 
     assert (found.first.runs, found.first.status, found.first.duration_seconds) == (3, "FAIL", 7200)
     assert [(one.dataset, one.only_in) for one in found.datasets] == [("core", "first")]
 
 
 def test_a_job_is_shown_by_its_last_success_and_the_first_failure_after_it(lander, catalog, at):
-    """Not the newest failure, which may have come of the first."""
+    """Choose the first failure, which may have caused the newest."""
     _land(lander, at)
 
-    assert _asked(catalog, runs_of_job, "app") == ("ok2", "bad1")
+    assert _query(catalog, runs_of_job, "app") == ("ok2", "bad1")
 
 
 def test_a_job_that_has_recovered_is_shown_by_its_newest_fault(lander, catalog, at):
-    """The success after the failure hides nothing."""
+    """Ignore the success after the failure."""
     _land(lander, at)
     lander.land(_run(at(5), "ok3", "v3", "d5"))
 
-    assert _asked(catalog, runs_of_job, "app") == ("ok2", "bad1")
+    assert _query(catalog, runs_of_job, "app") == ("ok2", "bad1")
 
 
 def test_a_job_without_a_failure_has_nothing_to_compare(lander, catalog, at):
-    """Told, with an exit code of its own; so is a job that nobody has seen."""
+    """Raise for this job and for an unknown one."""
     lander.land(_run(at(1), "ok1", "v1", "d1"))
 
     with pytest.raises(UnknownRunError, match="no failure after a success"):
-        _asked(catalog, runs_of_job, "app")
+        _query(catalog, runs_of_job, "app")
     with pytest.raises(UnknownRunError, match="no run of a job 'nope'"):
-        _asked(catalog, runs_of_job, "nope")
+        _query(catalog, runs_of_job, "nope")
 
 
 def test_command_and_api_answer_alike(lander, catalog, at):
-    """One shape, by two run ids or by the job; a table for people."""
+    """Return the same by two run ids and by the job, and print a table."""
     _land(lander, at)
     url = catalog.url.render_as_string(hide_password=False)
 
@@ -145,13 +145,11 @@ def test_command_and_api_answer_alike(lander, catalog, at):
     assert lineward("diff", "ok2", "none", catalog=catalog).returncode == 3
 
 
-def test_without_the_rule_a_schema_that_nobody_named_would_be_one_that_lost_all(
-    lander, catalog, at, monkeypatch
-):
-    """The guarantee: what a run did not say is not held to be empty."""
+def test_without_the_rule_an_unreported_schema_loses_all_fields(lander, catalog, at, monkeypatch):
+    """Mutant: treat a schema that a run did not report as empty."""
     _land(lander, at)
     lander.land(run_event("COMPLETE", at(6), run="mute", outputs=["core"]))
-    (only,) = _asked(catalog, diff, "ok1", "mute").datasets
+    (only,) = _query(catalog, diff, "ok1", "mute").datasets
     assert (only.dataset, only.only_in) == ("raw", "first")
     monkeypatch.setattr(
         module,
@@ -159,13 +157,13 @@ def test_without_the_rule_a_schema_that_nobody_named_would_be_one_that_lost_all(
         lambda one, _other, known: module.schema_change(module.fields_of(known[one]), []),
     )
 
-    found = _asked(catalog, diff, "ok1", "mute").datasets
+    found = _query(catalog, diff, "ok1", "mute").datasets
 
     assert next(one.schema.removed for one in found if one.dataset == "core")
 
 
 def test_a_job_below_a_root_is_compared_by_its_own_runs(lander, catalog, at):
-    """Other tasks of the DAG run belong to neither side."""
+    """Leave out other tasks of the DAG run."""
     given = {"integration": "AIRFLOW", "job_type": "TASK"}
     lander.land(
         run_event("COMPLETE", at(1), run="a1", job="dag.a", root=("d1", "dag"), **given),
@@ -173,7 +171,7 @@ def test_a_job_below_a_root_is_compared_by_its_own_runs(lander, catalog, at):
         run_event("COMPLETE", at(2), run="b2", job="dag.b", root=("d2", "dag"), **given),
     )
 
-    assert _asked(catalog, runs_of_job, "dag.a") == ("a1", "a2")
-    found = _asked(catalog, diff, "a1", "a2")
+    assert _query(catalog, runs_of_job, "dag.a") == ("a1", "a2")
+    found = _query(catalog, diff, "a1", "a2")
     assert (found.first.job_name, found.second.status, found.second.runs) == ("dag.a", "FAIL", 1)
-    assert _asked(catalog, runs_of_job, "dag") == ("d1", "d2")
+    assert _query(catalog, runs_of_job, "dag") == ("d1", "d2")

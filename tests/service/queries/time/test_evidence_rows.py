@@ -1,4 +1,4 @@
-"""Rows that the event log counted are seen where an event told none, and nowhere else."""
+"""Row counts of event logs, which are used only where an event reported none."""
 
 import pytest
 from sqlalchemy import update
@@ -22,7 +22,7 @@ _COUNTED = 7
 
 @pytest.fixture
 def reader(lander, catalog, at):
-    """Two runs: one of which the event told 3 rows, one of which it told none."""
+    """Land one run whose event reports 3 rows, and one whose event reports none."""
     for number, rows in enumerate((3, None)):
         fields = {"inputs": ["raw"], "outputs": ["core"], "rows_written": rows}
         lander.land(run_event("COMPLETE", at(number + 1), run=f"r{number}", **fields))
@@ -38,7 +38,7 @@ def reader(lander, catalog, at):
 
 @pytest.mark.parametrize(("run_id", "rows", "size"), [("r0", 3, 1), ("r1", _COUNTED, 70)])
 def test_a_run_shows_its_rows(reader, run_id, rows, size):
-    """And bytes."""
+    """Show rows and bytes."""
     (answer,) = run(reader, run_id).runs
 
     assert [(io.rows, io.bytes) for io in answer.datasets if io.direction == "write"] == [
@@ -47,7 +47,7 @@ def test_a_run_shows_its_rows(reader, run_id, rows, size):
 
 
 def test_a_dataset_shows_the_rows_of_its_writes(reader):
-    """The newest first."""
+    """Show the newest first."""
     found = dataset_history(reader, resolve_dataset(reader, "core", "n"), limit=5)
 
     assert [write.rows for write in found.writes] == [_COUNTED, 3]
@@ -67,15 +67,15 @@ def test_the_rows_of_a_write_are_those_of_its_hour(lander, reader, catalog, at):
     assert [write.rows for write in found.writes] == [4, 3]
 
 
-def test_a_comparison_shows_them(reader):
-    """As figures of the output."""
+def test_a_comparison_shows_row_counts(reader):
+    """Show them as values of the output."""
     (core,) = diff(reader, "r0", "r1").datasets
 
     assert core.changes == [Change("rows", "3", str(_COUNTED)), Change("bytes", "1", "70")]
 
 
-def test_the_graph_of_the_past_shows_them(reader, at):
-    """Of the run that had made the edge so."""
+def test_the_graph_of_the_past_shows_row_counts(reader, at):
+    """Show those of the run that made the edge."""
     fields = {}
     for hour in (1, 2):
         named = resolve_dataset(reader, "core", "n")

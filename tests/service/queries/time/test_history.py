@@ -1,4 +1,4 @@
-"""The life of a dataset: schemas with what changed, versions, checksums, writes."""
+"""History of a dataset: schemas with their changes, versions, checksums, writes."""
 
 import pytest
 
@@ -49,8 +49,8 @@ def _history(catalog, limit):
         return dataset_history(reader, resolve_dataset(reader, "core", "n"), limit=limit)
 
 
-def test_each_schema_tells_what_it_changed_and_which_code_wrote_it(lander, catalog, at):
-    """In order; the first one changed nothing that is known."""
+def test_each_schema_has_its_changes_and_code_versions(lander, catalog, at):
+    """List them in order, the first one without a change."""
     _land(lander, at)
 
     found = _history(catalog, 10)
@@ -67,8 +67,8 @@ def test_each_schema_tells_what_it_changed_and_which_code_wrote_it(lander, catal
     assert not found.partial
 
 
-def test_what_is_cut_is_said_and_the_oldest_shown_still_tells_its_change(lander, catalog, at):
-    """The newest two of each."""
+def test_a_cut_history_is_partial_and_keeps_the_oldest_change(lander, catalog, at):
+    """Show the newest two of each."""
     _land(lander, at)
 
     found = _history(catalog, 2)
@@ -80,19 +80,19 @@ def test_what_is_cut_is_said_and_the_oldest_shown_still_tells_its_change(lander,
     assert [len(found.writes), len(found.versions)] == [2, 2]
 
 
-def test_the_command_shows_it(lander, catalog, at):
-    """As people read it, and as JSON of the documented shape."""
+def test_the_command_shows_the_history(lander, catalog, at):
+    """Print it for people, and as the documented JSON."""
     _land(lander, at)
 
     shown = lineward("history", "core", "--namespace", "n", catalog=catalog).stdout
-    told_as_json = answer("history", "core", "--namespace", "n", catalog=catalog)
+    as_json = answer("history", "core", "--namespace", "n", catalog=catalog)
 
     assert "added email (string); removed at" in shown
-    assert [write["code_version"] for write in told_as_json["writes"]] == ["v3", "v2", "v1", "v1"]
+    assert [write["code_version"] for write in as_json["writes"]] == ["v3", "v2", "v1", "v1"]
 
 
-def test_columns_in_another_order_are_another_schema_and_say_so():
-    """What no name tells, the words do."""
+def test_columns_in_another_order_are_another_schema():
+    """Describe the change, which no field has."""
     ab, ba = [Field("a", "int"), Field("b", "int")], [Field("b", "int"), Field("a", "int")]
 
     assert describe_changes(schema_change(ab, ba)) == ["the order of its fields"]

@@ -1,4 +1,4 @@
-"""Check that no path of the Marquez-shaped graph leads through a job that never made it."""
+"""Graph in Marquez's shape, without a path through a job that did not make it."""
 
 import pytest
 from litestar.testing import TestClient
@@ -40,7 +40,7 @@ def _ingest(lander, at):
     )
 
 
-def _reached(graph, start):
+def _walk(graph, start):
     found, queue = set(), [start]
     while queue:
         here = queue.pop()
@@ -57,11 +57,11 @@ def test_an_application_is_a_job_for_each_output_where_their_inputs_differ(lande
     graph = graph_of(client, "dataset:n:landing/customers")
 
     bronze = "dataset:n:bronze/customers"
-    assert _reached(graph, "dataset:n:landing/customers") == {_CUSTOMERS, bronze}
+    assert _walk(graph, "dataset:n:landing/customers") == {_CUSTOMERS, bronze}
     assert graph[_CUSTOMERS]["data"]["latestRun"]["state"] == "COMPLETED"
 
 
-def test_an_application_that_is_asked_for_shows_its_jobs(lander, client, at):
+def test_a_request_for_an_application_shows_its_jobs(lander, client, at):
     """Draw no edge to the application itself."""
     _ingest(lander, at)
 
@@ -69,7 +69,7 @@ def test_an_application_that_is_asked_for_shows_its_jobs(lander, client, at):
 
     assert {"job:j:ingest", _ORDERS, _CUSTOMERS} <= graph.keys()
     assert graph["job:j:ingest"]["outEdges"] == []
-    assert _reached(graph, "dataset:n:landing/orders") == {_ORDERS, "dataset:n:bronze/orders"}
+    assert _walk(graph, "dataset:n:landing/orders") == {_ORDERS, "dataset:n:bronze/orders"}
 
 
 def test_every_job_that_an_event_names_is_found(lander, client, at):

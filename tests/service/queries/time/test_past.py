@@ -1,4 +1,4 @@
-"""The graph as it was: which run read which version of what, and what is no longer known."""
+"""Graph of the past: which run read which version, and what is unknown now."""
 
 import json
 
@@ -21,7 +21,7 @@ def _version(name, version):
     return (name, {"version": {"datasetVersion": version}})
 
 
-def _written(at, run, code, touched, *, kind="COMPLETE"):
+def _write_event(at, run, code, touched, *, kind="COMPLETE"):
     read, wrote = touched
     facets = {"executionParameters": {"parameters": [{"key": "run_date", "value": run}]}}
     event = run_event(kind, at, run=run, inputs=[read], outputs=[wrote], facets=facets)
@@ -30,12 +30,12 @@ def _written(at, run, code, touched, *, kind="COMPLETE"):
 
 
 def _land(lander, catalog, at):
-    """Two days of one job, a failure in between, and an input that came on the second day."""
+    """Land two days of one job, a failure in between, and a second input on the second day."""
     lander.land(
-        _written(at(1), "d1", "v1", (_version("raw", "1"), _version("core", "7"))),
-        _written(at(2), "bad", "v2", (_version("raw", "2"), "core"), kind="FAIL"),
-        _written(at(3), "d2", "v2", (_version("raw", "3"), _version("core", "8"))),
-        _written(at(4), "d3", "v2", ("ref", "core")),
+        _write_event(at(1), "d1", "v1", (_version("raw", "1"), _version("core", "7"))),
+        _write_event(at(2), "bad", "v2", (_version("raw", "2"), "core"), kind="FAIL"),
+        _write_event(at(3), "d2", "v2", (_version("raw", "3"), _version("core", "8"))),
+        _write_event(at(4), "d3", "v2", ("ref", "core")),
         run_event("COMPLETE", at(5), run="m", job="mart", inputs=["core"], outputs=["mart"]),
     )
     _meta(catalog, to_micros(at(0)))
@@ -55,9 +55,9 @@ def _then(catalog, instant, direction="both"):
 
 
 def test_each_edge_has_the_run_that_had_made_it_so_by_then(lander, catalog, at):
-    """Which run read which version, of which code, with which parameters; a failure made nothing.
+    """Show run, versions, code and parameters; a failure made no edge.
 
-    What came later is not there: neither the second input nor what was made of it.
+    Later inputs, and datasets made from them, are left out.
     """
     _land(lander, catalog, at)
 
@@ -71,7 +71,7 @@ def test_each_edge_has_the_run_that_had_made_it_so_by_then(lander, catalog, at):
 
 
 def test_each_input_keeps_the_newest_run_that_read_it(lander, catalog, at):
-    """The run of 04:00 read `ref` alone: `raw` is as the run of 03:00 read it."""
+    """Show `raw` as the run of 03:00 read it, since that of 04:00 read only `ref`."""
     _land(lander, catalog, at)
 
     now = _then(catalog, at(6))
@@ -81,8 +81,8 @@ def test_each_input_keeps_the_newest_run_that_read_it(lander, catalog, at):
     assert (now.upstream[0].run.read.version, now.upstream[0].run.wrote.version) == ("3", "8")
 
 
-def test_an_edge_that_the_newest_write_did_not_make_says_so(lander, catalog, at):
-    """`raw` was not read at 04:00: it may be again, or never; at 03:30 nobody knows of it."""
+def test_an_edge_that_the_newest_write_did_not_make_is_marked(lander, catalog, at):
+    """Mark `raw` after 04:00, as the write did not read it, and not at 03:30."""
     _land(lander, catalog, at)
 
     earlier = _then(catalog, at(3, 30), direction="upstream")
@@ -96,8 +96,8 @@ def test_an_edge_that_the_newest_write_did_not_make_says_so(lander, catalog, at)
 
 
 @pytest.mark.postgres_always
-def test_what_is_no_longer_known_is_said(lander, catalog, at):
-    """The runs are past their retention: the edge stands, and nobody is named for it."""
+def test_runs_past_their_retention_are_reported_as_missing(lander, catalog, at):
+    """Keep the edge without a run."""
     _land(lander, catalog, at)
     with write_transaction(catalog) as connection:
         connection.exec_driver_sql("DELETE FROM edge_run")
@@ -109,8 +109,8 @@ def test_what_is_no_longer_known_is_said(lander, catalog, at):
     assert "1 edges have no stored successful run at that time" in then.partial_reason
 
 
-def test_before_anything_was_watched_nothing_is_known(lander, catalog, at):
-    """An empty tree of a time without us is no proof that there was nothing."""
+def test_a_time_before_the_first_data_is_unknown(lander, catalog, at):
+    """Report missing data, as an empty tree would mean that there was no lineage."""
     _land(lander, catalog, at)
 
     then = _then(catalog, shop.DAY)
@@ -129,7 +129,7 @@ def test_before_anything_was_watched_nothing_is_known(lander, catalog, at):
         ("9999-12-31T23:59:59-14:00", "at: expected a time of the years 1970 to 2999"),
     ],
 )
-def test_an_instant_that_is_none_is_refused(catalog, instant, rejection):
+def test_an_invalid_time_is_rejected(catalog, instant, rejection):
     """Exit code 2, and what to write instead."""
     shop.fill(catalog)
 
@@ -138,14 +138,14 @@ def test_an_instant_that_is_none_is_refused(catalog, instant, rejection):
     assert (done.returncode, rejection in done.stderr) == (2, True)
 
 
-def test_the_command_shows_all_that_is_known_of_an_edge(lander, catalog, at):
-    """Checksums, settings and rows too: what JSON has and people would look for."""
+def test_the_command_shows_all_details_of_an_edge(lander, catalog, at):
+    """Print checksums, settings and rows, as in JSON."""
     read = {"version": {"datasetVersion": "3"}, "checksum": {"algorithm": "md5", "value": "c0ffee"}}
-    event = _written(at(1), "d1", "v1", (("raw", read), "core"))
+    event = _write_event(at(1), "d1", "v1", (("raw", read), "core"))
     event["run"]["facets"]["spark_properties"] = {
         "properties": {"spark.executor.instances": "4", "spark.master": "yarn"}
     }
-    lander.land(event, _written(at(2), "d2", "v1", ("ref", "core")))
+    lander.land(event, _write_event(at(2), "d2", "v1", ("ref", "core")))
     _meta(catalog, to_micros(at(0)))
 
     shown = lineward(
@@ -159,7 +159,7 @@ def test_the_command_shows_all_that_is_known_of_an_edge(lander, catalog, at):
 
 
 def test_the_command_shows_the_past(lander, catalog, at):
-    """As people read it, and as JSON."""
+    """Print it for people, and as JSON."""
     _land(lander, catalog, at)
     asked = ("lineage", "core", "--namespace", "n", "--at", at(2, 30).isoformat())
 

@@ -1,6 +1,6 @@
-"""Fill a folder by the Dockerfile's own steps, and run Spark's driver from it as a container would.
+"""Image without its layers: a folder built by the Dockerfile's steps, and Spark's driver in it.
 
-The image itself cannot be built where there is no container engine; this is all but its layers.
+The image itself cannot be built where there is no container engine.
 """
 
 import json
@@ -69,7 +69,7 @@ def test_driver_keeps_what_spark_submit_gives_and_leaves_no_python_behind(prefix
             stderr=output,
         )
     try:
-        opened = until(lambda: _opened(driver, log), seconds=300)
+        opened = until(lambda: _spark_opened(driver, log), seconds=300)
         assert (opened["master"], opened["cores"]) == ("local[3]", 3)
         assert opened["heap_bytes"] == 900 << 20
         assert opened["shuffle_partitions"] == "5"
@@ -97,7 +97,7 @@ def test_bill_of_materials_lists_python_jars_and_listeners(prefix):
     assert {name for name, _ in versions} >= {"openlineage-spark_2.12", "lineward"}
 
 
-def _opened(driver, log):
+def _spark_opened(driver, log):
     text = log.read_text(errors="replace")
     assert driver.poll() is None, text[-4_000:]
     return next(

@@ -1,4 +1,4 @@
-"""Check what a container runs for the arguments and variables that it is given."""
+"""Commands of a container for its arguments and variables."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Check the Dockerfile and what it copies; the image itself cannot be built here."""
+"""Dockerfile and the files that it copies; the image itself cannot be built here."""
 
 import os
 import re
@@ -23,7 +23,7 @@ LISTENER = re.compile(r"([0-9a-f]{64})  openlineage-spark_(2\.1[23])-([0-9.]+)\.
 
 
 def test_image_is_built_of_what_is_pinned_and_runs_as_a_numbered_user():
-    """Check base, user and entrypoint: Kubernetes cannot tell that a user by name is not root."""
+    """Check base, user and entrypoint: Kubernetes cannot verify that a named user is not root."""
     [base] = values("ARG")
 
     assert re.fullmatch(r"PYTHON_IMAGE=python:3\.11\.\d+-slim-bookworm@sha256:[0-9a-f]{64}", base)
@@ -75,7 +75,7 @@ def test_unknown_step_of_the_install_script_ends_the_build():
     assert (done.returncode, done.stderr) == (2, "install.sh: no step lisener\n")
 
 
-def test_hashes_are_those_of_the_listener_that_users_are_told_to_use():
+def test_hashes_are_those_of_the_documented_listener():
     """Check that a new version of the listener brings its own hashes, for both Scala versions."""
     from service.ingest.spark.spark_conf import LISTENER_VERSION  # noqa: PLC0415 - beside what it is compared with
 
@@ -90,7 +90,7 @@ def test_hashes_are_those_of_the_listener_that_users_are_told_to_use():
 
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("useradd"), reason="useradd needs root")
 def test_user_of_the_image_has_a_home_that_java_can_write_to(tmp_path: Path):
-    """Run the Dockerfile's own useradd: Java's user.home is that of passwd, whatever HOME says."""
+    """Run the Dockerfile's own useradd: Java's user.home is that of passwd, whatever HOME is."""
     for name in ("passwd", "group", "shadow", "gshadow", "login.defs"):
         (tmp_path / "etc").mkdir(exist_ok=True)
         (tmp_path / "etc" / name).write_bytes(Path("/etc", name).read_bytes())

@@ -1,4 +1,4 @@
-"""Start the image's entrypoint as a process: what it becomes, where it writes, how it stops."""
+"""Entrypoint of the image as a process: its command, its files and its stop."""
 
 import os
 import pwd

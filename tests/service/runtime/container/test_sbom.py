@@ -1,4 +1,4 @@
-"""Check what the image's bill of materials adds to that of its Python packages."""
+"""Bill of materials of the image, beyond that of its Python packages."""
 
 import hashlib
 import importlib.util

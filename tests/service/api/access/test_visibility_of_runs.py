@@ -1,4 +1,4 @@
-"""What a token that may not see all is told of runs, wherever one is named."""
+"""Runs as shown to a token that may not see all their datasets."""
 
 import pytest
 from sqlalchemy import delete, insert, update
@@ -15,8 +15,8 @@ _THEN = "/api/v1/lineage?at=2026-11-21T00:00:00Z&dataset=core/orders"
 
 
 @pytest.fixture
-def settled(estate):
-    """The shop's run made `core/orders` of `raw/orders`, by settings that name the hidden one."""
+def run_with_settings(estate):
+    """Add a run from `raw/orders` to `core/orders`, with settings that name the hidden dataset."""
     root, core = shop.run_row()["root_run_id"], shop.dataset_key(shop.CORE)
     settings = {"spark_conf": f'{{"spark.in":"{HIDDEN}"}}', "parameters": f'{{"of":"{PAYROLL}"}}'}
     job = {"job_key": key("jobs", "etl"), "root_run_id": root, "is_reported": True}
@@ -33,22 +33,22 @@ def settled(estate):
 
 
 def _raw_then(estate, who):
-    """The edge from `raw/orders`, as it was."""
+    """Return the past edge from `raw/orders`."""
     tree = estate.get(_THEN, who).json()["upstream"]
     return next(node["run"] for node in tree if node["dataset"] == shop.RAW)
 
 
-def test_the_past_has_settings_for_who_may_see_all_alone(settled):
-    """They may name anything; the run itself is told to both."""
-    whole, cut = (_raw_then(settled, who) for who in ("boss", "shop"))
+def test_past_settings_need_access_to_all_datasets(run_with_settings):
+    """Show the run to both, and its settings, which may name anything, to an admin only."""
+    whole, cut = (_raw_then(run_with_settings, who) for who in ("boss", "shop"))
 
     assert (whole["spark_conf"], whole["parameters"]) == ({"spark.in": HIDDEN}, {"of": PAYROLL})
     assert cut == whole | {"spark_conf": {}, "parameters": {}, "job_name": None}
 
 
-def test_the_past_ends_at_what_is_hidden_and_says_so(settled):
-    """The boss sees the hidden dataset on both sides; the other that something is left out."""
-    whole, cut = (settled.get(_THEN, who).json() for who in ("boss", "shop"))
+def test_the_past_ends_at_hidden_datasets(run_with_settings):
+    """Show the hidden datasets to an admin, and report missing parts to the other token."""
+    whole, cut = (run_with_settings.get(_THEN, who).json() for who in ("boss", "shop"))
 
     ends = [
         [node["dataset"] for node in tree]
@@ -69,8 +69,8 @@ def test_the_past_ends_at_what_is_hidden_and_says_so(settled):
         ("/api/v1/dataset?dataset=core/orders", lambda answer: answer["last_run"]),
     ],
 )
-def test_a_run_goes_by_its_applications_name_where_not_all_may_be_seen(estate, path, run_in):
-    """Spark names a job after what it writes; one that touched what is hidden has no name."""
+def test_a_run_with_hidden_datasets_is_named_by_its_application(estate, path, run_in):
+    """Hide the job's name, which Spark derives from the written dataset."""
     whole, cut = (run_in(estate.get(path, who).json()) for who in ("boss", "shop"))
     assert (whole["job_name"], cut) == ("etl.insert", whole | {"job_name": None})
 

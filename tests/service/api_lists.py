@@ -1,4 +1,4 @@
-"""What the API lists, and how more of it comes into a catalog."""
+"""Lists of the API, and functions that add rows to them."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ TIERS = ("critical", "important", "optional")
 
 
 class Listed(NamedTuple):
-    """One list: where, under which name its rows stand, what tells one from another."""
+    """List of the API: its path, the name of its rows, and what identifies a row."""
 
     path: str
     rows: str
@@ -25,17 +25,17 @@ class Listed(NamedTuple):
 
 
 def add_datasets(engine: Engine, numbers: Iterable[int], namespace: str = shop.NAMESPACE) -> None:
-    """One for each number, in any state and tier."""
+    """Add a dataset for each number, in any state and tier."""
     for number in numbers:
         shop.add_dataset(engine, namespace, f"more/{number:03}", STATES[number % 4])
 
 
 def add_incident(engine: Engine, numbers: Iterable[int], namespace: str = shop.NAMESPACE) -> None:
-    """One for each number, pages and tickets, each with a dataset of its own."""
+    """Add an incident for each number, pages and tickets, with a dataset each."""
     rows = list(numbers)
     with write_transaction(engine) as connection:
         for number in rows:
-            name = f"hurt/{number:03}"
+            name = f"affected/{number:03}"
             member = {"dataset_key": key(namespace, name), "incident_id": f"inc-{number:03}"}
             connection.execute(insert(tables.dataset), [shop.dataset_row(name, namespace)])
             connection.execute(insert(tables.incident), [_incident(number, namespace, name)])
@@ -43,7 +43,7 @@ def add_incident(engine: Engine, numbers: Iterable[int], namespace: str = shop.N
 
 
 def add_runs(engine: Engine, numbers: Iterable[int], hour: float | None = None) -> None:
-    """One for each number, that wrote `core/orders`: later ones later."""
+    """Add a run for each number that wrote `core/orders`, in order of time."""
     core = shop.dataset_key(shop.CORE)
     with write_transaction(engine) as connection:
         for number in numbers:
@@ -56,13 +56,13 @@ def add_runs(engine: Engine, numbers: Iterable[int], hour: float | None = None) 
 
 
 def add_audit(engine: Engine, numbers: Iterable[int]) -> None:
-    """One for each number."""
+    """Add an audit row for each number."""
     with write_transaction(engine) as connection:
         connection.execute(insert(tables.audit), [audit_row(number) for number in numbers])
 
 
 def audit_row(number: int, who: str = "ann") -> dict[str, Any]:
-    """A row of `audit`."""
+    """Return a row of `audit`."""
     fields = {"who": who, "via": "api", "action": "suppress_pattern", "detail": "{}"}
     return {"at": shop.at(number), "answer": "done", **fields}
 

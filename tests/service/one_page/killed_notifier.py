@@ -1,6 +1,6 @@
-"""A notifier in a process of its own, which the kernel kills at a place in the code that is named.
+"""Notifier in its own process, which the kernel kills at a named place in the code.
 
-Run by a server that forks: it has loaded everything before, and no threads that a fork would lose.
+A server forks it: the server has loaded all modules before, and has no threads that a fork loses.
 """
 
 import multiprocessing
@@ -12,11 +12,11 @@ from typing import Any, Final
 
 from lineage.catalog.engine import open_catalog
 from lineage.process.clock import from_micros
-from tests.service.one_page.shop import ALERTMANAGER, JSON, Given, turn
+from tests.service.one_page.shop import ALERTMANAGER, JSON, NotifierInputs, turn
 
 _DEADLINE_SECONDS: Final = 60
 _context = multiprocessing.get_context("forkserver")
-_context.set_forkserver_preload(["tests.service.one_page.killed"])
+_context.set_forkserver_preload(["tests.service.one_page.killed_notifier"])
 
 BEFORE, AFTER = "before", "after"
 # Where it dies: in words, in which module, at what, and whether that is done.
@@ -75,10 +75,10 @@ FAILPOINTS: Final = {
         AFTER,
     ),
 }
-# As it is told by time: two minutes after it opened, without Alertmanager.
+# The notification that time starts: two minutes after the opening, without Alertmanager.
 BY_TIME: Final = {
-    "in the desk's transaction, before anything": ("alerts.notify.router", "route_due", BEFORE),
-    "in the desk's transaction, before the commit": ("alerts.notify.router", "route_due", AFTER),
+    "in the router's transaction, before anything": ("alerts.notify.router", "route_due", BEFORE),
+    "in the router's transaction, before the commit": ("alerts.notify.router", "route_due", AFTER),
 }
 # As Alertmanager's call is taken.
 BY_CALL: Final = {
@@ -96,8 +96,10 @@ HALVES: Final = {
 }
 
 
-def killed(given: Given, at: int, failpoint: str, call: bytes | None = None) -> bool:
-    """One turn at this instant (µs), or one call, in another process; whether it was killed there.
+def run_until_killed(
+    given: NotifierInputs, at: int, failpoint: str, call: bytes | None = None
+) -> bool:
+    """Run one turn at this time (µs), or one call, in another process; return whether it died.
 
     Raises:
         AssertionError: it ended in another way.
@@ -109,7 +111,7 @@ def killed(given: Given, at: int, failpoint: str, call: bytes | None = None) -> 
     return process.exitcode != 0
 
 
-def _live(given: Given, at: int, failpoint: str, call: bytes | None) -> None:
+def _live(given: NotifierInputs, at: int, failpoint: str, call: bytes | None) -> None:
     if failpoint in HALVES:
         _arm(*HALVES[failpoint], before_it=_commit)
     else:

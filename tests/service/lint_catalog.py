@@ -18,7 +18,7 @@ NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
 def add(catalog: Engine, namespace: str, name: str, *, written: bool = False) -> int:
-    """A dataset, seen now, and written now where told."""
+    """Add a dataset that is seen now, and written now if `written`."""
     at, now = key(namespace, name), to_micros(NOW)
     seen = {"first_seen_at": now, "last_seen_at": now}
     row = {"dataset_key": at, "namespace": namespace, "name": name, "canonical_key": at, **seen}
@@ -31,7 +31,7 @@ def add(catalog: Engine, namespace: str, name: str, *, written: bool = False) ->
 
 
 def alias(catalog: Engine, dataset: int, namespace: str, name: str, rule: str = "symlink") -> None:
-    """Another name of a dataset."""
+    """Add another name of a dataset."""
     row = {"alias_key": key(namespace, name), "dataset_key": dataset, "rule": rule}
     seen = {"first_seen_at": 0, "last_seen_at": 0}
     with write_transaction(catalog) as connection:
@@ -40,8 +40,8 @@ def alias(catalog: Engine, dataset: int, namespace: str, name: str, rule: str = 
         )
 
 
-def used(catalog: Engine, dataset: int, job: str) -> None:
-    """A read of the dataset by a run of this job."""
+def add_read(catalog: Engine, dataset: int, job: str) -> None:
+    """Add a read of the dataset by a run of this job."""
     flags = {"is_reported": True, "is_streaming": False, "is_history": False}
     row: dict[str, Any] = {"dataset_key": dataset, "root_run_id": f"{job}-1", "bucket": 0, **flags}
     job_row = {"job_namespace": "jobs", "job_name": job, "read_at": 0, "landed_at": 0}
@@ -59,7 +59,7 @@ def feed(catalog: Engine, upstream: int, downstream: int) -> None:
 
 
 def explode(catalog: Engine, namespace: str, name: str, new: int) -> None:
-    """That the pattern of this name grew by so many datasets."""
+    """Record that the pattern of this name grew by so many datasets."""
     pattern = {"namespace": pattern_of(namespace), "name": pattern_of(name)}
     grown = {"new_datasets": new, "is_explosion": new >= 20}
     example = {"example_namespace": namespace, "example_name": name}
@@ -67,7 +67,7 @@ def explode(catalog: Engine, namespace: str, name: str, new: int) -> None:
         connection.execute(insert(tables.name_pattern), pattern | grown | example)
 
 
-def linted(catalog: Engine, **bounds: int) -> LintAnswer:
-    """What a lint of the catalog finds."""
+def run_lint(catalog: Engine, **bounds: int) -> LintAnswer:
+    """Return the findings of a lint of the catalog."""
     with open_reader(catalog.url.render_as_string(hide_password=False)) as reader:
         return lint(reader, **bounds)

@@ -46,8 +46,8 @@ async def _rounds(puller, answers, clock):
     return None
 
 
-def test_a_round_that_was_broken_off_goes_on_where_it_was(marquez, engine, scarce):
-    """100 events, 20 an answer, one answer a round: read in a few rounds, none of them twice."""
+def test_a_round_that_was_interrupted_continues(marquez, engine, scarce):
+    """Read 100 events in a few rounds of 20 each, and none twice."""
     clock, taking = Hands(), Taking()
 
     async def rounds(puller):
@@ -63,8 +63,8 @@ def test_a_round_that_was_broken_off_goes_on_where_it_was(marquez, engine, scarc
     assert counters(engine)["pulled"] == 100
 
 
-def test_what_comes_late_into_what_was_read_already_is_met(marquez, engine, scarce):
-    """A span counts as read when its first round began: the next one goes back from there."""
+def test_a_late_event_in_an_interrupted_range_is_found(marquez, engine, scarce):
+    """Read the range again from the time at which its first round began."""
     clock, taking = Hands(), Taking()
 
     async def rounds(puller):
@@ -85,8 +85,8 @@ def test_what_comes_late_into_what_was_read_already_is_met(marquez, engine, scar
     assert _numbers(taking.bodies) == [*range(60), 500]
 
 
-def test_its_place_is_never_beyond_what_landed(marquez, engine, scarce):
-    """Broken off and killed, it is in the catalog as far as the collector has it."""
+def test_its_position_is_never_beyond_what_landed(marquez, engine, scarce):
+    """Store the position up to what the collector has, through an interruption and a kill."""
     clock, taking = Hands(), Taking()
 
     async def rounds(puller):

@@ -1,4 +1,4 @@
-"""A dataset with several names is shown to those who may see each of them."""
+"""Datasets with several names, which are visible to tokens that may see each name."""
 
 import pytest
 from sqlalchemy import insert, update
@@ -34,7 +34,7 @@ def _join(catalog, name, canonical):
 @pytest.mark.postgres_always
 @pytest.mark.parametrize("hidden_is_canonical", [True, False])
 def test_a_dataset_that_was_joined_with_a_hidden_one_is_hidden(estate, hidden_is_canonical):
-    """Whoever joins two names by an event shows nothing to anybody."""
+    """Hide the dataset, so that joining names by an event shows nothing."""
     hidden, core = key(HIDDEN, PAYROLL), shop.dataset_key(shop.CORE)
     assert _statuses(estate, _PATHS) == dict.fromkeys(_PATHS, 200)
     _join(estate.catalog, *((core, hidden) if hidden_is_canonical else (hidden, core)))
@@ -80,7 +80,7 @@ def _alias(catalog, rule, *, namespace=HIDDEN, name=_GHOST):
 
 @pytest.mark.parametrize("rule", _LINKS)
 def test_a_dataset_with_a_hidden_free_name_is_hidden(estate, rule):
-    """By all its names, so that nobody learns of a hidden name by guessing it."""
+    """Hide it by all its names, so that guessing one shows nothing."""
     paths = [*_PATHS, *_BY_GHOST]
     assert _statuses(estate, _BY_GHOST) == dict.fromkeys(_BY_GHOST, 404)
     _alias(estate.catalog, rule)
@@ -106,7 +106,7 @@ def test_lists_runs_and_walks_leave_a_dataset_with_a_hidden_free_name_out(estate
 
 
 @pytest.mark.parametrize("rule", ["fold", "partition", "symlink"])
-def test_no_alias_out_of_sight_leads_to_a_dataset(estate, rule):
+def test_no_hidden_alias_leads_to_a_dataset(estate, rule):
     _alias(estate.catalog, rule)
 
     assert _statuses(estate, _BY_GHOST) == dict.fromkeys(_BY_GHOST, 404)
@@ -114,7 +114,7 @@ def test_no_alias_out_of_sight_leads_to_a_dataset(estate, rule):
 
 @pytest.mark.parametrize("rule", ["fold", "partition"])
 def test_a_spelling_hides_no_dataset(estate, rule):
-    """The policy or Lineward itself calls the dataset so, and such names are endless."""
+    """Ignore names by the policy or Lineward itself, of which there is no end."""
     _alias(estate.catalog, rule)
 
     assert _statuses(estate, _PATHS) == dict.fromkeys(_PATHS, 200)
@@ -123,8 +123,8 @@ def test_a_spelling_hides_no_dataset(estate, rule):
 
 @pytest.mark.parametrize("rule", [*_LINKS, "scheme"])
 @pytest.mark.parametrize("namespace", ["s3://shop", "s3a://shop"])
-def test_an_alias_in_sight_leads_to_its_dataset(estate, rule, namespace):
-    """A namespace that no dataset has is seen by what the token says of it."""
+def test_a_visible_alias_leads_to_its_dataset(estate, rule, namespace):
+    """Decide by the token's patterns on a namespace that no dataset has."""
     if rule in _LINKS and namespace != "s3://shop":
         return
     _alias(estate.catalog, rule, namespace=namespace, name="mart.orders")

@@ -1,4 +1,4 @@
-"""What a token may not see is in no graph in Marquez's shape."""
+"""Graphs in Marquez's shape without hidden datasets."""
 
 from urllib.parse import unquote
 
@@ -19,8 +19,8 @@ pytestmark = pytest.mark.postgres_nightly
 
 
 @pytest.mark.postgres_always
-def test_what_may_not_be_seen_is_in_no_graph_and_is_said_to_be_missing(estate):
-    """Nor is a way through it followed; the audit log has what the answer named."""
+def test_a_hidden_dataset_is_in_no_graph_and_reported_missing(estate):
+    """Follow no path through it, and write the shown names to the audit log."""
     path = f"/api/v1/lineage?nodeId={CORE}"
 
     whole, cut = estate.get(path, "boss"), estate.get(path, "shop")
@@ -37,8 +37,8 @@ def test_what_may_not_be_seen_is_in_no_graph_and_is_said_to_be_missing(estate):
     assert estate.m10 == (2, 2, 0)
 
 
-def test_a_hidden_node_is_as_if_it_were_not_there(estate):
-    """A dataset of a hidden namespace; a job that touches nothing that may be seen."""
+def test_a_hidden_node_is_not_found(estate):
+    """Answer as for an unknown name: a hidden dataset, and a job of hidden datasets only."""
     with write_transaction(estate.catalog) as connection:
         run = {"root_job_name": "wages", "run_key": 9, "root_run_id": "r9"}
         connection.execute(insert(tables.run), [shop.run_row() | run])
@@ -57,8 +57,8 @@ def test_a_hidden_node_is_as_if_it_were_not_there(estate):
         assert estate.get(f"/api/v1/lineage?nodeId={kind}:{hidden}", "boss").status_code == 200
 
 
-def test_a_graph_that_forgot_whom_it_is_for_would_be_seen(estate, monkeypatch):
-    """The mutant of the test above: a walk of everything."""
+def test_a_graph_that_ignores_the_token_is_found(estate, monkeypatch):
+    """Mutant of the test above: walk all datasets."""
     walked = marquez_graph.walk_lineage
     monkeypatch.setattr(
         marquez_graph,

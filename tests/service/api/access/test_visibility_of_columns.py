@@ -42,7 +42,7 @@ def columns(estate):
 
 
 @pytest.mark.parametrize("path", _PATHS)
-def test_columns_that_may_not_be_seen_are_left_out_and_counted(columns, path):
+def test_hidden_columns_are_left_out_and_counted(columns, path):
     """Show no description, which may name anything; judge each access as right."""
     whole, cut = columns.get(path), columns.get(path, "shop")
 

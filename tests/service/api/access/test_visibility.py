@@ -1,4 +1,4 @@
-"""What a token may not see leaves no trace in any answer."""
+"""Answers that show no trace of datasets that a token may not see."""
 
 from urllib.parse import unquote
 
@@ -40,8 +40,8 @@ _PATHS = (
 )
 
 
-def test_no_answer_names_what_may_not_be_seen(estate):
-    """Whatever is asked, answers and errors hold neither the hidden namespace nor its names."""
+def test_no_answer_names_a_hidden_dataset(estate):
+    """Request each path, and find neither the hidden namespace nor its names."""
     for path in _PATHS:
         asked = unquote(path.rpartition("dataset=")[2])
         answer = estate.get(path, "shop").text.replace(asked, "").replace("salarie'", "'")
@@ -54,27 +54,27 @@ _OF_OPERATOR = f"its job{SUBMITTED}as jobs/x, which is FAILED, Path does not exi
 
 
 @pytest.mark.parametrize("reason", ["silent", "never_reported"])
-def test_the_message_of_an_application_is_shown_to_those_who_may_see_all(estate, reason):
-    """Hide evidence that quotes Kubernetes, on the page too; show what speaks of a dataset only."""
+def test_the_message_of_an_application_needs_access_to_all_datasets(estate, reason):
+    """Hide evidence that quotes Kubernetes, on the page too; show evidence about the dataset."""
     asked = ("/api/v1/why?dataset=core/orders", "/dataset?dataset=core/orders")
     of_dataset = "last written 2026-11-20 02:00:00 UTC by run r1 of job etl"
-    _say(estate, reason, f"{of_dataset}; {_OF_OPERATOR}")
+    _set_evidence(estate, reason, f"{of_dataset}; {_OF_OPERATOR}")
     assert all(HIDDEN not in estate.get(path, "shop").text for path in asked)
     assert all(HIDDEN in estate.get(path, "boss").text for path in asked)
 
-    _say(estate, reason, of_dataset)
+    _set_evidence(estate, reason, of_dataset)
     assert of_dataset in estate.get(asked[0], "shop").text
 
 
-def _say(estate, reason, evidence):
+def _set_evidence(estate, reason, evidence):
     state = tables.dataset_state
     core = (state.c.dataset_key == shop.dataset_key(shop.CORE), state.c.sli == "M2")
     with write_transaction(estate.catalog) as connection:
         connection.execute(update(state).where(*core).values(reason=reason, evidence=evidence))
 
 
-def test_a_hidden_dataset_is_as_if_it_were_not_there(estate):
-    """The same 404 as for a name that nobody ever bore, with no candidate."""
+def test_a_hidden_dataset_is_not_found(estate):
+    """Answer the same 404 as for an unknown name, without candidates."""
     hidden = estate.get("/api/v1/dataset?dataset=salaries", "shop")
     absent = estate.get("/api/v1/dataset?dataset=zzzzzzzz", "shop")
 
@@ -83,8 +83,8 @@ def test_a_hidden_dataset_is_as_if_it_were_not_there(estate):
     assert hidden.text.replace("salaries", "x") == absent.text.replace("zzzzzzzz", "x")
 
 
-def test_lineage_counts_hidden_datasets_and_goes_no_further(estate):
-    """A placeholder's count on each side, where the boss sees the dataset itself."""
+def test_lineage_counts_hidden_datasets_and_stops_there(estate):
+    """Count one hidden dataset on each side, where an admin sees the dataset."""
     path = "/api/v1/lineage?dataset=core/orders"
     whole, cut = estate.get(path, "boss").json(), estate.get(path, "shop").json()
 
@@ -94,16 +94,16 @@ def test_lineage_counts_hidden_datasets_and_goes_no_further(estate):
     assert [node["dataset"] for node in cut["upstream"]] == [shop.RAW, shop.REF]
 
 
-def test_a_node_in_the_tree_tells_how_many_lie_hidden_behind_it(estate):
-    """Two steps away from `raw/orders`: core has one downstream that may not be seen."""
+def test_a_node_of_the_tree_counts_its_hidden_neighbours(estate):
+    """Count one hidden dataset downstream of core, two hops from `raw/orders`."""
     tree = estate.get("/api/v1/lineage?dataset=raw/orders", "shop").json()["downstream"]
 
     hidden = {node["dataset"]: node["hidden"] for node in tree}
     assert hidden[shop.CORE] == 1
 
 
-def test_an_impact_list_counts_what_is_hidden_and_goes_no_further(estate):
-    """One dataset that may not be seen is made of `core/orders`."""
+def test_an_impact_list_counts_hidden_datasets_and_stops_there(estate):
+    """Count the hidden dataset downstream of `core/orders`."""
     whole = estate.get("/api/v1/impact?dataset=core/orders", "boss").json()
     cut = estate.get("/api/v1/impact?dataset=core/orders", "shop").json()
 
@@ -113,8 +113,8 @@ def test_an_impact_list_counts_what_is_hidden_and_goes_no_further(estate):
     assert ([row["dataset"] for row in cut["affected"]], cut["hidden"]) == ([shop.MART], 1)
 
 
-def test_counts_and_pages_are_of_what_may_be_seen(estate):
-    """Totals tell nothing either."""
+def test_counts_and_pages_cover_visible_datasets_only(estate):
+    """Leave hidden datasets out of totals."""
     page = estate.get("/api/v1/datasets?limit=3", "shop").json()
 
     assert (page["total"], len(page["datasets"])) == (4, 3)
@@ -122,8 +122,8 @@ def test_counts_and_pages_are_of_what_may_be_seen(estate):
     assert estate.get("/api/v1/datasets", "boss").json()["total"] == 5
 
 
-def test_a_run_that_touched_what_is_hidden_is_shown_without_its_name(estate):
-    """A job is called after what it makes, and an error may name anything."""
+def test_a_run_of_a_hidden_dataset_is_shown_without_its_name(estate):
+    """Hide the job's name and the error, which may name hidden datasets."""
     (whole,) = estate.get(f"/api/v1/runs/{shop.RUN_ID}", "boss").json()["runs"]
     (cut,) = estate.get(f"/api/v1/runs/{shop.RUN_ID}", "shop").json()["runs"]
 
@@ -134,7 +134,7 @@ def test_a_run_that_touched_what_is_hidden_is_shown_without_its_name(estate):
 
 
 def test_evidence_that_may_name_others_is_withheld(estate):
-    """The reason stays; its words do not, nor where a tier came from."""
+    """Show the reason, and hide its evidence and the origin of a tier."""
     whole = estate.get("/api/v1/dataset?dataset=core/orders", "boss").json()
     cut = estate.get("/api/v1/dataset?dataset=core/orders", "shop").json()
 
@@ -146,8 +146,8 @@ def test_evidence_that_may_name_others_is_withheld(estate):
 
 
 @pytest.mark.postgres_always
-def test_evidence_of_an_slis_own_words_is_shown_and_of_any_other_withheld(estate):
-    """A late dataset speaks of itself; an edge that is good may name its other end."""
+def test_evidence_about_the_dataset_itself_is_shown(estate):
+    """Show evidence of a late dataset, and hide that of a good edge, which names its other end."""
     words = {
         "M1": (None, f"run r1 failed 2026-11-20 02:30:00 UTC: no table {PAYROLL}; not late yet"),
         "M2": ("late", "a run is under way"),
@@ -167,8 +167,8 @@ def test_evidence_of_an_slis_own_words_is_shown_and_of_any_other_withheld(estate
     assert PAYROLL not in answer
 
 
-def test_a_token_that_may_see_nothing_sees_nothing(estate):
-    """A pattern that matches no namespace: an empty page, not an error and not everything."""
+def test_a_token_for_no_namespace_gets_an_empty_page(estate):
+    """Answer an empty page, neither an error nor everything."""
     estate.write_policy(
         "access: {tokens: [{name: boss, sha256: %(boss)s, namespaces: [nowhere]}]}\n"
     )

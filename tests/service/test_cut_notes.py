@@ -1,4 +1,4 @@
-"""A terminal says of every answer that is not all of it: on standard error, drawn or as JSON."""
+"""Note on standard error of commands whose answer is cut, beside tables and JSON."""
 
 import json
 
@@ -7,15 +7,15 @@ from typer.testing import CliRunner
 
 from service.cli.main import app
 from tests.service import shop
+from tests.service.api_lists import add_runs
 from tests.service.explorer import estate
-from tests.service.listed import add_runs
 
-_RUNS = ("answers.compared.MOST_RUNS", "answers.diff.MOST_RUNS")
+_RUNS = ("queries.run_snapshot.MOST_RUNS", "queries.diff.MOST_RUNS")
 
 
 @pytest.fixture
 def lineward(embedded, monkeypatch):
-    """Asks the shop of the pages, of whose root run there are two runs; in this process."""
+    """Return a function that runs a command in this process, on a shop with two root runs."""
     estate.fill(embedded)
     add_runs(embedded, [1])
     url = embedded.url.render_as_string(hide_password=False)
@@ -38,7 +38,7 @@ def lineward(embedded, monkeypatch):
         ),
         (
             ("impact", shop.RAW),
-            {"answers.walk.MOST_NODES": 2},
+            {"queries.walk.MOST_NODES": 2},
             "incomplete: more than 2 datasets",
         ),
         (("runs", shop.CORE, "--limit", "1"), {}, "1 shown; older ones exist"),
@@ -55,13 +55,13 @@ def lineward(embedded, monkeypatch):
         (("incidents", "--limit", "1"), {}, "1 of 8 shown"),
         (
             ("incidents", estate.INCIDENT),
-            {"answers.incidents.MOST_MEMBERS": 1},
+            {"queries.incidents.MOST_MEMBERS": 1},
             "the first 1 datasets are listed",
         ),
     ],
 )
-def test_what_is_cut_is_warned_of(lineward, monkeypatch, arguments, bounds, says):
-    """Standard output stays one document of JSON."""
+def test_a_cut_answer_is_noted(lineward, monkeypatch, arguments, bounds, says):
+    """Print one JSON document to standard output."""
     for name, most in bounds.items():
         monkeypatch.setattr(f"service.{name}", most)
 
@@ -74,6 +74,6 @@ def test_what_is_cut_is_warned_of(lineward, monkeypatch, arguments, bounds, says
 @pytest.mark.parametrize(
     "arguments", [("lineage", shop.CORE), ("impact", shop.RAW), ("runs", shop.CORE), ("incidents",)]
 )
-def test_what_is_whole_is_shown_without_a_word(lineward, arguments):
-    """Nothing on standard error."""
+def test_a_complete_answer_has_no_note(lineward, arguments):
+    """Print nothing to standard error."""
     assert lineward(*arguments).stderr == ""

@@ -12,8 +12,8 @@ pytestmark = pytest.mark.postgres_nightly
 NOON = "2026-11-20T"
 
 
-def test_datasets_gives_each_dataset_with_its_worst_state(catalog):
-    """The documented shape, whole: worst first, and nothing beside the eight fields."""
+def test_datasets_lists_each_dataset_with_its_worst_state(catalog):
+    """Return the eight documented fields, most severe first."""
     shop.fill(catalog)
 
     found = answer("datasets", catalog=catalog)
@@ -41,7 +41,7 @@ def _row(name, tier, owner, *verdict: str | None):
 
 
 def test_datasets_are_filtered_by_state(catalog):
-    """`--state learning` lists mart/daily alone."""
+    """List only mart/daily for `--state learning`."""
     shop.fill(catalog)
 
     found = answer("datasets", "--state", "learning", catalog=catalog)
@@ -50,7 +50,7 @@ def test_datasets_are_filtered_by_state(catalog):
 
 
 def test_slis_add_up_the_origins_of_a_tier(catalog):
-    """Declared 1/1 and inherited 1/2 are 2/3 of the critical tier; nothing counted is no ratio."""
+    """Add declared 1/1 and inherited 1/2 to 2/3, and show no ratio without data."""
     shop.fill(catalog)
 
     found = {(row["id"], row["tier"]): row for row in answer("slis", catalog=catalog)}
@@ -68,8 +68,8 @@ def test_slis_add_up_the_origins_of_a_tier(catalog):
     assert found["M6", "all"]["ratio"] == 0.99
 
 
-def test_a_dead_pipeline_shows_no_good_figure(catalog):
-    """Evaluated an hour ago: ratios are null, good is unknown, and standard error says why."""
+def test_no_figure_is_good_without_a_pipeline(catalog):
+    """Show null ratios and unknown states an hour after the evaluation, with the reason."""
     shop.fill(catalog, evaluated_at=datetime.now(UTC) - timedelta(hours=1))
 
     slis = lineward("slis", "--json", catalog=catalog)
@@ -92,8 +92,8 @@ def test_an_empty_total_is_shown_as_no_data(catalog):
     assert "100 %" not in line
 
 
-def test_lineage_gives_both_trees_and_the_last_run(catalog):
-    """core/orders is made of raw and ref, mart of it; its last run failed after half an hour."""
+def test_lineage_shows_both_trees_and_the_last_run(catalog):
+    """Show raw and ref upstream, mart downstream, and the run that failed after half an hour."""
     shop.fill(catalog)
 
     found = answer("lineage", shop.CORE, catalog=catalog)
@@ -114,7 +114,7 @@ def test_lineage_gives_both_trees_and_the_last_run(catalog):
 
 
 def test_a_diamond_is_drawn_once(catalog):
-    """raw/orders leads to mart/daily directly and over core: its branch stands at the nearest."""
+    """Draw the branch of mart/daily once, at its nearest place."""
     shop.fill(catalog)
 
     core, mart = answer("lineage", shop.RAW, catalog=catalog)["downstream"]
@@ -124,8 +124,8 @@ def test_a_diamond_is_drawn_once(catalog):
     assert mart["repeated"] is False
 
 
-def test_lineage_says_that_it_is_cut_short(catalog):
-    """Depth 1 from mart/daily leaves ref/countries out, and says so."""
+def test_cut_lineage_has_the_reason(catalog):
+    """Leave ref/countries out at depth 1 from mart/daily, and report it."""
     shop.fill(catalog)
 
     found = answer("lineage", shop.MART, "--depth", "1", catalog=catalog)
@@ -135,7 +135,7 @@ def test_lineage_says_that_it_is_cut_short(catalog):
 
 
 def test_lineage_in_the_terminal_names_all_of_it(catalog):
-    """Trees and last run, as a person reads them."""
+    """Print trees and last run."""
     shop.fill(catalog)
 
     shown = lineward("lineage", shop.CORE, catalog=catalog).stdout
@@ -146,8 +146,8 @@ def test_lineage_in_the_terminal_names_all_of_it(catalog):
     assert "took 30 min" in shown
 
 
-def test_why_tells_reason_and_evidence(catalog):
-    """One sentence an SLI, with what it rests on."""
+def test_why_shows_reason_and_evidence(catalog):
+    """Print one sentence for each SLI, with its evidence."""
     shop.fill(catalog)
 
     found = answer("why", shop.CORE, catalog=catalog)
@@ -160,7 +160,7 @@ def test_why_tells_reason_and_evidence(catalog):
 
 
 def test_a_dataset_is_found_by_an_alias_and_by_its_last_part(catalog):
-    """The metastore's name and a bare `countries` lead to the datasets that they mean."""
+    """Find datasets by the metastore's name and by a bare `countries`."""
     shop.fill(catalog)
 
     assert answer("why", "core.orders", catalog=catalog)["dataset"] == shop.CORE
@@ -168,7 +168,7 @@ def test_a_dataset_is_found_by_an_alias_and_by_its_last_part(catalog):
 
 
 def test_an_unknown_dataset_is_exit_code_3_with_candidates(catalog):
-    """A slip of a letter names what was meant."""
+    """Suggest the dataset for a name with a missing letter."""
     shop.fill(catalog)
 
     done = lineward("lineage", "contries", catalog=catalog)
@@ -179,8 +179,8 @@ def test_an_unknown_dataset_is_exit_code_3_with_candidates(catalog):
     )
 
 
-def test_what_was_meant_is_spelt_as_policies_and_questions_take_it(catalog):
-    """A file's name brings its own slash: `file/lake/…`, never `file//lake/…`."""
+def test_a_suggested_name_is_valid_in_policies_and_commands(catalog):
+    """Suggest `file/lake/…` and not `file//lake/…` for a file with a leading slash."""
     shop.fill(catalog)
     shop.add_dataset(catalog, "file", "/lake/core/refunds")
 
@@ -191,8 +191,8 @@ def test_what_was_meant_is_spelt_as_policies_and_questions_take_it(catalog):
     assert answer("why", spelt, catalog=catalog)["dataset"] == "/lake/core/refunds"
 
 
-def test_a_name_in_two_namespaces_is_asked_back(catalog):
-    """Nothing is guessed where two datasets end in `orders`."""
+def test_an_ambiguous_name_lists_its_datasets(catalog):
+    """List both datasets whose names end in `orders`."""
     shop.fill(catalog)
 
     done = lineward("why", "orders", catalog=catalog)
@@ -213,8 +213,8 @@ def test_names_cannot_rewrite_the_screen(catalog):
 
 
 @pytest.mark.parametrize("command", [["datasets"], ["slis"], ["why", "x"], ["lineage", "x"]])
-def test_without_data_a_command_says_what_to_run(tmp_path: Path, command):
-    """No data folder: one sentence, exit code 4, and nothing is created."""
+def test_a_command_without_data_names_the_command_to_run(tmp_path: Path, command):
+    """Print one sentence, exit with 4 and create no data folder."""
     folder = tmp_path / "none"
 
     done = lineward(*command, "--data-dir", str(folder))
@@ -225,8 +225,8 @@ def test_without_data_a_command_says_what_to_run(tmp_path: Path, command):
     assert not folder.exists()
 
 
-def test_asking_imports_neither_spark_nor_sqlalchemy(catalog):
-    """What would cost the half second is not there at all."""
+def test_queries_import_neither_spark_nor_sqlalchemy(catalog):
+    """Load none of the libraries that would cost half a second."""
     shop.fill(catalog)
 
     done = lineward("datasets", "--json", catalog=catalog, PYTHONPROFILEIMPORTTIME="1")
@@ -236,8 +236,8 @@ def test_asking_imports_neither_spark_nor_sqlalchemy(catalog):
 
 
 @pytest.mark.postgres_always
-def test_retire_asks_for_it_with_an_audit_row(catalog):
-    """The request and its note stand in the catalog, with who it was."""
+def test_retire_stores_a_request_with_an_audit_row(catalog):
+    """Store the request, its note and the user."""
     shop.fill(catalog)
 
     done = lineward("retire", shop.REF, "--note", "moved to MDM", catalog=catalog)

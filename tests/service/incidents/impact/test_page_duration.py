@@ -1,4 +1,4 @@
-"""How long a fault's page took, beside the list of what it affects."""
+"""Duration of a page beside the list of affected datasets."""
 
 from collections.abc import Iterator
 
@@ -15,14 +15,14 @@ pytestmark = pytest.mark.postgres_nightly
 
 @pytest.fixture
 def client(pager: Pager) -> Iterator[TestClient]:
-    """The API over the estate."""
+    """Start the API over the estate."""
     url = pager.engine.url.render_as_string(hide_password=False)
     with TestClient(create_app(Settings(catalog_url=url)), base_url="http://127.0.0.1") as client:
         yield client
 
 
-def test_the_list_is_told_by_command_and_api(pager, client):
-    """One answer, two ways to ask: everything downstream, and how long the page took."""
+def test_command_and_api_show_the_list(pager, client):
+    """Return the same downstream datasets and the same duration of the page."""
     pager.fail(until=FAILED + 120)
 
     asked = client.get("/api/v1/impact", params={"dataset": CORE}).json()
@@ -39,8 +39,8 @@ def test_the_list_is_told_by_command_and_api(pager, client):
     )
 
 
-def test_of_what_is_well_or_over_nothing_is_timed(pager, client):
-    """Before the fault, of another dataset, and when it is good again."""
+def test_a_healthy_or_resolved_dataset_has_no_duration(pager, client):
+    """Show none before the fault, for another dataset, and after the recovery."""
     answers = [client.get("/api/v1/impact", params={"dataset": CORE}).json()]
     pager.fail(until=FAILED + 120)
     answers += [client.get("/api/v1/impact", params={"dataset": MART}).json()]
@@ -53,7 +53,7 @@ def test_of_what_is_well_or_over_nothing_is_timed(pager, client):
 
 
 def test_the_command_shows_a_table(pager):
-    """Whom to tell, in a line each."""
+    """Print a line for each owner to notify."""
     pager.fail(until=FAILED + 120)
 
     shown = lineward("impact", CORE, catalog=pager.engine).stdout

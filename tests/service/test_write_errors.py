@@ -1,4 +1,4 @@
-"""A command that cannot write says so in one sentence, whatever keeps it from it."""
+"""Sentence of a command that cannot write a file."""
 
 import errno
 import os
@@ -11,7 +11,7 @@ from service.cli import main
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT, errno.EIO], ids=errno.errorcode.get)
 def test_a_file_that_cannot_be_written_is_named(code, monkeypatch, capsys):
-    """A full disk, a quota that is used up, a disk that fails."""
+    """Print it for a full disk, a used quota and a failing disk."""
     error = OSError(code, os.strerror(code), "/data/report.json")
     monkeypatch.setattr(main, "app", Mock(side_effect=error))
 
@@ -22,8 +22,8 @@ def test_a_file_that_cannot_be_written_is_named(code, monkeypatch, capsys):
     assert capsys.readouterr().err == f"lineward: /data/report.json: {os.strerror(code)}\n"
 
 
-def test_another_error_of_a_file_is_not_hidden(monkeypatch):
-    """Only those of writing have a sentence."""
+def test_another_error_of_a_file_is_raised(monkeypatch):
+    """Raise all errors that are not about writing."""
     monkeypatch.setattr(main, "app", Mock(side_effect=OSError(errno.EBADF, "odd")))
     with pytest.raises(OSError, match="odd"):
         main.main()

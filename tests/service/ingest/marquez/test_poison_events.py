@@ -27,14 +27,14 @@ def _poisons(runs):
 
 @pytest.fixture
 def small_room(monkeypatch):
-    """50 events on their way at once, in place of 1,000: the tests send each eight times."""
+    """Send 50 events at once instead of 1,000, as each is sent eight times."""
     monkeypatch.setattr(forward_module, "_MAX_PENDING", 50)
     monkeypatch.setattr(forward_module, "_ROWS_A_READ", 10)
 
 
 @pytest.mark.usefixtures("small_room")
-def test_what_fails_in_a_row_without_end_stops_nothing(tmp_path, engine, marquez):
-    """120 poison events, twice what may be on its way at once: what comes behind arrives."""
+def test_many_poison_events_in_a_row_stop_nothing(tmp_path, engine, marquez):
+    """Deliver events behind 120 poison events, twice the number that is sent at once."""
     marquez.is_poison = _of_poison
     spool(tmp_path, [*_poisons(range(60)), *lives(range(600, 605))])
 
@@ -48,8 +48,8 @@ def test_what_fails_in_a_row_without_end_stops_nothing(tmp_path, engine, marquez
 
 
 @pytest.mark.usefixtures("small_room")
-def test_a_poison_before_many_of_its_run_holds_them_up_for_a_while(tmp_path, engine, marquez):
-    """Nothing else is on its way that could pass, until the poison is set aside."""
+def test_a_poison_event_delays_its_run_until_it_is_set_aside(tmp_path, engine, marquez):
+    """Set it aside, although no other event is sent meanwhile that could succeed."""
     poison, *rest = [run_event(1, at=NOON + minutes(n), kind="RUNNING") for n in range(80)]
     marquez.is_poison = lambda event: event == poison
     spool(tmp_path, [poison, *rest])
@@ -59,8 +59,8 @@ def test_a_poison_before_many_of_its_run_holds_them_up_for_a_while(tmp_path, eng
     assert rows(engine, "SELECT spool_seq, reason FROM marquez_set_aside") == [(1, "failed_alone")]
 
 
-def test_without_a_sign_of_life_they_stop_everything(tmp_path, engine, marquez, monkeypatch):
-    """The mutant: as nothing passes, nothing is at fault."""
+def test_without_a_sign_of_life_poison_stops_everything(tmp_path, engine, marquez, monkeypatch):
+    """Mutant: blame no event while none succeeds."""
     monkeypatch.setattr(deliver, "_AWAY_AFTER", 1_000_000)
     poison = run_event(1, at=NOON)
     marquez.is_poison = lambda event: event == poison
@@ -77,7 +77,7 @@ def _tries(marquez, status):
 
 @pytest.mark.parametrize("what", ["all", "database", "writing"])
 def test_in_an_outage_nothing_is_set_aside(tmp_path, engine, marquez, what):
-    """Not where it answers GETs all the same, nor where it goes on rejecting what is no event."""
+    """Set nothing aside, even if GETs are answered or invalid events are still rejected."""
     marquez.status = 500 if what == "all" else None
     marquez.is_store_down = what == "database"
     marquez.is_poison = lambda _: what == "writing"
@@ -94,8 +94,8 @@ def test_in_an_outage_nothing_is_set_aside(tmp_path, engine, marquez, what):
     assert counters(engine) == {"forwarded": 10, "set_aside:http_422": 20}
 
 
-def test_an_answer_to_a_get_would_be_no_sign_of_life(tmp_path, engine, marquez, monkeypatch):
-    """The mutant: all that is there would be set aside for a database that takes no writes."""
+def test_an_answer_to_a_get_is_no_sign_of_life(tmp_path, engine, marquez, monkeypatch):
+    """Mutant: set all events aside for a database that accepts no writes."""
     post = Marquez.post
 
     async def by_get(asked, body):

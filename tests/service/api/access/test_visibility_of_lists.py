@@ -1,4 +1,4 @@
-"""A list is cut behind what may be seen, and says what it leaves out; never before."""
+"""Lists that are cut after hidden entries were removed, and report how many are missing."""
 
 from typing import Any
 
@@ -19,8 +19,8 @@ pytestmark = pytest.mark.postgres_nightly
 UNSEEN = "parts are hidden from this token"
 
 
-def test_hidden_datasets_take_no_room_in_a_run(estate, monkeypatch):
-    """They stand first in the order, and are counted; the run is there for whoever sees one."""
+def test_hidden_datasets_do_not_displace_visible_ones_in_a_run(estate, monkeypatch):
+    """Count hidden datasets that come first in the order, and show the run."""
     monkeypatch.setattr(runs, "_MOST_IO", 1)
     core = shop.dataset_key(shop.CORE)
     _add(estate, tables.run, [shop.run_row() | {"run_key": 9, "run_id": "big", "root_run_id": "b"}])
@@ -35,8 +35,8 @@ def test_hidden_datasets_take_no_room_in_a_run(estate, monkeypatch):
     assert run["hidden_datasets"] == 2
 
 
-def test_hidden_spellings_take_no_room_among_other_names(estate, monkeypatch):
-    """And of more than are listed it is said."""
+def test_hidden_spellings_do_not_displace_visible_names(estate, monkeypatch):
+    """Report that there are more names than are listed."""
     monkeypatch.setattr(of_dataset, "_MOST_ALIASES", 2)
     path = "/api/v1/dataset?dataset=core/orders"
     _alias(estate, HIDDEN, "a")
@@ -51,8 +51,8 @@ def test_hidden_spellings_take_no_room_among_other_names(estate, monkeypatch):
     assert (cut["partial"], cut["partial_reason"]) == (False, None)
 
 
-def test_checks_of_hidden_edges_are_counted_and_not_called_none(estate, monkeypatch):
-    """The page said that no edge was compared."""
+def test_checks_of_hidden_edges_are_counted(estate, monkeypatch):
+    """Count them instead of reporting that no edge was checked."""
     monkeypatch.setattr(edge_checks, "_MOST", 1)
     _check(estate, key(HIDDEN, PAYROLL), "edge_missing")
 
@@ -68,8 +68,8 @@ def test_checks_of_hidden_edges_are_counted_and_not_called_none(estate, monkeypa
 
 
 @pytest.mark.parametrize("part", ["nodes", "edges"])
-def test_a_graph_says_that_something_lies_hidden(estate, part):
-    """Nothing beside it says so: the boxes are all there is."""
+def test_a_graph_reports_hidden_parts(estate, part):
+    """Set the reason for a partial graph."""
     path = f"/api/v1/graph/{part}?dataset=core/orders"
 
     whole, cut = estate.get(path, "boss").json(), estate.get(path, "shop").json()
@@ -77,8 +77,8 @@ def test_a_graph_says_that_something_lies_hidden(estate, part):
     assert (whole["partial"], cut["partial"], cut["partial_reason"]) == (False, True, UNSEEN)
 
 
-def test_of_an_incident_with_a_hidden_root_nothing_tells_whose_it_is(estate):
-    """Its owner, whom it was told to and by which channel; counted is what may be seen."""
+def test_an_incident_with_a_hidden_root_hides_its_owner(estate):
+    """Hide owner, recipients and channels, and count visible datasets only."""
     core, hidden = shop.dataset_key(shop.CORE), key(HIDDEN, PAYROLL)
     row = incident_row(INCIDENT, "open", "page", f"{PAYROLL} failed", 1)
     _add(estate, tables.incident, [row | {"owner": "payroll-team"}])

@@ -53,7 +53,7 @@ _PART = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=
 
 @given(st.sampled_from(["s3a://b", "file", "postgresql://h/db"]), st.lists(_PART, min_size=1))
 def test_each_event_that_names_a_dataset_has_one_of_its_words(namespace, parts):
-    """Find the event, however it spells the name, and whatever its JSON escapes."""
+    """Find the event in any spelling of the name, and with any escapes in its JSON."""
     spelt = "/".join(parts)
     folded = fold(namespace, spelt)
 

@@ -1,4 +1,4 @@
-"""Who took a page, and what it is where nobody did."""
+"""Acceptance of a page, and the outcome without one."""
 
 import pytest
 
@@ -13,8 +13,8 @@ BAD, UNKNOWN, NO_SAMPLE = [(0.0, 1.0, 0.0)], [(0.0, 0.0, 1.0)], []
 
 
 @pytest.mark.postgres_nightly
-def test_a_policy_that_leads_to_nobody_is_unknown(pager):
-    """Neither Slack nor PagerDuty could take it: unknown after 15 minutes, and never good."""
+def test_a_policy_without_a_channel_is_unknown(pager):
+    """Count it as unknown after 15 minutes, and never as good."""
     pager.policy = Policy()
     pager.fail(until=FAILED + QUARTER - 15)
     assert pager.sums == NO_SAMPLE
@@ -25,7 +25,7 @@ def test_a_policy_that_leads_to_nobody_is_unknown(pager):
 
 
 def test_a_webhook_is_no_acceptance(pager):
-    """It takes the message as the fallback of a policy that names nobody."""
+    """Ignore the message that a webhook gets as the fallback of a policy without owners."""
     pager.set(fallback="webhook:tickets")
     pager.policy = Policy()
 
@@ -36,25 +36,25 @@ def test_a_webhook_is_no_acceptance(pager):
     assert pager.sums == UNKNOWN
 
 
-def _refusing(pager):
-    """The one channel of its owner takes nothing, and another stands in."""
+def _with_rejecting_channel(pager):
+    """Reject all messages in the owner's only channel, and use a fallback."""
     pager.set(fallback="slack:C7")
     pager.policy = Policy(owners=(Owner("sales", slack="C1"),))
-    pager.providers.refusing = frozenset(["C1"])
+    pager.providers.rejecting = frozenset(["C1"])
 
 
 def test_the_fallback_channel_s_copy_is_the_page(pager):
-    """Its owner's channel refuses it; Slack takes it for another, with the list's link."""
-    _refusing(pager)
+    """Count the copy in Slack, which has the link to the list."""
+    _with_rejecting_channel(pager)
 
     pager.fail(until=FAILED + 90)
 
     assert pager.clocks == [(0.0, 75.0, "good")]
 
 
-def test_what_is_told_of_a_channel_is_no_page(pager):
-    """The copy is lost; what remains is that a channel takes nothing."""
-    _refusing(pager)
+def test_the_alert_on_a_channel_is_no_page(pager):
+    """Lose the copy, so that only the alert on the failing channel is sent."""
+    _with_rejecting_channel(pager)
     mine = tables.notification.c.fallback_for.is_not(None)
     lost = tables.notification.update().where(mine).values(state="failed")
     send = pager.send
@@ -73,8 +73,8 @@ def test_what_is_told_of_a_channel_is_no_page(pager):
     assert pager.sums == BAD
 
 
-def test_what_was_over_before_anybody_was_told_has_paged_nobody(pager):
-    """Alertmanager is waited for; it is good again within these two minutes."""
+def test_a_fault_that_ended_before_its_notification_paged_nobody(pager):
+    """Recover within the two minutes in which Alertmanager is waited for."""
     pager.set(mode="alertmanager")
     pager.fail(until=FAILED + 90)
     pager.recover()
@@ -87,8 +87,8 @@ def test_what_was_over_before_anybody_was_told_has_paged_nobody(pager):
 
 
 @pytest.mark.postgres_nightly
-def test_what_is_held_back_for_too_long_is_bad(pager):
-    """Alertmanager is waited for too long, by a setting: nobody was told, and somebody was to."""
+def test_a_page_held_back_for_too_long_is_bad(pager):
+    """Count it as bad if the setting makes it wait too long for Alertmanager."""
     pager.set(mode="alertmanager", release_seconds=3_600)
 
     pager.fail(until=FAILED + QUARTER)
@@ -96,8 +96,8 @@ def test_what_is_held_back_for_too_long_is_bad(pager):
     assert pager.sums == BAD
 
 
-def test_a_page_that_took_over_another_is_taken_under_that_one_s_id(pager):
-    """PagerDuty knows it by the alert that rang first; and by that alone."""
+def test_a_page_that_replaced_another_is_accepted_by_its_id(pager):
+    """Find the acceptance by the alert that paged first, which is the only id in PagerDuty."""
     pager.down(*ALL)
     pager.fail(until=FAILED + 90)
     incident = pager.one.incident_id
@@ -116,8 +116,8 @@ def test_a_page_that_took_over_another_is_taken_under_that_one_s_id(pager):
     assert pager.clocks == [(0.0, 80.0, "good")]
 
 
-def test_a_message_of_before_the_page_is_not_taken_for_it(pager):
-    """Of an incident that was taken over: it spoke of that one."""
+def test_a_message_before_the_page_does_not_count(pager):
+    """Ignore a message of the incident that was merged."""
     pager.fail(until=FAILED + 60)
     assert pager.sums == NO_SAMPLE
     pager.down(*ALL)

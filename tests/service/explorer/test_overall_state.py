@@ -1,4 +1,4 @@
-"""Check the overall state."""
+"""Overall state."""
 
 import pytest
 

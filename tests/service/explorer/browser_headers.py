@@ -1,4 +1,4 @@
-"""What a browser sends of itself with a page that is asked for, or a form."""
+"""Headers that a browser sends with a page request or a form."""
 
 from tests.service.api.access.estate import TOKENS
 
@@ -6,5 +6,5 @@ OWN = {"Origin": "http://127.0.0.1"}
 
 
 def by_cookie(who: str) -> dict[str, str]:
-    """Headers of a browser that is signed in, and has another cookie."""
+    """Return the headers of a browser that is signed in, and has another cookie."""
     return {"Cookie": f"theme=dark; lineward_token={TOKENS[who]}"}
