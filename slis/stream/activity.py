@@ -129,13 +129,20 @@ _RETIRE = """
                 a.last_written_at)
     )
 """
+# Few batches touch a dataset that was ever dropped.
+_ANY_DROPPED = """
+    SELECT 1 FROM dataset d WHERE d.canonical_key IN ({touched})
+        AND (d.retired_at IS NOT NULL OR EXISTS (
+            SELECT 1 FROM dataset_claim c WHERE c.alias_key = d.dataset_key AND c.rule = 'drop'))
+    UNION ALL
+    SELECT 1 FROM dataset_activity a
+    WHERE a.dataset_key IN ({touched}) AND a.last_dropped_at IS NOT NULL
+    LIMIT 1
+"""
 
 
 def derive_activity(connection: Connection) -> None:
-    """`dataset_activity` of the datasets that the batch touched.
-
-    And whether they are dropped or back.
-    """
+    """Renew `dataset_activity` of the datasets that the batch touched, and whether they exist."""
     upsert(
         connection,
         tables.dataset_activity,
@@ -153,6 +160,9 @@ def derive_activity(connection: Connection) -> None:
 
 
 def renew_last_write(connection: Connection, touched: str) -> None:
-    """Return the newest write of the `touched` datasets, and whether a DROP came after it."""
-    for statement in (_LAST_WRITE, _JUDGE_DROPS, _DROPPED, _BACK, _RETIRE):
+    """Renew the newest write of the `touched` datasets, and whether a DROP came after it."""
+    connection.execute(text(_LAST_WRITE.format(touched=touched)))
+    if connection.execute(text(_ANY_DROPPED.format(touched=touched))).first() is None:
+        return
+    for statement in (_JUDGE_DROPS, _DROPPED, _BACK, _RETIRE):
         connection.execute(text(statement.format(touched=touched)))

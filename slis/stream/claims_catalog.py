@@ -63,15 +63,17 @@ _ATTRIBUTES = f"""
     LEFT JOIN s_run r ON r.run_key = io.run_key
     GROUP BY s.dataset_key, s.kind, s.value, coalesce({_BY}, '')
 """  # noqa: S608 - our own columns and words
-# Most of what runs write is known to be written by their job namespaces.
+# Most of what runs write is known to be written by their job namespaces. Runs of one job write the
+# same names: these are looked up once for all of them.
 _STORE_WRITTEN = text(f"""
     INSERT INTO t_written (dataset_key, job_namespace) SELECT w.dataset_key, w.job_namespace FROM (
-    SELECT n.dataset_key, {_BY} AS job_namespace
-    FROM s_run_io io JOIN s_name n ON n.spelling_key = io.spelling_key
-    JOIN s_run r ON r.run_key = io.run_key
-    LEFT JOIN s_facets f ON f.spelling_key = io.spelling_key AND f.facets_key = io.facets_key
-    WHERE io.direction = 'write' AND coalesce(f.lifecycle, '') NOT IN {_NO_DATA}
-    GROUP BY n.dataset_key, {_BY}
+    SELECT DISTINCT n.dataset_key, o.job_namespace
+    FROM (
+        SELECT DISTINCT io.spelling_key, io.facets_key, {_BY} AS job_namespace
+        FROM s_run_io io JOIN s_run r ON r.run_key = io.run_key WHERE io.direction = 'write'
+    ) AS o JOIN s_name n ON n.spelling_key = o.spelling_key
+    LEFT JOIN s_facets f ON f.spelling_key = o.spelling_key AND f.facets_key = o.facets_key
+    WHERE coalesce(f.lifecycle, '') NOT IN {_NO_DATA}
     ) AS w WHERE NOT EXISTS (SELECT 1 FROM dataset_producer p WHERE p.dataset_key = w.dataset_key
         AND p.job_namespace = w.job_namespace AND p.landed_at <= :landed_at)
 """)  # noqa: S608 - our own columns

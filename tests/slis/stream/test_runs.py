@@ -1,7 +1,10 @@
 """Runs, writes and reads in the catalog after a batch."""
 
 import pytest
+from sqlalchemy import update
 
+from lineage.catalog.engine import exclusive_transaction
+from lineage.catalog.tables import dataset
 from tests.slis.stream.spools import later, rows, run_event
 
 _RUNS = (
@@ -177,6 +180,17 @@ def test_a_drop_retires_a_dataset_until_it_is_written_again(lander, catalog, at)
 
     lander.land(run_event("COMPLETE", at(10), run="r3", outputs=["t"]))
     assert rows(catalog, retired) == [("t", None)]
+
+
+def test_a_dataset_that_was_retired_as_unseen_returns_when_it_is_written(lander, catalog, at):
+    """Return it without a claim that it was dropped: an evaluation had retired it."""
+    lander.land(run_event("COMPLETE", at(8), run="r1", outputs=["t"]))
+    with exclusive_transaction(catalog) as connection:
+        connection.execute(update(dataset).values(retired_at=micros(at(9))))
+
+    lander.land(run_event("COMPLETE", at(10), run="r2", outputs=["t"]))
+
+    assert rows(catalog, "SELECT name, retired_at FROM dataset") == [("t", None)]
 
 
 def test_a_stream_writes_once_an_hour_and_its_start_writes_nothing(lander, catalog, at):
