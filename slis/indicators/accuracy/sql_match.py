@@ -68,7 +68,7 @@ def sql_evidence(
 def targets(statements: DataFrame, writes: DataFrame) -> DataFrame:
     """Return the statements, each with the output that it wrote.
 
-    The output is the only one that its target fits; where no statement of the run names a target,
+    The output is the only one that its target fits; without a target in all statements of the run,
     the run's only output.
 
     Args:
