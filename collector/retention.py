@@ -99,7 +99,7 @@ class SpoolRetention:
         )
 
     def _kept(self, share: float) -> tuple[int, int]:
-        """Return the range of receive times, in µs, whose events stay whatever readers passed."""
+        """Return the range of receive times, in µs, whose events stay; 1 to 0 is no time."""
         now = to_micros(self._clock())
         # An event that every reader has passed is worth less than the next one.
         if share > _PRESSED_SHARE:

@@ -33,7 +33,7 @@ class Kind(msgspec.Struct, frozen=True):
         extent: all outputs of a job share it; of a run, also those that it should have written,
             too.
         is_root: false of what is a symptom only; unexplained, its root is unknown.
-        delays: what is made of it comes late, so a deadline downstream is in danger.
+        delays: downstream datasets come late, so a deadline downstream is in danger.
         urgency: `by_tier` looks at what is downstream; the others hold whatever that is.
         explains: kinds of a dataset made of one with this kind.
         explains_own: kinds of the same dataset; of the same job where that is its extent.

@@ -75,7 +75,7 @@ class SliViolation(msgspec.Struct, frozen=True):
 
 
 class Edges(msgspec.Struct, frozen=True):
-    """Edges as arrays of one length: downstream, upstream, and the job (NO_KEY: declared)."""
+    """Edges as arrays of one length: upstream, downstream, and the job (NO_KEY: declared)."""
 
     upstream_keys: Keys
     downstream_keys: Keys

@@ -180,7 +180,7 @@ def _values(panel: Panel) -> Iterator[tuple[str, str]]:
 
 
 def _units(panel: Panel) -> Iterable[tuple[str, str]]:
-    """Yield columns whose unit differs from the panel's; else names of digits become numbers."""
+    """Yield columns with a unit of their own; as text, a name of digits is no number."""
     yield from ((name, "string") for name in panel.columns)
     for query in panel.queries:
         if isinstance(query, Query):

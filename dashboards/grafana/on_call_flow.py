@@ -61,7 +61,7 @@ def ingestion() -> tuple[Panel, ...]:
 
 
 def burning() -> tuple[Panel, ...]:
-    """Return the share of bad items, and the share that no open incident explains."""
+    """Return the burn rates of all bad items, and of those that no open incident explains."""
     return (
         _burn(
             "Burn rate, 1 h",

@@ -54,14 +54,14 @@ def failures(where: str = DATASET) -> str:
 
 
 def consumers(of: str, tier: str) -> str:
-    """Return the query of the readers of these tiers of each dataset, under its labels."""
+    """Return the query of the number of readers in these tiers of each series of `of`."""
     below = once("lineage_dataset_consumers", *NAMED, "tier", where=f'{DATASET},tier=~"{tier}"')
     counted = f"sum by ({', '.join(NAMED)}) ({below})"
     return f"0 * ({of}) + on ({', '.join(NAMED)}) group_left () {counted}"
 
 
 def evaluation_age() -> str:
-    """Seconds between now and when the figures were made: not of now is what is ahead, too."""
+    """Return the query of the seconds since the last evaluation; a future one counts too."""
     return "abs(time() - max(lineage_sli_evaluated_timestamp_seconds))"
 
 

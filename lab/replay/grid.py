@@ -58,7 +58,7 @@ def changes(given: Given, grid: DataFrame) -> pa.Table:
     """Return `CHANGES` within a slab; its first instant has every state of datasets ever not good.
 
     Of a dataset that is well throughout, the first instant at which it is good: lineage that was
-    there is reported from lineage that never was.
+    there is distinguished from missing lineage.
     """
     # What follows is asked of what was found, not of the plan that found it: Spark would analyse
     # that plan again for each time it is named, which are minutes.

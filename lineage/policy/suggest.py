@@ -132,7 +132,7 @@ def _end_lines(datasets: Sequence[Seen], feeding: set[int]) -> Iterator[str]:
     for group in groups[:_MOST_ENDS]:
         readers = sum(one.readers for one in group.members)
         count = len(group.members)
-        many = "nothing is made of it" if count == 1 else f"{count} datasets end here"
+        many = "nothing downstream" if count == 1 else f"{count} datasets end here"
         yield f"#  - match: {_matched(group)}"
         yield f"#    tier: important  # {many}; read by {_jobs(readers)}"
     if len(groups) > _MOST_ENDS:

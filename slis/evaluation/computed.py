@@ -1,4 +1,4 @@
-"""Compute a frame once for all that is made of it."""
+"""Compute a frame once for all frames that are derived from it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -140,7 +140,7 @@ def _decision(policy: Policy, described: Described, at: int) -> Decision:
 def _tiers(
     policy: Policy, described: Described, decisions: dict[int, Decision]
 ) -> dict[int, Tiering]:
-    """Return the tier of each dataset: by the policy, then by what is made of it.
+    """Return the tier of each dataset: by the policy, then by its downstream datasets.
 
     Anybody who sends events may send a tag: so a tag lowers the dataset's own inherited tier, and
     raises none. What the policy names outright no tag touches.

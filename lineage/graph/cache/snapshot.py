@@ -162,7 +162,7 @@ class _Walking:
         return Walk(self._starts + keys, nobody + finders, edges, self._hidden, cut)
 
     def _edges(self) -> tuple[Positions, Positions, Positions]:
-        """Return the visible edges out of the frontier: from, index in the targets, to."""
+        """Return visible edges out of the frontier: origins, indexes of the edges, targets."""
         origins, slots = self._way.adjacency.slots(self._frontier)
         ends = self._way.adjacency.targets[slots]
         if self._is_seen is None:

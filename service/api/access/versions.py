@@ -34,7 +34,7 @@ class Holder(msgspec.Struct, frozen=True):
 
     @property
     def fingerprint(self) -> str:
-        """Distinguishes one token from another; no token can be derived from it."""
+        """Return digits that identify a token, and from which no token can be derived."""
         return fingerprint_of(self.digest)
 
 

@@ -66,7 +66,7 @@ def get_column_lineage(  # noqa: PLR0913 - each is a parameter of the query
     node_id: _NodeId = None,
     with_downstream: _Downstream = False,
 ) -> ColumnLineage | MarquezColumnLineage:
-    """Return what a column is made of and what is made of it; with `nodeId` in Marquez's shape."""
+    """Return the columns up- and downstream of a column; with `nodeId` in Marquez's shape."""
     if node_id is not None:
         steps = _MARQUEZ_DEPTH if depth is None else depth
         with session(request) as asked:

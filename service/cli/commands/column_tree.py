@@ -20,8 +20,8 @@ def column_drawing(answer: ColumnLineage) -> RenderableType:
     )
     return Group(
         head,
-        _tree("upstream: columns that it is made of", answer.upstream),
-        _tree("downstream: columns that are made of it", answer.downstream),
+        _tree("upstream columns", answer.upstream),
+        _tree("downstream columns", answer.downstream),
     )
 
 

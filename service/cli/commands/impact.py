@@ -41,8 +41,8 @@ def table(answer: Impact) -> RenderableType:
 
 def _title(answer: Impact) -> str:
     number = len(answer.affected)
-    count = "1 dataset is made of it" if number == 1 else f"{number} datasets are made of it"
+    count = "1 downstream dataset" if number == 1 else f"{number} downstream datasets"
     if answer.analysis_seconds is None:
         return count
     took = duration(answer.analysis_seconds)
-    return f"{count}; fault at {local(answer.fault_at)}, its page was taken {took} later"
+    return f"{count}; fault at {local(answer.fault_at)}, page accepted {took} later"

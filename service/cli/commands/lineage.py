@@ -93,14 +93,14 @@ def drawing(answer: Lineage) -> RenderableType:
     head = Text.assemble(plain(answer.dataset, "bold"), "  ", state(answer.state))
     return Group(
         Text.assemble(head, "  ", plain(answer.dataset_namespace, "dim")),
-        _tree("upstream: what it is made of", answer.upstream),
-        _tree("downstream: what is made of it", answer.downstream),
+        _tree("upstream datasets", answer.upstream),
+        _tree("downstream datasets", answer.downstream),
         _run(answer.last_run),
     )
 
 
 def _tree(title: str, nodes: list[Node]) -> Tree:
-    tree = Tree(plain(title if nodes else f"{title}: nothing known", "bold"))
+    tree = Tree(plain(title if nodes else f"{title}: none known", "bold"))
     _grow(tree, nodes)
     return tree
 
@@ -117,7 +117,7 @@ def _grow(tree: Tree, nodes: Iterable[Node]) -> None:
 
 def _run(run: RunSummary | None) -> Text:
     if run is None:
-        return plain("last run: none is known that writes it", "bold")
+        return plain("last run: none known", "bold")
     length = duration(run.duration_seconds)
     facts = f"  started {local(run.started_at)}, finished {local(run.finished_at)}, took {length}"
     head = Text.assemble(plain("last run: ", "bold"), state(run.status), plain(facts))

@@ -15,13 +15,13 @@ def past_drawing(answer: PastLineage) -> RenderableType:
     head = Text.assemble(plain(answer.dataset, "bold"), plain(f"  as of {local(answer.at)}"))
     return Group(
         Text.assemble(head, "  ", plain(answer.dataset_namespace, "dim")),
-        _tree("upstream: what it was made of", answer.upstream),
-        _tree("downstream: what had been made of it", answer.downstream),
+        _tree("upstream datasets", answer.upstream),
+        _tree("downstream datasets", answer.downstream),
     )
 
 
 def _tree(title: str, nodes: list[PastNode]) -> Tree:
-    tree = Tree(plain(title if nodes else f"{title}: nothing known", "bold"))
+    tree = Tree(plain(title if nodes else f"{title}: none known", "bold"))
     _grow(tree, nodes)
     return tree
 
@@ -36,7 +36,7 @@ def _grow(tree: Tree, nodes: Iterable[PastNode]) -> None:
 def _run(node: PastNode) -> Text:
     by = f"by {', '.join(node.job_names)}"
     if node.run is None:
-        return plain(f"  {by}; no run of then is known", "dim")
+        return plain(f"  {by}; no run known from that time", "dim")
     facts = "".join(f", {fact}" for fact in _facts(node.run))
     head = plain(f"  {by}, run {node.run.root_run_id} ", "dim")
     text = Text.assemble(head, state(node.run.status), plain(facts, "dim"))

@@ -14,7 +14,7 @@ _WHY: Final = {
     404: "has no such path: --url is not the address of Grafana, or lacks its sub-path",
     412: "rejects the change, because another object has this name: rename or delete it",
 }
-# Where there is nothing, some Grafanas answer an Editor so, and others that it may not look.
+# Answers about a missing object: some Grafanas answer an Editor 403, others 404.
 _NOT_SEEN: Final = (httpx.codes.FORBIDDEN, httpx.codes.NOT_FOUND)
 _THERE: Final = (httpx.codes.CONFLICT, httpx.codes.PRECONDITION_FAILED)
 

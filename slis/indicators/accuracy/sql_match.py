@@ -68,7 +68,7 @@ def sql_evidence(
 def targets(statements: DataFrame, writes: DataFrame) -> DataFrame:
     """Return the statements, each with the output that it wrote.
 
-    That which the name of its target fits alone; where no statement of the run names a target,
+    The output is the only one that its target fits; without a target in all statements of the run,
     the run's only output.
 
     Args:
@@ -171,7 +171,7 @@ def _known_by(others: DataFrame, touched: DataFrame, known: DataFrame) -> DataFr
 
 
 def _not_views(unread: DataFrame, touched: DataFrame, leads: DataFrame) -> DataFrame:
-    """Drop what is made of something that the run reads, and what the run itself writes."""
+    """Drop outputs made from something that the run reads, and what the run itself writes."""
     inputs = touched.where(F.col("direction") == "read").select(
         "run_key", F.col("dataset_key").alias("upstream_key")
     )

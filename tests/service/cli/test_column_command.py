@@ -40,7 +40,7 @@ def test_the_terminal_shows_how_a_column_is_made(embedded):
     assert "mart/daily.total" in shown
     assert "core/orders.amount  direct aggregation (sum(amount)), masked" in shown
     assert "raw/orders.amount  (its branch is elsewhere)" in shown
-    assert "downstream: columns that are made of it: none known" in shown
+    assert "downstream columns: none known" in shown
 
 
 def test_an_unknown_column_names_those_that_are_known(embedded):

@@ -140,7 +140,7 @@ def test_lineage_in_the_terminal_names_all_of_it(catalog):
 
     shown = lineward("lineage", shop.CORE, catalog=catalog).stdout
 
-    assert "upstream: what it is made of" in shown
+    assert "upstream datasets" in shown
     assert "ref/countries  unknown  by etl" in shown
     assert "last run: FAIL  started 2026-11-20 02:00:00 UTC" in shown
     assert "took 30 min" in shown

@@ -45,7 +45,7 @@ def test_a_table_cuts_nothing_on_a_narrow_screen():
     ("command", "answer"),
     [
         (("datasets", "--owner", "nobody at all"), "no datasets match\n"),
-        (("impact", shop.MART), "0 datasets are made of it\n"),
+        (("impact", shop.MART), "0 downstream datasets\n"),
         (("suppressions",), "no suppression windows\n"),
         (("set-aside",), "no events are set aside\n"),
         (("audit", "--who", "nobody at all"), "no operator actions match\n"),

@@ -58,6 +58,6 @@ def test_the_command_shows_a_table(pager):
 
     shown = lineward("impact", CORE, catalog=pager.engine).stdout
 
-    assert "1 dataset is made of it" in shown
-    assert "its page was taken 1 min 15 s later" in " ".join(shown.split())
+    assert "1 downstream dataset" in shown
+    assert "page accepted 1 min 15 s later" in " ".join(shown.split())
     assert MART in shown
