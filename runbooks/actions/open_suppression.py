@@ -120,5 +120,6 @@ def _matching(pattern: str, means: ActionContext) -> int:
     test = matcher(pattern.strip())
     with means.engine.connect() as connection:
         named = select(dataset.c.namespace, dataset.c.name).where(dataset.c.retired_at.is_(None))
-        texts = (join_parts(*row).replace(SEPARATOR, "") for row in connection.execute(named))
+        names = (join_parts(row.namespace, row.name) for row in connection.execute(named))
+        texts = (name.replace(SEPARATOR, "") for name in names)
         return sum(test.regex.fullmatch(text) is not None for text in texts)

@@ -71,9 +71,9 @@ class _Graph(msgspec.Struct):
 def among(reader: Reader, names: Iterable[Name]) -> Iterator[Edge]:
     """Return all edges between these datasets; trees have only those that lead to the root."""
     by_key = {key(*name): name for name in names}
-    for up, down, _, job, *_ in edges_between(reader, by_key):
-        if up != down:
-            yield by_key[up], by_key[down], job
+    for row in edges_between(reader, by_key):
+        if row.upstream_key != row.downstream_key:
+            yield by_key[row.upstream_key], by_key[row.downstream_key], row.job_name
 
 
 def origins_among(reader: Reader, names: Iterable[Name]) -> dict[tuple[Name, Name], str]:

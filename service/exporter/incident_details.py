@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 
 from prometheus_client.core import GaugeMetricFamily, Metric
 
-from lineage.catalog.reader import Reader, Row, rows_for
+from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.rows import Row, pairs_of
 from lineage.process.clock import to_micros
 from lineage.states import CRITICAL
 
@@ -51,7 +52,7 @@ _SECOND = 1e6
 def incident_figures(reader: Reader, now: datetime) -> Iterator[Metric]:
     """None of a kind that never was: the mean of nothing is no 0."""
     rows = reader.rows(_OPEN, {"most": MOST_DETAILED})
-    yield from _each(rows, dict(rows_for(reader, _HURT, [row[0] for row in rows])))
+    yield from _each(rows, pairs_of(rows_for(reader, _HURT, [row[0] for row in rows])))
     yield _opened(reader, now)
     yield _means(reader, now)
 
@@ -93,7 +94,7 @@ def _opened(reader: Reader, now: datetime) -> Metric:
     )
     for window, days in WINDOWS_DAYS.items():
         since = to_micros(now - timedelta(days=days))
-        found: dict[str, int] = dict(reader.rows(_OPENED, {"since": since}))
+        found = pairs_of(reader.rows(_OPENED, {"since": since}))
         for severity in _SEVERITIES:
             family.add_metric((severity, window), float(found.get(severity, 0)))
     return family

@@ -11,8 +11,8 @@ from lineage.states import SLI_BY_ID
 MOST_OPEN = 500
 # Of a part of the service itself, which part.
 _OPEN = """
-    SELECT incident_id, CASE WHEN root_entity = 'service' THEN root_name ELSE root_kind END,
-        severity, coalesce(owner, '')
+    SELECT incident_id, CASE WHEN root_entity = 'service' THEN root_name ELSE root_kind END
+        AS root_kind, severity, coalesce(owner, '') AS owner
     FROM incident WHERE state IN ('open', 'acknowledged') AND is_remembered
     ORDER BY CASE severity WHEN 'page' THEN 0 ELSE 1 END, score DESC, incident_id LIMIT :most
 """
@@ -35,7 +35,7 @@ def incident_families(reader: Reader) -> Iterator[Metric]:
         labels=("incident", "root_kind", "severity", "owner"),
     )
     for row in reader.rows(_OPEN, {"most": MOST_OPEN}):
-        is_open.add_metric(row, 1.0)
+        is_open.add_metric((row.incident_id, row.root_kind, row.severity, row.owner), 1.0)
     counts = GaugeMetricFamily(
         "lineage_incidents", "Unresolved incidents.", labels=("state", "severity")
     )

@@ -3,13 +3,13 @@
 import heapq
 from collections import Counter
 from datetime import datetime, timedelta
-from typing import Any
 
 import msgspec
 
 from lineage.catalog.meta_keys import EPOCH
 from lineage.catalog.ranks import TIER, WORST_FIRST
-from lineage.catalog.reader import Reader, Row, rows_for
+from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.rows import Row, convert_rows, pairs_of
 from lineage.process.clock import to_micros
 from lineage.states import BAD, COVERAGE, CRITICAL, TIERS
 
@@ -20,14 +20,15 @@ MOST_ROWS = 1_000  # of a table that is small unless something is wrong
 WINDOWS_DAYS = {"1d": 1, "7d": 7, "30d": 30}
 
 _STANDING = f"""
-SELECT d.dataset_key, {TIER}, s.since, d.state_rank FROM dataset d
+SELECT d.dataset_key, {TIER} AS tier, s.since, d.state_rank FROM dataset d
 LEFT JOIN dataset_state s ON s.dataset_key = d.dataset_key AND s.is_worst
 LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
 WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL
 """  # noqa: S608 - constants only
 _LISTED = f"""
-SELECT d.namespace, d.name, {TIER}, COALESCE(p.owner, ''), s.sli, s.state,
-  COALESCE(s.reason, ''), s.age_seconds, s.limit_seconds
+SELECT d.namespace AS dataset_namespace, d.name AS dataset, {TIER} AS tier,
+  COALESCE(p.owner, '') AS owner, s.sli, s.state, COALESCE(s.reason, '') AS reason, s.age_seconds,
+  s.limit_seconds
 FROM dataset_state s
 JOIN dataset d ON d.dataset_key = s.dataset_key
 LEFT JOIN dataset_policy p ON p.dataset_key = s.dataset_key
@@ -40,7 +41,8 @@ FROM served_counter c JOIN meta m ON m.name = '{EPOCH}'
 ORDER BY 4 DESC, 1, 2, 3 LIMIT :most
 """  # noqa: S608 - a name of ours
 _NOW = """
-SELECT sli, tier, SUM(good), SUM(total), SUM(learning), SUM(excepted), SUM(unknown)
+SELECT sli, tier, SUM(good) AS good, SUM(total) AS total, SUM(learning) AS learning,
+  SUM(excepted) AS excepted, SUM(unknown) AS unknown
 FROM sli_now GROUP BY sli, tier ORDER BY sli, tier LIMIT :most
 """
 _HOURS = """
@@ -120,18 +122,18 @@ def standing(reader: Reader) -> Standing:
     """Count all datasets by tier and state, and list the most severe."""
     rows = reader.rows(_STANDING)
     counts = Counter((tier, WORST_FIRST[rank]) for _, tier, _, rank in rows)
-    listable = [row for row in rows if row[3] == _BAD or row[1] == CRITICAL]
+    listable = [row for row in rows if row.state_rank == _BAD or row.tier == CRITICAL]
     most_severe = heapq.nsmallest(MOST_LISTED, listable, key=_gravity)
     others = Counter({id_: n for id_, n in counts.items() if id_[0] == CRITICAL or id_[1] == BAD})
     others.subtract((tier, WORST_FIRST[rank]) for _, tier, _, rank in most_severe)
     listed = rows_for(reader, _LISTED, [row[0] for row in most_severe])
-    by_name = sorted((Listed(*row) for row in listed), key=_by_name)
+    by_name = sorted(convert_rows(Listed, listed), key=_by_name)
     return Standing(
         counts,
         others,
         by_name,
-        without_checksum=dict(reader.rows(_WITHOUT_CHECKSUM)),
-        without_owner=dict(reader.rows(_WITHOUT_OWNER)),
+        without_checksum=pairs_of(reader.rows(_WITHOUT_CHECKSUM)),
+        without_owner=pairs_of(reader.rows(_WITHOUT_OWNER)),
         without_lineage=_by_owner(reader.rows(_WITHOUT_LINEAGE)),
     )
 
@@ -154,17 +156,17 @@ def _by_name(row: Listed) -> tuple[str, str, str]:
     return row.dataset_namespace, row.dataset, row.sli
 
 
-def counters(reader: Reader) -> list[tuple[Any, ...]]:
+def counters(reader: Reader) -> list[Row]:
     """(sli, tier, tier_origin, epoch, good, total, unknown) since each epoch began."""
     return reader.rows(_COUNTERS, _MOST)
 
 
-def now_counts(reader: Reader) -> list[tuple[Any, ...]]:
+def now_counts(reader: Reader) -> list[Row]:
     """(sli, tier, good, total, learning, excepted, unknown) at the last evaluation."""
     return reader.rows(_NOW, _MOST)
 
 
-def corrected_hours(reader: Reader, now: datetime, days: int) -> list[tuple[Any, ...]]:
+def corrected_hours(reader: Reader, now: datetime, days: int) -> list[Row]:
     """(sli, tier, good, total) of the corrected history of that many days."""
     since = to_micros(now - timedelta(days=days))
     return reader.rows(_HOURS, {"since": since, **_MOST})
@@ -185,7 +187,7 @@ def _lag_figures(values: dict[str, float]) -> LagFigures:
     return LagFigures(buckets, sum_seconds, asides)
 
 
-def errors(reader: Reader) -> list[tuple[Any, ...]]:
+def errors(reader: Reader) -> list[Row]:
     """(stage, cause, origin, events that failed there) since the catalog began."""
     return reader.rows(_ERRORS, _MOST)
 
@@ -198,6 +200,6 @@ def served_buckets(reader: Reader) -> dict[tuple[str, str, str], LagFigures]:
     return {labels: _lag_figures(values) for labels, values in found.items()}
 
 
-def served_counts(reader: Reader) -> list[tuple[Any, ...]]:
+def served_counts(reader: Reader) -> list[Row]:
     """(metric, label, value) of what is counted beside the SLIs."""
     return reader.rows(_SERVED, _MOST)

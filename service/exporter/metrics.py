@@ -62,6 +62,15 @@ from service.runtime.settings import Settings
 
 # These count dataset-seconds, the others events.
 _PER_DATASET = (COVERAGE.id, FRESHNESS.id, NODE_COMPLETENESS.id, EDGE_COMPLETENESS.id)
+# By column of `sli_now`.
+_NOT_COUNTED = {
+    "learning": (
+        "lineage_sli_learning",
+        "Datasets not counted: their limit is still being learned.",
+    ),
+    "excepted": ("lineage_sli_excepted", "Datasets not counted: excluded by the policy."),
+    "unknown": ("lineage_sli_unknown", "Datasets not counted: their state is unknown."),
+}
 _RATIOS = {
     COVERAGE.id: ("lineage_coverage_ratio", "Expected datasets whose lineage is reported."),
     FRESHNESS.id: ("lineage_freshness_ratio", "Datasets written within their limit."),
@@ -264,11 +273,11 @@ def _counters(reader: Reader) -> Iterator[Metric]:
     events = CounterMetricFamily(
         "lineage_sli_unknown_events", "Events in neither good nor total.", labels=labels
     )
-    for sli, tier, origin, epoch, good_count, total_count, unknown in metric_rows.counters(reader):
-        values = (sli_name(sli), tier, origin, epoch)
-        good.add_metric(values, good_count)
-        total.add_metric(values, total_count)
-        (seconds if sli in _PER_DATASET else events).add_metric(values, unknown)
+    for row in metric_rows.counters(reader):
+        values = (sli_name(row.sli), row.tier, row.tier_origin, row.epoch)
+        good.add_metric(values, row.good)
+        total.add_metric(values, row.total)
+        (seconds if row.sli in _PER_DATASET else events).add_metric(values, row.unknown)
     yield from (good, total, seconds, events)
 
 
@@ -300,19 +309,16 @@ def _now(reader: Reader, hidden: set[tuple[str, str]]) -> Iterator[Metric]:
         sli: GaugeMetricFamily(name, text, labels=("tier",))
         for sli, (name, text) in _RATIOS.items()
     }
-    asides = [
-        GaugeMetricFamily(name, text, labels=("sli", "tier"))
-        for name, text in (
-            ("lineage_sli_learning", "Datasets not counted: their limit is still being learned."),
-            ("lineage_sli_excepted", "Datasets not counted: excluded by the policy."),
-            ("lineage_sli_unknown", "Datasets not counted: their state is unknown."),
-        )
-    ]
-    for sli, tier, good, total, *counts in metric_rows.now_counts(reader):
-        for family, count in zip(asides, counts, strict=True):
-            family.add_metric((sli_name(sli), tier), count)
-        if sli in ratios and total and (sli, tier) not in hidden:
-            ratio = good / total
-            ratios[sli].add_metric((tier,), 1 - ratio if sli == MISSING_PROVENANCE.id else ratio)
+    asides = {
+        column: GaugeMetricFamily(name, text, labels=("sli", "tier"))
+        for column, (name, text) in _NOT_COUNTED.items()
+    }
+    for row in metric_rows.now_counts(reader):
+        for column, family in asides.items():
+            family.add_metric((sli_name(row.sli), row.tier), getattr(row, column))
+        if row.sli in ratios and row.total and (row.sli, row.tier) not in hidden:
+            ratio = row.good / row.total
+            shown = 1 - ratio if row.sli == MISSING_PROVENANCE.id else ratio
+            ratios[row.sli].add_metric((row.tier,), shown)
     yield from ratios.values()
-    yield from asides
+    yield from asides.values()

@@ -20,9 +20,9 @@ def name_growth(reader: Reader) -> Iterator[Metric]:
     """Return new datasets per hour by pattern, and the number of `name_explosion` patterns."""
     rows = reader.rows(_GROWTH)
     counts: Counter[str] = Counter()
-    for namespace, name, new, _ in rows:
+    for row in rows:
         # Two patterns that are alike up to there are one series.
-        counts[join_parts(namespace, name)[:_MOST_CHARACTERS]] += new
+        counts[join_parts(row.namespace, row.name)[:_MOST_CHARACTERS]] += row.new_datasets
     family = GaugeMetricFamily(
         "lineage_new_datasets_per_hour",
         "Datasets first seen in the last hour, by name pattern.",
@@ -32,5 +32,5 @@ def name_growth(reader: Reader) -> Iterator[Metric]:
         family.add_metric((pattern,), count)
     yield family
     text = "Name patterns that grow by at least 20 datasets an hour."
-    exploding = sum(bool(is_explosion) for *_, is_explosion in rows)
+    exploding = sum(bool(row.is_explosion) for row in rows)
     yield GaugeMetricFamily("lineage_name_explosion", text, value=exploding)

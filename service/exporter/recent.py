@@ -3,12 +3,12 @@
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from typing import Any
 
 import msgspec
 from prometheus_client.core import GaugeMetricFamily, Metric
 
 from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.rows import Row
 from lineage.catalog.tables.runs import leaf_job
 from lineage.process.clock import to_micros
 from lineage.states import TIERS
@@ -94,11 +94,16 @@ def recent_figures(reader: Reader, now: datetime) -> Iterator[Metric]:
 
 
 def _found(reader: Reader, sql: str, since: int, labels: tuple[str, ...] = ()) -> list[_Found]:
-    rows: list[Any] = reader.rows(sql, {"since": since, "most": MOST_LISTED})
+    rows = reader.rows(sql, {"since": since, "most": MOST_LISTED})
     return [
-        _Found(key, (namespace, name), at, (*labels, *more))
-        for key, namespace, name, at, *more in rows
+        _Found(row.dataset_key, (row.namespace, row.name), row.at, (*labels, *_job_of(row)))
+        for row in rows
     ]
+
+
+def _job_of(row: Row) -> tuple[str, ...]:
+    """Return the job of a failed run, as labels; empty for a change."""
+    return (row.job_namespace, row.job_name) if hasattr(row, "job_name") else ()
 
 
 def _instants(name: str, text: str, labels: tuple[str, ...], found: list[_Found]) -> Metric:

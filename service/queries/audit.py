@@ -53,7 +53,7 @@ def audit(reader: Reader, wanted: Wanted, *, limit: int, cursor: str | None = No
     (before,) = key_of(cursor, question, tuple[Whole]) or (None,)
     values = {**msgspec.structs.asdict(wanted), "before": before, "limit": limit + 1}
     found = reader.rows(_ROWS, values)
-    rows = [AuditRow(number, iso_of(at), *rest) for number, at, *rest in found[:limit]]
+    rows = [AuditRow(**row._asdict() | {"at": iso_of(row.at)}) for row in found[:limit]]
     is_cut = len(found) > limit
     return AuditPage(
         rows,

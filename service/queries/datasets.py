@@ -6,7 +6,8 @@ from typing import Any
 import msgspec
 
 from lineage.catalog.ranks import FAILS, LISTED, TIER, WORST_FIRST
-from lineage.catalog.reader import Reader, Row, columns_for
+from lineage.catalog.reader import Reader, columns_for
+from lineage.catalog.rows import Row
 from lineage.states import FAILING, GOOD, TIER_RANKS, TIERS, UNKNOWN
 from service.api.access.visibility import EVERYTHING, Visibility
 from service.errors import InvalidQuestionError
@@ -32,8 +33,8 @@ _KEY = "d.state_rank, d.tier_rank, d.name, d.namespace"
 _BEHIND = f" AND ({_KEY}) > (:rank, :of_tier, :name, :namespace)"
 # What is said of each is looked up for those of the page alone.
 _ROWS = f"""
-SELECT {_KEY}, {TIER}, p.owner, s.state, s.sli, s.reason, s.since,
-  CASE WHEN {FAILS} THEN a.last_failed_at END
+SELECT {_KEY}, {TIER} AS tier, p.owner, s.state, s.sli, s.reason, s.since,
+  CASE WHEN {FAILS} THEN a.last_failed_at END AS failed_at
 FROM (
   SELECT d.dataset_key, {_KEY} FROM dataset d WHERE {{where}}
   ORDER BY {_KEY} LIMIT CAST(:most AS BIGINT) OFFSET CAST(:offset AS BIGINT)
@@ -94,14 +95,14 @@ def datasets(
     most = _EVERY if part.limit is None else part.limit
     values |= {"most": most + 1, "offset": part.offset}
     rows = reader.rows(_ROWS.format(where=where), values)
-    shown = [_row(row[2:], evaluated) for row in rows[:most]]
+    shown = [_row(row, evaluated) for row in rows[:most]]
     is_cut = len(shown) < total
     return DatasetPage(
         datasets=shown,
         total=total,
         partial=is_cut,
         partial_reason=f"{len(shown):,} of {total:,} shown" if is_cut else None,
-        next_cursor=cursor_of(_question(filters), rows[most - 1][:4]) if rows[most:] else None,
+        next_cursor=_cursor(filters, rows[most - 1]) if rows[most:] else None,
     )
 
 
@@ -192,16 +193,20 @@ def state_of_now(state: str | None, evaluated: Evaluated) -> str:
     return UNKNOWN if state is None or (state == GOOD and evaluated.stale) else state
 
 
+def _cursor(filters: Filters, last: Row) -> str:
+    return cursor_of(
+        _question(filters), (last.state_rank, last.tier_rank, last.name, last.namespace)
+    )
+
+
 def _row(row: Row, evaluated: Evaluated) -> DatasetRow:
-    name, namespace, tier, owner, state, sli, reason, since, failed_at = row
+    state, sli, reason, since = row.state, row.sli, row.reason, row.since
     if state is None:
-        return DatasetRow(namespace, name, tier, owner, "unknown", None, NOT_EVALUATED, None)
-    if failed_at is not None and state_of_now(state, evaluated) in REPLACED:
-        since = iso(failed_at)
-        return DatasetRow(namespace, name, tier, owner, FAILING, None, "job_failed", since)
-    if state != "good":
-        return DatasetRow(namespace, name, tier, owner, state, sli, reason, iso(since))
-    if evaluated.stale:
-        since = evaluated.at
-        return DatasetRow(namespace, name, tier, owner, "unknown", None, PIPELINE_LAG, since)
-    return DatasetRow(namespace, name, tier, owner, "good", None, None, iso(since))
+        state, sli, reason, since = UNKNOWN, None, NOT_EVALUATED, None
+    elif row.failed_at is not None and state_of_now(state, evaluated) in REPLACED:
+        state, sli, reason, since = FAILING, None, "job_failed", row.failed_at
+    elif state == GOOD and evaluated.stale:
+        state, sli, reason, since = UNKNOWN, None, PIPELINE_LAG, evaluated.as_of
+    elif state == GOOD:
+        sli, reason = None, None
+    return DatasetRow(row.namespace, row.name, row.tier, row.owner, state, sli, reason, iso(since))

@@ -18,11 +18,11 @@ WHERE c.downstream_key = :key AND c.written_at = (
   AND l.upstream_key = c.upstream_key AND l.oracle = c.oracle)
 """
 _CHECKS = f"""
-SELECT c.written_at, d.namespace, d.name, c.outcome, c.oracle, c.producer, c.adapter_version,
-  c.root_run_id {_NEWEST} AND {{seen}}
+SELECT c.written_at, d.namespace AS dataset_namespace, d.name AS dataset, c.outcome, c.oracle,
+  c.producer, c.adapter_version, c.root_run_id {_NEWEST} AND {{seen}}
 ORDER BY CASE c.outcome WHEN 'good' THEN 1 ELSE 0 END, d.namespace, d.name, c.oracle LIMIT :most
 """
-_HIDDEN = f"SELECT COUNT(*) {_NEWEST} AND NOT ({{sql_filter}})"
+_HIDDEN = f"SELECT COUNT(*) {_NEWEST} AND NOT ({{seen}})"
 
 
 class EdgeCheck(msgspec.Struct, frozen=True):
@@ -52,5 +52,7 @@ def edge_checks(reader: Reader, named: Dataset, visibility: Visibility = EVERYTH
     of = {"key": named[0], **names}
     rows = reader.rows(_CHECKS.format(seen=condition), {**of, "most": _MOST + 1})
     hidden = reader.rows(_HIDDEN.format(seen=condition), of)[0][0]
-    checks = [EdgeCheck(iso_of(at), *columns) for at, *columns in rows[:_MOST]]
+    checks = [
+        EdgeCheck(**row._asdict() | {"written_at": iso_of(row.written_at)}) for row in rows[:_MOST]
+    ]
     return EdgeChecks(checks, hidden, f"the first {_MOST}" if len(rows) > _MOST else None)

@@ -16,7 +16,7 @@ ORIGIN_WORDS: Final = {
 _ANY: Final = "SELECT 1 FROM edge WHERE origin IS NOT NULL LIMIT 1"
 # An edge that another job names by its inputs has no origin.
 _ORIGINS: Final = """
-SELECT e.upstream_key, e.downstream_key, MIN(e.origin) FROM edge e
+SELECT e.upstream_key, e.downstream_key, MIN(e.origin) AS origin FROM edge e
 WHERE e.origin IS NOT NULL AND e.downstream_key IN (:keys) AND NOT EXISTS (
   SELECT 1 FROM edge o WHERE o.upstream_key = e.upstream_key
   AND o.downstream_key = e.downstream_key AND o.origin IS NULL)
@@ -28,4 +28,4 @@ def edge_origins(reader: Reader, downstream: Iterable[int]) -> dict[Edge, str]:
     """Return the origin of each edge into these datasets that no run names by its inputs."""
     if not reader.rows(_ANY):  # most catalogs have none, and a walk may be of 5,000 datasets
         return {}
-    return {row[:2]: row[2] for row in rows_for(reader, _ORIGINS, downstream)}
+    return {(up, down): origin for up, down, origin in rows_for(reader, _ORIGINS, downstream)}

@@ -61,17 +61,18 @@ def impact(asked: CatalogSession, dataset: Dataset, *, depth: int = MOST_DEPTH) 
     """All that is made of this dataset now, to the end; partial past what a walk may hold."""
     key, namespace, name = dataset
     walk = walk_lineage(asked, "downstream", [key], depth)
-    page = next(iter(asked.reader.rows(_PAGE, {"key": key})), (None, None, None))
+    page = next(iter(asked.reader.rows(_PAGE, {"key": key})), None)
+    fault_at, accepted_at = (page.fault_at, page.accepted_at) if page else (None, None)
     return Impact(
         dataset_namespace=namespace,
         dataset=name,
         state=states_of_nodes(asked, [key])[0],
         affected=_affected(asked, walk),
         hidden=len(set().union(*walk.hidden.values())),
-        incident_id=page[0],
-        fault_at=iso(page[1]),
-        accepted_at=iso(page[2]),
-        analysis_seconds=seconds_between(page[1], page[2]),
+        incident_id=page.incident_id if page else None,
+        fault_at=iso(fault_at),
+        accepted_at=iso(accepted_at),
+        analysis_seconds=seconds_between(fault_at, accepted_at),
         partial=walk.cut is not None,
         partial_reason=walk.cut,
     )

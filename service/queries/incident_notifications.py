@@ -2,7 +2,8 @@
 
 import msgspec
 
-from lineage.catalog.reader import Reader, Row, rows_for
+from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.rows import Row
 from service.api.access.visibility import EVERYTHING, Visibility
 from service.incidents.diagnosis.ranking import Diagnosis
 from service.queries.incidents import is_root_seen
@@ -67,9 +68,8 @@ def list_sent(reader: Reader, incident_id: str, visibility: Visibility = EVERYTH
 
 
 def _sent(row: Row) -> Sent:
-    channel, kind, state, attempts, created_at, finished_at, reason, fallback_for = row
-    instants = (iso_of(created_at), iso(finished_at))
-    return Sent(channel, kind, state, attempts, *instants, reason, fallback_for)
+    times = {"created_at": iso_of(row.created_at), "finished_at": iso(row.finished_at)}
+    return Sent(**row._asdict() | times)
 
 
 def diagnosis(

@@ -5,6 +5,7 @@ from datetime import datetime
 import msgspec
 
 from lineage.catalog.reader import Reader
+from lineage.catalog.rows import convert_rows, pairs_of
 from lineage.process.clock import to_micros
 from service.ingest.marquez.spooled import last_seq, unforwarded
 from service.queries.run_shapes import Instant
@@ -111,7 +112,7 @@ def marquez_status(reader: Reader, settings: Settings, now: datetime) -> Marquez
     Raises:
         NoCatalogError: there is no catalog.
     """
-    counts: dict[str, int] = dict(reader.rows("SELECT name, value FROM marquez_counter"))
+    counts = pairs_of(reader.rows("SELECT name, value FROM marquez_counter"))
     at = to_micros(now)
     pulls = reader.rows("SELECT url, started_at, through FROM marquez_pull ORDER BY url")
     return MarquezStatus(
@@ -120,8 +121,13 @@ def marquez_status(reader: Reader, settings: Settings, now: datetime) -> Marquez
         pulled=counts.get("pulled", 0),
         pull_refused=counts.get("pull_refused", 0),
         pulling=[
-            Pulling(url, iso_of(started), iso_of(through), seconds_between(through, at))
-            for url, started, through in pulls
+            Pulling(
+                row.url,
+                iso_of(row.started_at),
+                iso_of(row.through),
+                seconds_between(row.through, at),
+            )
+            for row in pulls
         ],
         probe=_probe(reader, at),
         comparison=_comparison(reader, at),
@@ -148,24 +154,35 @@ def _forwarding(reader: Reader, settings: Settings, counts: dict[str, int]) -> F
         set_aside=reasons,
         unforwarded=unforwarded(settings.spool),
         last_set_aside=[
-            SetAside(seq, run, reason, detail, iso_of(at))
-            for seq, run, reason, detail, at in listed
+            SetAside(row.spool_seq, row.run, row.reason, row.detail, iso_of(row.set_aside_at))
+            for row in listed
         ],
     )
 
 
 def _probe(reader: Reader, now: int) -> Probed | None:
-    for at, is_answered, seconds, status, detail in reader.rows(_PROBE):
-        age = seconds_between(at, now)
-        return Probed(iso_of(at), age, bool(is_answered), seconds, status, detail)
+    for row in reader.rows(_PROBE):
+        return Probed(
+            at=iso_of(row.at),
+            age_seconds=seconds_between(row.at, now),
+            is_answered=bool(row.is_answered),
+            seconds=row.seconds,
+            status=row.status,
+            detail=row.detail,
+        )
     return None
 
 
 def _comparison(reader: Reader, now: int) -> Compared | None:
-    for at, *counts in reader.rows(_COMPARISON):
+    for row in reader.rows(_COMPARISON):
         missing = reader.rows(_MISSING, {"most": _MOST_LISTED})
-        examples = [MissingRun(*row) for row in missing]
-        ours, there, theirs, here = counts
-        age = seconds_between(at, now)
-        return Compared(iso_of(at), age, ours, there, theirs, here, examples)
+        return Compared(
+            at=iso_of(row.at),
+            age_seconds=seconds_between(row.at, now),
+            sampled_ours=row.sampled_ours,
+            missing_there=row.missing_there,
+            sampled_theirs=row.sampled_theirs,
+            missing_here=row.missing_here,
+            examples=convert_rows(MissingRun, missing),
+        )
     return None

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
 from lineage.catalog.reader import Reader
+from lineage.catalog.rows import Row
 from lineage.process.clock import to_micros
 from service.queries.timestamps import iso_of
 
@@ -63,20 +64,19 @@ def suppressions(
     return SuppressionList(rows, partial=reason is not None, partial_reason=reason)
 
 
-def _asked(row: tuple[Any, ...], at: int) -> SuppressionRow:
-    number, name, pattern, begin, until, by, via, reason, ended_at = row
-    over = min(until, until if ended_at is None else ended_at)
-    state = _state(begin, over, at)
-    spoken = {"by": by, "via": via, "reason": reason}
+def _asked(row: Row, at: int) -> SuppressionRow:
+    end = row.until_at if row.ended_at is None else min(row.until_at, row.ended_at)
     return SuppressionRow(
-        number,
-        name,
-        pattern,
-        begin=iso_of(begin),
-        until=iso_of(over),
-        state=state,
+        row.id,
+        row.name,
+        row.pattern,
+        begin=iso_of(row.from_at),
+        until=iso_of(end),
+        state=_state(row.from_at, end, at),
         cron=None,
-        **spoken,
+        by=row.by,
+        via=row.via,
+        reason=row.reason,
     )
 
 

@@ -8,17 +8,17 @@ from lineage.catalog.meta_keys import EDGES_EVALUATED_AT
 from lineage.catalog.reader import Reader
 from lineage.process.clock import (
     TELLABLE,
-    from_micros,
     has_date,
     instant_text,
     is_tellable,
+    naive_from_micros,
     to_micros,
 )
 from service.errors import InvalidQuestionError
 
 _SECOND = 1_000_000
 _NEWEST = f"""
-SELECT as_of, seconds, (SELECT value FROM meta WHERE name = '{EDGES_EVALUATED_AT}')
+SELECT as_of, seconds, (SELECT value FROM meta WHERE name = '{EDGES_EVALUATED_AT}') AS edges_at
 FROM evaluation ORDER BY as_of DESC LIMIT 1
 """  # noqa: S608 - a constant
 
@@ -29,8 +29,8 @@ def iso(micros: int | None) -> str | None:
 
 
 def iso_of(micros: int) -> str:
-    """ISO 8601 in UTC, to the millisecond."""
-    return from_micros(micros).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    """Return ISO 8601 in UTC, to the millisecond."""
+    return f"{naive_from_micros(micros).isoformat(timespec='milliseconds')}Z"
 
 
 def seconds_between(start: int | None, end: int | None) -> float | None:
@@ -115,6 +115,6 @@ def last_evaluation(reader: Reader, *, now: datetime, stale_seconds: float) -> E
     rows = reader.rows(_NEWEST)
     if not rows:
         return Evaluated(as_of=None, seconds=None, stale=True)
-    as_of, seconds, edges_at = rows[0]
-    stale = abs(to_micros(now) - as_of) > stale_seconds * _SECOND
-    return Evaluated(as_of=as_of, seconds=seconds, stale=stale, edges_at=edges_at)
+    (row,) = rows
+    stale = abs(to_micros(now) - row.as_of) > stale_seconds * _SECOND
+    return Evaluated(as_of=row.as_of, seconds=row.seconds, stale=stale, edges_at=row.edges_at)

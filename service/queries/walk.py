@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from lineage.catalog.ranks import TIER
-from lineage.catalog.reader import Reader, Row, Values, rows_for
+from lineage.catalog.reader import Reader, Values, rows_for
+from lineage.catalog.rows import Row
 from lineage.graph.walks import NOBODY, Responsible, Walk, too_deep, too_many
 from service.api.access.visibility import Visibility
 from service.queries.catalog_session import CatalogSession
@@ -112,7 +113,7 @@ def edges_between(reader: Reader, keys: Iterable[int]) -> Iterator[Row]:
         its name in events, where that is another, and when the edge was first and last seen.
     """
     known = set(keys)
-    return (row for row in rows_for(reader, _EDGES, known) if row[0] in known)
+    return (row for row in rows_for(reader, _EDGES, known) if row.upstream_key in known)
 
 
 class CatalogWalk:
@@ -162,7 +163,8 @@ class CatalogWalk:
 
     def _edges(self, frontier: Iterable[int]) -> list[tuple[int, int, str]]:
         """Out of these, to what may be seen; what may not is noted."""
-        rows = sorted(rows_for(self._reader, self._sql, frontier, self._values))
+        found = rows_for(self._reader, self._sql, frontier, self._values)
+        rows = sorted((here, other, job) for here, other, job in found)
         if self._visibility.is_whole:
             return rows
         names = names_of(self._reader, {other for _, other, _ in rows})

@@ -73,7 +73,9 @@ def load_owners(connection: Connection, policy: Policy) -> Owners:
             of_events.setdefault(dataset_key, owner)
     # The owner of a job owns what the job writes, where no event names an owner of that.
     by_facet: dict[int, str] = dict(_ask(connection, _JOB_OWNERS))
-    applications = {(row[0], row[1]): row[2] for row in _ask(connection, _APPLICATION_OWNERS)}
+    applications = {
+        (namespace, name): owner for namespace, name, owner in _ask(connection, _APPLICATION_OWNERS)
+    }
     is_asked = by_facet or applications or policy.jobs
     writers: dict[int, Name] = {
         dataset_key: (namespace, name)

@@ -98,11 +98,11 @@ def _described(engine: Engine, policy: Policy) -> Described:
         def ask(query: str) -> list[Any]:
             return [tuple(row) for row in connection.execute(text(query))]
 
-        tags = {row[0]: row[1] for row in ask(_TIER_TAGS) if row[1] in TIERS}
-        names = {row[0]: (row[1], row[2]) for row in ask(_DATASETS)}
+        tags = {key: tag for key, tag in ask(_TIER_TAGS) if tag in TIERS}
+        names = {key: (namespace, name) for key, namespace, name in ask(_DATASETS)}
         others: defaultdict[int, list[tuple[str, str]]] = defaultdict(list)
-        for key, *name in ask(_OTHER_NAMES):
-            others[key].append((name[0], name[1]))
+        for key, namespace, name in ask(_OTHER_NAMES):
+            others[key].append((namespace, name))
         owners = load_owners(connection, policy)
         return Described(names, ask(_EDGES), tags, owners, others)
 

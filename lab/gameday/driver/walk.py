@@ -155,7 +155,7 @@ class _Walking:
             .where(impact.c.incident_id == link.rsplit("/", 1)[-1])
         )
         with self._engine.connect() as connection:
-            return frozenset(Name(*row) for row in connection.execute(rows))
+            return frozenset(Name(row.namespace, row.name) for row in connection.execute(rows))
 
     def _answer(self) -> None:
         """Acknowledge for each person who was paged five minutes ago."""

@@ -12,13 +12,14 @@ from alerts.notify.message import Message, from_json
 from alerts.notify.notification_state import NotificationState
 from alerts.notify.settings import TICKETS
 from alerts.root_cause.snapshot import MICROS
+from lineage.catalog.rows import convert_rows
 from lineage.catalog.tables import incident_telling, notification
 from lineage.states import FAILING
 
 # Two ranges of one index: asked with OR, SQLite would read every page there ever was.
 _RUNNING: Final = text(
     """
-    SELECT incident_id, root_kind, onset, seen_at, fault_at, impact_outcome, accepted_at
+    SELECT incident_id, root_kind, onset, seen_at, fault_at, impact_outcome AS outcome, accepted_at
     FROM incident
     WHERE severity = 'page' AND impact_outcome IS NULL AND opened_at IS NOT NULL
     UNION ALL
@@ -84,7 +85,7 @@ class Fault(msgspec.Struct, frozen=True):
 
 def running(connection: Connection, since: int) -> list[Page]:
     """Pages without an outcome, and late ones of faults after `since` (µs) that nobody took."""
-    return [Page(*row) for row in connection.execute(_RUNNING, {"since": since})]
+    return convert_rows(Page, connection.execute(_RUNNING, {"since": since}))
 
 
 def paged_incidents(connection: Connection, page: Page) -> Paged:

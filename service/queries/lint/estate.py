@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.rows import convert_rows
 
 MOST_DATASETS = 200_000
 _DATASETS = """
-SELECT d.dataset_key, d.namespace, d.name, a.last_written_at
+SELECT d.dataset_key AS key, d.namespace, d.name, a.last_written_at
 FROM dataset d LEFT JOIN dataset_activity a ON a.dataset_key = d.dataset_key
 WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL
   AND NOT EXISTS (SELECT 1 FROM dataset_alias p WHERE p.rule = 'policy'
@@ -76,12 +77,17 @@ class Estate(msgspec.Struct, frozen=True):
 
 def estate(reader: Reader, *, most: int = MOST_DATASETS) -> Estate:
     """Read it; of more datasets than `most` those seen latest."""
-    datasets = [Named(*row) for row in reader.rows(_DATASETS, {"most": most + 1})]
+    datasets = convert_rows(Named, reader.rows(_DATASETS, {"most": most + 1}))
     symlinks: dict[int, list[str]] = defaultdict(list)
     for key, name in reader.rows(_SYMLINKS, {"most": most}):
         symlinks[key].append(name)
     grown = reader.rows(_EXPLOSIONS, {"most": 100})
-    explosions = [Explosion(at, name, new, (ns, example)) for at, name, new, ns, example in grown]
+    explosions = [
+        Explosion(
+            row.namespace, row.name, row.new_datasets, (row.example_namespace, row.example_name)
+        )
+        for row in grown
+    ]
     return Estate(datasets[:most], symlinks, explosions, len(datasets) > most)
 
 

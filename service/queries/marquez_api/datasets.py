@@ -1,7 +1,8 @@
 """Datasets as Marquez has them."""
 
 from lineage.catalog.ranks import LISTED
-from lineage.catalog.reader import Reader, Row, rows_for
+from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.rows import Row
 from lineage.names.names import fold
 from service.api.access.visibility import Visibility
 from service.queries.dataset_lookup import Dataset as DatasetKey
@@ -20,13 +21,15 @@ ORDER BY w.written_at DESC, w.root_run_id DESC LIMIT 1
 """
 _DETAILS = f"""
 SELECT d.dataset_key, d.namespace, d.name, d.first_seen_at, d.last_seen_at,
-  (SELECT a.last_written_at FROM dataset_activity a WHERE a.dataset_key = d.dataset_key),
+  (SELECT a.last_written_at FROM dataset_activity a WHERE a.dataset_key = d.dataset_key)
+    AS last_written_at,
   (SELECT s.fields FROM schema_version s WHERE s.dataset_key = d.dataset_key
-   ORDER BY s.last_seen_at DESC, s.schema_key LIMIT 1),
-  ({_NEWEST_WRITE.format(column="written_at")}), ({_NEWEST_WRITE.format(column="root_run_id")})
+   ORDER BY s.last_seen_at DESC, s.schema_key LIMIT 1) AS fields,
+  ({_NEWEST_WRITE.format(column="written_at")}) AS version_at,
+  ({_NEWEST_WRITE.format(column="root_run_id")}) AS root_run_id
 FROM dataset d WHERE d.dataset_key IN (:keys) ORDER BY d.name
 """  # noqa: S608 - SQL of ours
-_IN_NAMESPACE = f"FROM dataset d WHERE d.namespace = :namespace AND {LISTED} AND {{sql_filter}}"
+_IN_NAMESPACE = f"FROM dataset d WHERE d.namespace = :namespace AND {LISTED} AND {{seen}}"
 _KEYS = f"SELECT d.dataset_key {_IN_NAMESPACE} ORDER BY d.name {LIMIT_AND_OFFSET}"
 _EVERY = f"SELECT 1 AS one {_IN_NAMESPACE}"
 
@@ -80,6 +83,5 @@ def _datasets(reader: Reader, keys: list[int], visibility: Visibility) -> list[D
 
 
 def _dataset(row: Row, sayings: Sayings) -> Dataset:
-    *known, version_at, root_run_id = row
-    version = None if version_at is None else version_id(version_at, root_run_id)
-    return Dataset(**sayings.dataset(known), current_version=version)
+    version = None if row.version_at is None else version_id(row.version_at, row.root_run_id)
+    return Dataset(**sayings.dataset(row), current_version=version)

@@ -7,6 +7,7 @@ import msgspec
 
 from lineage.catalog.job_names import NAMESPACE_PART, WITH_EVERY_JOB, WITH_JOBS_OF_NAMESPACE
 from lineage.catalog.reader import Reader
+from lineage.catalog.rows import convert_rows
 from lineage.catalog.tables.runs import failed_at
 from service.api.access.visibility import Visibility
 from service.queries.marquez_api.paging import Page
@@ -26,11 +27,11 @@ JobName = tuple[str, str]  # namespace, name
 _JOBS_CUT: Final = f"only the first {MOST_JOBS:,} jobs by namespace and name are looked at"
 _RUNS_OF_JOB = f"FROM run WHERE {NAMESPACE_PART} = j.part AND job_name = j.name"
 _LISTED = f"""
-SELECT r.job_namespace, r.job_name, listed.first_at, r.last_event_at, r.started_at, r.completed_at,
-  {failed_at()}
+SELECT r.job_namespace AS namespace, r.job_name AS name, listed.first_event_at, r.last_event_at,
+  r.started_at, r.completed_at, {failed_at()} AS failed_at
 FROM (
   SELECT (SELECT run_key {_RUNS_OF_JOB} ORDER BY first_event_at DESC LIMIT 1) AS newest,
-    (SELECT first_event_at {_RUNS_OF_JOB} ORDER BY first_event_at LIMIT 1) AS first_at
+    (SELECT first_event_at {_RUNS_OF_JOB} ORDER BY first_event_at LIMIT 1) AS first_event_at
   FROM job j WHERE j.name <> '' LIMIT {MOST_JOBS + 1}
 ) AS listed JOIN run r ON r.run_key = listed.newest
 """  # noqa: S608 - SQL of ours
@@ -83,7 +84,7 @@ def list_jobs(
     """
     sql = EVERY if namespace is None else OF_NAMESPACE
     values = {} if namespace is None else {"job_namespace": namespace}
-    rows = [JobRow(*row) for row in reader.rows(sql, values)]
+    rows = convert_rows(JobRow, reader.rows(sql, values))
     reason = _JOBS_CUT if len(rows) > MOST_JOBS else None
     wanted = frozenset(states)
     jobs = [row for row in rows[:MOST_JOBS] if not wanted or row.state in wanted]

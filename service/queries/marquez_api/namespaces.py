@@ -1,7 +1,8 @@
 """Namespaces, sources and tags as Marquez has them."""
 
 from lineage.catalog.ranks import LISTED
-from lineage.catalog.reader import Reader, Row
+from lineage.catalog.reader import Reader
+from lineage.catalog.rows import Row
 from lineage.names.names import fold
 from service.api.access.visibility import Visibility
 from service.queries.marquez_api.job_list import JobRow, list_jobs
@@ -19,7 +20,8 @@ from service.queries.timestamps import iso_of
 from service.queries.visible import sql_filter
 
 _OF_DATASETS = f"""
-SELECT d.namespace, MIN(d.first_seen_at), MAX(d.last_seen_at) FROM dataset d
+SELECT d.namespace, MIN(d.first_seen_at) AS first_seen_at, MAX(d.last_seen_at) AS last_seen_at
+FROM dataset d
 WHERE {LISTED} AND {{seen}} {{more}} GROUP BY d.namespace ORDER BY d.namespace
 """  # noqa: S608 - SQL of ours
 _ONE = "AND d.namespace = :namespace"
@@ -90,7 +92,9 @@ def _of_datasets(reader: Reader, visibility: Visibility, name: str | None = None
 
 
 def _namespaces(datasets: list[Row], jobs: list[JobRow]) -> list[Namespace]:
-    spans: dict[str, _Span] = {name: (first, last) for name, first, last in datasets}
+    spans: dict[str, _Span] = {
+        row.namespace: (row.first_seen_at, row.last_seen_at) for row in datasets
+    }
     of_datasets = set(spans)
     for job in jobs:
         first, last = spans.get(job.namespace, (job.first_event_at, job.last_event_at))
@@ -108,13 +112,13 @@ def _namespaces(datasets: list[Row], jobs: list[JobRow]) -> list[Namespace]:
 
 
 def _source(row: Row) -> Source:
-    name, first, last = row
+    name = row.namespace
     scheme, is_url, _ = name.partition("://")
     return Source(
         type=scheme.upper() if is_url else "UNKNOWN",
         name=name,
-        created_at=iso_of(first),
-        updated_at=iso_of(last),
+        created_at=iso_of(row.first_seen_at),
+        updated_at=iso_of(row.last_seen_at),
         connection_url=name,
         dataset_namespace=name,
     )

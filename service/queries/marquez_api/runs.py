@@ -7,6 +7,7 @@ import msgspec
 
 from lineage.catalog.job_names import OF_JOB
 from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.rows import convert_rows
 from lineage.catalog.tables.facts import write_bucket
 from lineage.catalog.tables.runs import failed_at
 from service.api.access.visibility import Visibility
@@ -24,8 +25,8 @@ MOST_DATASETS: Final = 10_000  # of the runs of one answer
 DATASETS_CUT: Final = f"only {MOST_DATASETS:,} datasets of these runs are listed"
 _COLUMNS = (
     "run_key, run_id, job_namespace, job_name, root_run_id, root_job_namespace, root_job_name,"
-    f" first_event_at, last_event_at, started_at, completed_at, {failed_at('run')},"
-    " nominal_start_at,"
+    f" first_event_at, last_event_at, started_at, completed_at,"
+    f" {failed_at('run')} AS failed_at, nominal_start_at,"
     " processing_type, code_url, parameters"
 )
 _NEWEST_FIRST = "ORDER BY first_event_at DESC, run_key DESC"
@@ -50,9 +51,10 @@ ORDER BY w.bucket DESC LIMIT 1
 """  # noqa: S608 - our own columns
 _DATASETS = f"""
 SELECT DISTINCT io.run_key, io.direction, c.namespace, c.name,
-  CASE io.direction WHEN 'write' THEN ({_WRITTEN}) ELSE ({_READ.format(column="written_at")}) END,
+  CASE io.direction WHEN 'write' THEN ({_WRITTEN}) ELSE ({_READ.format(column="written_at")}) END
+    AS written_at,
   CASE io.direction WHEN 'write' THEN r.root_run_id
-    ELSE ({_READ.format(column="root_run_id")}) END
+    ELSE ({_READ.format(column="root_run_id")}) END AS root_run_id
 FROM run_io io JOIN run r ON r.run_key = io.run_key JOIN dataset d ON d.dataset_key = io.dataset_key
 JOIN dataset c ON c.dataset_key = d.canonical_key
 WHERE io.run_key IN (:keys) AND {{seen}}
@@ -103,14 +105,14 @@ def shown_keys(reader: Reader, keys: list[int], visibility: Visibility) -> set[i
     if visibility.is_whole:
         return set(keys)
     condition, names = sql_filter(reader, visibility)
-    touched = {row[0] for row in rows_for(reader, _SEEN.format(seen=condition), keys, names)}
+    touched = {key for (key,) in rows_for(reader, _SEEN.format(seen=condition), keys, names)}
     return touched - hidden_of(reader, keys, visibility).keys()
 
 
 def newest_rows(reader: Reader, namespace: str, name: str, page: Page) -> list[RunRow]:
     """Return the newest runs of a job, seen or not, by the time of their first event."""
     rows = reader.rows(OF_JOB_PAGE, _job(namespace, name) | page.values)
-    return [RunRow(*row) for row in rows]
+    return convert_rows(RunRow, rows)
 
 
 def first_event_of(reader: Reader, namespace: str, name: str) -> int:
@@ -125,7 +127,7 @@ def find_run(reader: Reader, run_id: str, visibility: Visibility) -> RunRow:
     Raises:
         UnknownNodeError: there is none that the token may see.
     """
-    rows = [RunRow(*row) for row in reader.rows(_BY_ID, {"run_id": run_id})]
+    rows = convert_rows(RunRow, reader.rows(_BY_ID, {"run_id": run_id}))
     shown = shown_keys(reader, [row.run_key for row in rows], visibility)
     for row in rows:
         if row.run_key in shown:
@@ -149,7 +151,7 @@ def runs_of_keys(
     """Return those of these runs that the token may see, by key, and the reason if it is cut."""
     wanted = sorted(set(keys))
     shown = shown_keys(reader, wanted, visibility)
-    rows = [RunRow(*row) for row in rows_for(reader, _BY_KEYS, shown)]
+    rows = convert_rows(RunRow, rows_for(reader, _BY_KEYS, shown))
     runs, reason = to_runs(reader, rows, visibility)
     return {row.run_key: run for row, run in zip(rows, runs, strict=True)}, reason
 
@@ -181,12 +183,12 @@ def to_runs(
     keys = [row.run_key for row in rows]
     found = rows_for(reader, _DATASETS.format(seen=condition), keys, names)
     datasets: _RunDatasets = {}
-    for run_key, direction, namespace, dataset, written_at, root_run_id in found[:MOST_DATASETS]:
-        version = None if written_at is None else version_id(written_at, root_run_id)
-        named = RunDataset(VersionId(namespace, dataset, version, namespace))
-        datasets.setdefault((run_key, direction), []).append(named)
+    for row in found[:MOST_DATASETS]:
+        version = None if row.written_at is None else version_id(row.written_at, row.root_run_id)
+        named = RunDataset(VersionId(row.namespace, row.name, version, row.namespace))
+        datasets.setdefault((row.run_key, row.direction), []).append(named)
     reason = DATASETS_CUT if len(found) > MOST_DATASETS else None
-    return [_run(row, datasets, is_whole=visibility.is_whole) for row in rows], reason
+    return [_run(one, datasets, is_whole=visibility.is_whole) for one in rows], reason
 
 
 def _run(row: RunRow, datasets: _RunDatasets, *, is_whole: bool) -> Run:

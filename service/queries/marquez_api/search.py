@@ -8,6 +8,7 @@ import msgspec
 
 from lineage.catalog.ranks import LISTED
 from lineage.catalog.reader import Reader
+from lineage.catalog.rows import convert_rows
 from lineage.names.names import fold
 from lineage.states import run_state
 from service.api.access.visibility import Visibility
@@ -28,7 +29,7 @@ _ORDERS: dict[Sort, str] = {
     "updated_at": "d.last_seen_at DESC, d.name, d.namespace",
 }
 _DATASETS = f"""
-SELECT d.namespace, d.name, d.last_seen_at FROM dataset d
+SELECT d.namespace, d.name, d.last_seen_at AS updated_at FROM dataset d
 WHERE {LISTED} AND {{seen}} AND {{alike}} {{more}} ORDER BY {{order}} LIMIT CAST(:limit AS BIGINT)
 """  # noqa: S608 - SQL of ours
 
@@ -108,7 +109,7 @@ def _find_datasets(reader: Reader, visibility: Visibility, wanted: Wanted) -> li
             values[bound] = _midnight(day)
     alike, order = reader.alike("d.name", ":like"), _ORDERS[wanted.sort]
     sql = _DATASETS.format(seen=condition, alike=alike, more=more, order=order)
-    return [_Found(*row) for row in reader.rows(sql, values)]
+    return convert_rows(_Found, reader.rows(sql, values))
 
 
 def _find_jobs(

@@ -56,7 +56,7 @@ def rejections_since(spool: Path, after: int, clock: Clock) -> Rejections | None
     except sqlite3.OperationalError:
         # The collector is about to create its tables, or to complete those of an older release.
         return None
-    unseen = last - after - sum(count for *_, count in counts)
+    unseen = last - after - sum(count for _, _, _, count in counts)
     if unseen > 0:
         hour = to_micros(clock()) // HOUR_MICROS * HOUR_MICROS
         counts.append((hour, PRUNED, LIVE, unseen))
