@@ -13,7 +13,7 @@ from alerts.root_cause.faults import FaultGroup, Root
 from alerts.root_cause.retries import RULES, RetryWait, UsualFigures, find_retry_wait
 from alerts.root_cause.severity import PAGE, Severity
 from alerts.root_cause.snapshot import MICROS, LineageSnapshot, Rows
-from lineage.catalog.ranks import FAILS
+from lineage.catalog.queries import FAILS
 from lineage.graph.adjacency import positions_in
 
 _log = structlog.get_logger(__name__)

@@ -24,7 +24,7 @@ from alerts.root_cause.snapshot import (
     Rows,
     build_snapshot,
 )
-from lineage.catalog.ranks import TIER
+from lineage.catalog.queries import TIER, is_listed
 from lineage.names import keys
 from lineage.states import BAD, GOOD, LOST_AFTER_DURATIONS, TIER_RANKS, UNKNOWN
 
@@ -43,7 +43,7 @@ _DATASETS = f"""
     LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
     LEFT JOIN dataset_state one ON one.dataset_key = d.dataset_key AND one.sli = 'M1'
     LEFT JOIN dataset_state two ON two.dataset_key = d.dataset_key AND two.sli = 'M2'
-    WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL
+    WHERE {is_listed()}
     ORDER BY d.dataset_key
 """  # noqa: S608 - constants only
 # As of the newest good write of the downstream dataset, which is before things went wrong: an edge

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from prometheus_client.core import GaugeMetricFamily, Metric
 
+from lineage.catalog.queries import IS_OPEN, MOST_SEVERE_FIRST
 from lineage.catalog.reader import Reader, rows_for
 from lineage.catalog.rows import Row, pairs_of
 from lineage.process.clock import to_micros
@@ -17,11 +18,10 @@ MOST_DETAILED = 200  # of those of `lineage_incident_open`, four series each
 MEAN_DAYS = 30
 WINDOWS_DAYS = {"1d": 1, "7d": 7, "30d": 30}
 _SEVERITIES = ("page", "ticket")
-_OPEN = """
-SELECT incident_id, root_kind, root_namespace, root_name, onset, hit_at FROM incident
-WHERE state IN ('open', 'acknowledged') AND is_remembered
-ORDER BY CASE severity WHEN 'page' THEN 0 ELSE 1 END, score DESC, incident_id LIMIT :most
-"""
+_OPEN = f"""
+SELECT incident_id, root_kind, root_namespace, root_name, onset, hit_at FROM incident i
+WHERE {IS_OPEN} AND is_remembered {MOST_SEVERE_FIRST} LIMIT :most
+"""  # noqa: S608 - constants only
 _HURT = f"""
 SELECT hurt.incident_id, count(*) FROM (
   SELECT incident_id, dataset_key FROM incident_member

@@ -5,21 +5,21 @@ from collections.abc import Iterator
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from lineage.catalog.meta_keys import EPOCH
+from lineage.catalog.queries import IS_OPEN, IS_UNRESOLVED, MOST_SEVERE_FIRST
 from lineage.catalog.reader import Reader
 from lineage.states import SLI_BY_ID
 
 MOST_OPEN = 500
 # Of a part of the service itself, which part.
-_OPEN = """
+_OPEN = f"""
     SELECT incident_id, CASE WHEN root_entity = 'service' THEN root_name ELSE root_kind END
         AS root_kind, severity, coalesce(owner, '') AS owner
-    FROM incident WHERE state IN ('open', 'acknowledged') AND is_remembered
-    ORDER BY CASE severity WHEN 'page' THEN 0 ELSE 1 END, score DESC, incident_id LIMIT :most
-"""
-_COUNTS = """
+    FROM incident i WHERE {IS_OPEN} AND is_remembered {MOST_SEVERE_FIRST} LIMIT :most
+"""  # noqa: S608 - constants only
+_COUNTS = f"""
     SELECT state, severity, count(*) FROM incident
-    WHERE state IN ('open', 'acknowledged', 'suppressed') AND is_remembered GROUP BY 1, 2
-"""
+    WHERE {IS_UNRESOLVED} AND is_remembered GROUP BY 1, 2
+"""  # noqa: S608 - a constant
 _EXPLAINED = f"""
     SELECT e.sli, e.tier, m.value, e.value FROM sli_explained e
     JOIN meta m ON m.name = '{EPOCH}' ORDER BY 1, 2 LIMIT :most

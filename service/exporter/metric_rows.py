@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import msgspec
 
 from lineage.catalog.meta_keys import EPOCH
-from lineage.catalog.ranks import TIER, WORST_FIRST
+from lineage.catalog.queries import ALL_HOURS, JOIN_WORST_STATE, TIER, WORST_FIRST, is_listed
 from lineage.catalog.reader import Reader, rows_for
 from lineage.catalog.rows import Row, convert_rows, pairs_of
 from lineage.process.clock import to_micros
@@ -21,9 +21,9 @@ WINDOWS_DAYS = {"1d": 1, "7d": 7, "30d": 30}
 
 _STANDING = f"""
 SELECT d.dataset_key, {TIER} AS tier, s.since, d.state_rank FROM dataset d
-LEFT JOIN dataset_state s ON s.dataset_key = d.dataset_key AND s.is_worst
+{JOIN_WORST_STATE}
 LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
-WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL
+WHERE {is_listed()}
 """  # noqa: S608 - constants only
 _LISTED = f"""
 SELECT d.namespace AS dataset_namespace, d.name AS dataset, {TIER} AS tier,
@@ -45,12 +45,10 @@ SELECT sli, tier, SUM(good) AS good, SUM(total) AS total, SUM(learning) AS learn
   SUM(excepted) AS excepted, SUM(unknown) AS unknown
 FROM sli_now GROUP BY sli, tier ORDER BY sli, tier LIMIT :most
 """
-_HOURS = """
-SELECT sli, tier, SUM(good), SUM(total) FROM (
-  SELECT sli, tier, good, total, hour FROM sli_hour
-  UNION ALL SELECT sli, tier, good, total, hour FROM served_hour
-) AS hours WHERE hour >= :since GROUP BY sli, tier ORDER BY sli, tier LIMIT :most
-"""
+_HOURS = f"""
+SELECT sli, tier, SUM(good) AS good, SUM(total) AS total FROM {ALL_HOURS}
+WHERE hour >= :since GROUP BY sli, tier ORDER BY sli, tier LIMIT :most
+"""  # noqa: S608 - a constant
 _BUCKETS = """
 SELECT metric, backend, query, le, value FROM served_bucket
 ORDER BY metric, backend, query LIMIT :most
@@ -63,7 +61,7 @@ SELECT stage, cause, origin, events FROM error_count ORDER BY events DESC LIMIT 
 _WITHOUT_CHECKSUM = f"""
 SELECT {TIER}, COUNT(*) FROM dataset d
 LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
-WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL
+WHERE {is_listed()}
 AND NOT EXISTS (SELECT 1 FROM dataset_checksum c WHERE c.dataset_key = d.dataset_key)
 GROUP BY 1
 """  # noqa: S608 - constants only
@@ -75,7 +73,7 @@ WHERE s.sli = '{COVERAGE.id}' AND s.state = '{BAD}' GROUP BY 1, 2 ORDER BY 3 DES
 _WITHOUT_OWNER = f"""
 SELECT {TIER}, COUNT(*) FROM dataset d
 LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
-WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL AND COALESCE(p.owner, '') = ''
+WHERE {is_listed()} AND COALESCE(p.owner, '') = ''
 GROUP BY 1
 """  # noqa: S608 - constants only
 _MOST = {"most": MOST_ROWS}

@@ -5,16 +5,17 @@ from typing import TYPE_CHECKING
 
 from prometheus_client.core import GaugeMetricFamily, Metric
 
+from lineage.catalog.queries import is_listed
 from lineage.catalog.reader import Reader
 
 if TYPE_CHECKING:
     from lineage.policy.model import Policy
 
-_DATASETS = """
+_DATASETS = f"""
 SELECT d.namespace, d.name, EXISTS (SELECT 1 FROM tag t WHERE t.dataset_key = d.dataset_key
   AND LOWER(t.tag) = 'pii' AND LOWER(t.value) NOT IN ('false', 'no', '0'))
-FROM dataset d WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL
-"""
+FROM dataset d WHERE {is_listed()}
+"""  # noqa: S608 - a constant
 
 
 def pii_figures(reader: Reader, policy: "Policy") -> Iterator[Metric]:

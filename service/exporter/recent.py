@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 import msgspec
 from prometheus_client.core import GaugeMetricFamily, Metric
 
+from lineage.catalog.queries import FAILS, leaf_job
 from lineage.catalog.reader import Reader, rows_for
 from lineage.catalog.rows import Row
-from lineage.catalog.tables.runs import leaf_job
 from lineage.process.clock import to_micros
 from lineage.states import TIERS
 from service.api.access.visibility import EVERYTHING
@@ -55,8 +55,7 @@ SELECT found.dataset_key, d.namespace, d.name, found.at, found.job_namespace, fo
   SELECT a.dataset_key, a.last_failed_at AS at, COALESCE(MIN({leaf_job("namespace")}), '')
     AS job_namespace, COALESCE(MIN({leaf_job("name")}), '') AS job_name
   FROM dataset_activity a LEFT JOIN run r ON r.run_id = a.last_failed_run_id
-  WHERE a.last_failed_at >= :since
-  AND (a.last_written_at IS NULL OR a.last_written_at < a.last_failed_at)
+  WHERE a.last_failed_at >= :since AND {FAILS}
   GROUP BY a.dataset_key, a.last_failed_at
 ) AS found {_NAMED}
 """  # noqa: S608 - constants only

@@ -11,6 +11,7 @@ from datetime import datetime
 import msgspec
 from prometheus_client.core import GaugeMetricFamily, Metric
 
+from lineage.catalog.queries import CURSOR
 from lineage.catalog.reader import Reader
 from lineage.catalog.rows import convert_row
 from lineage.process.clock import to_micros
@@ -19,7 +20,6 @@ from service.queries.log_backlog import oldest_since
 from service.runtime.settings import Settings
 
 MOST_SAMPLES = 100  # of a batch's events: bodies lie between the instants
-_CURSOR = "SELECT seq FROM reader_cursor WHERE reader = 'pipeline'"
 _OLDEST = "SELECT received_at FROM event WHERE seq > {seq} ORDER BY seq LIMIT 1"
 _BATCH = """
 SELECT after_seq, last_seq, events, history, landed_at FROM batch
@@ -58,7 +58,7 @@ def stage_figures(reader: Reader, settings: Settings, now: datetime) -> Iterator
 
 
 def _waiting(reader: Reader, spool: sqlite3.Connection, now: int) -> Metric:
-    cursors = reader.rows(_CURSOR)
+    cursors = reader.rows(CURSOR, {"reader": "pipeline"})
     return _oldest_age(first(spool, _OLDEST.format(seq=int(cursors[0][0]) if cursors else 0)), now)
 
 

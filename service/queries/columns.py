@@ -6,6 +6,7 @@ from typing import Final
 
 import msgspec
 
+from lineage.catalog.queries import newest_schema
 from lineage.catalog.reader import Reader, rows_for
 from lineage.catalog.rows import Row
 from service.api.access.visibility import EVERYTHING, Visibility
@@ -39,10 +40,6 @@ _KINDS = frozenset(
     )
 )
 _MOST_DOTS = 3  # in a column's name, of a field in a struct; and each costs a search
-_SCHEMA = """
-SELECT fields FROM schema_version WHERE dataset_key = :key
-ORDER BY last_seen_at DESC, schema_key LIMIT 1
-"""
 # From name to name by the index: a column that feeds thousands is looked at once.
 _NAMES = """
 WITH RECURSIVE found(field) AS (
@@ -93,7 +90,7 @@ def dataset_columns(
 
 def types_of(reader: Reader, key: int) -> dict[str, str | None]:
     """Return the type of each column of a dataset; null of one that column lineage alone names."""
-    schema = reader.rows(_SCHEMA, {"key": key})
+    schema = reader.rows(newest_schema(":key"), {"key": key})
     types = {field.name: field.type for row in schema for field in fields_of(row[0])}
     for end in ("downstream", "upstream"):
         sql, values = _NAMES.replace("{end}", end), {"key": key, "most": _MOST_NAMES}

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from lineage.catalog.queries import hour_of
 from lineage.catalog.reader import Reader
 from lineage.catalog.rows import Row
-from lineage.catalog.tables.facts import hour_of
 from service.queries.dataset_lookup import Dataset
 from service.queries.history_shapes import History, SchemaSpan, Stamp, Write
 from service.queries.schema_changes import fields_of, schema_change

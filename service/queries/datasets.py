@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from lineage.catalog.ranks import FAILS, LISTED, TIER, WORST_FIRST
+from lineage.catalog.queries import FAILS, JOIN_WORST_STATE, LISTED, TIER, WORST_FIRST
 from lineage.catalog.reader import Reader, columns_for
 from lineage.catalog.rows import Row
 from lineage.states import FAILING, GOOD, TIER_RANKS, TIERS, UNKNOWN
@@ -39,7 +39,7 @@ FROM (
   SELECT d.dataset_key, {_KEY} FROM dataset d WHERE {{where}}
   ORDER BY {_KEY} LIMIT CAST(:most AS BIGINT) OFFSET CAST(:offset AS BIGINT)
 ) AS d
-LEFT JOIN dataset_state s ON s.dataset_key = d.dataset_key AND s.is_worst
+{JOIN_WORST_STATE}
 LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
 LEFT JOIN dataset_activity a ON a.dataset_key = d.dataset_key
 ORDER BY {_KEY}

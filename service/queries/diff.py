@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
+from lineage.catalog.queries import LEAF_RUN_ID
 from lineage.catalog.reader import Reader, rows_for
 from lineage.catalog.rows import Row
-from lineage.catalog.tables.runs import LEAF_RUN_ID
 from service.errors import InvalidQuestionError, UnknownRunError
 from service.queries.diff_shapes import Change, DatasetDiff, RunDiff
 from service.queries.run_snapshot import MOST_RUNS, RunSnapshot, Touch, load_run

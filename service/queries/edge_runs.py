@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from lineage.catalog.queries import leaf_job
 from lineage.catalog.reader import Reader, rows_for
 from lineage.catalog.rows import Row, convert_row, pairs_of
-from lineage.catalog.tables.runs import leaf_job
 from lineage.states import run_state
 from service.api.access.visibility import EVERYTHING, Visibility
 from service.queries.lineage_at_shapes import EdgeRun, Touched

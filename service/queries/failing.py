@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from lineage.catalog.ranks import FAILS
+from lineage.catalog.queries import FAILS
 from lineage.catalog.reader import Reader, rows_for
 from lineage.states import BAD, FAILING, GOOD, LEARNING, UNKNOWN
 

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from lineage.catalog.queries import IS_OPEN
 from lineage.graph.walks import Walk
 from lineage.states import TIER_RANKS
 from service.queries.catalog_session import CatalogSession
@@ -17,13 +18,12 @@ from service.queries.walk import (
     walk_lineage,
 )
 
-_PAGE = """
+_PAGE = f"""
 SELECT i.incident_id, i.fault_at, i.accepted_at
 FROM incident_member m JOIN incident i ON i.incident_id = m.incident_id
-WHERE m.dataset_key = :key AND m.left_at IS NULL AND i.severity = 'page'
-AND i.state IN ('open', 'acknowledged')
+WHERE m.dataset_key = :key AND m.left_at IS NULL AND i.severity = 'page' AND i.{IS_OPEN}
 ORDER BY i.opened_at, i.incident_id LIMIT 1
-"""
+"""  # noqa: S608 - a constant
 
 
 class AffectedRow(msgspec.Struct, frozen=True):

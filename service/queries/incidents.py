@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from alerts.incidents.times import FaultTimes, LifeTimes, list_times, name_beginning
-from lineage.catalog.ranks import NO_TIER, TIER, rank_of
+from lineage.catalog.queries import NO_TIER, TIER, rank_of, severity_rank
 from lineage.catalog.reader import Reader, rows_for
 from lineage.catalog.rows import Row, convert_rows
 from lineage.states import FAILING, TIERS
@@ -41,7 +41,7 @@ _OF_MEMBERS = "JOIN dataset d ON d.dataset_key = m.dataset_key AND {seen}"
 _SHOWN = "(i.state != 'pending' OR i.is_remembered)"
 _SORT_COLUMNS = {
     "is_over": "CASE WHEN i.state IN ('resolved', 'suppressed') THEN 1 ELSE 0 END",
-    "of_severity": "CASE i.severity WHEN 'page' THEN 0 ELSE 1 END",
+    "of_severity": severity_rank(),
     "newest_first": "-coalesce(i.resolved_at, i.opened_at, i.seen_at)",
 }
 _KEY = f"{', '.join(_SORT_COLUMNS.values())}, i.incident_id"

@@ -4,6 +4,7 @@ from datetime import datetime
 
 import msgspec
 
+from lineage.catalog.queries import CURSOR
 from lineage.catalog.reader import Reader
 from lineage.catalog.rows import convert_rows, pairs_of
 from lineage.process.clock import to_micros
@@ -136,7 +137,7 @@ def marquez_status(reader: Reader, settings: Settings, now: datetime) -> Marquez
 
 
 def _forwarding(reader: Reader, settings: Settings, counts: dict[str, int]) -> Forwarding | None:
-    cursors = reader.rows("SELECT seq FROM reader_cursor WHERE reader = 'marquez'")
+    cursors = reader.rows(CURSOR, {"reader": "marquez"})
     if not cursors:
         return None
     cursor = cursors[0][0]

@@ -5,9 +5,9 @@ from typing import Literal
 
 import msgspec
 
+from lineage.catalog.queries import LEAF_RUN_ID, failed_at, newest_schema
 from lineage.catalog.reader import Reader, rows_for
 from lineage.catalog.rows import Row
-from lineage.catalog.tables.runs import LEAF_RUN_ID, failed_at
 from service.api.access.visibility import Visibility
 from service.queries.descriptions import NOTHING, describe_jobs
 from service.queries.marquez_fields import Sayings
@@ -23,13 +23,12 @@ from service.queries.marquez_shapes import (
 from service.queries.node_ids import node_id_of
 from service.queries.timestamps import iso, iso_of, milliseconds_between
 
-_DATASETS = """
-SELECT d.dataset_key, d.namespace, d.name, d.first_seen_at, d.last_seen_at, a.last_written_at, (
-  SELECT s.fields FROM schema_version s WHERE s.dataset_key = d.dataset_key
-  ORDER BY s.last_seen_at DESC, s.schema_key LIMIT 1) AS fields
+_DATASETS = f"""
+SELECT d.dataset_key, d.namespace, d.name, d.first_seen_at, d.last_seen_at, a.last_written_at,
+  ({newest_schema("d.dataset_key")}) AS fields
 FROM dataset d LEFT JOIN dataset_activity a ON a.dataset_key = d.dataset_key
 WHERE d.dataset_key IN (:keys)
-"""
+"""  # noqa: S608 - SQL of ours
 # By the indexes of runs by job: of those that evidence says nothing of, and of the few others.
 _NEWEST_ROOT = """(
   SELECT root_run_id FROM run r WHERE r.{part}_job_name = j.name AND r.evidence {evidence}

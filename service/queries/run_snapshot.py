@@ -4,14 +4,14 @@ from typing import Any
 
 import msgspec
 
+from lineage.catalog.queries import LEAF_RUN_ID, ROWS_AND_BYTES
 from lineage.catalog.reader import Reader, rows_for
 from lineage.catalog.rows import Row
-from lineage.catalog.tables.runs import LEAF_RUN_ID
 from lineage.states import run_state
 from service.errors import UnknownRunError
 from service.queries.diff_shapes import ComparedRun
 from service.queries.older import older_runs_advice
-from service.queries.runs import ROWS_AND_BYTES, settings_of
+from service.queries.runs import settings_of
 from service.queries.timestamps import iso, seconds_between
 
 MOST_RUNS = 5_000  # children of one root that are looked at

@@ -4,9 +4,9 @@ from typing import Any, Final
 
 import msgspec
 
+from lineage.catalog.queries import ROWS_AND_BYTES, error_of, failed_at, leaf_job
 from lineage.catalog.reader import Reader, rows_for
 from lineage.catalog.rows import Row, convert_row, pairs_of
-from lineage.catalog.tables.runs import error_of, failed_at, leaf_job
 from lineage.states import run_state
 from service.api.access.visibility import EVERYTHING, Visibility
 from service.errors import UnknownRunError
@@ -67,9 +67,6 @@ _DETAIL = f"""
 """
 _BY_KEYS = f"{_DETAILS} WHERE run_key IN (:keys)"
 _MOST_RUNS = 200  # of one id
-# What an event told stands; where none did, the event log's stages.
-ROWS_AND_BYTES = """coalesce(io.rows, io.evidence_rows) AS rows,
-  coalesce(io.bytes, io.evidence_bytes) AS bytes"""
 _OF_RUNS = "FROM run_io io JOIN dataset d ON d.dataset_key = io.dataset_key"
 _INFERRED = """
 FROM inferred_input n JOIN run r ON r.run_key = n.run_key AND r.completed_at IS NOT NULL

@@ -9,6 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from lineage.catalog.meta_keys import BEHIND_SINCE, EVENTS_WAIT_SINCE, POLICY_IN_FORCE
+from lineage.catalog.queries import CURSOR
 from lineage.catalog.reader import NoCatalogError, Reader, open_reader, rows_for
 from lineage.catalog.revision import require_revision
 from lineage.catalog.trouble import CatalogError
@@ -213,7 +214,7 @@ def _catalog(settings: Settings, now: datetime, *, count_datasets: bool) -> _Cat
             require_revision(reader)
             stale = settings.stale_evaluation_seconds
             evaluated = last_evaluation(reader, now=now, stale_seconds=stale)
-            cursors = reader.rows("SELECT seq FROM reader_cursor WHERE reader = 'pipeline'")
+            cursors = reader.rows(CURSOR, {"reader": "pipeline"})
             return _Catalog(
                 evaluated=evaluated,
                 cursor=cursors[0][0] if cursors else 0,

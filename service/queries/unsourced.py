@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from lineage.catalog.ranks import TIER
+from lineage.catalog.queries import TIER
 from lineage.catalog.reader import Reader, rows_for
 from lineage.catalog.rows import Row
 from lineage.process.clock import to_micros

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from lineage.catalog.links import IS_LINK
+from lineage.catalog.queries import IS_LINK
 from lineage.catalog.reader import Reader
 from service.api.access.visibility import Visibility
 

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, text
 
-from lineage.catalog.foreign_owners import FOREIGN_OWNERS
+from lineage.catalog.queries import FOREIGN_OWNERS
 from lineage.catalog.root_jobs import Name, load_roots_of_writers
 from lineage.names import keys
 from lineage.policy import Policy, owner_of_job

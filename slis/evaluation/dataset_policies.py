@@ -14,7 +14,7 @@ from lineage.catalog import tables
 from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.grown_tables import analyze_grown
 from lineage.catalog.meta_keys import POLICY_FINGERPRINT
-from lineage.catalog.ranks import NO_TIER, rank_of
+from lineage.catalog.queries import LISTED, NO_TIER, rank_of
 from lineage.catalog.upsert import fold_rows
 from lineage.policy import Decision, Policy, resolve_names, suppressions_of
 from lineage.policy.declared import declared_edges
@@ -36,10 +36,7 @@ _CHANGES = """
         (SELECT count(*) FROM dataset_alias WHERE rule IN ('symlink', 'policy')),
         (SELECT sum(canonical_key % 1000003) FROM dataset WHERE canonical_key <> dataset_key)
 """
-_DATASETS = """
-    SELECT dataset_key, namespace, name FROM dataset
-    WHERE canonical_key = dataset_key AND retired_at IS NULL
-"""
+_DATASETS = f"SELECT dataset_key, namespace, name FROM dataset WHERE {LISTED}"  # noqa: S608 - a constant
 # What else a dataset is called: reported as one, or claimed to be another name of it.
 _OTHER_NAMES = """
     SELECT canonical_key, namespace, name FROM dataset WHERE canonical_key <> dataset_key

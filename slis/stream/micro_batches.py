@@ -8,8 +8,7 @@ from typing import Final, Literal
 
 from sqlalchemy import Connection, Row, text
 
-from lineage.catalog.tables.facts import HOUR_MICROS
-from lineage.catalog.tables.runs import NAMES_INPUTS, has_direction
+from lineage.catalog.queries import HOUR_MICROS, NAMES_INPUTS, has_direction
 from slis.stream.batch_runs import stage_missing
 from slis.stream.contributions import SCHEMA_CHANGES
 

@@ -5,7 +5,7 @@ from typing import Final
 from sqlalchemy import Connection, Engine, insert, text
 
 from lineage.catalog import tables
-from lineage.catalog.links import IS_LINK
+from lineage.catalog.queries import IS_LINK
 from lineage.catalog.reader import Reader, rows_for
 from lineage.catalog.rows import Row, pairs_of
 from lineage.names.keys import key

@@ -6,7 +6,7 @@ The line keeps names apart: nobody is to accept a claim by copying all lines.
 from collections.abc import Iterator
 from typing import Final
 
-from lineage.catalog.foreign_owners import FOREIGN_OWNERS
+from lineage.catalog.queries import FOREIGN_OWNERS
 from lineage.catalog.reader import Reader
 from lineage.catalog.rows import Row
 from lineage.names.names import join_parts

@@ -5,18 +5,19 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from lineage.catalog.queries import is_listed
 from lineage.catalog.reader import Reader, rows_for
 from lineage.catalog.rows import convert_rows
 
 MOST_DATASETS = 200_000
-_DATASETS = """
+_DATASETS = f"""
 SELECT d.dataset_key AS key, d.namespace, d.name, a.last_written_at
 FROM dataset d LEFT JOIN dataset_activity a ON a.dataset_key = d.dataset_key
-WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL
+WHERE {is_listed()}
   AND NOT EXISTS (SELECT 1 FROM dataset_alias p WHERE p.rule = 'policy'
     AND p.alias_key = d.dataset_key AND p.dataset_key = d.dataset_key)
 ORDER BY d.last_seen_at DESC, d.dataset_key LIMIT :most
-"""
+"""  # noqa: S608 - a constant
 _SYMLINKS = """
 SELECT d.canonical_key, a.name FROM dataset_alias a
 JOIN dataset d ON d.dataset_key = a.dataset_key WHERE a.rule = 'symlink' LIMIT :most

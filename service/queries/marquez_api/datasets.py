@@ -1,6 +1,6 @@
 """Datasets as Marquez has them."""
 
-from lineage.catalog.ranks import LISTED
+from lineage.catalog.queries import LISTED, newest_schema, newest_write
 from lineage.catalog.reader import Reader, rows_for
 from lineage.catalog.rows import Row
 from lineage.names.names import fold
@@ -15,18 +15,14 @@ from service.queries.marquez_fields import Sayings
 from service.queries.node_ids import unknown
 from service.queries.visible import sql_filter
 
-_NEWEST_WRITE = """
-SELECT w.{column} FROM dataset_write w WHERE w.dataset_key = d.dataset_key
-ORDER BY w.written_at DESC, w.root_run_id DESC LIMIT 1
-"""
+_OF_DATASET = "w.dataset_key = d.dataset_key"
 _DETAILS = f"""
 SELECT d.dataset_key, d.namespace, d.name, d.first_seen_at, d.last_seen_at,
   (SELECT a.last_written_at FROM dataset_activity a WHERE a.dataset_key = d.dataset_key)
     AS last_written_at,
-  (SELECT s.fields FROM schema_version s WHERE s.dataset_key = d.dataset_key
-   ORDER BY s.last_seen_at DESC, s.schema_key LIMIT 1) AS fields,
-  ({_NEWEST_WRITE.format(column="written_at")}) AS version_at,
-  ({_NEWEST_WRITE.format(column="root_run_id")}) AS root_run_id
+  ({newest_schema("d.dataset_key")}) AS fields,
+  ({newest_write("written_at", _OF_DATASET)}) AS version_at,
+  ({newest_write("root_run_id", _OF_DATASET)}) AS root_run_id
 FROM dataset d WHERE d.dataset_key IN (:keys) ORDER BY d.name
 """  # noqa: S608 - SQL of ours
 _IN_NAMESPACE = f"FROM dataset d WHERE d.namespace = :namespace AND {LISTED} AND {{seen}}"

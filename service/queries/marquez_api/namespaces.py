@@ -1,6 +1,6 @@
 """Namespaces, sources and tags as Marquez has them."""
 
-from lineage.catalog.ranks import LISTED
+from lineage.catalog.queries import LISTED, is_listed
 from lineage.catalog.reader import Reader
 from lineage.catalog.rows import Row
 from lineage.names.names import fold
@@ -25,10 +25,10 @@ FROM dataset d
 WHERE {LISTED} AND {{seen}} {{more}} GROUP BY d.namespace ORDER BY d.namespace
 """  # noqa: S608 - SQL of ours
 _ONE = "AND d.namespace = :namespace"
-_TAGS_OF = """
-SELECT t.tag FROM {table} t JOIN dataset d ON d.dataset_key = t.dataset_key
-WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL AND {{seen}}
-"""
+_TAGS_OF = f"""
+SELECT t.tag FROM {{table}} t JOIN dataset d ON d.dataset_key = t.dataset_key
+WHERE {is_listed()} AND {{{{seen}}}}
+"""  # noqa: S608 - a constant
 # UNION gives each tag once.
 _TAGS = f"""
 {" UNION ".join(_TAGS_OF.format(table=table) for table in ("tag", "field_tag"))}

@@ -6,10 +6,9 @@ from typing import Final, Literal
 import msgspec
 
 from lineage.catalog.job_names import OF_JOB
+from lineage.catalog.queries import failed_at, newest_write, write_bucket
 from lineage.catalog.reader import Reader, rows_for
 from lineage.catalog.rows import convert_rows
-from lineage.catalog.tables.facts import write_bucket
-from lineage.catalog.tables.runs import failed_at
 from service.api.access.visibility import Visibility
 from service.queries.marquez_api.identifiers import version_id
 from service.queries.marquez_api.paging import LIMIT_AND_OFFSET, Page, capped_total, count_up_to
@@ -37,11 +36,7 @@ OF_JOB_PAGE = f"{_RUNS} WHERE {OF_JOB} {_NEWEST_FIRST} {LIMIT_AND_OFFSET}"
 _TIMES_OF_JOB = f"SELECT first_event_at FROM run WHERE {OF_JOB}"  # noqa: S608 - SQL of ours
 _FIRST_OF_JOB = f"{_TIMES_OF_JOB} ORDER BY first_event_at LIMIT 1"
 # A write makes a version. What a run read is the version that was the newest when the run ended.
-_READ = """
-SELECT w.{column} FROM dataset_write w
-WHERE w.dataset_key = c.dataset_key AND w.written_at <= r.last_event_at
-ORDER BY w.written_at DESC, w.root_run_id DESC LIMIT 1
-"""
+_WRITTEN_BEFORE = "w.dataset_key = c.dataset_key AND w.written_at <= r.last_event_at"
 # Of a root run that writes for hours, the write of the hour in which the run completed.
 _WRITTEN = f"""
 SELECT w.written_at FROM dataset_write w
@@ -51,10 +46,11 @@ ORDER BY w.bucket DESC LIMIT 1
 """  # noqa: S608 - our own columns
 _DATASETS = f"""
 SELECT DISTINCT io.run_key, io.direction, c.namespace, c.name,
-  CASE io.direction WHEN 'write' THEN ({_WRITTEN}) ELSE ({_READ.format(column="written_at")}) END
+  CASE io.direction WHEN 'write' THEN ({_WRITTEN})
+    ELSE ({newest_write("written_at", _WRITTEN_BEFORE)}) END
     AS written_at,
   CASE io.direction WHEN 'write' THEN r.root_run_id
-    ELSE ({_READ.format(column="root_run_id")}) END AS root_run_id
+    ELSE ({newest_write("root_run_id", _WRITTEN_BEFORE)}) END AS root_run_id
 FROM run_io io JOIN run r ON r.run_key = io.run_key JOIN dataset d ON d.dataset_key = io.dataset_key
 JOIN dataset c ON c.dataset_key = d.canonical_key
 WHERE io.run_key IN (:keys) AND {{seen}}

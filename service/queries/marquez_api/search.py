@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from lineage.catalog.ranks import LISTED
+from lineage.catalog.queries import LISTED
 from lineage.catalog.reader import Reader
 from lineage.catalog.rows import convert_rows
 from lineage.names.names import fold

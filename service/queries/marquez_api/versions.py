@@ -2,6 +2,7 @@
 
 import msgspec
 
+from lineage.catalog.queries import NEWEST_WRITE_FIRST
 from lineage.catalog.reader import Reader
 from lineage.catalog.rows import convert_rows
 from service.api.access.visibility import Visibility
@@ -29,11 +30,11 @@ SELECT w.written_at, w.root_run_id, w.schema_key, (
   WHERE s.dataset_key = w.dataset_key AND s.schema_key = w.schema_key) AS fields,
   ({_WRITER}) AS run_key
 """  # noqa: S608 - SQL of ours
-_NEWEST_FIRST = "ORDER BY written_at DESC, root_run_id DESC"
 PAGE = f"""
 {_VERSIONS} FROM (
-  SELECT * FROM dataset_write WHERE dataset_key = :key {_NEWEST_FIRST} {LIMIT_AND_OFFSET}
-) AS w {_NEWEST_FIRST}
+  SELECT * FROM dataset_write w
+  WHERE w.dataset_key = :key {NEWEST_WRITE_FIRST} {LIMIT_AND_OFFSET}
+) AS w {NEWEST_WRITE_FIRST}
 """  # noqa: S608 - SQL of ours
 AT = f"""
 {_VERSIONS} FROM dataset_write w

@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame, SparkSession
 from sqlalchemy import Engine, text
 
 from lineage.catalog.engine import exclusive_transaction
-from lineage.catalog.tables.facts import HOUR_MICROS, hour_of, write_bucket
+from lineage.catalog.queries import HOUR_MICROS, hour_of, write_bucket
 from lineage.process.clock import to_micros
 from slis.evaluation import catalog_frames
 from slis.indicators.accuracy.checks import checks

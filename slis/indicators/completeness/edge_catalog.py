@@ -4,7 +4,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from sqlalchemy import Engine
 
-from lineage.catalog.tables.facts import COUNTED_RUN
+from lineage.catalog.queries import COUNTED_RUN
 from lineage.policy import Policy
 from lineage.policy.declared import declared_edges
 from lineage.policy.tiers import MIN_RUNS

@@ -7,9 +7,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from sqlalchemy import Engine
 
-from lineage.catalog.foreign_owners import FOREIGN_OWNERS
-from lineage.catalog.ranks import NO_TIER, rank_of
-from lineage.catalog.tables.facts import COUNTED_RUN
+from lineage.catalog.queries import COUNTED_RUN, FOREIGN_OWNERS, NO_TIER, is_listed, rank_of
 from lineage.policy import Policy
 from lineage.policy.declared import declared_edges
 from lineage.process.clock import to_micros
@@ -30,7 +28,7 @@ from slis.indicators.quality.unexpected_source import unexpected_sources
 
 _DAY = timedelta(days=1)
 _LOOK_BACK_DAYS = 30  # for the write before a change
-_LIVE = "d.canonical_key = d.dataset_key AND d.retired_at IS NULL"
+_LIVE = is_listed()
 _FAILED = f"""
     SELECT t.dataset_key, t.assertion, t.column_name, t.name, t.severity, t.expected, t.actual,
         t.last_failed_at, t.last_passed_at

@@ -225,11 +225,16 @@ def test_without_data_a_command_says_what_to_run(tmp_path: Path, command):
     assert not folder.exists()
 
 
-def test_asking_imports_neither_spark_nor_sqlalchemy(catalog):
-    """What would cost the half second is not there at all."""
+@pytest.mark.parametrize(
+    "command",
+    [["datasets"], ["jobs"], ["why", shop.REF], ["runs", shop.REF], ["history", shop.REF]],
+)
+def test_asking_imports_neither_spark_nor_sqlalchemy(catalog, command):
+    """Import nothing that would cost the half second that a command may take."""
     shop.fill(catalog)
 
-    done = lineward("datasets", "--json", catalog=catalog, PYTHONPROFILEIMPORTTIME="1")
+    done = lineward(*command, "--json", catalog=catalog, PYTHONPROFILEIMPORTTIME="1")
+    assert done.returncode == 0, done.stderr
 
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert not imported & {"pyspark", "sqlalchemy", "litestar", "granian", "pandas"}

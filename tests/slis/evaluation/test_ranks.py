@@ -6,7 +6,7 @@ from sqlalchemy import Engine, insert, select, update
 
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
-from lineage.catalog.ranks import NO_TIER, NOT_JUDGED
+from lineage.catalog.queries import NO_TIER, NOT_JUDGED
 from lineage.catalog.reader import open_reader
 from lineage.policy import Policy, parse
 from service.errors import InvalidQuestionError
