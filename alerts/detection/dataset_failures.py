@@ -5,8 +5,7 @@ from collections.abc import Iterable
 import msgspec
 from sqlalchemy import Connection, bindparam, text
 
-from lineage.catalog.queries import FAILS, leaf_job
-from lineage.catalog.split_batches import split_batches
+from lineage.catalog.queries import FAILS, leaf_job, split_batches
 
 _FAILED = text(
     f"""

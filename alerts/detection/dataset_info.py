@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 from sqlalchemy import Connection, bindparam, text
 
-from lineage.catalog.queries import FAILS, JOIN_WORST_STATE, TIER
-from lineage.catalog.split_batches import split_batches
+from lineage.catalog.queries import FAILS, JOIN_WORST_STATE, TIER, split_batches
 from lineage.states import FAILING, GOOD, LEARNING, UNKNOWN
 
 _DATASETS = text(

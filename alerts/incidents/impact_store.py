@@ -10,8 +10,7 @@ from alerts.incidents.affected_datasets import AffectedDatasets
 from alerts.incidents.incident import Incident
 from alerts.incidents.steps import Event, Step
 from lineage.catalog import tables
-from lineage.catalog.queries import IS_UNRESOLVED
-from lineage.catalog.split_batches import split_batches
+from lineage.catalog.queries import IS_UNRESOLVED, split_batches
 from lineage.catalog.upsert import fold_rows
 
 _ROWS_AT_ONCE: Final = 20_000

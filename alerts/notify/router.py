@@ -40,7 +40,7 @@ from alerts.notify.settings import RoutingSettings
 from alerts.notify.state_store import prune
 from alerts.notify.suppression_summary import is_window_due, send_summaries
 from alerts.notify.ticket_caps import TicketCaps
-from lineage.catalog.split_batches import split_batches
+from lineage.catalog.queries import split_batches
 from lineage.catalog.tables import incident_telling, received_alert
 from lineage.catalog.upsert import fold_rows
 from lineage.policy.model import Policy

@@ -31,7 +31,7 @@ from alerts.notify.planning import LONGEST_WAIT, RoutingResult
 from alerts.notify.ticket_caps import build_held_notices
 from alerts.root_cause.severity import PAGE
 from alerts.rules.incident_alerts import OUTAGE_ROOTS
-from lineage.catalog.split_batches import split_batches
+from lineage.catalog.queries import split_batches
 from lineage.catalog.tables import (
     digest,
     incident,

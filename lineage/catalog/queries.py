@@ -5,7 +5,9 @@ toolkit. Aliases are those of all queries: `d` dataset, `p` its policy, `s` a st
 activity, `r` run, `io` what a run read or wrote, `w` write, `i` incident.
 """
 
-from typing import Final, Literal
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Final, Literal, TypeVar
 
 from lineage.states import BAD, GOOD, LEARNING, NEVER_ENDED, OPTIONAL, TIERS, UNKNOWN
 
@@ -22,6 +24,11 @@ LISTED: Final = "canonical_key = dataset_key AND retired_at IS NULL"
 
 # A run failed after the newest write. The index `dataset_activity_failing` has these rows alone.
 FAILS: Final = "last_failed_at > coalesce(last_written_at, 0)"
+MOST_AT_ONCE = (
+    500  # SQLite takes 32,766 parameters, of several sets of keys and all others together
+)
+
+_Item = TypeVar("_Item")
 
 
 def rank_of(column: str, order: tuple[str, ...], otherwise: int) -> str:
@@ -206,3 +213,10 @@ FOREIGN_OWNERS: Final = f"""
     GROUP BY s.dataset_key, s.value
     HAVING max(CASE WHEN w.job_namespace IS NULL AND s.job_namespace <> '' THEN 0 ELSE 1 END) = 0
 """  # noqa: S608 - our own tables
+
+
+def split_batches(keys: Iterable[_Item], most: int = MOST_AT_ONCE) -> Iterator[list[_Item]]:
+    """Yield all items in order, in batches of limited size; yield nothing for no items."""
+    left = iter(keys)
+    while piece := list(islice(left, most)):
+        yield piece

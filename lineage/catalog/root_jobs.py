@@ -5,8 +5,7 @@ from typing import Any, Final
 
 from sqlalchemy import BindParameter, Connection, TextClause, bindparam, text
 
-from lineage.catalog.queries import leaf_job
-from lineage.catalog.split_batches import split_batches
+from lineage.catalog.queries import leaf_job, split_batches
 
 # Only a root job whose namespace is known to write the dataset is believed, the first known first:
 # anybody may send an event that names another root for a run.

@@ -9,7 +9,7 @@ import msgspec
 from lineage.catalog.reader import Reader
 from lineage.names.keys import key
 from service.explorer.layers import assign_layers
-from service.queries.edge_origins import ORIGIN_WORDS, edge_origins
+from service.queries.lineage import ORIGIN_WORDS, edge_origins
 from service.queries.shapes import Lineage, Node
 from service.queries.walk import Name, edges_between
 

@@ -5,8 +5,7 @@ import msgspec
 from lineage.states import TIERS
 from service.explorer.addresses import datasets_at
 from service.queries.catalog_session import CatalogSession
-from service.queries.datasets import Filters, Part, datasets
-from service.queries.failing import SHOWN
+from service.queries.datasets import SHOWN_STATES, Filters, Part, datasets
 from service.queries.shapes import DatasetPage
 
 PER_PAGE = 100
@@ -51,7 +50,7 @@ def listing(asked: CatalogSession, filters: Filters, offset: int) -> Listing:
 
 def _choices(filters: Filters) -> list[Choice]:
     """Return the choices of each filter; owners are too many for a list."""
-    return [Choice("state", SHOWN, filters.state), Choice("tier", TIERS, filters.tier)]
+    return [Choice("state", SHOWN_STATES, filters.state), Choice("tier", TIERS, filters.tier)]
 
 
 def _at(filters: Filters, offset: int) -> str:

@@ -1,13 +1,22 @@
-"""What the metrics say of incidents: which are open, and what of the bad they explain."""
+"""Metrics of incidents: open ones, explained time, verdicts, and suppression windows."""
 
+from collections import Counter
 from collections.abc import Iterator
+from datetime import datetime
+from typing import TYPE_CHECKING
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
+from alerts.operator_actions.verdicts import METRIC as VERDICTS
+from alerts.operator_actions.verdicts import count_verdicts
 from lineage.catalog.meta_keys import EPOCH
 from lineage.catalog.queries import IS_OPEN, IS_UNRESOLVED, MOST_SEVERE_FIRST
 from lineage.catalog.reader import Reader
 from lineage.states import SLI_BY_ID
+from service.queries.suppressions import suppressions
+
+if TYPE_CHECKING:
+    from lineage.policy.model import Policy
 
 MOST_OPEN = 500
 # Of a part of the service itself, which part.
@@ -25,10 +34,11 @@ _EXPLAINED = f"""
     JOIN meta m ON m.name = '{EPOCH}' ORDER BY 1, 2 LIMIT :most
 """  # noqa: S608 - a name of ours
 _STATES = ("open", "acknowledged", "suppressed")
+MOST_WINDOWS = 50
 
 
 def incident_families(reader: Reader) -> Iterator[Metric]:
-    """Of the catalog: an incident is open until somebody or an evaluation says otherwise."""
+    """Yield families of the catalog; an incident stays open until it is ended."""
     is_open = GaugeMetricFamily(
         "lineage_incident_open",
         f"1 for each open incident: the most severe {MOST_OPEN}.",
@@ -55,3 +65,27 @@ def _explained(reader: Reader) -> Metric:
     for sli, tier, epoch, value in reader.rows(_EXPLAINED, {"most": MOST_OPEN}):
         family.add_metric((SLI_BY_ID[sli].name, tier, epoch), value)
     return family
+
+
+def verdict_families(reader: Reader) -> Iterator[Metric]:
+    """Yield verdicts by kind of fault: precision is 1 - false_alarm / judged."""
+    family = CounterMetricFamily(
+        VERDICTS, "Incidents with a verdict of a person, by kind.", labels=("kind", "verdict")
+    )
+    for each in count_verdicts(reader):
+        family.add_metric((each.kind, each.verdict), each.count)
+    yield family
+
+
+def window_figures(reader: Reader, policy: "Policy", now: datetime) -> Iterator[Metric]:
+    """Yield active windows by name, those that end first; without one, the family is empty."""
+    family = GaugeMetricFamily(
+        "lineage_suppression_active",
+        f"Active suppression windows of this name; the {MOST_WINDOWS} that end first.",
+        labels=("name",),
+    )
+    rows = suppressions(reader, policy, now).suppressions
+    names = Counter(row.name for row in rows if row.state == "active")
+    for name, count in list(names.items())[:MOST_WINDOWS]:
+        family.add_metric((name,), float(count))
+    yield family

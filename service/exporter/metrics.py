@@ -33,26 +33,21 @@ from lineage.states import (
 from service.errors import RejectedInputError, UnreachableError
 from service.exporter import metric_rows
 from service.exporter.dataset_snapshot import standing_metrics
+from service.exporter.datasets import limit_failures, name_growth, pii_figures
 from service.exporter.events import error_families, lag_families, set_aside_family
 from service.exporter.evidence import evidence_families
 from service.exporter.incident_details import incident_figures
-from service.exporter.incidents import incident_families
+from service.exporter.incidents import incident_families, verdict_families, window_figures
 from service.exporter.kubernetes import kubernetes_families
-from service.exporter.limit_failures import limit_failures
 from service.exporter.marquez import families
 from service.exporter.metric_cache import CachedMetrics
-from service.exporter.name_growth import name_growth
 from service.exporter.notifications import delivery_families
-from service.exporter.personal_data import pii_figures
 from service.exporter.recent import recent_figures
 from service.exporter.served_families import served_families
 from service.exporter.sizes import size_figures
 from service.exporter.stages import stage_figures
-from service.exporter.suppressions import window_figures
-from service.exporter.verdicts import verdict_families
 from service.queries.marquez import marquez_status
-from service.queries.objectives import objectives_of
-from service.queries.slis import Objectives, mostly_unknown, sli_name
+from service.queries.slis import Objectives, mostly_unknown, objectives_of, sli_name
 from service.queries.status import RolePolicy, roles_of, spool_status, status, status_policies
 from service.queries.timestamps import Evaluated, last_evaluation
 from service.release import release

@@ -5,9 +5,9 @@ from typing import Final
 
 import msgspec
 
+from lineage.catalog.meta_keys import BY_EVENTS, LONGEST_PAUSE_MICROS
 from lineage.catalog.reader import Reader
 from lineage.catalog.rows import Row
-from lineage.catalog.watched_resources import BY_EVENTS, LONGEST_PAUSE_MICROS
 from lineage.process.clock import to_micros
 from service.queries.run_shapes import Instant
 from service.queries.timestamps import iso, seconds_between

@@ -1,18 +1,17 @@
 """The datasets and the worst state of each."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from lineage.catalog.queries import FAILS, JOIN_WORST_STATE, LISTED, TIER, WORST_FIRST
-from lineage.catalog.reader import Reader, columns_for
+from lineage.catalog.reader import Reader, columns_for, rows_for
 from lineage.catalog.rows import Row
-from lineage.states import FAILING, GOOD, TIER_RANKS, TIERS, UNKNOWN
+from lineage.states import BAD, FAILING, GOOD, LEARNING, TIER_RANKS, TIERS, UNKNOWN
 from service.api.access.visibility import EVERYTHING, Visibility
 from service.errors import InvalidQuestionError
 from service.queries.cursors import Text, Whole, cursor_of, key_of
-from service.queries.failing import KEYS, REPLACED, SHOWN, mark_failing
 from service.queries.shapes import DatasetPage, DatasetRow
 from service.queries.timestamps import Evaluated, iso
 from service.queries.visible import sql_filter
@@ -48,6 +47,12 @@ _SortKey = tuple[Whole, Whole, Text, Text]
 _EVERY = 2**62
 FURTHEST = 10_000_000  # rows into the list that somebody may ask for: more than any catalog has
 _STATES = "SELECT dataset_key, state FROM dataset_state WHERE is_worst AND dataset_key IN (:keys)"
+# Every state as it is shown, the most severe first.
+SHOWN_STATES: Final = (BAD, FAILING, UNKNOWN, LEARNING, GOOD)
+# States that say less than a failed run does. What is unknown stays so.
+REPLACED: Final = (LEARNING, GOOD)
+FAILING_KEYS: Final = f"SELECT dataset_key FROM dataset_activity WHERE {FAILS}"  # noqa: S608 - a constant
+_FAILING_AMONG = f"{FAILING_KEYS} AND dataset_key IN (:keys)"
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,7 +89,7 @@ def datasets(
     Raises:
         InvalidQuestionError: no such state or tier, or a cursor that is none of this question's.
     """
-    _require_one_of("state", SHOWN, filters.state)
+    _require_one_of("state", SHOWN_STATES, filters.state)
     _require_one_of("tier", TIERS, filters.tier)
     behind = key_of(part.cursor, _question(filters), _SortKey)
     where, values = _where(reader, filters, visibility, evaluated)
@@ -110,11 +115,11 @@ def counts_by_state(
     reader: Reader, evaluated: Evaluated, visibility: Visibility = EVERYTHING
 ) -> dict[str, int]:
     """How many datasets are in each state; what was good in a stale evaluation is unknown."""
-    counts = dict.fromkeys(SHOWN, 0)
+    counts = dict.fromkeys(SHOWN_STATES, 0)
     where, values = _where(reader, Filters(), visibility, evaluated)
     for rank, count in _counts(reader, where, values):
         counts[state_of_now(WORST_FIRST[rank], evaluated)] += count
-    for rank, count in _counts(reader, f"{where} AND d.dataset_key IN ({KEYS})", values):
+    for rank, count in _counts(reader, f"{where} AND d.dataset_key IN ({FAILING_KEYS})", values):
         if (state := state_of_now(WORST_FIRST[rank], evaluated)) in REPLACED:
             counts[state] -= count
             counts[FAILING] += count
@@ -174,7 +179,7 @@ def _of_state(state: str | None, evaluated: Evaluated) -> str:
     ]
     if not ranks:
         return " AND 1 = 0"
-    is_failing = f" AND d.dataset_key {'IN' if state == FAILING else 'NOT IN'} ({KEYS})"
+    is_failing = f" AND d.dataset_key {'IN' if state == FAILING else 'NOT IN'} ({FAILING_KEYS})"
     of_ranks = f" AND d.state_rank IN ({', '.join(ranks)})"
     return of_ranks + is_failing if set(wanted) <= {*REPLACED} else of_ranks
 
@@ -210,3 +215,11 @@ def _row(row: Row, evaluated: Evaluated) -> DatasetRow:
     elif state == GOOD:
         sli, reason = None, None
     return DatasetRow(row.namespace, row.name, row.tier, row.owner, state, sli, reason, iso(since))
+
+
+def mark_failing(reader: Reader, keys: Sequence[int], states: Sequence[str]) -> list[str]:
+    """Return the states of these datasets, `failing` where the last run failed."""
+    known = dict(zip(keys, states, strict=True))
+    rows = rows_for(reader, _FAILING_AMONG, [key for key in keys if known[key] in REPLACED])
+    known |= {key: FAILING for (key,) in rows}
+    return [known[key] for key in keys]

@@ -9,8 +9,7 @@ from lineage.catalog.rows import Row
 from lineage.graph.walks import NOBODY, Responsible, Walk, too_deep, too_many
 from service.api.access.visibility import Visibility
 from service.queries.catalog_session import CatalogSession
-from service.queries.datasets import states_of, states_of_now
-from service.queries.failing import mark_failing
+from service.queries.datasets import mark_failing, states_of, states_of_now
 from service.queries.visible import UNSEEN
 
 Name = tuple[str, str]  # namespace, name

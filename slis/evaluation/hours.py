@@ -11,7 +11,7 @@ from sqlalchemy import Connection, text
 from lineage.catalog import tables
 from lineage.catalog.upsert import add_up, fold_rows
 from lineage.process.clock import to_micros
-from slis.evaluation.amounts import NAMES, Amount, add_amounts
+from slis.evaluation.counters import AMOUNT_NAMES, Amount, add_amounts
 
 AMENDABLE = timedelta(days=7)
 _HOUR_MICROS = 3_600_000_000
@@ -46,7 +46,7 @@ def hour_of(instant: datetime) -> int:
 def add_to_hours(connection: Connection, as_of: datetime, *sources: Amounts) -> None:
     """Add what was counted and what is amended; hours over 7 days back stay as they are."""
     earliest = hour_of(as_of - AMENDABLE)
-    names = ("sli", "tier", "hour", *NAMES)
+    names = ("sli", "tier", "hour", *AMOUNT_NAMES)
     rows = [
         dict(zip(names, (*at, *amounts), strict=True))
         for source in sources
@@ -55,7 +55,7 @@ def add_to_hours(connection: Connection, as_of: datetime, *sources: Amounts) -> 
     ]
     if not rows:
         return
-    fold_rows(connection, tables.sli_hour, rows, dict.fromkeys(NAMES, add_up))
+    fold_rows(connection, tables.sli_hour, rows, dict.fromkeys(AMOUNT_NAMES, add_up))
     connection.execute(text(_WITHIN_TOTAL), {"earliest": earliest})
 
 

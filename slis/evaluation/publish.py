@@ -22,9 +22,15 @@ from lineage.states import (
     MISSING_PROVENANCE,
     NODE_COMPLETENESS,
 )
-from slis.evaluation.amounts import Amount, add_amounts, amounts_of
 from slis.evaluation.backlog import note_backlog
-from slis.evaluation.counters import OF_EDGES, add_to_counters, count
+from slis.evaluation.counters import (
+    OF_EDGES,
+    Amount,
+    add_amounts,
+    add_to_counters,
+    amounts_of,
+    count,
+)
 from slis.evaluation.dataset_states import Row, change_states, renew_ages, state_changes
 from slis.evaluation.hours import Amounts, add_to_hours, hour_of, origins_found
 from slis.evaluation.input import Position, position

@@ -10,7 +10,7 @@ from tests.service import shop
 from tests.service.explorer import estate
 from tests.service.listed import add_runs
 
-_RUNS = ("answers.compared.MOST_RUNS", "answers.diff.MOST_RUNS")
+_RUNS = ("queries.run_snapshot.MOST_RUNS", "queries.diff.MOST_RUNS")
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def lineward(embedded, monkeypatch):
         ),
         (
             ("impact", shop.RAW),
-            {"answers.walk.MOST_NODES": 2},
+            {"queries.walk.MOST_NODES": 2},
             "incomplete: more than 2 datasets",
         ),
         (("runs", shop.CORE, "--limit", "1"), {}, "1 shown; older ones exist"),
@@ -55,7 +55,7 @@ def lineward(embedded, monkeypatch):
         (("incidents", "--limit", "1"), {}, "1 of 8 shown"),
         (
             ("incidents", estate.INCIDENT),
-            {"answers.incidents.MOST_MEMBERS": 1},
+            {"queries.incidents.MOST_MEMBERS": 1},
             "the first 1 datasets are listed",
         ),
     ],

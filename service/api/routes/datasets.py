@@ -1,15 +1,18 @@
-"""Datasets: all of them by page, and one of them whole."""
+"""Datasets, all of them by page and one of them whole, as answers and as pages."""
 
 from typing import Annotated
 
 from litestar import get
 from litestar.params import FromQuery, QueryParameter
 
-from service.api.routes.session import AnyRequest, Cursor, session
+from service.api.routes.pages import page, render
+from service.api.routes.request import AnyRequest, Cursor, session
+from service.explorer.dataset import MOST_AFFECTED, dataset_view
+from service.explorer.listing import listing
 from service.queries import dataset as one
 from service.queries.dataset_history import dataset_history
 from service.queries.dataset_lookup import resolve_dataset
-from service.queries.datasets import Filters, Part, datasets
+from service.queries.datasets import FURTHEST, Filters, Part, datasets
 from service.queries.history_shapes import History
 from service.queries.shapes import DatasetDetail, DatasetPage, Why
 
@@ -18,6 +21,7 @@ _Most = Annotated[
     int, QueryParameter(ge=1, le=1_000, description=("Maximum number of results of each kind."))
 ]
 _Text = Annotated[str | None, QueryParameter(max_length=4_096)]
+_Offset = Annotated[int, QueryParameter(ge=0, le=FURTHEST, description="Datasets to skip.")]
 
 
 @get("/api/v1/datasets", query="datasets", access="datasets", is_cut=True, sync_to_thread=True)
@@ -42,7 +46,7 @@ def get_datasets(  # noqa: PLR0913 - each is a parameter of the query
 def get_dataset(
     request: AnyRequest, dataset: FromQuery[str], dataset_namespace: _Text = None
 ) -> DatasetDetail:
-    """One dataset: policy, states, limits, aliases, last run."""
+    """Return one dataset: policy, states, limits, aliases, last run."""
     with session(request) as asked:
         named = resolve_dataset(asked.reader, dataset, dataset_namespace, asked.visibility)
         return one.dataset(asked.reader, named, asked.evaluated, asked.visibility)
@@ -55,7 +59,7 @@ def get_history(
     dataset_namespace: _Text = None,
     limit: _Most = 100,
 ) -> History:
-    """Its schemas with what changed, its versions and checksums, and its writes."""
+    """Return its schemas with changes, its versions and checksums, and its writes."""
     with session(request) as asked:
         named = resolve_dataset(asked.reader, dataset, dataset_namespace, asked.visibility)
         return dataset_history(asked.reader, named, limit=limit)
@@ -63,7 +67,36 @@ def get_history(
 
 @get("/api/v1/why", query="why", access="why", is_cut=True, sync_to_thread=True)
 def get_why(request: AnyRequest, dataset: FromQuery[str], dataset_namespace: _Text = None) -> Why:
-    """Why its state is what it is, in sentences."""
+    """Explain the state of a dataset in sentences."""
     with session(request) as asked:
         named = resolve_dataset(asked.reader, dataset, dataset_namespace, asked.visibility)
         return one.why(asked.reader, named, asked.evaluated, asked.visibility)
+
+
+@page("/datasets", access="datasets", is_cut=True)
+def get_dataset_list(  # noqa: PLR0913 - each is a parameter of the query
+    request: AnyRequest,
+    *,
+    dataset_state: Annotated[str | None, QueryParameter(name="state")] = None,
+    tier: _Text = None,
+    owner: _Text = None,
+    find: _Text = None,
+    offset: _Offset = 0,
+) -> str:
+    """List datasets by a part of the name, state, tier and owner."""
+    # A form sends an empty text for a field that is not filled in.
+    given = {"state": dataset_state, "tier": tier, "owner": owner, "contains": find}
+    filters = Filters(**{name: text or None for name, text in given.items()})
+    with session(request) as asked:
+        return render(request, "datasets", view=listing(asked, filters, offset))
+
+
+@page("/dataset", access="dataset", is_cut=True)
+def get_dataset_page(
+    request: AnyRequest, dataset: FromQuery[str], dataset_namespace: _Text = None
+) -> str:
+    """Show health, reasons, last run, limit, owner, graph, downstream datasets and schemas."""
+    with session(request) as asked:
+        named = resolve_dataset(asked.reader, dataset, dataset_namespace, asked.visibility)
+        view = dataset_view(asked, named)
+        return render(request, "dataset", view=view, most_affected=MOST_AFFECTED)

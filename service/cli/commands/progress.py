@@ -1,4 +1,4 @@
-"""A bar for each part of what takes long: on standard error, where somebody looks on."""
+"""Progress bar for each part of a long command: on standard error, on a terminal only."""
 
 import sys
 from collections.abc import Callable

@@ -184,7 +184,7 @@ def test_a_nul_in_a_body_is_refused_and_a_backslash_is_not(client):
 
 def test_without_the_check_a_nul_would_fail_in_postgresql(client, catalog, monkeypatch):
     """The mutant of both."""
-    monkeypatch.setattr(app, "require_sound", lambda _request: None)
+    monkeypatch.setattr(app, "reject_nul", lambda _request: None)
 
     code = client.get(_NOWHERE[0]).status_code
 

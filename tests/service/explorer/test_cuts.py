@@ -30,24 +30,24 @@ def _cuts(page, heading):
     ("place", "bounds", "says"),
     [
         ((_CORE, "graph"), {"explorer.graph.MOST_BESIDE": 1}, "3 of 9 datasets shown"),
-        ((_CORE, "impact"), {"answers.walk.MOST_NODES": 3}, "more than 3 datasets"),
-        ((_CORE, "impact"), {"routes.dataset_pages.MOST_AFFECTED": 2}, "the most severe 2 of 6"),
-        ((_CORE, "evidence"), {"answers.edge_checks._MOST": 1}, "the first 1"),
+        ((_CORE, "impact"), {"queries.walk.MOST_NODES": 3}, "more than 3 datasets"),
+        ((_CORE, "impact"), {"api.routes.datasets.MOST_AFFECTED": 2}, "the most severe 2 of 6"),
+        ((_CORE, "evidence"), {"queries.edge_checks._MOST": 1}, "the first 1"),
         (
             (_CORE, "writes"),
             {"explorer.dataset._MOST_OF_HISTORY": 1},
             "only the newest 1 are shown of: schemas, writes",
         ),
-        ((_CORE, "aliases"), {"answers.dataset._MOST_ALIASES": 0}, "the first 0 aliases"),
-        ((_INCIDENT, "response"), {"answers.incident_told._MOST": 1}, "the newest 1"),
+        ((_CORE, "aliases"), {"queries.dataset._MOST_ALIASES": 0}, "the first 0 aliases"),
+        ((_INCIDENT, "response"), {"queries.incident_notifications._MOST": 1}, "the newest 1"),
         (
             (_INCIDENT, "members"),
-            {"routes.incident_pages.MOST_MEMBERS": 1},
+            {"api.routes.incidents.MOST_MEMBERS": 1},
             "the nearest 1 of 2",
         ),
         (
             (_INCIDENT, "members"),
-            {"answers.incidents.MOST_MEMBERS": 1},
+            {"queries.incidents.MOST_MEMBERS": 1},
             "the first 1 datasets are listed",
         ),
         (
@@ -57,7 +57,7 @@ def _cuts(page, heading):
         ),
         (
             (_RUN, "touched-1"),
-            {"answers.runs._MOST_IO": 1},
+            {"queries.runs._MOST_IO": 1},
             "only the first 1 datasets are listed",
         ),
     ],

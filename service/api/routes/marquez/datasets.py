@@ -5,7 +5,7 @@ from litestar.params import FromPath
 
 from service.api.routes.marquez.parameters import DEFAULT_LIMIT, Limit, Offset
 from service.api.routes.marquez.segments import decode_segments
-from service.api.routes.session import AnyRequest, session
+from service.api.routes.request import AnyRequest, session
 from service.queries.marquez_api import datasets as answers
 from service.queries.marquez_api.paging import Page
 from service.queries.marquez_api.shapes import Dataset, Datasets, DatasetVersion, DatasetVersions

@@ -7,7 +7,7 @@ from litestar.params import FromQuery, QueryParameter
 
 from lineage.process.clock import LAST_EVENT_MICROS
 from service.api.routes.marquez.parameters import DEFAULT_LIMIT, Limit, Offset
-from service.api.routes.session import AnyRequest, session
+from service.api.routes.request import AnyRequest, session
 from service.errors import InvalidQuestionError
 from service.queries.marquez_api.events import Window, events_page
 from service.queries.marquez_api.paging import Page

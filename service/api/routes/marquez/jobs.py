@@ -7,7 +7,7 @@ from litestar.params import FromPath, QueryParameter
 
 from service.api.routes.marquez.parameters import DEFAULT_LIMIT, Limit, Offset
 from service.api.routes.marquez.segments import decode_segments
-from service.api.routes.session import AnyRequest, session
+from service.api.routes.request import AnyRequest, session
 from service.queries.marquez_api import jobs as answers
 from service.queries.marquez_api.facets import facets_of_run
 from service.queries.marquez_api.paging import Page

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, cast
 from litestar import get
 from litestar.params import FromQuery, QueryParameter
 
-from service.api.routes.session import AnyRequest, session
+from service.api.routes.request import AnyRequest, session
 from service.errors import InvalidQuestionError
 from service.queries.marquez_api import search as answers
 from service.queries.marquez_api.paging import MOST_LIMIT
