@@ -41,12 +41,13 @@ cluster-test: ## the chart and the watch on a real Kubernetes API server, which 
 durations: ## how long each test took in the last `make test`, beside the one before
 	@python tests/suite/durations.py build/durations/test.tsv
 
-check: ## style, types, the direction of imports and the Dockerfile
+check: ## style, types, the direction of imports, the language and the Dockerfile
 	@scripts/setup.sh check
 	@ruff check .
 	@ruff format --check --quiet .
 	@mypy
 	@lint-imports
+	@python -m tests.suite.language
 	@hadolint Dockerfile
 
 bench: ## the budgets, measured: needs a quiet machine
@@ -66,7 +67,7 @@ faults: ## the guarantees, in their long form: 200 collector kills, 30 driver ki
 	@scripts/setup.sh test
 	@$(LONG) pytest -m faults -p no:randomly -rP $(ARGS)
 
-pictures: ## docs/pictures, taken anew of the demo's pages
+pictures: ## docs/pictures, taken again of the demo's pages
 	@scripts/setup.sh test
 	@python -m tests.e2e.pictures
 

@@ -4,10 +4,11 @@ import sys
 
 import structlog
 
-from collector.parent import Parent, listen
+from collector.parent import Parent
 from collector.settings import read, read_token, require_guarded
 from lineage.process.environment import InvalidSettingError
 from lineage.process.role import begin_role
+from lineage.process.sockets import listen
 
 _log = structlog.get_logger()
 
@@ -20,7 +21,7 @@ def main() -> int:
         require_guarded(settings)
         read_token(settings.limits)
         settings.place.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-        listening = listen(settings.place)
+        listening = listen(settings.place.host, settings.place.collector_port)
     except (InvalidSettingError, OSError) as error:
         _log.error("collector_cannot_start", reason=str(error))
         return 2

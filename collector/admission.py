@@ -35,7 +35,7 @@ _SHOWN_CHARACTERS = 500
 
 
 class SenderHeaders(msgspec.Struct, frozen=True):
-    """What the sender says of a body.
+    """Statements of the sender about a body.
 
     Attributes:
         origin: of `lineage.origins`.
@@ -54,7 +54,7 @@ _NOTHING = SenderHeaders()
 
 
 class Admission(msgspec.Struct):
-    """What this collector asks of every request.
+    """Checks that this collector makes on every request.
 
     Attributes:
         token: senders must show it; None: anybody may send.
@@ -68,7 +68,7 @@ class Admission(msgspec.Struct):
     def check_address(self, scope: Scope) -> None:
         """Reject a request for another host, or of a browser for another site.
 
-        Framing is hyper's: it refuses what could be read in two ways, but for Content-Length beside
+        Framing is hyper's: it rejects what could be read in two ways, but for Content-Length beside
         Transfer-Encoding; of these it hides the former, and closes the connection after the answer.
 
         Raises:
@@ -109,7 +109,7 @@ class Admission(msgspec.Struct):
 
     def _is_reader(self, scope: Scope) -> bool:
         if self.token is not None:
-            return True  # it was checked: whoever bears it may mark what is sent
+            return True  # it was checked: a sender that has the token may mark what it sends
         given = (scope.headers.get(SECRET_HEADER) or "").encode()
         return self.secret is not None and hmac.compare_digest(given, self.secret)
 
@@ -121,7 +121,7 @@ def _sender_headers(scope: Scope) -> SenderHeaders:
 
 
 def _must_be_believed(sender: SenderHeaders) -> bool:
-    """Whether the events would be counted wrongly without their marks.
+    """Return whether the events would be counted wrongly without their marks.
 
     What was shipped or read from Kafka counts as what is sent over HTTP does.
     """

@@ -1,4 +1,4 @@
-"""The collector's HTTP: two ways in, and three questions about itself."""
+"""HTTP interface of the collector: two routes for events, three for its own state."""
 
 from collections.abc import Awaitable, Callable
 
@@ -205,7 +205,7 @@ def _is_listener(scope: Scope) -> bool:
 
 
 def _reject(protocol: Http, error: RejectedRequestError) -> None:
-    metrics.REFUSED.labels(error.reason).inc()
+    metrics.REJECTED.labels(error.reason).inc()
     body = {"error": type(error).__name__, "detail": error.detail, "path": error.path}
     headers = _JSON + list(error.headers)
     protocol.response_bytes(error.status, headers, msgspec.json.encode(body))

@@ -1,4 +1,4 @@
-"""A batch of events: taken apart, and judged one by one within bounds of work and memory."""
+"""Batches of events: split, and validated one by one within bounds of work and memory."""
 
 import asyncio
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ Parts = Sequence[msgspec.Raw | bytes]
 
 
 class Failure(msgspec.Struct):
-    """One event of a batch that was not taken."""
+    """Event of a batch that was rejected."""
 
     index: int
     reason: str
@@ -26,7 +26,7 @@ class Failure(msgspec.Struct):
 
 
 class Judged(msgspec.Struct):
-    """What became of the events of a batch."""
+    """Results of the events of a batch."""
 
     taken: list[events.Event] = msgspec.field(default_factory=list)
     rejected: list[Rejected] = msgspec.field(default_factory=list)
@@ -118,7 +118,7 @@ async def _judge_one(index: int, body: bytes, parser: Parser, origin: str, judge
     try:
         judged.taken.append(await parser.parse(body))
     except RejectedRequestError as error:
-        metrics.REFUSED.labels(error.reason).inc()
+        metrics.REJECTED.labels(error.reason).inc()
         judged.failures.append(Failure(index, error.detail))
         head = body[: parser.limits.max_rejected_bytes]
         judged.rejected.append(Rejected.of(error, head, origin, len(body)))

@@ -1,4 +1,4 @@
-"""The body that the benchmark sends: size and shape of the Spark listener's, names made up."""
+"""Body that the benchmark sends: size and shape of the Spark listener's, with invented names."""
 
 import json
 import uuid

@@ -1,4 +1,4 @@
-"""The benchmark's senders: one process, a loop over raw sockets, so that they cost little.
+"""Senders of the benchmark: one process, a loop over raw sockets, so that they cost little.
 
 Run as `python -m collector.bench_load`, with a `Load` as JSON on standard input; answers with a
 `Result` as JSON on standard output.
@@ -22,7 +22,7 @@ _GIVE_UP_SECONDS = 30.0
 
 
 class Load(msgspec.Struct, frozen=True, kw_only=True):
-    """What to send.
+    """Load to send.
 
     Attributes:
         rate: events per second, sent when they are due whether or not others were answered;
@@ -41,18 +41,18 @@ class Load(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of it.
+    """Measured result of a load.
 
     Attributes:
         acked: events answered with 201.
-        refused: events answered with anything else.
+        rejected: events answered with anything else.
         seconds: from the first event sent to the last answer.
         percentiles_ms: 50th, 95th, 99th and 100th of an event's time from due to acknowledged.
         marked_seconds: when each of `marks` and a tenth before it was acknowledged.
     """
 
     acked: int
-    refused: int
+    rejected: int
     seconds: float
     percentiles_ms: tuple[float, float, float, float]
     marked_seconds: list[tuple[float, float]]
@@ -76,7 +76,7 @@ class _Senders:
         self._sent = 0
         self._latencies = array("d")
         self._acked_at = array("d")
-        self._refused = 0
+        self._rejected = 0
 
     def run(self) -> Result:
         """Send it all, and wait for the answers."""
@@ -132,7 +132,7 @@ class _Senders:
             self._latencies.append(now - due)
             self._acked_at.append(now)
         else:
-            self._refused += 1
+            self._rejected += 1
 
     def _result(self, started: float) -> Result:
         latencies = sorted(self._latencies)
@@ -148,7 +148,7 @@ class _Senders:
         marks = [mark for mark in self._load.marks if mark <= len(latencies)]
         return Result(
             acked=len(latencies),
-            refused=self._refused,
+            rejected=self._rejected,
             seconds=last - started,
             percentiles_ms=(at[0], at[1], at[2], at[3]),
             marked_seconds=[

@@ -16,7 +16,7 @@ _log = structlog.get_logger()
 
 
 def start(path: Path) -> None:
-    """From now on, for as long as this process lives."""
+    """Start a thread that checkpoints the spool until the process ends."""
     threading.Thread(target=_run, args=(path,), name="spool-checkpoint", daemon=True).start()
 
 

@@ -1,4 +1,4 @@
-"""How far the readers of the spool have come."""
+"""Positions of the readers of the spool."""
 
 from sqlalchemy import select
 

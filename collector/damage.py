@@ -20,7 +20,7 @@ _PATIENCE = 10_000
 
 
 class StoredEvent(NamedTuple):
-    """A row of the table `event`."""
+    """Row of the table `event`."""
 
     seq: int
     body_hash: bytes
@@ -32,7 +32,7 @@ class StoredEvent(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """Whether the body is the one that was acknowledged, and its row can be read."""
+        """Return whether the body is the acknowledged one, and its row can be read."""
         return (
             isinstance(self.body, bytes)
             and hashlib.sha256(self.body).digest() == self.body_hash
@@ -47,7 +47,7 @@ _SCAN = f"SELECT {', '.join(StoredEvent._fields)} FROM event WHERE seq > ? ORDER
 
 
 def is_damage(error: sqlite3.Error) -> bool:
-    """Whether the file's contents are wrong, in contrast to a disk that is full or fails."""
+    """Return whether the file's contents are wrong; a full or failing disk is no damage."""
     code = getattr(error, "sqlite_errorcode", None)
     return code is not None and code & 0xFF in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 

@@ -11,7 +11,7 @@ _LATE = float("-inf")
 
 
 class Deadlines:
-    """`with deadlines: await …` raises TimeoutError after `seconds`, or up to a twentieth later."""
+    """Context manager that raises TimeoutError after `seconds`, or up to a twentieth later."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, seconds: float) -> None:
         self.seconds = seconds
@@ -26,7 +26,7 @@ class Deadlines:
             self._look_later()
 
     def renew(self) -> None:
-        """Begin the deadline of the current task anew, unless it is late already."""
+        """Restart the deadline of the current task, unless it has passed already."""
         task = self._task()
         if self._started[task] != _LATE:
             del self._started[task]  # it goes to the end of the order

@@ -116,7 +116,7 @@ class EndingError(UnavailableError):
 
 
 class BusyError(UnavailableError):
-    """Too many bytes in requests in progress."""
+    """Requests in progress hold more bytes than allowed."""
 
     reason = "busy"
 

@@ -1,7 +1,7 @@
-"""Validation of one OpenLineage event: what refuses nonsense, and nothing more.
+"""Validation of one OpenLineage event: it rejects malformed events, and nothing more.
 
 The required fields are those of OpenLineage 2-0-2. Facets are not looked into, only walked for
-being JSON: unknown ones, newer ones and broken ones are the pipeline's to judge, since a refused
+being JSON: unknown ones, newer ones and broken ones are left to the pipeline, since a rejected
 event is lost to every reader.
 """
 
@@ -65,7 +65,7 @@ class _DatasetEvent(_Base, kw_only=True):
 
 
 class Event(msgspec.Struct, frozen=True):
-    """A body that may be stored.
+    """Valid body that may be stored.
 
     Attributes:
         kind: `run`, `job` or `dataset`.

@@ -1,4 +1,4 @@
-"""The last number that the spool gave out, in a file beside it: tells when events are gone.
+"""High-water mark of the spool: the last number given, in a file beside it, to detect lost events.
 
 Written after each commit and before its senders are answered, without an fsync: it outlives a
 process, and after a power cut it is at most older than the spool, never ahead of it.
@@ -33,7 +33,7 @@ NOT_READ = Cursors(0, 0, 0)
 
 
 class HighWater:
-    """The file `spool.seq`; what cannot be written is said once and costs nobody an answer."""
+    """High-water mark in the file `spool.seq`; a failed write is logged once only."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

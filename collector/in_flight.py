@@ -7,7 +7,7 @@ from collector.errors import BusyError
 
 
 class InFlight:
-    """The bytes of all requests that are being read, judged or stored."""
+    """Bytes of all requests that are being read, validated or stored."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
@@ -18,12 +18,12 @@ class InFlight:
         return Reservation(self)
 
     def has_room(self, more: int, own: int) -> bool:
-        """Whether a request that holds `own` may hold `more`; one that is alone always may."""
+        """Return whether a request that holds `own` may hold `more`; a single one always may."""
         return self.bytes == own or self.bytes + more <= self._max_bytes
 
 
 class Reservation:
-    """`with in_flight.reserve() as held`: the bytes of one request, given back at its end."""
+    """Bytes reserved for one request, released at the end of the `with` block."""
 
     __slots__ = ("_all", "_own")
 

@@ -19,7 +19,7 @@ _NOT_BRACKETS = bytes(set(range(256)) - set(b"{}[]"))
 
 
 def check_depth(body: bytes, max_depth: int) -> None:
-    """Refuse nesting before a recursive parser sees it; linear in the body for any input.
+    """Reject nesting before a recursive parser sees it; linear in the body for any input.
 
     Fewer opening brackets than the bound cannot nest deeper: that settles nearly every event.
 
@@ -81,7 +81,7 @@ def _first_bad_byte(body: bytes) -> int:
 
 
 def _first_bad_number(body: bytes) -> int:
-    """Offset of the first number that the decoder refuses."""
+    """Offset of the first number that the decoder rejects."""
     for token in _NUMBER.finditer(body):
         if token[0][:1] == b'"':
             continue
@@ -93,9 +93,9 @@ def _first_bad_number(body: bytes) -> int:
 
 
 def may_repeat_keys(body: bytes, value: object) -> bool:
-    """Whether an object of the body may repeat a key; the decoded value has each key once.
+    """Return whether an object of the body may repeat a key; the decoded value has each key once.
 
-    Written anew, it is the body itself where the Spark listener wrote that; else it has as many
+    Encoded again, it is the body itself where the Spark listener wrote that; else it has as many
     quotation marks as a body without repeats. Where marks are written as numbers, which could make
     up for those of a repeat, only a count decides.
     """

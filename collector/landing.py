@@ -1,4 +1,4 @@
-"""Between the event loop and the spool's thread: submits rows, and wakes who waits for them."""
+"""Bridge from the event loop to the spool's thread: submits rows, wakes the waiting requests."""
 
 import asyncio
 import sqlite3
@@ -76,7 +76,7 @@ class Landing:
         return self._spool
 
     def committed(self, group: list[Write], stored: int, seconds: float) -> None:
-        """Of `writes.Observer`."""
+        """Complete the requests of a committed group, as `writes.Observer` says."""
         if group:
             events = sum(len(write.events) for write in group)
             metrics.EVENTS.labels("stored").inc(stored)
@@ -85,7 +85,7 @@ class Landing:
             self._loop.call_soon_threadsafe(_wake, group, None)
 
     def failed(self, group: list[Write], error: sqlite3.Error) -> None:
-        """Of `writes.Observer`."""
+        """Fail the requests of a group, as `writes.Observer` says."""
         metrics.COMMIT_FAILURES.inc()
         self._loop.call_soon_threadsafe(_wake, group, error)
 

@@ -29,7 +29,7 @@ _GZIP = 31  # zlib's window bits for a gzip header
 
 
 class Bounds(msgspec.Struct, frozen=True):
-    """What one body may be.
+    """Size limits of one body.
 
     Attributes:
         max_bytes: as sent.
@@ -111,7 +111,7 @@ async def _receive(incoming: "_Incoming", protocol: Http, deadlines: Deadlines) 
 
 
 class _Incoming:
-    """A body that arrives chunk by chunk; of one that is rejected only the head is kept."""
+    """Body that arrives chunk by chunk; only the head of a rejected one is kept."""
 
     def __init__(
         self, bounds: Bounds, held: Reservation | None, problem: RejectedRequestError | None
@@ -176,7 +176,7 @@ def _declared(scope: Scope) -> int | None:
 
 
 def _waits_for_us(scope: Scope) -> bool:
-    """Whether the client sends its body only when it is asked for (`Expect: 100-continue`)."""
+    """Return whether the client waits before it sends its body (`Expect: 100-continue`)."""
     return (scope.headers.get("expect") or "").lower() == "100-continue"
 
 

@@ -1,4 +1,4 @@
-"""Where in a JSON text a byte offset lies, as a JSON path: for error messages, on the slow path."""
+"""JSON path of a byte offset in a JSON text: for error messages, on the slow path."""
 
 import re
 

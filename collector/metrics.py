@@ -1,4 +1,4 @@
-"""What the collector tells of itself: one registry, read at `/metrics`."""
+"""Metrics of the collector: one registry, read at `/metrics`."""
 
 from collections.abc import Iterator
 from typing import Protocol
@@ -18,7 +18,7 @@ from collector.spool_file import Losses
 
 
 class Spool(Protocol):
-    """What is read of the spool for its metrics."""
+    """Figures of the spool that its metrics need."""
 
     passed: SpoolRetention
     losses: Losses | None
@@ -34,7 +34,7 @@ EVENTS = Counter(
     ["outcome"],
     registry=REGISTRY,
 )
-REFUSED = Counter(
+REJECTED = Counter(
     "lineage_collector_refused",
     "Requests and events rejected, by the reason returned to the sender.",
     ["reason"],
@@ -80,16 +80,16 @@ PRUNE_FAILURES = Counter(
 
 
 class SpoolRoom(Collector):
-    """What the spool holds: absent until its writer has looked, or a reader's place is known."""
+    """Fill level of the spool: absent until its writer has looked, or a reader's place is known."""
 
     spool: Spool | None = None
 
     def describe(self) -> list[Metric]:
-        """Nothing: what is not known yet has no series."""
+        """Return no metrics: a value that is not known yet has no series."""
         return []
 
     def collect(self) -> Iterator[Metric]:
-        """As the writer saw it last, a second ago at most."""
+        """Yield the figures as the writer last saw them, at most a second ago."""
         if self.spool is None:
             return
         name = "lineage_collector_spool"

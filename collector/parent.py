@@ -1,7 +1,7 @@
-"""The process that owns the listening socket and does nothing else.
+"""Process that owns the listening socket and does nothing else.
 
-A worker may be killed at any moment: whoever connects until the next one serves waits in the
-socket's backlog, and is not refused. Spark's listener never tries a refused connection again.
+A worker may be killed at any moment: a client that connects before the next one serves waits in
+backlog without an error. Spark's listener never repeats a refused connection.
 """
 
 import os
@@ -14,11 +14,8 @@ from types import FrameType
 
 import structlog
 
-from collector.settings import Place
 from collector.worker_watch import WorkerWatch
-from lineage.process.write_deadline import set_write_deadline
 
-BACKLOG = 4096
 WORKER = ("-m", "collector.worker")
 DAMAGED_SPOOL_EXIT = 76
 SUSPECT = "--suspect"  # has the next worker look through the whole spool
@@ -33,7 +30,7 @@ _log = structlog.get_logger()
 
 
 class Parent:
-    """Starts a worker, and another when it ends without being told to."""
+    """Starts a worker, and another when it ends without a request to stop."""
 
     def __init__(self, listening: socket.socket) -> None:
         self._listening = listening
@@ -41,7 +38,7 @@ class Parent:
         self._worker: subprocess.Popen[bytes] | None = None
 
     def run(self) -> int:
-        """Until SIGTERM or SIGINT; the exit status."""
+        """Run workers until SIGTERM or SIGINT; return the exit status."""
         signal.signal(signal.SIGTERM, self._stop)
         signal.signal(signal.SIGINT, self._stop)
         pause = _FIRST_PAUSE_SECONDS
@@ -66,7 +63,7 @@ class Parent:
             stdin=subprocess.PIPE,
         )
         watch = WorkerWatch(self._worker, self._listening.getsockname()[:2])
-        # A stop that came between the two lines found no worker to tell.
+        # A stop that came between the two lines found no worker to signal.
         if self._stopping:
             self._worker.terminate()
         return watch.wait()
@@ -80,15 +77,3 @@ class Parent:
         self._stopping = True
         if self._worker is not None and self._worker.poll() is None:
             self._worker.terminate()
-
-
-def listen(place: Place) -> socket.socket:
-    """Return the listening socket.
-
-    Raises:
-        OSError: the address is taken or not ours.
-    """
-    listening = socket.create_server((place.host, place.collector_port), backlog=BACKLOG)
-    listening.setblocking(False)  # noqa: FBT003 - Granian's runtime polls, and would hang in a blocking accept
-    set_write_deadline(listening)
-    return listening

@@ -1,4 +1,4 @@
-"""Tells the spool which events every reader has passed, by their cursors in the catalog.
+"""Reports to the spool which events every reader has passed, by their cursors in the catalog.
 
 Off the ack path: a catalog that is away delays the pruning, and nothing else.
 """

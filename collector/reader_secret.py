@@ -1,4 +1,4 @@
-"""The secret by which the collector knows Lineward's own readers (`lineward ship`, `kafka`, ...).
+"""Secret by which the collector knows Lineward's own readers (`lineward ship`, `kafka`, ...).
 
 They alone may say where an event comes from. Where senders bear a token, the token suffices.
 """

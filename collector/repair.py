@@ -34,7 +34,7 @@ _OTHER_TABLES = {
 
 
 class Repaired(NamedTuple):
-    """What became of a damaged spool.
+    """Result of the repair of a damaged spool.
 
     Attributes:
         lost_events: at most so many that no reader had read; numbers that repeats took count.
@@ -46,7 +46,7 @@ class Repaired(NamedTuple):
 
 
 class Known(NamedTuple):
-    """What is known beside the damaged file.
+    """Facts known from elsewhere than the damaged file.
 
     Attributes:
         noted: the last number by the high-water mark; 0: unknown.
@@ -141,7 +141,7 @@ class _Holes:
         self.last_seq = max(self.last_seq, event.seq)
 
     def lost_through(self, top: int) -> int:
-        """How many are missing up to `top`."""
+        """Return how many events are missing up to `top`."""
         if top > self.last_seq:
             self._lost += top - self.last_seq
             self._before = self._before or self._received_at
@@ -149,7 +149,7 @@ class _Holes:
         return self._lost
 
     def span(self, now: datetime, keep_seconds: float) -> tuple[int, int]:
-        """From when to when the missing ones were received, in µs."""
+        """Return the first and last time at which the missing events were received, in µs."""
         end = self._after or to_micros(now)
         start = self._before or to_micros(now) - int(keep_seconds * 1e6)
         return min(start, end), end

@@ -1,4 +1,4 @@
-"""What the spool's readers have passed: it goes once it is old, or the spool is short of room."""
+"""Retention of the spool: events that all readers have passed go once old, or if space is short."""
 
 import sqlite3
 
@@ -24,7 +24,7 @@ _LAST = "SELECT max(seq) FROM (SELECT seq FROM event WHERE seq <= ? ORDER BY seq
 
 
 class SpoolRetention:
-    """How far the readers are, and what goes by that.
+    """Positions of the readers, and the events that may be deleted by them.
 
     Attributes:
         room: of the spool, as the writer saw it last; None: it has not looked yet.
@@ -43,7 +43,7 @@ class SpoolRetention:
 
         Args:
             seq: every reader has passed it.
-            needed: the pipeline has. Before the spool is full, and senders are refused, what waits
+            needed: the pipeline has. Before the spool is full, and senders are rejected, what waits
                 for a Marquez alone goes, and is counted in the table `unforwarded`.
         """
         self._through = seq
@@ -51,7 +51,7 @@ class SpoolRetention:
 
     @property
     def waiting_events(self) -> int | None:
-        """How many the pipeline has not passed; None where its place is not known."""
+        """Return how many events the pipeline has not passed; None if its position is not known."""
         if self.room is None or self._needed_through is None:
             return None
         return max(0, self.room.last_seq - self._needed_through)
@@ -99,7 +99,7 @@ class SpoolRetention:
         )
 
     def _kept(self, share: float) -> tuple[int, int]:
-        """From when to when an event must have been received to stay, whoever has read it; µs."""
+        """Return the range of receive times, in µs, whose events stay whatever readers passed."""
         now = to_micros(self._clock())
         # An event that every reader has passed is worth less than the next one.
         if share > _PRESSED_SHARE:

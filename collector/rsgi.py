@@ -1,4 +1,4 @@
-"""The part of Granian's RSGI that the collector uses, as types."""
+"""Types for the part of Granian's RSGI that the collector uses."""
 
 from collections.abc import AsyncIterator
 from typing import Protocol
@@ -8,17 +8,17 @@ class Headers(Protocol):
     """Header fields, by lower-case name."""
 
     def __contains__(self, key: str) -> bool:
-        """Whether the field was sent."""
+        """Return whether the field was sent."""
 
     def get(self, key: str) -> str | None:
-        """Its value."""
+        """Return the value of a field."""
 
     def get_all(self, key: str) -> list[str]:
-        """Its values, in the order sent."""
+        """Return all values of a field, in the order sent."""
 
 
 class Scope(Protocol):
-    """One request without its body."""
+    """Request without its body."""
 
     method: str
     path: str
@@ -27,7 +27,7 @@ class Scope(Protocol):
 
 
 class Http(Protocol):
-    """The body, and the one answer."""
+    """Request body, and the one response."""
 
     async def __call__(self) -> bytes:
         """Return the whole body."""

@@ -1,4 +1,4 @@
-"""What an operator may set of the collector; every default is safe."""
+"""Settings of the collector for operators; every default is safe."""
 
 import re
 from pathlib import Path
@@ -40,7 +40,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the collector listens and writes (`LINEWARD_…`, shared with the other roles)."""
+    """Address and folder of the collector (`LINEWARD_…`, shared with the other roles)."""
 
     host: str = "127.0.0.1"
     allowed_hosts: str = ""  # further names in `Host`, e.g. of a proxy; separated by commas
@@ -56,22 +56,22 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_shipped(self) -> bool:
-        """Whether a shipper is the one reader of the spool."""
+        """Return whether a shipper is the only reader of the spool."""
         return self.log != SPOOL
 
     @property
     def forwards(self) -> bool:
-        """Whether every event goes on to a Marquez."""
+        """Return whether every event is forwarded to a Marquez."""
         return self.marquez_url is not None and self.marquez_forward
 
     @property
     def own_hosts(self) -> OwnHosts:
-        """The names by which senders may address the port."""
+        """Return the host names by which senders may address the port."""
         return OwnHosts.read(self.host, self.allowed_hosts)
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """All that a collector process reads from its environment."""
+    """Settings that a collector process reads from its environment."""
 
     place: Place = Place()
     limits: Limits = Limits()

@@ -1,4 +1,4 @@
-"""The spool: where an event is durable before its sender hears so.
+"""Spool: the file in which an event is durable before its sender gets a response.
 
 One thread owns the one writing connection. It takes everything that waits, commits once (fsync),
 and then answers all of it: group commit makes an fsync's cost a batch's, not an event's.
@@ -43,7 +43,7 @@ STRIKE_REJECTED = "DELETE FROM rejected WHERE id = ? AND body = ?"
 
 
 class Spool:
-    """The one writer of the spool's file."""
+    """Writer of the spool's file."""
 
     def __init__(self, path: Path, limits: Limits, clock: Clock, observer: Observer) -> None:
         self._folder = path.parent
@@ -86,14 +86,14 @@ class Spool:
         return digest, now, origin, event.kind, event.duplicate_keys, event.body
 
     def rejected_row(self, rejected: Rejected) -> Row:
-        """Row of a refused body."""
+        """Row of a rejected body."""
         body = rejected.body[: self._limits.max_rejected_bytes]
         now = to_micros(self._clock())
         columns = (rejected.origin, rejected.reason, rejected.path, rejected.detail)
         return now, *columns, body, rejected.body_bytes
 
     def submit(self, *writes: Write) -> None:
-        """Queue rows; the observer hears when they are durable, or that they failed."""
+        """Queue rows; the observer is called when they are durable, or when they failed."""
         self._queue.put(writes)
         # The writer may have emptied the queue for the last time just before.
         if self.broken.is_set():
@@ -114,7 +114,7 @@ class Spool:
             self._fail_the_rest(group)
 
     def _take(self) -> tuple[list[Write], bool]:
-        """All that waits, once the bound is reached no more; in a second at latest, to beat."""
+        """Take waiting rows up to the bound; return after a second at most, for the heartbeat."""
         group: list[Write] = []
         try:
             item = self._queue.get(timeout=BEAT_SECONDS)
@@ -208,7 +208,7 @@ class Spool:
         return time.monotonic() - self._beat_at >= BEAT_SECONDS / 2
 
     def _beat(self) -> None:
-        """We live; where we did not for a while (stopped, stalled), say from when to when."""
+        """Record that the collector is up; record a gap if it was stopped or stalled before."""
         self._beat_at = time.monotonic()
         now = to_micros(self._clock())
         self._connection.execute(

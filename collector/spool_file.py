@@ -1,4 +1,4 @@
-"""The spool's file: its tables, how it is opened, how full it is."""
+"""File of the spool: its tables, how it is opened, how full it is."""
 
 import sqlite3
 from pathlib import Path
@@ -73,7 +73,7 @@ def open_spool(path: Path, max_bytes: int) -> sqlite3.Connection:
 
 
 def _complete(connection: sqlite3.Connection) -> None:
-    """Give a file of before the origin of refused bodies was kept its column."""
+    """Add the column for the origin of rejected bodies to an older file."""
     columns = {row[1] for row in connection.execute("PRAGMA table_info(rejected)")}
     if "origin" not in columns:
         added = "ALTER TABLE rejected ADD COLUMN origin TEXT NOT NULL DEFAULT 'http'"
@@ -81,7 +81,7 @@ def _complete(connection: sqlite3.Connection) -> None:
 
 
 class Room(NamedTuple):
-    """What the file holds, less what is free in it, of what it may."""
+    """Bytes used in the file, without its free pages, and the allowed bytes."""
 
     used_bytes: int
     max_bytes: int
@@ -89,12 +89,12 @@ class Room(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Of its bound, 0-1."""
+        """Return the used share of the allowed bytes, 0-1."""
         return self.used_bytes / self.max_bytes
 
 
 def room(connection: sqlite3.Connection) -> Room:
-    """As it is now; the bound is that of this connection."""
+    """Return the current fill level; the bound is that of this connection."""
     pages, free, most, size = (
         connection.execute(f"PRAGMA {name}").fetchone()[0]
         for name in ("page_count", "freelist_count", "max_page_count", "page_size")
@@ -118,7 +118,7 @@ def raise_last_seq(connection: sqlite3.Connection, seq: int) -> None:
 
 
 class Losses(NamedTuple):
-    """How often the spool was damaged or lost events, and how many events at most; in all."""
+    """Total counts of damages, of losses, and of lost events at most."""
 
     times: int
     lost_events: int

@@ -1,4 +1,4 @@
-"""The process that serves: Granian on a socket that its parent owns."""
+"""Process that serves: Granian on a socket that its parent owns."""
 
 import asyncio
 import contextlib
@@ -81,7 +81,7 @@ def _attach(spool: Spool, landing: Landing, settings: Settings) -> None:
 
 
 async def serve(fd: int, settings: Settings, more: Words = ()) -> int:
-    """Serve until told to stop; the exit status.
+    """Serve until a request to stop; return the exit status.
 
     Args:
         fd: of the listening socket.
@@ -136,7 +136,7 @@ def _close(spool: Spool) -> int:
 
 
 async def _wait(stop: asyncio.Event, seconds: float) -> None:
-    """Until the worker is stopped; up to `seconds`."""
+    """Wait until the worker is stopped, up to `seconds`."""
     with contextlib.suppress(TimeoutError):
         await asyncio.wait_for(stop.wait(), timeout=seconds)
 

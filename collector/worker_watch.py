@@ -1,6 +1,6 @@
 """Waits for a worker to end, and ends one that no longer answers.
 
-The listening socket stays open meanwhile: senders wait for the next worker, and are not refused.
+The listening socket stays open meanwhile: senders wait for the next worker without an error.
 """
 
 import subprocess
@@ -20,7 +20,7 @@ _log = structlog.get_logger()
 
 
 class WorkerWatch:
-    """One worker; checks are counted, since its parent may have stood still too."""
+    """Watch of one worker; counts checks, since its parent may have been stopped too."""
 
     def __init__(self, worker: "subprocess.Popen[bytes]", address: tuple[str, int]) -> None:
         self._worker = worker

@@ -1,4 +1,4 @@
-"""What is handed to the spool's writer, and who hears what became of it."""
+"""Rows for the spool's writer, and the observer that receives their results."""
 
 import sqlite3
 from typing import Protocol
@@ -11,7 +11,7 @@ Row = tuple[object, ...]
 
 
 class Rejected(msgspec.Struct, frozen=True):
-    """What was refused, kept so that someone can look: the body is cut to the bound."""
+    """Rejected body, kept for inspection: it is cut to the bound."""
 
     reason: str
     path: str | None
@@ -29,10 +29,10 @@ class Rejected(msgspec.Struct, frozen=True):
 
 
 class Write(msgspec.Struct, frozen=True):
-    """Rows that are committed together; `ticket` is for whoever submitted it.
+    """Rows that are committed together; `ticket` belongs to the submitter.
 
     Attributes:
-        struck: (number, body) of refused bodies that are events after all: kept no more.
+        struck: (number, body) of rejected bodies that are events after all: deleted.
     """
 
     events: tuple[Row, ...]
@@ -42,10 +42,10 @@ class Write(msgspec.Struct, frozen=True):
 
 
 class Observer(Protocol):
-    """Who is told, from the writer's thread, what became of the writes."""
+    """Observer of the results of writes, called from the writer's thread."""
 
     def committed(self, group: list[Write], stored: int, seconds: float) -> None:
         """Handle a group that is durable after `seconds`; `stored` of its events were new."""
 
     def failed(self, group: list[Write], error: sqlite3.Error) -> None:
-        """Nothing of the group was kept."""
+        """Handle a group of which nothing was stored."""

@@ -24,12 +24,12 @@ class Period:
         self._failures = 0
 
     def is_due(self) -> bool:
-        """Whether to work now."""
+        """Return whether to work now."""
         return self._due_at is None or self._monotonic() >= self._due_at
 
     @property
     def has_failed(self) -> bool:
-        """Whether the last turn failed."""
+        """Return whether the last turn failed."""
         return self._failures > 0
 
     @contextmanager

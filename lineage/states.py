@@ -67,7 +67,7 @@ REGULATED: Final = "regulated"  # held to more than its tier is, by completeness
 
 
 class Sli(msgspec.Struct, frozen=True):
-    """One of the SLIs.
+    """Definition of an SLI.
 
     Attributes:
         id: as in `docs/slis.md` and in the catalog.

@@ -56,7 +56,7 @@ stamp() { echo ".venv/lineward-$1-compiled-$(cat requirements/"$1".txt pyproject
 # at once would write the same files.
 had() { scripts/fetch_jars.sh .venv/bin/python "$@"; }
 
-# The listener of the jobs, in the version that we tell others to use.
+# The listener of the jobs, in the version that the documents name.
 listener() {
   local version
   version=$(sed -n 's/^LISTENER_VERSION = "\(.*\)"$/\1/p' service/ingest/spark/spark_conf.py)

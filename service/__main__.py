@@ -26,7 +26,7 @@ from lineage.process.clock import system_clock, to_micros
 from lineage.process.environment import InvalidSettingError
 from lineage.process.listening import InheritedServer, http_server
 from lineage.process.role import begin_role
-from lineage.process.write_deadline import set_write_deadline
+from lineage.process.sockets import listen
 from service.actions.auto_actions import AutoActions
 from service.api.access.guard import Guard
 from service.api.app import create_app
@@ -46,15 +46,14 @@ from service.runtime.policies import PolicyInForce, policy_of
 from service.runtime.retention import Retention
 from service.runtime.settings import Settings, read
 
-_BACKLOG = 4096
-# Of PostgreSQL, which has a hundred connections for all roles unless told: docs/operations.md.
+# Of PostgreSQL, which has a hundred connections for all roles by default: docs/operations.md.
 _READERS, _THREADS = 20, 8
 _HEADER_SECONDS = 10.0
 _log = structlog.get_logger()
 
 
 class Given(msgspec.Struct, frozen=True):
-    """What the process was started with."""
+    """Values that the process was started with."""
 
     settings: Settings
     routing: RoutingSettings
@@ -68,21 +67,12 @@ def main() -> int:
         given = Given(read(), notify_settings.read_routing(), read_delivery())
         require_guarded(given.settings, _policy(given.settings), with_collector=False)
         ports = (given.settings.service_port, given.settings.metrics_port)
-        listening = [_listen(given.settings.host, port) for port in ports]
+        listening = [listen(given.settings.host, port) for port in ports]
     except (InvalidSettingError, RejectedInputError, OSError) as error:
         _log.error("service_cannot_start", reason=str(error))
         return 2
     asyncio.run(_serve(given, *listening))
     return 0
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.create_server((host, port), family=family, backlog=_BACKLOG)
-    # Granian's runtime polls, and would hang in a blocking accept.
-    listening.setblocking(False)  # noqa: FBT003 - the socket's own signature
-    set_write_deadline(listening)
-    return listening
 
 
 def _policy(settings: Settings) -> Policy | None:

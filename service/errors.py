@@ -140,7 +140,7 @@ class UnreachableLakeError(ServiceError):
 
 
 class BusyLakeError(ServiceError):
-    """Another question to the lake is being answered."""
+    """Lake that is busy with another query."""
 
     status = 503
     title = "Lake busy"

@@ -40,7 +40,7 @@ class Evaluations:
         self._is_warm = False
 
     def is_due(self, now: datetime) -> bool:
-        """Whether to evaluate now."""
+        """Return whether to evaluate now."""
         if self.last is None:
             return True
         age = now - self.last

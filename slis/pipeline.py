@@ -53,7 +53,7 @@ _SPOOL_POLL_SECONDS = 0.5
 
 
 class Pipeline:
-    """One run of the role."""
+    """Run of the role."""
 
     def __init__(  # noqa: PLR0913 - the clocks are what tests set
         self,

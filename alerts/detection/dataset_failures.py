@@ -36,7 +36,7 @@ _FAILED = text(
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """Since its newest write, a dataset's job failed.
+    """Failed runs of a dataset's job since its newest write.
 
     Attributes:
         first_at: of the first failed run, µs; a failed retry does not change it.

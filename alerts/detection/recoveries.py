@@ -68,10 +68,10 @@ class _Recovery(msgspec.Struct, frozen=True):
 def explain_recoveries(connection: Connection, step: Step, status: EvaluationStatus) -> Step:
     """Return the step with what got better as the reason of all that recovered by itself."""
     incidents = {each.id: each for each in (*step.incidents, *step.changed)}
-    told = [each for each in step.events if each.what in _RECOVERY_EVENTS and each.by is None]
-    if not told:
+    recoveries = [each for each in step.events if each.what in _RECOVERY_EVENTS and each.by is None]
+    if not recoveries:
         return step
-    recovered = {each.incident_id: incidents[each.incident_id] for each in told}
+    recovered = {each.incident_id: incidents[each.incident_id] for each in recoveries}
     facts, newest = _load_facts(connection, recovered.values()), _policy_at(connection, status.now)
     reasons = {
         number: _explain_service(incident, status)
@@ -124,8 +124,8 @@ def _explain_service(incident: Incident, status: EvaluationStatus) -> str:
 def _explain_datasets(recovery: _Recovery, facts: Mapping[int, Row[Any]]) -> str:
     known = [facts[key] for key in _keys_of(recovery.incident) if key in facts]
     counts = Counter(_explain_dataset(recovery, row) for row in known)
-    told = [f"{why} ({count} datasets)" if count > 1 else why for why, count in counts.items()]
-    return "; ".join(told) or "its datasets are no longer in the catalog"
+    reasons = [f"{why} ({count} datasets)" if count > 1 else why for why, count in counts.items()]
+    return "; ".join(reasons) or "its datasets are no longer in the catalog"
 
 
 def _explain_dataset(recovery: _Recovery, row: Row[Any]) -> str:

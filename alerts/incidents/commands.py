@@ -20,9 +20,9 @@ def apply_command(
 ) -> RejectedCommand | None:
     """Apply a command, or return why it is rejected."""
     update = updates.get(command.incident_id)
-    refusal = _rejection(command, update)
-    if refusal is not None or update is None:
-        return RejectedCommand(command, refusal or "")
+    rejection = _rejection(command, update)
+    if rejection is not None or update is None:
+        return RejectedCommand(command, rejection or "")
     reason = command.note or f"{command.action} by a person"
     if command.action == "unsuppress":
         end_suppression(update, reason, by=command.by)

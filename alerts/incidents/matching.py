@@ -167,8 +167,8 @@ class _Leftovers:
         """
         near = {each.id: each for key in fault.root_keys for each in self._by_member.get(key, ())}
         fitting = [each for each in near.values() if self._is_rest(fault, each)]
-        hurting = (self._live[number] for number in fault.affected_by if number in self._live)
-        catching_up = [each for each in hurting if self._is_catching_up(fault, each)]
+        affecting = (self._live[number] for number in fault.affected_by if number in self._live)
+        catching_up = [each for each in affecting if self._is_catching_up(fault, each)]
         return min(fitting or catching_up, key=lambda each: each.age, default=None)
 
     def _is_catching_up(self, fault: DetectedFault, incident: Incident) -> bool:

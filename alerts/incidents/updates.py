@@ -36,9 +36,9 @@ class IncidentUpdate:
         **detail: Any,  # noqa: ANN401 - as `Event` has them
     ) -> None:
         """Change fields and add an event, unless the incident is not active."""
-        was_told = self.incident.is_active
+        was_active = self.incident.is_active
         self.set(**(change or {}))
-        if was_told or self.incident.is_active:
+        if was_active or self.incident.is_active:
             self.set(revision=self.incident.revision + 1)
             own = self.incident
             self.events.append(Event(own.id, own.revision, self.at, what, reason, **detail))
@@ -184,9 +184,9 @@ def merge_incidents(younger: IncidentUpdate, older: IncidentUpdate) -> None:
         "members": frozenset(),
     }
     other = older.incident.id
-    was_told = younger.incident.is_active
+    was_active = younger.incident.is_active
     reason = "it has the same root as an older incident"
-    if was_told:
+    if was_active:
         younger.record("merged", reason, change=change, other_id=other)
         older.record("took_over", "it has the same root", other_id=younger.incident.id)
     else:

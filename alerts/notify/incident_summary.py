@@ -15,7 +15,7 @@ class OwnerImpact(msgspec.Struct, frozen=True):
         impacted: the most severe, ten at most; `limit_at` is the deadline of each.
         count: of all that are theirs.
         tiers: how many of them are of each tier.
-        keys: of theirs that are bad by it; datasets that join are known by them.
+        keys: of the affected datasets of this owner; datasets that join are known by them.
     """
 
     impacted: tuple[Impacted, ...]

@@ -96,7 +96,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     times: tuple[NamedTime, ...] = ()
 
     def __post_init__(self) -> None:
-        """Reject what a channel could not tell apart or keep in order."""
+        """Reject messages that a channel could not distinguish or keep in order."""
         if not 0 < len(self.incident_id) <= MAX_ID_CHARACTERS:
             raise ValueError(f"incident_id: 1 to 255 characters, got {len(self.incident_id)}")
         if self.revision < 1:

@@ -28,7 +28,7 @@ class NotificationPlan:
     """Notifications of one revision: one for each channel, the last one counts.
 
     Attributes:
-        telling: as it is so far.
+        state: the notification state so far.
         at: µs.
         escalated: steps that were taken.
         gaps: words for what the policy lacks.

@@ -153,9 +153,9 @@ def _load_context(
 ) -> RoutingContext:
     outages = state_store.load_outages(connection)
     since = at - _BELIEVED_SECONDS * MICROS
-    heard_of = [known for known in _load_firing(connection) if known.received_at >= since]
+    firing = [known for known in _load_firing(connection) if known.received_at >= since]
     openings = TicketCaps(partial(state_store.count_recent_tickets, connection, at))
-    return RoutingContext(policy, settings, outages, has_outage(heard_of), openings)
+    return RoutingContext(policy, settings, outages, has_outage(firing), openings)
 
 
 def _load_duplicates(

@@ -40,7 +40,7 @@ def record(connection: Connection, entry: Entry) -> None:
 
 def rejection(entry: Entry, reason: str) -> Entry:
     """Return the entry with the reason of its rejection."""
-    return msgspec.structs.replace(entry, answer=f"refused: {reason}")
+    return msgspec.structs.replace(entry, answer=f"rejected: {reason}")
 
 
 def storable_text(text: str, limit: int = _MAX_CHARACTERS) -> str:

@@ -47,7 +47,7 @@ def rejections(
 ) -> dict[int, str]:
     """Return why commands were rejected, by number.
 
-    By identity: of two who acknowledge at once, alike in every word, one is refused.
+    By identity: of two users who acknowledge at once in the same words, one is rejected.
     """
     reasons = {id(each.command): each.reason for each in rejected}
     return {number: reasons[id(each)] for number, each in taken if id(each) in reasons}

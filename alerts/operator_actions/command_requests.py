@@ -34,7 +34,7 @@ class UnknownIncidentError(CommandError):
 
 
 class InvalidCommandError(CommandError):
-    """Something is missing or out of its range; the text names it."""
+    """Request in which a field is missing or out of range; the text names it."""
 
 
 class InvalidStateError(CommandError):

@@ -25,11 +25,11 @@ class WindowError(ValueError):
 
 
 class UnknownWindowError(WindowError):
-    """No window has that number."""
+    """Unknown number of a window."""
 
 
 class EndedWindowError(WindowError):
-    """It ended already."""
+    """Window that has ended already."""
 
 
 class WindowRequest(msgspec.Struct, frozen=True, kw_only=True):

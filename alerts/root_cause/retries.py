@@ -48,7 +48,7 @@ class UsualFigures(msgspec.Struct, frozen=True):
 
 
 class RetryWait(msgspec.Struct, frozen=True):
-    """Until when nobody is notified of a failure.
+    """Wait for a retry, until which nobody is notified of a failure.
 
     Attributes:
         until: 0: no retry is expected.

@@ -75,7 +75,7 @@ class SliViolation(msgspec.Struct, frozen=True):
 
 
 class Edges(msgspec.Struct, frozen=True):
-    """Three arrays of one length: who is made of whom, and by which job (NO_KEY: declared)."""
+    """Edges as arrays of one length: downstream, upstream, and the job (NO_KEY: declared)."""
 
     upstream_keys: Keys
     downstream_keys: Keys

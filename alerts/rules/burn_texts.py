@@ -44,7 +44,7 @@ def describe_window(budget: Budget, window: BurnWindow) -> str:
 
 
 def budget_left(budget: Budget) -> str:
-    """Return a template: what is left of the budget, or that it is too early to tell."""
+    """Return a template: what is left of the budget, or that it is too early to know."""
     left = f"clamp_min({selector(BUDGET_LEFT, **budget.labels)}, 0)"
     known = f"{selector(observed(BUDGET_WINDOW), **budget.labels)} * {seconds_of(BUDGET_WINDOW)}"
     _, step = subquery_steps(BUDGET_WINDOW)
@@ -52,6 +52,6 @@ def budget_left(budget: Budget) -> str:
     share = "{{ . | first | value | humanizePercentage }}"
     return (
         f"{{{{ with query {quote(left)} }}}}{share} of the"
-        f" budget is left.{{{{ else }}}}It is too early to tell how much of the budget is left:"
+        f" budget is left.{{{{ else }}}}It is too early to know how much of the budget is left:"
         f" Prometheus has {early} of {BUDGET_WINDOW}.{{{{ end }}}}"
     )

@@ -46,7 +46,7 @@ PACE_WINDOW: Final = "5m"  # shows how much is counted at present
 LEAST_OBSERVED: Final = Decimal("0.5")  # of a window; a window with less data is skipped
 
 _UNIT_MINUTES: Final = {"m": 1, "h": 60, "d": 1_440}
-_MOST_STEPS: Final = 720  # a subquery of more costs more than it tells
+_MOST_STEPS: Final = 720  # a subquery of more costs more than it shows
 
 
 def pace_count(window: str) -> int:

@@ -60,11 +60,11 @@ class Role:
         deadline = time.monotonic() + _DRAIN_SECONDS
         while time.monotonic() < deadline:
             pause = self._step()
-            if pause == _POLL_SECONDS and self._has_said_goodbye():
+            if pause == _POLL_SECONDS and self._has_ended():
                 return
             time.sleep(pause)
 
-    def _has_said_goodbye(self) -> bool:
+    def _has_ended(self) -> bool:
         """Say goodbye once the collector has ended; nothing waits for Kafka then."""
         if not self._shipper.is_collector_gone():
             return False

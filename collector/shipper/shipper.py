@@ -85,7 +85,7 @@ class Shipper:
     def is_ready(self) -> bool:
         """Return whether the collector has made its spool, and the spool is that of the position.
 
-        A spool that is behind the position was replaced: the collector numbers its events anew.
+        A spool that is behind the position was replaced: the collector numbers its events again.
         """
         try:
             with closing(self._open()) as spool:
@@ -113,7 +113,7 @@ class Shipper:
         """Begin rejected bodies at the end of a spool that the position does not know.
 
         Without a position (new, or lost) older ones were counted, or pruned long ago. A spool that
-        gave out fewer numbers was made anew: the shipper would wait until the old number came.
+        gave out fewer numbers was replaced: the shipper would wait until the old number came.
         """
         last = last_given(spool, "rejected")
         if self._has_position and last >= self.position.rejected:

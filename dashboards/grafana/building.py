@@ -82,7 +82,7 @@ def _bound(made: Any, panel: Panel) -> None:  # noqa: ANN401 - as above
 
 
 def _nothing(text: str) -> models.ValueMapping:
-    """No sample is a word in grey, and never the colour of a figure."""
+    """Return the mapping of no sample to a word in grey, never in the colour of a value."""
     result = models.ValueMappingResult(text=text, color="gray", index=0)
     options = sdk.DashboardSpecialValueMapOptions()
     options.match(models.SpecialValueMatch.NULL_AND_NAN).result(result)
@@ -180,7 +180,7 @@ def _values(panel: Panel) -> Iterator[tuple[str, str]]:
 
 
 def _units(panel: Panel) -> Iterable[tuple[str, str]]:
-    """Of each column that is not of the panel's; a name of digits would be told as a number."""
+    """Yield columns whose unit differs from the panel's; else names of digits become numbers."""
     yield from ((name, "string") for name in panel.columns)
     for query in panel.queries:
         if isinstance(query, Query):

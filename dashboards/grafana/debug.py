@@ -1,4 +1,4 @@
-"""The debug dashboard: how events fare on their way, and one dataset with all around it."""
+"""Debug dashboard: the way of events, and one dataset with everything around it."""
 
 from dashboards.grafana import links
 from dashboards.grafana.debug_flow import evidence, growth, spool, stages, unparsed_panel
@@ -50,7 +50,7 @@ _RUNS = Asked(
 
 
 def debug() -> Board:
-    """For whoever looks for the event that did not arrive."""
+    """Return the dashboard for a search after a missing event."""
     return Board(
         uid=links.DEBUG,
         title="Lineage: debug",

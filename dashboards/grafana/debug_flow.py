@@ -36,7 +36,7 @@ def _panel(  # noqa: PLR0913 - what makes one picture
 
 
 def spool() -> tuple[Panel, ...]:
-    """How much waits, for how long, and how much room is left."""
+    """Return the panels of the spool: waiting events, their age, and the free room."""
     used, most_bytes = (f"lineage_collector_spool_{name}" for name in ("bytes", "max_bytes"))
     return (
         _panel(
@@ -71,7 +71,7 @@ def spool() -> tuple[Panel, ...]:
 
 
 def stages() -> tuple[Panel, ...]:
-    """Each stage by itself, the whole way, and what the batches took."""
+    """Return the panels of each stage, of the whole way, and of the batches' durations."""
     words = (
         "Mean delay of the events in the newest batch, by stage. The band that grows shows"
         " where time is lost."
@@ -129,7 +129,7 @@ def stages() -> tuple[Panel, ...]:
 
 
 def unparsed_panel() -> tuple[Panel, ...]:
-    """Refused and failed events with their reasons, of late and in all."""
+    """Return rejected and failed events with their reasons, recent and in total."""
     total = once("lineage_errors_total", "stage", "cause")
     return (
         _panel(
@@ -162,7 +162,7 @@ def unparsed_panel() -> tuple[Panel, ...]:
 
 
 def evidence() -> tuple[Panel, ...]:
-    """Who reports edges rightly, by version; what event logs know more of."""
+    """Return the panels of evidence: correct edges by version, and what event logs add."""
     labels = ("producer", "adapter_version")
     bounds = {"ratio": "agree", "lower": "at least", "upper": "at most"}
     columns = (

@@ -1,4 +1,4 @@
-"""The executive dashboard: can lineage be trusted, and what is being done where it cannot."""
+"""Executive dashboard: whether lineage can be trusted, and the work on what cannot."""
 
 from dashboards.grafana import links
 from dashboards.grafana.executive_course import changes_panel, incidents

@@ -6,7 +6,7 @@ from dashboards.grafana.spec import Panel, Query
 
 
 def incidents() -> tuple[Panel, ...]:
-    """How many, and how soon they are found, told and mended."""
+    """Return the number of incidents, and the mean times to detect, notify and resolve."""
     return (
         Panel(
             kind="trend",

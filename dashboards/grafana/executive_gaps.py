@@ -7,7 +7,7 @@ from dashboards.grafana.spec import GREEN, RED, YELLOW, Panel, Query, least, mos
 
 
 def provenance(asked: Objectives) -> tuple[Panel, ...]:
-    """How many datasets nobody can say the origin of, since when, and whose."""
+    """Return the datasets without a known origin: how many, since when, and whose."""
     rate = once("lineage_missing_provenance_ratio", "tier", where=TIER)
     named = 'label_replace({}, "owner", "(nobody)", "owner", "^$")'
     by_owner = named.format(f"sum by (owner) ({WITHOUT_LINEAGE})")

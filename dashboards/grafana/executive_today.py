@@ -1,4 +1,4 @@
-"""The first row of the executive dashboard: are we all right?"""
+"""First row of the executive dashboard: the overall state."""
 
 from alerts.rules.recordings import BUDGET_LEFT
 from dashboards.grafana import links
@@ -8,7 +8,7 @@ from dashboards.grafana.spec import BUDGET_STEPS, GREEN, RED, YELLOW, Panel, Que
 
 
 def today(asked: Objectives) -> tuple[Panel, ...]:
-    """Six figures that need no scrolling."""
+    """Return six figures that need no scrolling."""
     return (
         Panel(
             kind="stat",

@@ -8,7 +8,7 @@ from dashboards.grafana.spec import BUDGET_STEPS, Panel, Query, least
 
 
 def coverage(asked: Objectives) -> tuple[Panel, ...]:
-    """Of critical datasets, as it is and as it was corrected."""
+    """Return the coverage of critical datasets, as measured and as corrected."""
     critical = 'sli="coverage",tier="critical"'
     return (
         Panel(

@@ -12,7 +12,7 @@ SOURCE: Final = DataSourceRef(type_val=TYPE, uid="${infinity}")
 
 
 class InfinityQuery(variants.Dataquery):
-    """One query, as it stands in a dashboard."""
+    """Query of the Infinity data source, as it stands in a dashboard."""
 
     def __init__(self, ref_id: str, asked: Asked) -> None:
         self._ref_id = ref_id
@@ -36,7 +36,7 @@ class InfinityQuery(variants.Dataquery):
 
 
 class InfinityBuilder(builder.Builder[variants.Dataquery]):
-    """What the SDK's panels take."""
+    """Builder that the SDK's panels take."""
 
     def __init__(self, ref_id: str, asked: Asked) -> None:
         self._built = InfinityQuery(ref_id, asked)

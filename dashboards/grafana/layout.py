@@ -1,4 +1,4 @@
-"""Where panels stand: side by side as long as there is room, rows below one another."""
+"""Layout of panels: side by side as long as there is room, rows below one another."""
 
 from collections.abc import Iterable, Iterator
 
@@ -8,7 +8,7 @@ WIDTH = 24
 
 
 def place(panels: Iterable[Panel], top: int) -> Iterator[tuple[Panel, int, int]]:
-    """Each panel with its x and y; a line is as high as its highest panel."""
+    """Yield each panel with its x and y; a line is as high as its highest panel."""
     left, height = 0, 0
     for panel in panels:
         if left + panel.width > WIDTH:

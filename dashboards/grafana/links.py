@@ -1,4 +1,4 @@
-"""Where panels lead: a dashboard, a page of the explorer, a runbook.
+"""Links of panels: to a dashboard, a page of the explorer, a runbook.
 
 The explorer's address is the variable `lineward` of each dashboard; what events named is encoded
 by Grafana.
@@ -31,7 +31,7 @@ def on_call(*, then: bool = False) -> Link:
 
 
 def debug(*, then: bool = False) -> Link:
-    """How events fare on their way: now, or at the time that is shown here."""
+    """Return the link to the debug dashboard: now, or at the time that is shown here."""
     return Link("Debug dashboard", board(DEBUG, then=then))
 
 
@@ -50,7 +50,7 @@ def _dataset(form: str, prefix: str = "") -> str:
 
 
 def of_dataset() -> tuple[Link, ...]:
-    """Of the dataset that a row names."""
+    """Return the links of the dataset that a row names."""
     around = _dataset(_OF_ROW, "var-")
     return (
         Link("Dataset in the explorer", f"{BASE}/dataset?{_dataset(_OF_ROW)}"),
@@ -59,12 +59,12 @@ def of_dataset() -> tuple[Link, ...]:
 
 
 def of_variable() -> Link:
-    """Of the dataset that is chosen."""
+    """Return the link of the dataset that is chosen."""
     return Link("Dataset in the explorer", f"{BASE}/dataset?{_dataset(_OF_VARIABLE)}")
 
 
 def of_incident() -> tuple[Link, ...]:
-    """Of the incident that a row names."""
+    """Return the links of the incident that a row names."""
     return (
         Link("Incident in the explorer", f"{BASE}/incidents/{_OF_ROW % 'incident'}"),
         Link("Runbook of this kind", f"{BASE}/runbooks/{_OF_ROW % 'kind'}"),
@@ -72,5 +72,5 @@ def of_incident() -> tuple[Link, ...]:
 
 
 def of_run() -> tuple[Link, ...]:
-    """Of the run that a row names."""
+    """Return the links of the run that a row names."""
     return (Link("Run in the explorer", f"{BASE}/runs/{_OF_ROW % 'run_id'}"),)

@@ -1,4 +1,4 @@
-"""What the policy asks for, as thresholds want it."""
+"""Objectives of the policy as thresholds of panels."""
 
 from collections.abc import Callable
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""The on-call dashboard: what is broken, who is hurt, and who was told."""
+"""On-call dashboard: open incidents, affected datasets, and notified people."""
 
 from dashboards.grafana import links
 from dashboards.grafana.on_call_flow import burning, ingestion, notifications_panel
@@ -21,7 +21,7 @@ _ALL = "critical|important|optional"
 
 
 def on_call() -> Board:
-    """For whoever was called."""
+    """Return the dashboard for an on-call engineer."""
     return Board(
         uid=links.ON_CALL,
         title="Lineage: on call",

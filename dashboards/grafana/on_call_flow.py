@@ -61,7 +61,7 @@ def ingestion() -> tuple[Panel, ...]:
 
 
 def burning() -> tuple[Panel, ...]:
-    """All that is bad, and what no open incident explains."""
+    """Return the share of bad items, and the share that no open incident explains."""
     return (
         _burn(
             "Burn rate, 1 h",

@@ -39,7 +39,7 @@ def _provider(place: str) -> str:
 
 
 def config_maps(dashboards: dict[str, str]) -> str:
-    """One for each: what `kubectl apply` remembers of an object may have 256 KiB."""
+    """Return a ConfigMap for each, since `kubectl apply` limits an object to 256 KiB."""
     return "---\n".join(_config_map(uid, text) for uid, text in dashboards.items())
 
 

@@ -16,13 +16,13 @@ def once(metric: str, *labels: str, where: str = "") -> str:
 
 
 def risen(counter: str, window: str, *labels: str, where: str = "") -> str:
-    """How much a counter of the catalog rose."""
+    """Return the query of a catalog counter's increase."""
     selected = f"{counter}{{{where}}}" if where else counter
     return f"max by ({', '.join(labels)}) (increase({selected}[{window}]))"
 
 
 def open_incidents(severity: str) -> str:
-    """How many are not over: 0 where there is a catalog and none of them in it."""
+    """Return the query of the open incidents: 0 where the catalog has none."""
     where = f'severity=~"{severity}",state=~"open|acknowledged"'
     return f"sum by (severity) ({once('lineage_incidents', 'state', 'severity', where=where)})"
 
@@ -54,7 +54,7 @@ def failures(where: str = DATASET) -> str:
 
 
 def consumers(of: str, tier: str) -> str:
-    """How many datasets of these tiers read of each of those, under its labels."""
+    """Return the query of the readers of these tiers of each dataset, under its labels."""
     below = once("lineage_dataset_consumers", *NAMED, "tier", where=f'{DATASET},tier=~"{tier}"')
     counted = f"sum by ({', '.join(NAMED)}) ({below})"
     return f"0 * ({of}) + on ({', '.join(NAMED)}) group_left () {counted}"

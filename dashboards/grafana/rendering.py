@@ -1,4 +1,4 @@
-"""The dashboards of a policy as JSON: the same policy and address are the same bytes."""
+"""Dashboards of a policy as JSON: the same policy and address give the same bytes."""
 
 import json
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""The SDK's dashboards: it warns at the import of the schema that all Grafanas read."""
+"""SDK's dashboards: it warns at the import of the schema that all Grafanas read."""
 
 import warnings
 

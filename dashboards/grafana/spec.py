@@ -1,4 +1,4 @@
-"""What a dashboard says, as plain values: rows of panels, each with its words and its questions."""
+"""Content of a dashboard as plain values: rows of panels, with their texts and queries."""
 
 from decimal import Decimal
 from typing import Final, Literal
@@ -19,7 +19,7 @@ BUDGET_STEPS: Final[tuple[Step, ...]] = ((None, RED), (0.0, ORANGE), (0.25, GREE
 
 
 class Query(msgspec.Struct, frozen=True):
-    """One question to Prometheus.
+    """Query to Prometheus.
 
     Attributes:
         legend: of its series; of a table the name of its column.
@@ -32,7 +32,7 @@ class Query(msgspec.Struct, frozen=True):
 
 
 class Column(msgspec.Struct, frozen=True):
-    """What is taken of each row of an answer of the API."""
+    """Column taken from each row of a response of the API."""
 
     selector: str
     kind: Literal["string", "number", "timestamp", "boolean"] = "string"
@@ -41,7 +41,7 @@ class Column(msgspec.Struct, frozen=True):
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """One question to Lineward's API, through the Infinity data source.
+    """Query to Lineward's API, through the Infinity data source.
 
     Attributes:
         url: below the data source's own.
@@ -56,14 +56,14 @@ class Asked(msgspec.Struct, frozen=True):
 
 
 class Link(msgspec.Struct, frozen=True):
-    """Where a reader goes on from here."""
+    """Link to the next page for a reader."""
 
     title: str
     url: str
 
 
 class Panel(msgspec.Struct, frozen=True, kw_only=True):
-    """One picture.
+    """Panel of a dashboard.
 
     Attributes:
         description: what is counted, and what to do when it is bad.
@@ -103,7 +103,7 @@ class Row(msgspec.Struct, frozen=True):
 
 
 class Board(msgspec.Struct, frozen=True, kw_only=True):
-    """A dashboard.
+    """Dashboard with its rows.
 
     Attributes:
         single: one dataset is chosen, and not many.

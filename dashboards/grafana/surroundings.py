@@ -1,4 +1,4 @@
-"""What stands around the panels of each dashboard: variables, annotations, links."""
+"""Variables, annotations and links around the panels of each dashboard."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -40,7 +40,7 @@ def variables(url: str, *, single: bool) -> Iterator[sdk.QueryVariable]:
         # Grafana escapes a value for a regular expression only where there may be several.
         asked = query.replace("%s", "=" if single else "=~")
         made = sdk.QueryVariable(name).label(label).query(asked).datasource(SOURCE)
-        # Asked anew with each refresh, what is chosen and no longer bad would become another.
+        # Queried again with each refresh, what is chosen and no longer bad would become another.
         made.refresh(models.VariableRefresh.ON_DASHBOARD_LOAD)
         made.sort(models.VariableSort.ALPHABETICAL_ASC).allow_custom_value(True)  # noqa: FBT003 - the SDK's
         if not (single and name in NAMED):
@@ -77,7 +77,7 @@ def _annotation(name: str, color: str, expr: str) -> sdk.AnnotationQuery:
 
 
 def onward(uid: str) -> Iterator[sdk.DashboardLink]:
-    """To the other dashboards, to the explorer."""
+    """Yield links to the other dashboards and to the explorer."""
     titles = {links.EXECUTIVE: "Trust", links.ON_CALL: "Broken", links.DEBUG: "Events"}
     for other, title in titles.items():
         if other != uid:

@@ -32,7 +32,7 @@ _ROOT = Path(__file__).resolve().parents[2]
 
 
 class Figures(msgspec.Struct, frozen=True, kw_only=True):
-    """One load, measured; milliseconds are from due to acknowledged."""
+    """Measured figures of one load; milliseconds are from due to acknowledged."""
 
     connections: int
     rate: float | None
@@ -59,7 +59,7 @@ class Size(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """What `run` measured."""
+    """Result of `run`."""
 
     loads: list[Figures]
     sweep: list[Size]
@@ -88,7 +88,7 @@ def run(
 
 
 def measure(*, seconds: float, connections: int, rate: float | None) -> Figures:
-    """One load on a collector of its own, after a short warm-up.
+    """Measure one load on a collector of its own, after a short warm-up.
 
     Args:
         seconds: how long events are sent.
@@ -210,14 +210,14 @@ def _send(load: Load) -> Result:
         check=True,
     )
     result = msgspec.json.decode(done.stdout, type=Result)
-    if result.refused or not result.acked:
-        message = f"{result.refused} events were not acknowledged, {result.acked} were"
+    if result.rejected or not result.acked:
+        message = f"{result.rejected} events were not acknowledged, {result.acked} were"
         raise RuntimeError(message)
     return result
 
 
 def _memory_mib(parent: int) -> float:
-    """Of the process and its children; pages that they share are counted once."""
+    """Return the memory of the process and its children; shared pages are counted once."""
     children = Path(f"/proc/{parent}/task/{parent}/children").read_text(encoding="ascii").split()
     kibibytes = 0
     for pid in [str(parent), *children]:

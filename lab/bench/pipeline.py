@@ -42,7 +42,7 @@ _FINISH_SECONDS = 30.0
 
 
 class Figure(msgspec.Struct, frozen=True):
-    """One measured figure beside its budget."""
+    """Measured figure beside its budget."""
 
     name: str
     value: float

@@ -124,7 +124,7 @@ def _show(figures: Any, *, as_json: bool) -> None:  # noqa: ANN401 - as above
 
 
 def tables(figures: Any) -> list[Table]:  # noqa: ANN401 - as above
-    """One table for the figures that stand alone, and one for each list of rows among them."""
+    """Return a table for the single figures, and one for each list of rows among them."""
     alone = {name: value for name, value in figures.items() if not _is_rows(value)}
     lists = [(name, value) for name, value in figures.items() if _is_rows(value)]
     return [*([table(alone)] if alone else []), *(_grid(name, rows) for name, rows in lists)]
@@ -142,7 +142,7 @@ def _grid(name: str, rows: list[dict[str, Any]]) -> Table:
 
 
 def table(figures: dict[str, Any]) -> Table:
-    """One row a figure; `budget_X` stands beside `X`, wherever the bench names one."""
+    """Return a table with one row a figure; `budget_X` stands beside `X` where there is one."""
     shown = Table("figure", "measured", "budget")
     for name, value in figures.items():
         if not name.startswith("budget_"):

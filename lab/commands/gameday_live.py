@@ -23,7 +23,7 @@ _SETTINGS = """\
 # For the policy of the service that is played against. In its environment, for the day:
 #   LINEWARD_DELIVERY_SLACK_URL=http://HOST:PORT/api/   of `gameday live --listen HOST:PORT`
 #   LINEWARD_DELIVERY_SLACK_TOKEN_FILE=FILE             with any text: nobody looks at it there
-# All that the service has for Slack goes there then; PagerDuty is not told of these owners.
+# All that the service has for Slack goes there then; PagerDuty gets nothing of these owners.
 """
 
 _Against = Annotated[
@@ -157,10 +157,10 @@ def _strays(played: "Played") -> "list[Message]":
     return [*false_pages(*given), *false_tickets(*given)]
 
 
-def _stray(told: "Message", starts_at: int) -> str:
-    after = (told.at - starts_at) / 1_000_000
-    root = f"{told.root.namespace} {told.root.name}"
-    return f"{told.what} to {told.to}: {root} ({told.incident}, {after:.0f} s after the beginning)"
+def _stray(sent: "Message", starts_at: int) -> str:
+    after = (sent.at - starts_at) / 1_000_000
+    root = f"{sent.root.namespace} {sent.root.name}"
+    return f"{sent.what} to {sent.to}: {root} ({sent.incident}, {after:.0f} s after the beginning)"
 
 
 def _words(found: "Spread") -> str:

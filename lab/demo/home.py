@@ -31,7 +31,7 @@ _EVIDENCE_SECONDS = {"EVIDENCE_SECONDS": "5", "EVIDENCE_SETTLE_SECONDS": "15"}
 
 
 class Home:
-    """One `lineward up`, as a child."""
+    """Process of `lineward up`, as a child."""
 
     def __init__(self, settings: Settings, log: Path, event_logs: Path) -> None:
         argv = (sys.executable, "-m", "service.cli.main", "up")
@@ -63,7 +63,7 @@ class Home:
             raise StepFailedError("\n".join(["`lineward up` ended:", *lines[-_MOST_QUOTED:]]))
 
     def accepts(self) -> bool:
-        """Whether the collector answers."""
+        """Return whether the collector answers."""
         try:
             return httpx.get(f"{self.collector}/livez", trust_env=False).is_success
         except httpx.TransportError:

@@ -7,7 +7,7 @@ from typing import TypeVar
 from service.errors import ServiceError
 
 _POLL_SECONDS = 0.1
-# What has died says so at once, through a watcher: this is for what hangs on a slow laptop.
+# What has died says so at once, through a watcher: this is for a wait on a slow laptop.
 _LONGEST_SECONDS = 600.0
 _Found = TypeVar("_Found")
 

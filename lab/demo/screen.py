@@ -13,7 +13,7 @@ from service.cli.terminal import console, grid, plain, state
 from service.queries.shapes import DatasetRow
 from service.runtime.settings import Settings
 
-_WELL = "good"
+_GOOD = "good"
 _COMMANDS = ("slis", "datasets", "lineage mart/revenue", "why mart/churn", "status")
 
 
@@ -67,7 +67,7 @@ class Screen:
     def show(self, home: Home) -> None:
         """Print the SLIs by tier, and datasets that are not good: reason and owner."""
         self._console.print(sli_table(home.slis()))
-        self._console.print(_unwell(home))
+        self._console.print(_problems(home))
 
     def addresses(self, settings: Settings) -> None:
         """Print where to look next, and useful commands."""
@@ -75,11 +75,11 @@ class Screen:
             self._console.print(plain(line), soft_wrap=True)
 
 
-def _unwell(home: Home) -> RenderableType:
+def _problems(home: Home) -> RenderableType:
     columns = ("dataset", "state", "SLI", "reason", "owner", "tier", "evidence")
     shown = grid(*columns, title="problems")
     for name, row in home.datasets().items():
-        if row.state != _WELL:
+        if row.state != _GOOD:
             shown.add_row(plain(name), state(row.state), *map(plain, _cells(row, home)))
     return shown
 

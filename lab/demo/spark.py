@@ -43,7 +43,7 @@ def http(url: str) -> Transport:
 
 
 def file(path: Path) -> Transport:
-    """Into a file, a line an event."""
+    """Return the transport that writes a line an event into a file."""
     return Transport({"type": "file", "location": str(path)})
 
 
@@ -85,7 +85,7 @@ def ivy_conf() -> dict[str, str]:
 
 
 def environment() -> dict[str, str]:
-    """Ours, with the interpreter and the Spark that this one runs on."""
+    """Return the environment, with the interpreter and the Spark that this process runs on."""
     own = {
         "SPARK_HOME": str(_SPARK_HOME),
         "SPARK_LOCAL_IP": "127.0.0.1",
@@ -111,7 +111,7 @@ def command(
 
 
 class Job:
-    """One run of a job of the shop."""
+    """Run of one job of the shop."""
 
     def __init__(self, name: str, shop: Path, *arguments: str, transport: Transport | None) -> None:
         conf = {**logged(shop / EVENT_LOGS), **(listener_conf(transport) if transport else {})}

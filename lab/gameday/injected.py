@@ -15,7 +15,7 @@ class Injected(msgspec.Struct, frozen=True):
     """Fault, or an event that only looks like one. Times in µs UTC.
 
     Attributes:
-        jobs: whose it is; none of a collector's outage.
+        jobs: jobs with the fault; empty for a collector's outage.
         variant: which of several ways to do the same; of an upgrade, the new version.
         failing: jobs that fail by it beside these, as readers of a schema that changed.
         shift_seconds: of a clock that is wrong: ahead is positive.
@@ -30,7 +30,7 @@ class Injected(msgspec.Struct, frozen=True):
     shift_seconds: int = 0
 
     def is_on(self, at: int) -> bool:
-        """Whether it lasts at that instant."""
+        """Return whether the fault lasts at that instant."""
         return self.starts_at <= at < self.ends_at
 
 
@@ -75,7 +75,7 @@ class Course:
         return max(held, default=at)
 
     def is_retired(self, job: Job, at: int) -> bool:
-        """Whether it never runs again."""
+        """Return whether the job never runs again."""
         retired = (each for each in self.of(job) if each.kind == "retired_job")
         return any(each.starts_at <= at for each in retired)
 

@@ -31,7 +31,7 @@ def inject(
 
 
 def suits(estate: Estate, kind: Kind, job: Job) -> bool:
-    """Whether this can happen to the job."""
+    """Return whether this can happen to the job."""
     is_source = bool(job.outputs) and estate.datasets[job.outputs[0]].is_source
     if kind == "late_source":
         return is_source

@@ -42,7 +42,7 @@ class Team(msgspec.Struct, frozen=True):
 
 
 class Dataset(msgspec.Struct, frozen=True):
-    """One dataset.
+    """Dataset of the simulated environment.
 
     Attributes:
         number: position in the estate.
@@ -73,7 +73,7 @@ class Dataset(msgspec.Struct, frozen=True):
 
 
 class Job(msgspec.Struct, frozen=True):
-    """One application that is started again and again.
+    """Job of the simulated environment: an application that is started again and again.
 
     Attributes:
         number: position in the estate.
@@ -178,7 +178,7 @@ class Estate(msgspec.Struct, frozen=True, dict=True):
         return all(self.tiers[each] == OPTIONAL for each in datasets)
 
     def is_critical(self, datasets: Iterable[int]) -> bool:
-        """Whether one of them is."""
+        """Return whether one of the datasets is critical."""
         return any(self.tiers[each] == CRITICAL for each in datasets)
 
 

@@ -12,6 +12,7 @@ from lab.gameday.runs import Run
 from lab.gameday.slots import EPOCH
 
 _APART: Final = 2_000
+_DRAWS: Final = "told"  # part of the seed: another word draws another game day
 
 
 class Posted(NamedTuple):
@@ -35,7 +36,7 @@ class Stamp:
             forms: shared by all runs.
             run: whose events are stamped.
         """
-        self.chance = random.Random(f"{estate.seed} told {run.job} {run.number}")  # noqa: S311
+        self.chance = random.Random(f"{estate.seed} {_DRAWS} {run.job} {run.number}")  # noqa: S311
         self._estate = estate
         self._forms = forms
         self._run = run

@@ -26,7 +26,7 @@ _REPAIRABLE: Final = frozenset({"killed_job", "spark_upgrade", "flapping_job", "
 
 
 class Run(msgspec.Struct, frozen=True):
-    """One run that happened, reported or not. Instants in µs UTC.
+    """Run that happened, reported or not. Instants in µs UTC.
 
     Attributes:
         job: its number.

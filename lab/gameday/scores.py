@@ -35,7 +35,7 @@ class NaiveScore(msgspec.Struct, frozen=True):
         pages: alerts in all.
         false_pages: of what is no fault's cause.
         detected: share of the faults that need a notification.
-        pages_a_fault: of those that expect a page, whoever got them.
+        pages_a_fault: of those that expect a page, whatever their recipient.
         root_right: share of the detected ones whose first alert was of the cause.
         owner_right: share of the alerts that went to one who can fix it.
     """

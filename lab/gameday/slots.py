@@ -14,7 +14,7 @@ _SATURDAY: Final = 5
 
 
 def micros(instant: datetime) -> int:
-    """Since 1970 UTC."""
+    """Return the microseconds since 1970 UTC."""
     return (instant - EPOCH) // timedelta(microseconds=1)
 
 

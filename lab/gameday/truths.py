@@ -26,7 +26,7 @@ def causes(each: Injected) -> tuple[int, ...]:
 
 
 def affected_by(estate: Estate, each: Injected) -> frozenset[int]:
-    """Return the datasets that may be bad by it."""
+    """Return the datasets that the fault may affect."""
     own = frozenset(written for job in causes(each) for written in estate.jobs[job].outputs)
     return own | estate.descendants(own) if each.kind != "holiday" else own
 

@@ -32,7 +32,7 @@ _WRITE: Final = pa.struct(
     ]
 )
 _FAILED: Final = pa.struct(
-    [("failed_at", _INSTANT), ("run_id", pa.string()), ("told", pa.string())]
+    [("failed_at", _INSTANT), ("run_id", pa.string()), ("message", pa.string())]
 )
 ACTIVITY: Final = pa.schema(
     [
@@ -197,7 +197,7 @@ def _stood_row(row: Mapping[str, Any], at: int) -> dict[str, object]:
         )
     if row["last_failed_at"] is not None:
         failed = row["last_failed_at"], row["last_failed_run_id"], row["last_failure"]
-        fact["failed"] = dict(zip(("failed_at", "run_id", "told"), failed, strict=True))
+        fact["failed"] = dict(zip(("failed_at", "run_id", "message"), failed, strict=True))
     return fact
 
 
@@ -255,5 +255,5 @@ def _run_rows(row: Mapping[str, Any], arrivals: Arrivals) -> Iterable[dict[str, 
     if row["started_at"] is not None:
         yield known_at("START", row["started_at"]) | {"started_at": row["started_at"]}
     if row["failed_at"] is not None:
-        failed = {"failed_at": row["failed_at"], "run_id": run_id, "told": None}
+        failed = {"failed_at": row["failed_at"], "run_id": run_id, "message": None}
         yield known_at("FAIL", row["failed_at"]) | {"failed": failed}

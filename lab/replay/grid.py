@@ -1,7 +1,7 @@
 """States of all datasets at every minute of a slab, as what of them changes.
 
 Most datasets are well all day. So all of them are judged at each instant, and only those that are
-unwell at one of them, with those of near names, are asked why: the reasons of the others are none.
+bad or unknown at one, with those of near names, are asked why: the others have no reasons.
 """
 
 from collections.abc import Iterable
@@ -55,7 +55,7 @@ def instants(spark: SparkSession, starts_at: int, ends_at: int) -> DataFrame:
 
 
 def changes(given: Given, grid: DataFrame) -> pa.Table:
-    """Return `CHANGES` within a slab; its first instant has every state of datasets ever unwell.
+    """Return `CHANGES` within a slab; its first instant has every state of datasets ever not good.
 
     Of a dataset that is well throughout, the first instant at which it is good: lineage that was
     there is reported from lineage that never was.
@@ -63,8 +63,8 @@ def changes(given: Given, grid: DataFrame) -> pa.Table:
     # What follows is asked of what was found, not of the plan that found it: Spark would analyse
     # that plan again for each time it is named, which are minutes.
     swept = _swept(_judged(given, given.datasets, grid)).localCheckpoint()
-    unwell = swept.where("is_unwell").select("dataset_key").distinct()
-    near = _with_near(given, unwell).localCheckpoint()
+    not_good = swept.where("is_not_good").select("dataset_key").distinct()
+    near = _with_near(given, not_good).localCheckpoint()
     asked = _asked(given, near, grid)
     others = swept.join(F.broadcast(near.select("dataset_key")), "dataset_key", "left_anti")
     well = others.where("good_at IS NOT NULL").select(*_first_good())
@@ -112,21 +112,21 @@ def _judged_with(
 
 
 def _swept(judged: DataFrame) -> DataFrame:
-    """Return one row a dataset and SLI: whether it is ever unwell, and when first good."""
+    """Return one row a dataset and SLI: whether it is ever not good, and when first good."""
     state = F.col("judgement.state")
     return judged.groupBy("dataset_key", F.col("judgement.sli").alias("sli")).agg(
-        F.max(state.isin(BAD, UNKNOWN)).alias("is_unwell"),
+        F.max(state.isin(BAD, UNKNOWN)).alias("is_not_good"),
         F.min(F.when(state == GOOD, F.col("as_of"))).alias("good_at"),
     )
 
 
-def _with_near(given: Given, unwell: DataFrame) -> DataFrame:
-    """Return the unwell datasets, those with similar names, and those that their streams read."""
+def _with_near(given: Given, not_good: DataFrame) -> DataFrame:
+    """Return datasets that are not good, those with similar names, and those their streams read."""
     datasets = given.datasets
     named = datasets.withColumn("near", near_key(F.col("name")))
-    asked = named.join(F.broadcast(unwell), "dataset_key").select("near").distinct()
+    asked = named.join(F.broadcast(not_good), "dataset_key").select("near").distinct()
     like = named.join(F.broadcast(asked), "near", "left_semi").select("dataset_key")
-    chosen = _with_inputs(like.union(unwell).distinct(), given)
+    chosen = _with_inputs(like.union(not_good).distinct(), given)
     return datasets.join(F.broadcast(chosen), "dataset_key", "left_semi")
 
 

@@ -54,7 +54,7 @@ def learn(spark: SparkSession, folder: Path, simulated: Simulated, days: Sequenc
 
 
 def learning_days(cycle_days: float) -> list[float]:
-    """Ten days apart, and for a while after each change of cadence a cycle apart."""
+    """Return days ten apart, and for a while after each change of cadence a cycle apart."""
     cycles = [day + cycle * cycle_days for day in CHANGE_DAYS for cycle in range(1, _CYCLES)]
     daily = [day + later for day in CHANGE_DAYS for later in range(1, _CYCLES, 3)]
     return sorted({*np.arange(FIRST_WATCHED, DAYS, _STEP_DAYS).tolist(), *cycles, *daily})

@@ -1,4 +1,4 @@
-"""Two common rules, on the same gaps: a z-score by day, a multiple of the median gap."""
+"""Common rules on the same gaps: a z-score by day, and a multiple of the median gap."""
 
 import numpy as np
 

@@ -39,6 +39,6 @@ def day_of(number: float) -> datetime:
 
 
 def is_holiday(wall: Floats) -> npt.NDArray[np.bool_]:
-    """Whether nobody works on that day."""
+    """Return whether nobody works on that day."""
     days = np.array([(holiday - FIRST_DAY).days for holiday in HOLIDAYS])
     return np.isin(wall // DAY_SECONDS, days)

@@ -33,7 +33,7 @@ class LakeSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_local(self) -> bool:
-        """Whether the lake is a folder."""
+        """Return whether the lake is a folder."""
         return self.url is None or urlsplit(self.url).scheme != "s3"
 
 

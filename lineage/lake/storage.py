@@ -30,7 +30,7 @@ class Lake(msgspec.Struct, frozen=True):
 
     @property
     def is_local(self) -> bool:
-        """Whether the files are on a disk of this machine."""
+        """Return whether the files are on a disk of this machine."""
         return self.settings.is_local
 
     @property

@@ -56,7 +56,7 @@ def pattern_of(text: str) -> str:
 
 
 def is_variable(pattern: str) -> bool:
-    """Whether any part of it changes."""
+    """Return whether any part of it changes."""
     return _WORD.search(pattern) is not None
 
 

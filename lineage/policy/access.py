@@ -36,7 +36,7 @@ class Person(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Access(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Nobody but the bearers of these tokens may ask; where it is empty, nobody at all.
+    """Tokens that may use the API; without any, nobody may.
 
     Attributes:
         off: `access: off` in the file: anybody may ask, and the file says so.

@@ -28,7 +28,7 @@ class Folding:
         self._kept = kept
 
     def __bool__(self) -> bool:
-        """Whether there is any."""
+        """Return whether there is any fold."""
         return bool(self.folds)
 
     def dataset(self, namespace: str, name: str) -> Name | None:

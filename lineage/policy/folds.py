@@ -49,7 +49,7 @@ class ReadyFold(msgspec.Struct, frozen=True):
     specificity: tuple[int, int, int]
 
     def matches(self, namespace: str, name: str) -> bool:
-        """Whether a dataset of this folded name is the fold's."""
+        """Return whether a dataset of this folded name belongs to the fold."""
         return (
             name.startswith(self.name_start)
             and len(name) <= _LONGEST_NAME

@@ -20,7 +20,7 @@ _ADD_END = f"{_IF_COMPLETE} the line `...`"
 
 
 class Version(msgspec.Struct, frozen=True):
-    """One version of the policy file."""
+    """Version of the policy file."""
 
     text: str
     policy: Policy
@@ -61,7 +61,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _is_beginning(text: str, whole: str) -> bool:
-    """Whether a text is the beginning of another, cut between two lines or in one."""
+    """Return whether a text is the beginning of another, cut between two lines or in one."""
     lines, all_lines = _lines(text), _lines(whole)
     if not text.endswith("\n") and whole.startswith(text):
         return len(text) < len(whole.rstrip())

@@ -79,7 +79,7 @@ class JobRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Alias(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Two names for one dataset, or, with `apart`, two datasets that the symlinks take for one."""
+    """Alias of a dataset, or, with `apart`, two datasets that the symlinks take for one."""
 
     name: Text
     dataset: Text
@@ -175,7 +175,7 @@ class Suppression(
 
 
 class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
-    """One version of the whole policy. `DEFAULT` holds where there is no file."""
+    """Version of the whole policy. `DEFAULT` holds where there is no file."""
 
     owners: tuple[Owner, ...] = ()
     datasets: tuple[DatasetRule, ...] = ()

@@ -21,7 +21,7 @@ _EXAMPLE = 'such as "0 2 * * sun": minute, hour, day of month, month, day of wee
 _LONGEST_TEXT = 100
 _ANY_YEAR = datetime(2026, 1, 1, tzinfo=UTC)
 _YEAR = timedelta(days=366)
-_SELDOM = 5 * _YEAR
+_RARE = 5 * _YEAR
 _MOST_STARTS = 10_000
 # More than any clock is changed by: what is read too early is left out again.
 _CHANGE = timedelta(hours=3)
@@ -72,7 +72,7 @@ def problem_of(window: Recurring) -> str | None:
     except CronSimError as error:
         what = str(error)
         return f"{what[:1].lower()}{what[1:]} in {window.cron!r}: expected five fields {_EXAMPLE}"
-    if first is None or first[0] > _ANY_YEAR + _SELDOM:
+    if first is None or first[0] > _ANY_YEAR + _RARE:
         return f"{window.cron!r} comes in none of the next five years"
     if _hides_for_ever(window):
         return f"{window.cron!r} hides without a break: each begins before the last one ended"
@@ -80,7 +80,7 @@ def problem_of(window: Recurring) -> str | None:
 
 
 def _hides_for_ever(window: Recurring) -> bool:
-    """Whether windows that touch hide for longer than the longest, or as far as was tried."""
+    """Return whether windows that touch hide for longer than the longest, or than was tried."""
     begun = end = first = None
     for count, start in enumerate(window.starts(_ANY_YEAR)):
         if start > _ANY_YEAR + _YEAR:

@@ -57,7 +57,7 @@ def _owner_lines(owners: Iterable[str]) -> Iterator[str]:
 
 
 def _source_lines(datasets: Sequence[Seen]) -> Iterator[str]:
-    """Never written by anything we see: it comes from outside, or its job has no listener."""
+    """Yield datasets without an observed writer: sources, or outputs of jobs without a listener."""
     for group in group_by_prefix(datasets, _source_sign):
         one, *others = group.members
         if not _source_sign(one):

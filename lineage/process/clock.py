@@ -18,7 +18,7 @@ _LATEST = datetime(9999, 12, 30, tzinfo=UTC)
 
 
 def system_clock() -> datetime:
-    """Now, in UTC, by the machine."""
+    """Return the machine's time, in UTC."""
     return datetime.now(UTC)
 
 
@@ -56,18 +56,18 @@ def naive_from_micros(micros: int) -> datetime:
 
 
 def has_date(micros: int) -> bool:
-    """Whether `from_micros` returns the very instant, not the nearest one."""
+    """Return whether `from_micros` returns the very instant, not the nearest one."""
     return EARLIEST_MICROS <= micros <= LATEST_MICROS
 
 
 def is_event_time(instant: datetime) -> bool:
-    """Whether an event may give this time; without a time zone it is read as UTC."""
+    """Return whether an event may give this time; without a time zone it is read as UTC."""
     aware = instant if instant.tzinfo else instant.replace(tzinfo=UTC)
     return EPOCH <= aware < _EVENTS_END
 
 
 def is_tellable(instant: datetime) -> bool:
-    """Whether it is of the years that somebody can mean.
+    """Return whether the time is of the years that somebody can mean.
 
     The first and the last instant that can be written have no date in UTC, nor has the last any
     time after it.

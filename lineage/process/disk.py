@@ -31,7 +31,7 @@ def is_failed_write(error: OSError) -> bool:
 
 
 def is_out_of_room(error: sqlite3.Error, folder: Path) -> bool:
-    """Return whether SQLite failed for want of room on the folder's disk, or by its own bound."""
+    """Return whether SQLite failed because the folder's disk, or its own bound, is full."""
     code = getattr(error, "sqlite_errorcode", None) or 0
     if code & _PRIMARY == sqlite3.SQLITE_FULL:
         return True

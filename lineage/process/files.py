@@ -26,6 +26,6 @@ def folder_of(namespace: str, name: str) -> tuple[str, str] | None:
 
 
 def is_named_after(file: str, folder: str) -> bool:
-    """Whether a file is called as the folder that it lies in, as `orders/orders.csv`."""
+    """Return whether a file has the name of its folder, as `orders/orders.csv`."""
     last = folder.rstrip("/").rpartition("/")[2]
     return bool(last) and file.rpartition("/")[2].partition(".")[0] == last

@@ -37,7 +37,7 @@ class Failure(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct, frozen=True):
-    """One datagram: the role is alive.
+    """Datagram which reports that the role is alive.
 
     Attributes:
         failures: what fails now.

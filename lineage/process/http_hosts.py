@@ -33,7 +33,7 @@ class OwnHosts(msgspec.Struct, frozen=True):
         return cls(bound, frozenset(_names(allowed.split(","))))
 
     def has(self, host: str) -> bool:
-        """Whether `host` (with or without a port) is one of the names.
+        """Return whether `host` (with or without a port) is one of the names.
 
         Other machines reach a port that listens beyond loopback by names that are unknown here.
         """
@@ -42,7 +42,7 @@ class OwnHosts(msgspec.Struct, frozen=True):
 
 
 def is_loopback(host: str) -> bool:
-    """Whether this name or address leads to the machine itself."""
+    """Return whether this name or address leads to the machine itself."""
     try:
         address = ip_address(host)
     except ValueError:

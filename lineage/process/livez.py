@@ -26,7 +26,7 @@ class Livez:
             self._asked.sendall(f"{request}Connection: close\r\n\r\n".encode())
 
     def has_answered(self) -> bool:
-        """Whether the last request was answered as by a server that works."""
+        """Return whether the last request was answered as by a server that works."""
         if self._asked is None:
             return False
         try:

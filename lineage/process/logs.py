@@ -40,7 +40,7 @@ def log_to_stderr(level: str = "info") -> None:
 
 
 class _Lines:
-    """Writes lines; one that the disk does not take is lost, and ends nobody's work."""
+    """Writes lines; a line that the disk does not take is lost, and stops no work."""
 
     def msg(self, line: str) -> None:
         with suppress(OSError):

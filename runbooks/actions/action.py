@@ -31,7 +31,7 @@ class Done(msgspec.Struct, frozen=True):
 
 
 class Action(msgspec.Struct, frozen=True, kw_only=True):
-    """One action.
+    """Action of a runbook.
 
     Attributes:
         says: in one line, what it does.

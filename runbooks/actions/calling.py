@@ -52,7 +52,7 @@ def call(asked: Call, means: ActionContext) -> Answer:
         _require_allowed(asked)
         plan = action.plan(arguments, means)
     except ActionError as error:
-        audit.record(means.engine, _entry(asked, means, f"refused: {error}"))
+        audit.record(means.engine, _entry(asked, means, f"rejected: {error}"))
         raise
     if asked.is_dry:
         audit.record(means.engine, _entry(asked, means, DRY_RUN))

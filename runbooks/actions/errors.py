@@ -15,7 +15,7 @@ class InvalidActionError(ActionError):
     status = 400
 
 
-class RefusedActionError(ActionError):
+class RejectedActionError(ActionError):
     """Error: it is possible but rejected: not configured, not safe now, or nothing to do."""
 
 

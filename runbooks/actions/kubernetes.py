@@ -9,7 +9,7 @@ import httpx
 from runbooks.actions.errors import (
     FailedActionError,
     InvalidActionError,
-    RefusedActionError,
+    RejectedActionError,
 )
 from runbooks.actions.kubernetes_settings import KubernetesSettings
 
@@ -25,7 +25,7 @@ _WORDS: Final = {
 
 
 class Kubernetes:
-    """One API server."""
+    """Client of one API server."""
 
     def __init__(self, settings: KubernetesSettings) -> None:
         self._settings = settings
@@ -75,7 +75,7 @@ class Kubernetes:
         """Create one; dry, the API server says whether it would, and stores nothing.
 
         Raises:
-            RefusedActionError: one of that name is there.
+            RejectedActionError: one of that name is there.
             FailedActionError: it may not be, or is not valid.
         """
         return self._asked("POST", _path(namespace), params=_writing(is_dry=is_dry), body=body)
@@ -134,7 +134,7 @@ def _error_of(answer: httpx.Response, path: str) -> Exception:
     if status == httpx.codes.NOT_FOUND:
         return InvalidActionError(f"Kubernetes has no {path.rpartition('/v1beta2/')[2]}: {message}")
     if status == httpx.codes.CONFLICT:
-        return RefusedActionError(f"Kubernetes: there already: {message}")
+        return RejectedActionError(f"Kubernetes: there already: {message}")
     words = _WORDS.get(status, "rejected")
     return FailedActionError(f"Kubernetes answers {status}: {words}: {message}".rstrip(": "))
 

@@ -18,7 +18,7 @@ from lineage.catalog.tables import dataset, incident, incident_member
 from lineage.names.keys import key
 from lineage.states import TIERS
 from runbooks.actions.action import Done, Plan
-from runbooks.actions.errors import InvalidActionError, RefusedActionError
+from runbooks.actions.errors import InvalidActionError, RejectedActionError
 from runbooks.actions.means import ActionContext, Affected, Downstream
 
 _MOST_ROOTS = 20
@@ -50,7 +50,7 @@ def plan(asked: NotifyDownstream, means: ActionContext) -> Plan:
 
     Raises:
         InvalidActionError: no such dataset or incident.
-        RefusedActionError: no downstream owner can be notified.
+        RejectedActionError: no downstream owner can be notified.
     """
     subject = _subject(asked, means)
     by_owner = _by_owner(subject.roots)
@@ -58,7 +58,7 @@ def plan(asked: NotifyDownstream, means: ActionContext) -> Plan:
     if not channels:
         named = ", ".join(sorted(by_owner)) or "nobody"
         message = f"downstream of {subject.root.name}: {named}; the policy has a slack for none"
-        raise RefusedActionError(message)
+        raise RejectedActionError(message)
     does = [
         f"notify {owner} in {channel} about {len(by_owner[owner]):,} datasets"
         for owner, channel in sorted(channels.items())
@@ -86,7 +86,7 @@ def perform(asked: NotifyDownstream, means: ActionContext) -> Done:
             if enqueue(connection, _notice(asked, means, subject, owner, by_owner[owner]), channel)
         ]
     if not notified:
-        raise RefusedActionError("nobody to notify: no owner downstream, or notified before")
+        raise RejectedActionError("nobody to notify: no owner downstream, or notified before")
     return Done(did=(f"notified {', '.join(notified)}",), figures={"notices": len(notified)})
 
 

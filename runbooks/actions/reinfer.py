@@ -17,7 +17,7 @@ from openlineage.client.serde import Serde
 from lineage import origins
 from lineage.process.clock import from_micros
 from runbooks.actions.action import Done, Plan
-from runbooks.actions.errors import FailedActionError, RefusedActionError
+from runbooks.actions.errors import FailedActionError, RejectedActionError
 from runbooks.actions.evidence import EVENT_LOG, SQL, Inferred, Name, infer
 from runbooks.actions.means import ActionContext
 
@@ -45,7 +45,7 @@ def plan(asked: Reinfer, means: ActionContext) -> Plan:
 
     Raises:
         InvalidActionError: no such run.
-        RefusedActionError: neither log nor SQL has evidence of it.
+        RejectedActionError: neither log nor SQL has evidence of it.
         FailedActionError: the lake was compacted meanwhile.
     """
     found = _found(asked, means)
@@ -115,7 +115,7 @@ def _found(asked: Reinfer, means: ActionContext) -> Inferred:
             f"neither event log nor SQL says what run {asked.run} read for what: set"
             " LINEWARD_PIPELINE_EVENT_LOGS, and ask five minutes after its end"
         )
-        raise RefusedActionError(message)
+        raise RejectedActionError(message)
     return found
 
 

@@ -10,7 +10,7 @@ from msgspec import Meta
 from lineage import origins
 from lineage.process.clock import from_micros
 from runbooks.actions.action import Done, Plan
-from runbooks.actions.errors import InvalidActionError, RefusedActionError
+from runbooks.actions.errors import InvalidActionError, RejectedActionError
 from runbooks.actions.instants import Instant, in_utc
 from runbooks.actions.lake_events import (
     Event,
@@ -45,18 +45,18 @@ def plan(asked: Replay, means: ActionContext) -> Plan:
 
     Raises:
         InvalidActionError: neither a span nor a run, or both.
-        RefusedActionError: the lake has no such events, or too many.
+        RejectedActionError: the lake has no such events, or too many.
     """
     span = _span(asked, means)
     counts = count_of_span(means, span) if span else _counted(events_of_run(means, _run(asked)))
     total = sum(counts.values())
     if not total:
-        raise RefusedActionError(
+        raise RejectedActionError(
             f"the lake in {means.lake.place} has no event of {_what(asked, span)}"
         )
     if total > MOST_EVENTS:
         message = f"{_what(asked, span)}: {total:,} events; at most {MOST_EVENTS:,} at a time"
-        raise RefusedActionError(f"{message}: ask for a shorter time")
+        raise RejectedActionError(f"{message}: ask for a shorter time")
     counted = ", ".join(f"{count:,} of {origin}" for origin, count in sorted(counts.items()))
     return Plan(
         does=(f"post {total:,} events of {_what(asked, span)} again ({counted}), as history",),
@@ -106,7 +106,7 @@ def _counted(events: Iterable[Event]) -> dict[str, int]:
 
 
 def _span(asked: Replay, means: ActionContext) -> Span | None:
-    """None where a run is asked for."""
+    """Return the time span, or None if a run is asked for."""
     if (asked.run is None) == (asked.from_ is None):
         raise InvalidActionError("replay: expected either `from`, with or without `to`, or `run`")
     if asked.from_ is None:

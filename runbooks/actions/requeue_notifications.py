@@ -8,7 +8,7 @@ from msgspec import Meta
 from alerts.notify.outbox import count_failed, failed_channels, requeue
 from lineage.catalog.engine import write_transaction
 from runbooks.actions.action import Done, Plan
-from runbooks.actions.errors import RefusedActionError
+from runbooks.actions.errors import RejectedActionError
 from runbooks.actions.means import ActionContext
 
 
@@ -22,7 +22,7 @@ def plan(asked: RequeueNotifications, means: ActionContext) -> Plan:
     """Count the notifications that would be sent again.
 
     Raises:
-        RefusedActionError: the channel has none; the text names those that have.
+        RejectedActionError: the channel has none; the text names those that have.
     """
     with means.engine.connect() as connection:
         count = count_failed(connection, asked.channel)
@@ -30,7 +30,7 @@ def plan(asked: RequeueNotifications, means: ActionContext) -> Plan:
     if not count:
         known = ", ".join(others) or "no channel has one"
         message = f"{asked.channel}: no failed notification to send again; failed are: {known}"
-        raise RefusedActionError(message)
+        raise RejectedActionError(message)
     return Plan(
         does=(f"send {count:,} failed notifications of {asked.channel} again",),
         figures={"notifications": count},
@@ -45,7 +45,7 @@ def perform(asked: RequeueNotifications, means: ActionContext) -> Done:
     """Make them due now.
 
     Raises:
-        RefusedActionError: as `plan`.
+        RejectedActionError: as `plan`.
     """
     plan(asked, means)
     with write_transaction(means.engine) as connection:

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from runbooks.actions.action import Done, Plan
-from runbooks.actions.errors import InvalidActionError, RefusedActionError
+from runbooks.actions.errors import InvalidActionError, RejectedActionError
 from runbooks.actions.means import ActionContext
 
 _MOST_SHOWN: Final = 5
@@ -45,7 +45,7 @@ def plan(asked: RequeueRejected, means: ActionContext) -> Plan:
 
     Raises:
         InvalidActionError: a number is none of what is kept.
-        RefusedActionError: no event is stored, or there is no spool here.
+        RejectedActionError: no event is stored, or there is no spool here.
     """
     found = _kept(asked, means)
     whole = [one for one in found if one.is_whole]
@@ -96,7 +96,7 @@ def _kept(asked: RequeueRejected, means: ActionContext) -> list[Kept]:
     ]
     if not wanted:
         of_reason = "" if asked.reason is None else f" for {asked.reason[:80]!r}"
-        raise RefusedActionError(f"the collector has no rejected event{of_reason}")
+        raise RejectedActionError(f"the collector has no rejected event{of_reason}")
     return wanted
 
 
@@ -117,5 +117,5 @@ def _body(means: ActionContext, number: int) -> bytes | None:
 def _spool(means: ActionContext) -> sqlite3.Connection:
     """Open the spool read-only: only the collector writes it."""
     if not means.spool.is_file():
-        raise RefusedActionError(f"no spool at {means.spool}: run this where the collector runs")
+        raise RejectedActionError(f"no spool at {means.spool}: run this where the collector runs")
     return sqlite3.connect(f"{means.spool.absolute().as_uri()}?mode=ro", uri=True, timeout=10)

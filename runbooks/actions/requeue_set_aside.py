@@ -13,7 +13,7 @@ from lineage.catalog.tables import event_requeue, event_set_aside
 from lineage.catalog.upsert import fold_rows
 from lineage.process.clock import from_micros, instant_text
 from runbooks.actions.action import Done, Plan
-from runbooks.actions.errors import InvalidActionError, RefusedActionError
+from runbooks.actions.errors import InvalidActionError, RejectedActionError
 from runbooks.actions.lake_events import body_of
 from runbooks.actions.means import ActionContext
 
@@ -41,7 +41,7 @@ def plan(asked: RequeueSetAside, means: ActionContext) -> Plan:
 
     Raises:
         InvalidActionError: an event of this number was not set aside, or was posted again.
-        RefusedActionError: no event is set aside.
+        RejectedActionError: no event is set aside.
     """
     found = _kept(asked, means)
     counts = Counter(one.error for one in found)
@@ -103,7 +103,7 @@ def _kept(asked: RequeueSetAside, means: ActionContext) -> list[Kept]:
         raise InvalidActionError(f"#{unknown[0]}: not set aside, or posted again already")
     wanted = [one for one in found if not asked.numbers or one.number in asked.numbers]
     if not wanted:
-        raise RefusedActionError("no event is set aside")
+        raise RejectedActionError("no event is set aside")
     return wanted
 
 

@@ -1,4 +1,4 @@
-"""Has a role stopped and started again: by the supervisor of `lineward up`, or by Kubernetes.
+"""Action that restarts a role: through the supervisor of `lineward up`, or Kubernetes.
 
 Every role may be killed in any way without loss, so that this is safe for each.
 """
@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from runbooks.actions.action import Done, Plan
-from runbooks.actions.errors import InvalidActionError, RefusedActionError
+from runbooks.actions.errors import InvalidActionError, RejectedActionError
 from runbooks.actions.kubernetes import Kubernetes
 from runbooks.actions.means import ActionContext
 from runbooks.actions.workloads import COMPONENT, Workload, find_workloads, restart
@@ -31,7 +31,7 @@ def plan(asked: RestartRole, means: ActionContext) -> Plan:
     """Return what would be restarted, and what that costs.
 
     Raises:
-        RefusedActionError: neither `lineward up` nor a release in Kubernetes is known.
+        RejectedActionError: neither `lineward up` nor a release in Kubernetes is known.
         InvalidActionError: it runs no such role.
         FailedActionError: Kubernetes does not answer, or says no.
     """
@@ -75,5 +75,5 @@ def _cluster(means: ActionContext, role: str) -> Kubernetes:
             " configured: set LINEWARD_KUBERNETES_URL, …_INSTANCE and …_NAMESPACE, or run"
             f" kubectl rollout restart statefulset,deployment -l {COMPONENT}={role}"
         )
-        raise RefusedActionError(message)
+        raise RejectedActionError(message)
     return means.kubernetes

@@ -12,7 +12,7 @@ from msgspec import Meta
 
 from lineage.process.clock import from_micros
 from runbooks.actions.action import Done, Plan
-from runbooks.actions.errors import RefusedActionError
+from runbooks.actions.errors import RejectedActionError
 from runbooks.actions.kubernetes import GROUP_VERSION, Kubernetes
 from runbooks.actions.means import ActionContext
 from runbooks.actions.workloads import COMPONENT, INSTANCE
@@ -37,7 +37,7 @@ def plan(asked: Resubmit, means: ActionContext) -> Plan:
 
     Raises:
         InvalidActionError: there is no such application.
-        RefusedActionError: none is configured, or it, or a copy of it, has not ended.
+        RejectedActionError: none is configured, or it, or a copy of it, has not ended.
         FailedActionError: Kubernetes says no, or nothing.
     """
     kubernetes = _kubernetes(means)
@@ -71,7 +71,7 @@ def _kubernetes(means: ActionContext) -> Kubernetes:
         message = (
             "no Kubernetes is configured: set LINEWARD_KUBERNETES_URL, …_TOKEN_FILE, …_CA_FILE"
         )
-        raise RefusedActionError(message)
+        raise RejectedActionError(message)
     return means.kubernetes
 
 
@@ -122,7 +122,7 @@ def _require_foreign(application: dict[str, Any], kubernetes: Kubernetes) -> Non
     if instance is not None and labels.get(INSTANCE) == instance and COMPONENT in labels:
         role = labels[COMPONENT]
         message = f"it runs Lineward's own role {role}: `lineward act restart-role {role}`"
-        raise RefusedActionError(message)
+        raise RejectedActionError(message)
 
 
 def _require_ended(application: dict[str, Any], name: str) -> None:
@@ -131,7 +131,7 @@ def _require_ended(application: dict[str, Any], name: str) -> None:
     if state not in ENDED:
         ended = " or ".join(ENDED)
         message = f"{name} is {state[:40]}, and not {ended}: two runs would write the same"
-        raise RefusedActionError(message)
+        raise RejectedActionError(message)
 
 
 def _mark(asked: Resubmit) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from lineage.process.clock import from_micros
-from runbooks.actions.errors import InvalidActionError, RefusedActionError
+from runbooks.actions.errors import InvalidActionError, RejectedActionError
 from runbooks.actions.kubernetes import APPLICATIONS_API, Kubernetes
 
 INSTANCE: Final = "app.kubernetes.io/instance"
@@ -44,7 +44,7 @@ def find_workloads(kubernetes: Kubernetes, role: str) -> list[Workload]:
 
     Raises:
         InvalidActionError: there are none; says which roles there are.
-        RefusedActionError: no release is named in the settings.
+        RejectedActionError: no release is named in the settings.
         FailedActionError: Kubernetes does not answer, or says no.
     """
     namespace, instance = _release(kubernetes)
@@ -78,7 +78,9 @@ def _release(kubernetes: Kubernetes) -> tuple[str, str]:
     settings = kubernetes.settings
     if not settings.instance or not settings.namespace:
         names = "LINEWARD_KUBERNETES_INSTANCE and LINEWARD_KUBERNETES_NAMESPACE"
-        raise RefusedActionError(f"the release is not known: set {names} to its name and namespace")
+        raise RejectedActionError(
+            f"the release is not known: set {names} to its name and namespace"
+        )
     return settings.namespace, settings.instance
 
 

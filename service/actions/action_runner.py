@@ -15,7 +15,7 @@ from runbooks.actions.errors import (
     ActionError,
     ForbiddenActionError,
     InvalidActionError,
-    RefusedActionError,
+    RejectedActionError,
 )
 from runbooks.actions.kubernetes import Kubernetes
 from runbooks.actions.kubernetes_settings import read as read_kubernetes
@@ -40,7 +40,7 @@ from service.runtime.settings import Settings
 _ERRORS: Final[tuple[tuple[type[ActionError], type[ServiceError]], ...]] = (
     (InvalidActionError, InvalidQuestionError),
     (ForbiddenActionError, ActionForbiddenError),
-    (RefusedActionError, ActionRejectedError),
+    (RejectedActionError, ActionRejectedError),
 )
 
 

@@ -1,4 +1,4 @@
-"""The HTTP API: reads the catalog, and counts what it answers; described at `/schema`."""
+"""HTTP API: reads the catalog, and counts its responses; described at `/schema`."""
 
 from collections.abc import Callable
 from typing import Any
@@ -115,7 +115,7 @@ _ROUTES = (
 
 
 def _checks(settings: Settings, routing: RoutingSettings) -> Callable[[_AnyRequest], None]:
-    """Of every request, once the gate let it through."""
+    """Return the check that each request passes after the gate."""
     of_host = host_check(settings.own_hosts, routing.public_url)
 
     def check(request: _AnyRequest) -> None:
@@ -136,8 +136,8 @@ def create_app(  # noqa: PLR0913, PLR0917 - what the process was started with
 ) -> Litestar:
     """Build the application over the catalog of these settings.
 
-    What it served goes to `tallies`; who may ask is the guard's to say; whom Alertmanager's alerts
-    are for, and how they are told, is `routing`'s; Slack's buttons are believed by the secret that
+    What it served goes to `tallies`; the guard decides on callers; `routing` has the recipients of
+    Alertmanager's alerts and their channels; Slack's buttons are believed by the secret that
     `delivery` names; graphs are drawn from `live` while it has one.
     """
     served = CounterBuffer() if tallies is None else tallies

@@ -1,4 +1,4 @@
-"""Tells each answer of the API by its content, so that who has it already is not sent it again.
+"""Adds an ETag to each response of the API, so that an unchanged response is not sent again.
 
 Around the gate: an answer was decided, made and audited, with all that it names, before it is found
 to be known. A tag is of the bytes alone, so nobody learns by one what they could not ask for.
@@ -16,7 +16,7 @@ from service.api.served.disconnect import is_last
 
 _GIVEN = re.compile(rb'(?:W/)?("[^"]*")')
 _OK, _NOT_MODIFIED = 200, 304
-# Kept by whoever asked and by nothing between, and asked for anew each time.
+# Cached by the client alone, and asked for again each time.
 _KEPT = {"Cache-Control": "private, no-cache", "Vary": "Authorization"}
 _OF_THE_BODY = ("content-type", "content-length")
 
@@ -39,7 +39,7 @@ def _is_kept(scope: Scope) -> bool:
 
 
 class _Tagged:
-    """An answer that waits for its last byte, which its tag must know."""
+    """Response that waits for its last byte, which its tag depends on."""
 
     def __init__(self, scope: Scope, send: Send) -> None:
         self._known = _given(scope)

@@ -9,7 +9,7 @@ from litestar.exceptions import ClientException, PermissionDeniedException
 from msgspec.structs import replace
 
 from lineage.process.http_hosts import OwnHosts, find_cross_site, find_foreign_host
-from service.api.access.gate import REFUSED_FOR
+from service.api.access.gate import REJECTED_FOR
 
 _AnyRequest = Request[Any, Any, Any]
 
@@ -26,13 +26,13 @@ def host_check(own: OwnHosts, public_url: str) -> Callable[[_AnyRequest], None]:
             return
         problem = find_cross_site(request.method, request.headers.get, known)
         if problem is not None:
-            request.scope["state"][REFUSED_FOR] = "cross_site"
+            request.scope["state"][REJECTED_FOR] = "cross_site"
             raise PermissionDeniedException(problem)
 
     return check
 
 
 def _has_own_form(request: _AnyRequest) -> bool:
-    """Whether the handler asks more of its sender: `service.explorer.forms`."""
+    """Return whether the handler has stricter checks of its own: `service.explorer.forms`."""
     is_page = bool(request.scope["route_handler"].opt.get("page"))
     return is_page and request.method == "POST"

@@ -49,7 +49,7 @@ def _is_read(scope: Scope) -> bool:
 
 
 class _Body:
-    """One request's messages, up to the end of its body and behind it."""
+    """Messages of one request, up to the end of its body and behind it."""
 
     def __init__(self, receive: Receive, seconds: float) -> None:
         self._receive = receive
@@ -73,7 +73,7 @@ class _Body:
             detail = f"the body did not arrive within {self._seconds:g} s"
             raise BodyTooSlowError(detail) from error
         if message["type"] == "http.disconnect":
-            # Granian says so of a broken chunk too; whoever did go away hears of neither.
+            # Granian reports a broken chunk in the same way; a client that left receives neither.
             raise MalformedBodyError("the body is incomplete, or its framing is invalid")
         self._is_whole = not message.get("more_body", False)
         return message

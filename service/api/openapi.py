@@ -1,6 +1,6 @@
-"""The description of the API as it is served.
+"""OpenAPI description of the API as it is served.
 
-A refusal is problem JSON, wherever it is from; what is sent is what a handler says by `sends=`.
+A rejection is problem JSON, wherever it is from; a handler declares its body by `sends=`.
 """
 
 from collections.abc import Iterator
@@ -18,18 +18,18 @@ _Operation = tuple[str, str]  # path, method
 
 
 def describe(app: Litestar, schema: dict[str, Any]) -> dict[str, Any]:
-    """With bodies, and the shape of refusals in place of the framework's, which never leaves us."""
+    """Add bodies, and the product's shape of rejections in place of the framework's."""
     sent = dict(_sent(app))
     shapes = [Problem, *sent.values()]
     references, known = msgspec.json.schema_components(shapes, ref_template=_REF)
     rejected = {
-        "description": "Refused: `status` says how, `detail` why.",
+        "description": "Rejected: `status` has the HTTP status, `detail` the reason.",
         "content": {PROBLEM_MEDIA_TYPE: {"schema": references[0]}},
     }
     bodies = dict(zip(sent, map(_body, references[1:]), strict=True))
     paths = {
         path: {
-            name: {**_refusing(part, rejected), **bodies.get((path, name), {})}
+            name: {**_with_rejections(part, rejected), **bodies.get((path, name), {})}
             if name in _METHODS
             else part
             for name, part in item.items()
@@ -54,13 +54,13 @@ def _body(reference: dict[str, Any]) -> dict[str, Any]:
     return {"requestBody": {"content": content, "required": True}}
 
 
-def _refusing(operation: dict[str, Any], rejected: dict[str, Any]) -> dict[str, Any]:
+def _with_rejections(operation: dict[str, Any], rejected: dict[str, Any]) -> dict[str, Any]:
     fields = {code: text for code, text in operation["responses"].items() if int(code) < 400}  # noqa: PLR2004
     return {**operation, "responses": {**fields, "default": rejected}}
 
 
 class Json(JsonRenderPlugin):
-    """As JSON."""
+    """Renderer of the description as JSON."""
 
     def render(self, request: Request[Any, Any, Any], openapi_schema: dict[str, Any]) -> bytes:
         """Return the bytes of the description."""
@@ -68,7 +68,7 @@ class Json(JsonRenderPlugin):
 
 
 class Yaml(YamlRenderPlugin):
-    """As YAML."""
+    """Renderer of the description as YAML."""
 
     def render(self, request: Request[Any, Any, Any], openapi_schema: dict[str, Any]) -> bytes:
         """Return the bytes of the description."""

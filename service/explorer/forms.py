@@ -4,7 +4,7 @@ from urllib.parse import urlsplit
 
 from litestar.exceptions import PermissionDeniedException
 
-from service.api.access.gate import REFUSED_FOR
+from service.api.access.gate import REJECTED_FOR
 from service.api.routes.request import AnyRequest
 
 _ADVICE = "the form was not sent by a page of this service: open the page here and use its button"
@@ -22,7 +22,7 @@ def require_own_form(request: AnyRequest) -> None:
     else:
         is_own = _host(request.headers.get("origin", "")) in _own_hosts(request)
     if not is_own:
-        request.scope["state"][REFUSED_FOR] = "foreign_form"
+        request.scope["state"][REJECTED_FOR] = "foreign_form"
         raise PermissionDeniedException(_ADVICE)
 
 

@@ -1,4 +1,4 @@
-"""How the datasets stand, as metrics: what changes with an evaluation and only then."""
+"""Metrics of datasets that change with an evaluation and only then."""
 
 from collections.abc import Iterator, Sequence
 

@@ -1,4 +1,4 @@
-"""The metrics of events: how late they came in, and which of them did not."""
+"""Metrics of events: their lag, and the failed ones."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from service.queries.set_aside import count_set_aside
 
 
 def lag_families(reader: Reader) -> Iterator[Metric]:
-    """How long events took to become facts, and which of them are in no lag."""
+    """Yield how long events took to become facts, and which events are in no lag."""
     lag = HistogramMetricFamily(
         "lineage_ingestion_lag_seconds",
         "Time from event time to commit, without history loads.",

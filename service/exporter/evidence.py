@@ -1,4 +1,4 @@
-"""What the metrics say of event logs and SQL texts, and of who reports edges rightly."""
+"""Metrics of event logs and SQL texts, and of producers that report edges correctly."""
 
 from collections.abc import Iterator
 
@@ -26,7 +26,7 @@ _BOUNDS = ("ratio", "lower", "upper")
 
 
 def evidence_families(reader: Reader) -> Iterator[Metric]:
-    """Nothing of what was never asked for or compared: it is then absent, not healthy."""
+    """Yield the families; what was never compared is absent, not healthy."""
     yield from _event_logs(reader)
     yield from _sql(reader)
     yield from _accuracy(reader)

@@ -1,6 +1,6 @@
-"""What the metrics say of each open incident, and of how soon incidents are found and mended.
+"""Metrics of each open incident, and mean times to detect, notify and resolve.
 
-Of the table of incidents and nothing else: a service that begins anew shows the same.
+Read from the table of incidents only: a restarted service shows the same values.
 """
 
 from collections.abc import Iterator
@@ -22,20 +22,21 @@ _OPEN = f"""
 SELECT incident_id, root_kind, root_namespace, root_name, onset, hit_at FROM incident i
 WHERE {IS_OPEN} AND is_remembered {MOST_SEVERE_FIRST} LIMIT :most
 """  # noqa: S608 - constants only
-_HURT = f"""
-SELECT hurt.incident_id, count(*) FROM (
+_AFFECTED = f"""
+SELECT affected.incident_id, count(*) FROM (
   SELECT incident_id, dataset_key FROM incident_member
   WHERE incident_id IN (:keys) AND left_at IS NULL
   UNION SELECT incident_id, dataset_key FROM incident_impact WHERE incident_id IN (:keys)
-) AS hurt JOIN dataset_policy p ON p.dataset_key = hurt.dataset_key AND p.tier = '{CRITICAL}'
-GROUP BY hurt.incident_id
+) AS affected JOIN dataset_policy p
+  ON p.dataset_key = affected.dataset_key AND p.tier = '{CRITICAL}'
+GROUP BY affected.incident_id
 """  # noqa: S608 - a word of ours
 # What was merged into another was no incident of its own.
 _OPENED = """
 SELECT severity, count(*) FROM incident
 WHERE opened_at >= :since AND merged_into IS NULL GROUP BY severity
 """
-# What people called a false alarm had nothing to find and nothing to mend.
+# A false alarm had nothing to detect and nothing to resolve.
 _MEANS = """
 SELECT severity, avg({until} - {begin}) FROM incident
 WHERE {until} >= :since AND {begin} IS NOT NULL AND merged_into IS NULL
@@ -50,9 +51,9 @@ _SECOND = 1e6
 
 
 def incident_figures(reader: Reader, now: datetime) -> Iterator[Metric]:
-    """None of a kind that never was: the mean of nothing is no 0."""
+    """Yield the figures; a mean of nothing is absent, not 0."""
     rows = reader.rows(_OPEN, {"most": MOST_DETAILED})
-    yield from _each(rows, pairs_of(rows_for(reader, _HURT, [row[0] for row in rows])))
+    yield from _each(rows, pairs_of(rows_for(reader, _AFFECTED, [row[0] for row in rows])))
     yield _opened(reader, now)
     yield _means(reader, now)
 

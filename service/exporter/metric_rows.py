@@ -1,4 +1,4 @@
-"""What the metrics are made from: few rows, whatever the number of datasets in the catalog."""
+"""Rows for the metrics: few, whatever the number of datasets in the catalog."""
 
 import heapq
 from collections import Counter
@@ -14,7 +14,7 @@ from lineage.process.clock import to_micros
 from lineage.states import BAD, COVERAGE, CRITICAL, TIERS
 
 MOST_LISTED = 500
-MOST_OWNERS = 50  # by name, of each figure that is told by owner
+MOST_OWNERS = 50  # by name, of each figure that is shown by owner
 OTHER_OWNERS = "(other)"
 MOST_ROWS = 1_000  # of a table that is small unless something is wrong
 WINDOWS_DAYS = {"1d": 1, "7d": 7, "30d": 30}
@@ -84,7 +84,7 @@ ASIDES: tuple[str, ...] = ("history", "skewed")  # counted beside the lags
 
 
 class Listed(msgspec.Struct, frozen=True):
-    """One SLI's state of one of the datasets that are shown by name."""
+    """State of one SLI of a dataset that is shown by name."""
 
     dataset_namespace: str
     dataset: str
@@ -98,7 +98,7 @@ class Listed(msgspec.Struct, frozen=True):
 
 
 class LagFigures(msgspec.Struct, frozen=True):
-    """A histogram of lags, and the events that are counted beside it."""
+    """Histogram of lags, and the events that are counted beside it."""
 
     buckets: list[tuple[str, float]]  # cumulative, by upper bound in seconds, the last one "+Inf"
     sum_seconds: float
@@ -106,7 +106,7 @@ class LagFigures(msgspec.Struct, frozen=True):
 
 
 class Standing(msgspec.Struct, frozen=True):
-    """How the datasets stand at one evaluation: what changes with an evaluation and only then."""
+    """State of all datasets at one evaluation; it changes with an evaluation and only then."""
 
     counts: Counter[TierState]
     others: Counter[TierState]  # bad or critical, and not listed

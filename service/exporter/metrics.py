@@ -1,4 +1,4 @@
-"""The metrics: read from the catalog at each scrape, so that counters outlive every process.
+"""Metrics of the service: read from the catalog at each scrape, so that counters survive restarts.
 
 Names and labels are documented in `docs/metrics.md`. A dead pipeline shows no good figure: when the
 last evaluation is stale, every gauge that rests on it is left out, and alerts see it absent.
@@ -114,14 +114,14 @@ class CatalogCollector(Collector):
         self._lock = threading.Lock()
         self._kept: tuple[int, metric_rows.Standing] | None = None
         self._policy = policy or PolicyInForce(settings.policy)
-        self._seldom = CachedMetrics(self._of_days)
+        self._cached = CachedMetrics(self._of_days)
 
     def describe(self) -> list[Metric]:
-        """Nothing: a registry would otherwise scrape the catalog to learn the names."""
+        """Return no metrics: a registry would otherwise scrape the catalog to learn the names."""
         return []
 
     def collect(self) -> Iterator[Metric]:
-        """All of it, of one moment of the catalog; without one, what needs none."""
+        """Yield all families, of one moment of the catalog; without one, those that need none."""
         now, leads = self._clock(), self._leads()
         yield InfoMetricFamily("lineage_build", "Release.", {"version": release()})
         yield _gauge("lineage_service_leader", "1 if this replica is the leader.", float(leads))
@@ -170,7 +170,7 @@ class CatalogCollector(Collector):
         yield from families(marquez_status(reader, self._settings, now))
         yield from kubernetes_families(reader, now)
         yield from stage_figures(reader, self._settings, now)
-        yield from self._seldom.current()
+        yield from self._cached.current()
         if evaluated.as_of is None:
             return
         name = "lineage_sli_evaluated_timestamp_seconds"
@@ -219,7 +219,7 @@ def _gauge(name: str, help_text: str, value: float) -> Metric:
 
 
 def _collector(settings: Settings, now: datetime) -> Iterator[Metric]:
-    """Whether the collector lives, by its spool alone."""
+    """Yield whether the collector is up, by its spool alone."""
     if (spool := spool_status(settings.spool, now)) is not None:
         alive = float(spool.alive)
         yield _gauge(
@@ -230,7 +230,7 @@ def _collector(settings: Settings, now: datetime) -> Iterator[Metric]:
 
 
 def _own(settings: Settings, now: datetime, policy: Standing) -> Iterator[Metric]:
-    """How far the pipeline is behind, and by which policy the roles go."""
+    """Yield how far the pipeline is behind, and the policy version of each role."""
     answer = status(settings, now, count_datasets=False, own_policy=policy)
     yield from _policies(answer.policies)
     if answer.backlog_events is not None:

@@ -1,4 +1,4 @@
-"""What the metrics say of delivery: who was told, what was not taken, and what still waits."""
+"""Metrics of delivery: accepted, failed and waiting notifications."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -18,7 +18,7 @@ from lineage.process.clock import to_micros
 
 
 def delivery_families(reader: Reader, now: datetime) -> Iterator[Metric]:
-    """Of the outbox: nothing of it rests on an evaluation."""
+    """Yield the families of the outbox; none of them depends on an evaluation."""
     sent = CounterMetricFamily(
         "lineage_notifications",
         "Notifications accepted by the provider.",

@@ -1,4 +1,4 @@
-"""What the metrics say of the last days: what changed, which runs failed, and who reads of it."""
+"""Metrics of the last days: schema changes, failed runs, and the readers of their datasets."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -68,7 +68,7 @@ _SECOND = 1e6
 
 
 class _Found(msgspec.Struct, frozen=True):
-    """A dataset to which something happened at an instant, and labels of that."""
+    """Dataset with a recent change, its time and its labels."""
 
     key: int
     name: tuple[str, str]
@@ -77,7 +77,7 @@ class _Found(msgspec.Struct, frozen=True):
 
 
 def recent_figures(reader: Reader, now: datetime) -> Iterator[Metric]:
-    """Of the newest of each kind; whoever reads of a dataset is counted once, by tier."""
+    """Yield the newest of each kind; a reader of a dataset is counted once, by tier."""
     since = to_micros(now - timedelta(days=CHANGE_DAYS))
     changes = [
         one for kind, sql in _CHANGES.items() for one in _found(reader, sql, since, labels=(kind,))

@@ -1,4 +1,4 @@
-"""The metrics' own port: few scrapes at once, and no thread for whoever merely connects."""
+"""Port of the metrics: few scrapes at once, and no thread for a client that only connects."""
 
 import asyncio
 import gzip
@@ -19,7 +19,7 @@ _TEXT: Final = "text/plain; charset=utf-8"
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """An answer before it is sent."""
+    """Response before it is sent."""
 
     status: int
     body: bytes

@@ -1,4 +1,4 @@
-"""The metrics of what was served, from the catalog's sums."""
+"""Metrics of responses, from the catalog's sums."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ _COUNTS = {
 
 
 def served_families(reader: Reader) -> Iterator[Metric]:
-    """How long queries took, by backend and kind; who was refused, and who wrongly was not."""
+    """Yield durations of queries by backend and kind, rejected accesses, and wrong permissions."""
     queries = HistogramMetricFamily(
         QUERIES, "Time from a query to the last byte of its answer.", labels=("backend", "query")
     )

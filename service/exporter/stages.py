@@ -1,6 +1,6 @@
-"""What the metrics say of the newest batch: how long its events took from stage to stage.
+"""Metrics of the newest batch: how long its events took from stage to stage.
 
-Of the spool beside us and the catalog: where there is no spool, or its rows have gone, nothing.
+Read from the local spool and the catalog; without a spool, or once its rows are gone: nothing.
 Of a log in Kafka: how long its oldest event has waited, as of the last evaluation.
 """
 
@@ -44,7 +44,7 @@ class _Batch(msgspec.Struct, frozen=True):
 
 
 def stage_figures(reader: Reader, settings: Settings, now: datetime) -> Iterator[Metric]:
-    """Each stage that can be told of the newest batch; how long the oldest event has waited."""
+    """Yield each known stage of the newest batch, and how long the oldest event has waited."""
     if settings.is_shipped:
         yield _oldest_age(oldest_since(reader), to_micros(now))
         return
@@ -89,13 +89,13 @@ def _of_batch(reader: Reader, spool: sqlite3.Connection, batch: _Batch) -> Itera
     stages.add_metric(("landed",), _seconds(mean, batch.landed_at))
     # Where batches come faster than evaluations, the newest is never evaluated yet.
     for landed_at, as_of, seconds in reader.rows(_EVALUATED):
-        told_at = as_of + seconds * _SECOND
-        stages.add_metric(("evaluated",), _seconds(landed_at, told_at))
+        published_at = as_of + seconds * _SECOND
+        stages.add_metric(("evaluated",), _seconds(landed_at, published_at))
     yield stages
 
 
 def _received(spool: sqlite3.Connection, batch: _Batch) -> list[int]:
-    """When some of its events arrived, spread over it, the last one among them."""
+    """Return when some of its events arrived, spread over it, the last one among them."""
     count = batch.last_seq - batch.after_seq
     step = max(1, -(-count // MOST_SAMPLES))
     wanted = ", ".join(str(seq) for seq in range(batch.last_seq, batch.after_seq, -step))

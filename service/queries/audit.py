@@ -23,7 +23,7 @@ class Wanted(msgspec.Struct, frozen=True):
 
 
 class AuditRow(msgspec.Struct, frozen=True):
-    """`answer`: `done`, `refused: WHY`, or null where it was not known when this was written."""
+    """`answer`: `done`, `rejected: WHY`, or null where it was not known when this was written."""
 
     id: int
     at: str

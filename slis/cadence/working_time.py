@@ -76,7 +76,7 @@ class WorkingTime(msgspec.Struct, frozen=True):
         return self.out_of_windows(micros) > micros
 
     def spans_window(self, micros: Micros) -> Hours:
-        """Whether a suppression overlaps the time since the instant before; of the first: no."""
+        """Return whether a suppression overlaps the time since the previous instant; first: no."""
         spans = np.zeros(micros.size, dtype=np.bool_)
         for start, end in self.windows:
             spans[1:] |= (micros[1:] > start) & (micros[:-1] < end)

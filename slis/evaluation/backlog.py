@@ -18,7 +18,7 @@ _BEHIND: Final = timedelta(seconds=60)
 
 
 def is_ready(spool: Path) -> bool:
-    """Whether the collector has made its spool."""
+    """Return whether the collector has made its spool."""
     if not spool.exists():
         return False
     with closing(open_spool(spool)) as connection:

@@ -91,14 +91,14 @@ def state_changes(held: pa.Table, as_of: datetime, states: pa.Table) -> StateCha
 
 
 def _was_good(changed: pa.Table) -> pa.ChunkedArray:
-    """Whether it is good now, or was at some evaluation before."""
+    """Return whether each state is good now, or was at some evaluation before."""
     is_good = (pc.equal(changed[name], GOOD) for name in ("state", "state" + _BEFORE))
     every = (pc.fill_null(each, fill_value=False) for each in (*is_good, changed["was_good"]))
     return reduce(pc.or_, every)
 
 
 def _differ(both: pa.Table, *names: str) -> pa.ChunkedArray:
-    """Whether any of the columns is not as it was; null is as null was."""
+    """Return whether any of the columns has changed; null equals null."""
     found = []
     for name in names:
         now, before = both[name], both[name + _BEFORE]

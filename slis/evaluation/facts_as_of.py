@@ -71,7 +71,7 @@ def activity(writes: DataFrame, reads: DataFrame | None = None) -> DataFrame:
 
 
 def _absent(*names: str) -> list[Column]:
-    kinds = {"failed": "struct<failed_at: timestamp, run_id: string, told: string>"}
+    kinds = {"failed": "struct<failed_at: timestamp, run_id: string, message: string>"}
     return [F.lit(None).cast(kinds.get(name, "timestamp")).alias(name) for name in names]
 
 
@@ -103,7 +103,7 @@ def facts_as_of(facts: DataFrame, datasets: DataFrame, instants: DataFrame) -> D
     is_current = (F.col("visible_at") <= F.col("as_of")) & (
         superseded_at.isNull() | (superseded_at > F.col("as_of"))
     )
-    # A fact may be older than the first sight of its dataset: until then it has no row.
+    # A fact may be older than the first event of its dataset: until then it has no row.
     is_seen = F.col("fields.first_seen_at") <= F.col("as_of")
     at_instants = versions.join(F.broadcast(instants), is_current & is_seen)
     return at_instants.select("as_of", "dataset_key", "fields.*", *_FACTS)

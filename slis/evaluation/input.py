@@ -18,7 +18,7 @@ from slis.evaluation.ingestion_gaps import SILENCES, our_gaps
 from slis.evaluation.sli_schemas import EDGES, EVENTS, GAPS, INSTANTS, PAUSES, READS, WRITES
 from slis.indicators.provenance import SETTLING_MINUTES
 
-# The longest a gap of ours still excuses anything: two cycles of a yearly job are nobody's.
+# The longest a gap of ours still excuses anything. Two cycles of a yearly job are longer.
 _GAP_DAYS = 60
 # Writes older than a limit may be, and deadlines as far ahead as anybody looks.
 _PAUSES_BEFORE, _PAUSES_AFTER = timedelta(days=400), timedelta(days=60)
@@ -202,8 +202,8 @@ class EvaluationInput:
         fields = ("root_run_id", "job_namespace", "job_name", "names_input", "is_reported")
         streaming = F.col("write_is_streaming").alias("is_streaming")
         write = F.struct("written_at", *fields, streaming)
-        told = F.col("failure").alias("told")
-        failed = F.struct("failed_at", F.col("failed_run_id").alias("run_id"), told)
+        message = F.col("failure").alias("message")
+        failed = F.struct("failed_at", F.col("failed_run_id").alias("run_id"), message)
         return self._rows.where("first_seen_at <= as_of").select(
             "as_of",
             *self._described,

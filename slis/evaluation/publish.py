@@ -45,7 +45,7 @@ _DAY_MICROS = 86_400_000_000
 
 
 class OvertakenError(Exception):
-    """Another evaluation published since this one began: what it found was counted already."""
+    """Evaluation that is older than the published one: its results were counted already."""
 
 
 class Found(msgspec.Struct, frozen=True):

@@ -90,8 +90,8 @@ def job_failed() -> Column:
 def _failure() -> Column:
     """Return the failed run, its time, and one line of its error, as `error_line` finds it."""
     failed_at = instant_text(F.col("failed.failed_at"))
-    first = F.rtrim(F.regexp_extract("failed.told", FIRST, 0))
-    raised = F.rtrim(F.regexp_extract("failed.told", RAISED, 1))
+    first = F.rtrim(F.regexp_extract("failed.message", FIRST, 0))
+    raised = F.rtrim(F.regexp_extract("failed.message", RAISED, 1))
     is_logged = first.startswith(BY_EVENT_LOG)
     of_traceback = F.concat(F.when(is_logged, BY_EVENT_LOG).otherwise(F.lit("")), raised)
     is_traceback = first.endswith(TRACEBACK) & (F.length(raised) > 0)

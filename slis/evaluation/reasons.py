@@ -34,11 +34,11 @@ def reasons(judged: DataFrame, edges: DataFrame) -> DataFrame:
         `sli_schemas.STATES`, one row per row of `judged`.
     """
     state = F.col("judgement.state")
-    unwell = judged.where(state.isin(BAD, UNKNOWN))
+    not_good = judged.where(state.isin(BAD, UNKNOWN))
     well = judged.where(~state.isin(BAD, UNKNOWN))
-    # What is unwell is little beside all datasets: those stay where they are.
-    explained = unwell.join(F.broadcast(_late_upstreams(judged, edges)), _KEYS, "left").join(
-        F.broadcast(find_twins(judged, unwell)), _KEYS, "left"
+    # Few datasets are bad or unknown: the other ones stay where they are.
+    explained = not_good.join(F.broadcast(_late_upstreams(judged, edges)), _KEYS, "left").join(
+        F.broadcast(find_twins(judged, not_good)), _KEYS, "left"
     )
     found = _first_that_holds()
     null = F.lit(None).cast("string")

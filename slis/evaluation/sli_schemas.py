@@ -17,7 +17,7 @@ WRITE = """
 """
 ACTIVITY = f"""
     dataset_key bigint, visible_at timestamp, write {WRITE}, read_at timestamp,
-    failed struct<failed_at: timestamp, run_id: string, told: string>,
+    failed struct<failed_at: timestamp, run_id: string, message: string>,
     started_at timestamp
 """
 
@@ -43,7 +43,7 @@ PAUSES = f"plan string, pauses {PAUSE_SPANS}"
 # One row per (instant, dataset that had been seen by then): both of the above, as known then.
 KNOWN = f"""
     as_of timestamp, {DATASETS.strip()}, write {WRITE}, read_at timestamp,
-    failed struct<failed_at: timestamp, run_id: string, told: string>,
+    failed struct<failed_at: timestamp, run_id: string, message: string>,
     started_at timestamp
 """
 

@@ -18,7 +18,7 @@ _STORES = (
 )
 
 
-def find_twins(judged: DataFrame, unwell: DataFrame) -> DataFrame:
+def find_twins(judged: DataFrame, not_good: DataFrame) -> DataFrame:
     """Return for each dataset without a recent write a similarly named one that has the write.
 
     Two tables with similar names are a mismatch in two cases: one is only read and the other only
@@ -26,13 +26,15 @@ def find_twins(judged: DataFrame, unwell: DataFrame) -> DataFrame:
 
     Args:
         judged: `sli_schemas.JUDGED`.
-        unwell: the rows of `judged` that are bad or unknown.
+        not_good: the rows of `judged` that are bad or unknown.
 
     Returns:
         as_of, dataset_key, twin: struct<written_at, namespace, name>.
     """
     write = F.col("write.written_at")
-    lacking = unwell.where(F.col("judgement.defect").isin(NEVER_WRITTEN, NO_WRITE, OVERDUE)).select(
+    lacking = not_good.where(
+        F.col("judgement.defect").isin(NEVER_WRITTEN, NO_WRITE, OVERDUE)
+    ).select(
         *_KEYS,
         near_key(F.col("name")).alias("near"),
         F.col("namespace").alias("own_namespace"),

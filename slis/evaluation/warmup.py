@@ -25,7 +25,7 @@ _EVENTS = 12
 
 
 def warm_up(spark: SparkSession, clock: Clock, is_over: Callable[[], bool] = lambda: False) -> None:
-    """Once, in a folder that is deleted afterwards: nothing of it is ever seen.
+    """Evaluate once, in a folder that is deleted afterwards: nothing of it is ever seen.
 
     Args:
         spark: the session.

@@ -14,7 +14,7 @@ from slis.evidence.statements import Given
 from slis.stream import staging
 from slis.stream.derived import derive_facts
 
-_MATCH_DAYS_MICROS = 8 * 86_400_000_000  # events later than that are nobody's
+_MATCH_DAYS_MICROS = 8 * 86_400_000_000  # later events match no log
 
 
 def times(*, now: int, settle_micros: int, horizon: int) -> Given:

@@ -51,7 +51,7 @@ def read_lines(text: DataFrame, event_schema: str) -> DataFrame:
 
 
 def _is_half(line: Column) -> Column:
-    """Whether it ends in the middle: most of those do not end with a brace.
+    """Return whether it ends in the middle: most of those do not end with a brace.
 
     One that does, an inner one, has opened more than it closed. Only where the counts differ is
     the line parsed to know: text in it, a plan's say, may have braces of its own.
@@ -61,5 +61,5 @@ def _is_half(line: Column) -> Column:
 
 
 def _is_any(*events: str) -> Column:
-    """Whether a line is of one of the events; the name is what Spark writes first."""
+    """Return whether a line is of one of the events; the name is what Spark writes first."""
     return reduce(or_, [F.col("value").startswith(f'{{"Event":"{name}"') for name in events])

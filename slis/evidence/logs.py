@@ -25,7 +25,7 @@ _MOST_PROBLEM_CHARACTERS = 200
 
 
 class LogFile(msgspec.Struct, frozen=True):
-    """One file of an application's log; a whole log where that could not be listed."""
+    """File of an application's log; a whole log where that could not be listed."""
 
     path: str
     log: str  # the file itself, or the folder of a rolling log
@@ -103,7 +103,7 @@ def _files(reader: Any) -> Iterator[LogFile]:  # noqa: ANN401 - Spark's EventLog
 
 
 def try_to_open(spark: SparkSession, path: str) -> None:
-    """Whether a plain file is still there, and may be read.
+    """Open a plain file, to see that it is still there and may be read.
 
     Raises:
         UnreadableError: it is not, or may not.

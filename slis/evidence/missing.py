@@ -124,7 +124,7 @@ _SETTLED = f"""
 
 
 def is_due(connection: Connection, given: Given) -> bool:
-    """Whether time alone makes something of what is known: a group, or the end of a run."""
+    """Return whether time alone completes what is known: a group, or the end of a run."""
     return any(finds(connection, query, given) for query in (_GROUPS, _OPEN_ENDS))
 
 

@@ -65,7 +65,7 @@ def streamed_tables(description: str) -> Column:
 
 
 def reads_unnamed(plan: str) -> Column:
-    """Whether the plan reads what it does not name."""
+    """Return whether the plan reads what it does not name."""
     return F.col(plan).rlike(_UNNAMED)
 
 
@@ -98,7 +98,7 @@ def _is_cut(paths: Column) -> Column:
 
 
 def _is_data(path: Column) -> Column:
-    """Whether the path is of data: Delta reads its own log to find the files of a table."""
+    """Return whether the path is of data: Delta reads its own log to find a table's files."""
     return ~path.rlike(_DELTA_LOG)
 
 

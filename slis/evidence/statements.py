@@ -24,7 +24,7 @@ def executed_statements(connection: Connection, statement: str, given: Given) ->
 
 
 def finds(connection: Connection, query: str, given: Given) -> bool:
-    """Whether a query gives any row."""
+    """Return whether a query gives any row."""
     return connection.execute(text(f"{query} LIMIT 1"), _named(query, given)).first() is not None
 
 

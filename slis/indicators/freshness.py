@@ -41,7 +41,7 @@ def is_stream() -> Column:
 
 
 def limit_failed() -> Column:
-    """Our own code failed on the dataset's writes, so that no limit was learned."""
+    """Return the reason that code of Lineward failed on the writes: no limit was learned."""
     return F.coalesce(F.col("cadence_class") == FAILED, F.lit(False))
 
 

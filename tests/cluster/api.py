@@ -1,4 +1,4 @@
-"""Requests to the API server as one user, with the warnings and refusals that it answers."""
+"""Requests to the API server as one user, with the warnings and errors that it answers."""
 
 import re
 import ssl
@@ -17,7 +17,7 @@ _PASSING = {"Event", "Lease"}
 
 
 class RejectedError(Exception):
-    """Answer of the API server to a request that it refuses.
+    """Answer of the API server to a request that it rejects.
 
     Attributes:
         status: of HTTP.
@@ -60,7 +60,7 @@ class Api:
         """Return the answer to a request.
 
         Raises:
-            RejectedError: validation, admission, RBAC or a budget says no.
+            RejectedError: validation, admission, RBAC or a budget rejects the request.
         """
         headers = _MERGE if method == "PATCH" else {}
         answer = self._http.request(method, path, json=body, params=params, headers=headers)

@@ -2,7 +2,8 @@
 
 import itertools
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -15,7 +16,7 @@ from tests.cluster.kubelet import NODE, Kubelet
 from tests.cluster.networks import Network
 from tests.cluster.nodes import NAMES, Nodes
 from tests.cluster.releases import RESTRICTED, Release
-from tests.cluster.scaled import Scaled
+from tests.cluster.scaled import DEPLOYMENT, SPARK, Layout, Scaled
 from tests.cluster.service_proxy import ServiceProxy
 from tests.helm.charts import NAMESPACE
 from tests.service.waiting import until
@@ -85,12 +86,25 @@ def release(cluster) -> Iterator[Callable[[str], Release]]:
 
 @pytest.fixture(scope="module")
 def scaled(cluster, kubelet, tmp_path_factory) -> Iterator[Scaled]:
-    """Install scaled mode with engines, and wait until all its pods run."""
-    folder = tmp_path_factory.mktemp("scaled")
+    """Install scaled mode beside the operator, and wait until all its pods run."""
+    with _running(SPARK, cluster, kubelet, tmp_path_factory.mktemp("scaled")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def deployed(cluster, kubelet, tmp_path_factory) -> Iterator[Scaled]:
+    """Install scaled mode with a Deployment as its pipeline, and wait until all its pods run."""
+    with _running(DEPLOYMENT, cluster, kubelet, tmp_path_factory.mktemp("deployed")) as running:
+        yield running
+
+
+@contextmanager
+def _running(layout: Layout, cluster: Cluster, kubelet: Kubelet, folder: Path) -> Iterator[Scaled]:
     with running_engines(folder) as engines:
-        made = _new_release(cluster, "scaled")
-        running = Scaled(cluster.api, cluster.control_plane, made, kubelet, engines)
-        running.install(folder)
+        made = _new_release(cluster, layout.file)
+        plane = cluster.control_plane
+        running = Scaled(layout, cluster.api, plane, made, kubelet, engines, folder)
+        running.install()
         yield running
         running.uninstall()
 

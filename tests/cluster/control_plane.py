@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx
 import trustme
 
-from tests.cluster.networks import HOST, SERVICES
+from tests.cluster.networks import HOST, SERVICES, SERVICES_IPV6
 from tests.e2e.running import free_port
 from tests.helm.charts import ROOT
 from tests.service.waiting import until
@@ -70,7 +70,8 @@ class ControlPlane:
             *("--etcd-servers", self._etcd),
             # Nodes and pods reach it by another address than the tests do.
             *("--bind-address=0.0.0.0", f"--secure-port={self._port}"),
-            *(f"--advertise-address={HOST}", f"--service-cluster-ip-range={SERVICES}"),
+            f"--advertise-address={HOST}",
+            f"--service-cluster-ip-range={SERVICES},{SERVICES_IPV6}",
             *("--tls-cert-file=cert.pem", "--tls-private-key-file=key.pem"),
             *("--service-account-key-file=key.pem", f"--service-account-issuer={_ISSUER}"),
             "--service-account-signing-key-file=key.pem",

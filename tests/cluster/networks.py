@@ -11,6 +11,7 @@ import subprocess
 
 PREFIX = "10.77"  # of all pods
 SERVICES = "10.96.0.0/16"  # virtual addresses
+SERVICES_IPV6 = "fd00:96::/108"  # of Services that ask for both families; nothing leads there
 HOST, NODE_ADDRESS = "10.78.0.1", "10.78.0.2"  # this machine, and the node, on their own link
 ADDRESSES = "10.76.0.0/14"  # pods, node and this machine
 HOSTS = ["127.0.0.1", "localhost", ADDRESSES, SERVICES]  # that tests may connect to

@@ -1,7 +1,7 @@
 """Two nodes without kubelets: a thread reports on pods and volumes in their place.
 
-No container runs. What is real are admission, controllers, scheduler and API; what this reports is
-that pods run and are ready, that deleted ones have ended, and that claims have volumes.
+No container runs. Admission, controllers, scheduler and API are real. The thread reports that pods
+are ready, that deleted ones have ended, and that claims have volumes.
 """
 
 from threading import Event, Thread
@@ -34,7 +34,7 @@ def register(api: Api, name: str, address: str | None = None) -> None:
     if address is not None:
         status["addresses"] = [{"type": "InternalIP", "address": address}]
     api.ask("PATCH", f"/api/v1/nodes/{name}/status", {"status": status})
-    # Admission marks new nodes as not ready; the controller that takes that off is not run.
+    # Admission marks new nodes as not ready; the controller that removes the mark is not run.
     api.ask("PATCH", f"/api/v1/nodes/{name}", {"spec": {"taints": None}})
 
 
@@ -64,7 +64,7 @@ class Nodes:
         self._thread.join(30)
 
     def cordon(self, name: str) -> None:
-        """Schedule no further pod on a node, as `kubectl cordon` has it."""
+        """Schedule no further pod on a node, as `kubectl cordon` does."""
         self._api.ask("PATCH", f"/api/v1/nodes/{name}", {"spec": {"unschedulable": True}})
 
     def uncordon(self, name: str) -> None:

@@ -1,10 +1,11 @@
-"""Scaled mode whose pods are processes: collectors, services, the watch, Spark's driver, executors.
+"""Scaled mode whose pods are processes: collectors, services, the watch, the pipeline, executors.
 
-The values are those of `ci/scaled-values.yaml`, but for addresses and sizes. Two things stand in
-for a cluster's own: the test submits the SparkApplication as the operator does, and hosts files
-have the names of Services.
+The values are those of a file of `ci/`, but for addresses and sizes. Two things stand in for a
+cluster's own: the test submits the SparkApplication as the operator does, and hosts files have the
+names of Services.
 """
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,56 +21,105 @@ from tests.cluster.engines import PASSWORD, Engines
 from tests.cluster.kubelet import Kubelet
 from tests.cluster.pods import Pod
 from tests.cluster.releases import Release
-from tests.cluster.scaled_objects import AUTHORITY, READER, SENDER, secrets, values
+from tests.cluster.scaled_objects import (
+    AUTHORITY,
+    POLICY,
+    READER,
+    SENDER,
+    deployment_values,
+    secrets,
+    values,
+)
 from tests.cluster.submission import DRIVER, operator_settings, submit
 from tests.helm.charts import Manifest
 from tests.service.waiting import until
 from tests.suite.asking import CLIENT
 
-_PODS = {"collector": 2, "service": 2, "kubernetes": 1, "pipeline": 1, "executor": 2}
+
+class Layout(NamedTuple):
+    """Values file, and what it leads to.
+
+    Attributes:
+        file: name of the values file.
+        name: of the release's objects.
+        pods: number of pods by component.
+        values: returns what differs from the file.
+    """
+
+    file: str
+    name: str
+    pods: dict[str, int]
+    values: Callable[[Engines], Manifest]
+
+    @property
+    def is_submitted(self) -> bool:
+        """Return whether the pipeline is a SparkApplication."""
+        return "executor" in self.pods
+
+
+_BOTH = {"collector": 2, "service": 2, "pipeline": 1}
+SPARK = Layout("scaled", "lineward", _BOTH | {"kubernetes": 1, "executor": 2}, values)
+DEPLOYMENT = Layout("scaled-deployment", "lineage", _BOTH, deployment_values)
 
 
 class Scaled(NamedTuple):
     """Installation of the chart.
 
     Attributes:
+        layout: of the installation.
         api: of Kubernetes.
         plane: of Kubernetes.
         release: of the chart.
         kubelet: runs its pods.
         engines: that it uses.
+        folder: for files of values, and of spark-submit.
     """
 
+    layout: Layout
     api: Api
     plane: ControlPlane
     release: Release
     kubelet: Kubelet
     engines: Engines
+    folder: Path
 
-    def install(self, folder: Path) -> None:
+    def install(self) -> None:
         """Install the chart, submit the pipeline, and wait until all pods are ready."""
-        self._create_objects(folder)
-        file = folder / "values.yaml"
-        file.write_text(yaml.safe_dump(values(self.engines)))
+        self._create_objects()
+        self._values.write_text(yaml.safe_dump(self.layout.values(self.engines)))
         # Services wait for the catalog's schema, which the pipeline brings: Helm cannot wait here.
-        answer = self.release.try_install("-f", str(file))
+        answer = self.release.try_install("-f", str(self._values))
         assert answer.returncode == 0, answer.stderr
-        self.submit_pipeline(folder)
-        until(lambda: self.count_ready() == _PODS, told=self.describe)
+        if self.layout.is_submitted:
+            self.submit_pipeline()
+        self.await_pods()
 
-    def submit_pipeline(self, folder: Path) -> None:
+    def upgrade(self, setting: str) -> None:
+        """Change a value for all pods, and wait until others are ready in their places."""
+        before = self._uids()
+        answer = self.release.try_upgrade("-f", str(self._values), "--set", setting)
+        assert answer.returncode == 0, answer.stderr
+        until(lambda: not before & self._uids(), told=self.describe)
+        self.await_pods()
+
+    def await_pods(self) -> None:
+        """Wait until all pods are ready."""
+        until(lambda: self.count_ready() == self.layout.pods, told=self.describe)
+
+    def submit_pipeline(self) -> None:
         """Do the operator's work: submit the SparkApplication that the chart created."""
         group = "/apis/sparkoperator.k8s.io/v1beta2"
         path = f"{group}/namespaces/{self.release.namespace}/sparkapplications/lineward-pipeline"
         application = self.api.get(path)
-        given = operator_settings(application, self.plane, self.release.namespace, folder)
+        given = operator_settings(application, self.plane, self.release.namespace, self.folder)
         done = submit(given, application["spec"]["mainApplicationFile"])
         assert done.returncode == 0, done.stderr
 
     def uninstall(self) -> None:
         """Remove the release and, as the operator does, the driver; wait until no pod runs."""
         self.release.uninstall()
-        self.api.ask("DELETE", f"{self._pods_path}/{DRIVER}")
+        if self.layout.is_submitted:
+            self.api.ask("DELETE", f"{self._pods_path}/{DRIVER}")
         pods = partial(self.api.get, self._pods_path, fieldSelector="status.phase=Running")
         until(lambda: not pods()["items"], told=self.describe)
 
@@ -92,22 +142,23 @@ class Scaled(NamedTuple):
         """Post events to the Service of the collectors; return the status of the answer."""
         headers = {"Authorization": f"Bearer {SENDER}"}
         headers["Content-Type"] = "application/json"
-        url = f"http://{self.address('lineward-collector')}:8700{path}"
+        url = f"http://{self.address('-collector')}:8700{path}"
         return CLIENT.post(url, content=body, headers=headers).status_code
 
     def ask(self, path: str, **params: str) -> Any:  # noqa: ANN401 - as the API answers
         """Return the answer of the API's Service; None where it has none yet."""
         headers = {"Authorization": f"Bearer {READER}"}
-        url = f"http://{self.address('lineward')}:8701{path}"
+        url = f"http://{self.address()}:8701{path}"
         try:
             answer = CLIENT.get(url, headers=headers, params=params)
         except httpx.TransportError:  # of a pod that is gone, until kube-proxy knows
             return None
         return answer.json() if answer.is_success else None
 
-    def address(self, service: str) -> str:
-        """Return the virtual address of a Service."""
-        path = f"/api/v1/namespaces/{self.release.namespace}/services/{service}"
+    def address(self, suffix: str = "") -> str:
+        """Return the virtual address of the Service with this end of its name."""
+        services = f"/api/v1/namespaces/{self.release.namespace}/services"
+        path = f"{services}/{self.layout.name}{suffix}"
         return str(self.api.get(path)["spec"]["clusterIP"])
 
     def kill(self, pod: Pod) -> None:
@@ -116,7 +167,7 @@ class Scaled(NamedTuple):
 
     def restarts(self) -> dict[str, int]:
         """Return how often containers of running pods were started again, where they were."""
-        found = {pod.name: pod.restarts() for part in _PODS for pod in self.pods(part)}
+        found = {pod.name: pod.restarts() for part in self.layout.pods for pod in self.pods(part)}
         return {name: count for name, count in found.items() if count}
 
     def open_catalog(self) -> Engine:
@@ -132,11 +183,20 @@ class Scaled(NamedTuple):
     def _pods_path(self) -> str:
         return f"/api/v1/namespaces/{self.release.namespace}/pods"
 
-    def _create_objects(self, folder: Path) -> None:
+    @property
+    def _values(self) -> Path:
+        return self.folder / "values.yaml"
+
+    def _uids(self) -> set[str]:
+        return {one["metadata"]["uid"] for one in self.api.pods(self.release.namespace)}
+
+    def _create_objects(self) -> None:
         for name, data in secrets(self.engines).items():
             self._create("Secret", name, stringData=data)
-        authority = self.engines.pagerduty.write_authority(folder / "authority.pem")
+        authority = self.engines.pagerduty.write_authority(self.folder / "authority.pem")
         self._create("ConfigMap", AUTHORITY, data={"ca.pem": authority.read_text()})
+        if "policy" not in self.layout.values(self.engines):  # the file names a ConfigMap
+            self._create("ConfigMap", "lineward-policy", data={"lineward.yaml": POLICY})
 
     def _create(self, kind: str, name: str, **fields: object) -> None:
         metadata = {"name": name, "namespace": self.release.namespace}

@@ -1,13 +1,15 @@
 """Values and Secrets of an installation in scaled mode whose pods are processes."""
 
 from tests.cluster.engines import BUCKET, PASSWORD, TOPIC, Engines
+from tests.cluster.networks import ADDRESSES
 from tests.helm.charts import Manifest
 
+_DRIVER = {"cores": 1, "memory": "1g"}
 KEY = "R" * 32  # of PagerDuty
 AUTHORITY = "pagerduty-authority"  # ConfigMap
 _LONG = "0123456789abcdef0123456789abcdef"
 SENDER, READER = f"sender-{_LONG}", f"reader-{_LONG}"  # tokens
-_POLICY = """
+POLICY = """
 owners:
   - {name: sales, pagerduty_key_file: sales.key}
 datasets:
@@ -48,14 +50,33 @@ def values(engines: Engines) -> Manifest:
         "extraVolumeMounts": [{"name": "authority", "mountPath": "/etc/pagerduty"}],
     }
     return {
-        "policy": {"inline": _POLICY},
+        "policy": {"inline": POLICY},
         "log": {"kafka": {"bootstrap": engines.broker.bootstrap, "topic": TOPIC}},
         "lake": {"url": f"s3://{BUCKET}/production", "endpoint": engines.s3.endpoint},
         "kafkaSource": {"enabled": False},
         "marquez": {"enabled": False},
         "pipeline": {
-            "driver": {"cores": 1, "memory": "1g"},
+            "driver": _DRIVER,
             "executor": {"instances": 2, "cores": 1, "memory": "512m"},
         },
         "service": {"pod": trust},
+    }
+
+
+def deployment_values(engines: Engines) -> Manifest:
+    """Return what differs from `ci/scaled-deployment-values.yaml`, which is for AWS."""
+    servers = [{"ipBlock": {"cidr": ADDRESSES}}]
+    return {
+        "access": {"secrets": ["lineward-reader"]},
+        "catalog": {"passwordSecret": {"name": "lineward-catalog"}},
+        "notifications": {"pagerduty": {"keysSecret": "lineward-pagerduty"}},
+        "log": {"kafka": {"bootstrap": engines.broker.bootstrap, "topic": TOPIC}},
+        "lake": {
+            "url": f"s3://{BUCKET}/production",
+            "endpoint": engines.s3.endpoint,
+            "accessKeySecret": {"name": "lineward-lake"},
+            "secretKeySecret": {"name": "lineward-lake"},
+        },
+        "pipeline": {"driver": _DRIVER},
+        "networkPolicy": {"egress": {"s3": servers}},
     }

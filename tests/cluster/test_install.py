@@ -54,6 +54,22 @@ def test_a_release_is_installed_and_removed(api, release, name):
     )
 
 
+@pytest.mark.parametrize("name", ["embedded", "scaled-deployment"])
+def test_services_have_addresses_of_both_families(api, release, name):
+    """Require both: an API server that has them gives each Service two addresses, or none."""
+    installed = release(name)
+    both = ["IPv4", "IPv6"]
+    options = "service.ipFamilyPolicy=RequireDualStack,service.ipFamilies={IPv4,IPv6}"
+
+    installed.install("--set", options)
+
+    found = api.get(f"/api/v1/namespaces/{installed.namespace}/services")["items"]
+    specs = [one["spec"] for one in found]
+    assert len(specs) == 4
+    assert [one["ipFamilies"] for one in specs] == [both] * 4
+    assert sorted(len(one["clusterIPs"]) for one in specs) == [1, 2, 2, 2]  # one is headless
+
+
 def test_the_namespace_rejects_what_restricted_forbids(api, release):
     """Weaken the containers: the API server warns of the StatefulSet, and accepts no pod."""
     weak = "embedded.containerSecurityContext.allowPrivilegeEscalation=true"

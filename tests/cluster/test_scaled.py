@@ -2,14 +2,13 @@
 
 import os
 import uuid
-from datetime import timedelta
 
 import pytest
 
 from lineage.process.clock import system_clock
 from tests.cluster.networks import HOSTS
+from tests.cluster.posted_runs import event, post_run
 from tests.cluster.scaled_objects import KEY
-from tests.collector.bodies import body, run_event
 from tests.faults.comparing import landed, most_files
 from tests.service.waiting import until
 
@@ -20,35 +19,7 @@ pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="only root can make networks and mounts"),
 ]
 
-_DURATION = timedelta(minutes=20)  # of each run, all of it in the past
 _REQUESTS, _IN_ONE = 4, 1_500  # and events in each
-
-
-def _event(table, state, run_id, at):
-    return body(
-        run_event(
-            eventType=state,
-            eventTime=at.isoformat(),
-            run={"runId": run_id},
-            job={"namespace": "shop", "name": f"{table}.daily"},
-            inputs=[{"namespace": "shop", "name": "raw"}],
-            outputs=[{"namespace": "shop", "name": table}],
-        )
-    )
-
-
-def _run(scaled, table, state):
-    """Post a run that ends now; return its id once the API has its end."""
-    run_id, now = str(uuid.uuid4()), system_clock()
-    assert scaled.post(_event(table, "START", run_id, now - _DURATION)) == 201
-    assert scaled.post(_event(table, state, run_id, now)) == 201
-    until(lambda: _status(scaled, run_id) == state, told=scaled.describe)
-    return run_id
-
-
-def _status(scaled, run_id):
-    found = scaled.ask(f"/api/v1/runs/{run_id}")
-    return found["runs"][0]["status"] if found and found["runs"] else None
 
 
 def _states(scaled, table):
@@ -83,14 +54,14 @@ def _post_backlog(scaled):
     """Post requests with more events than the driver lands by itself, which is a thousand."""
     for _ in range(_REQUESTS):
         at, ids = system_clock(), [str(uuid.uuid4()) for _ in range(_IN_ONE)]
-        some = b",".join(_event("clicks", "COMPLETE", run_id, at) for run_id in ids)
+        some = b",".join(event("clicks", "COMPLETE", run_id, at) for run_id in ids)
         assert scaled.post(b"[" + some + b"]", "/api/v1/lineage/batch") == 204
 
 
 def test_a_posted_event_is_a_run_and_a_failed_run_pages_its_owner(scaled):
     """Post to the collectors' Service; ask the API's Service; look at the provider."""
-    _run(scaled, "orders", "COMPLETE")
-    _run(scaled, "orders", "FAIL")
+    post_run(scaled, "orders", "COMPLETE")
+    post_run(scaled, "orders", "FAIL")
 
     _await_page(scaled, "orders")
     assert _states(scaled, "orders") == {"M1": "good", "M2": "bad"}
@@ -126,10 +97,10 @@ def test_another_service_pages_when_the_leader_s_pod_is_gone(scaled):
     """Kill the leading pod: the other one answers at once, leads, and pages once."""
     leader = until(lambda: _leader(scaled), told=scaled.describe)
     names = {one.name: one for one in scaled.pods("service")}
-    _run(scaled, "orders_by_day", "COMPLETE")
+    post_run(scaled, "orders_by_day", "COMPLETE")
 
     scaled.kill(names[leader])
 
     until(lambda: _leader(scaled, but=leader), told=scaled.describe)
-    _run(scaled, "orders_by_day", "FAIL")
+    post_run(scaled, "orders_by_day", "FAIL")
     _await_page(scaled, "orders_by_day")

@@ -44,7 +44,7 @@ def settings(control_plane: ControlPlane, installed: Release, tmp_path: Path) ->
     ],
 )
 def test_the_definition_rejects_a_wrong_field(api, field, value, text):
-    """Break the application in one place: what the real definition accepts is no accident."""
+    """Break the application in one place: the real definition rejects it."""
     broken = copy.deepcopy(find("scaled", "SparkApplication"))
     broken["spec"][field] = value
 
@@ -53,7 +53,7 @@ def test_the_definition_rejects_a_wrong_field(api, field, value, text):
 
 
 def test_spark_s_driver_is_admitted(api, installed, settings):
-    """Submit as the operator does: the pod has the account, and Spark's objects are beside it."""
+    """Submit as the operator does: the pod has its account, and Spark creates its objects."""
     until(lambda: len(api.pods(installed.namespace, component="collector")) == 2)  # the autoscaler
     before = api.names(installed.namespace)
 
@@ -67,7 +67,7 @@ def test_spark_s_driver_is_admitted(api, installed, settings):
 
 
 def test_without_the_template_the_driver_is_rejected(api, installed, settings):
-    """Leave the template out: admission says no, which shows that it looks at the driver."""
+    """Leave the template out: admission looks at the driver, and rejects it."""
     del settings["spark.kubernetes.driver.podTemplateFile"]
 
     answer = submit(settings, _MAIN)

@@ -39,7 +39,7 @@ def test_a_later_release_of_the_chart_changes_no_immutable_field(
     assert {one["metadata"]["labels"]["more"] for one in pods} == {"yes"}
 
 
-def test_a_changed_setting_replaces_pods_and_a_rollback_brings_the_old_one_back(api, release):
+def test_a_changed_setting_replaces_pods_and_a_rollback_undoes_it(api, release):
     """Read the variable in the pods after an upgrade, and after a rollback."""
     installed = release("scaled-deployment")
     installed.install()
@@ -83,8 +83,39 @@ def test_the_size_of_a_volume_cannot_be_changed_by_an_upgrade(release):
     assert "updates to statefulset spec for fields other than" in answer.stderr
 
 
+def test_a_statefulset_that_is_deleted_alone_gets_another_size(api, release):
+    """Delete it without its pods, as the page says, and upgrade: the pod runs on."""
+    installed = release("embedded")
+    installed.install()
+    (pod,) = api.pods(installed.namespace)
+    path = f"/apis/apps/v1/namespaces/{installed.namespace}/statefulsets/lineward"
+    api.ask("DELETE", path, propagationPolicy="Orphan")
+    until(lambda: "StatefulSet/lineward" not in api.names(installed.namespace))
+
+    installed.upgrade("--set", "embedded.persistence.size=40Gi")
+
+    (claim,) = api.get(path)["spec"]["volumeClaimTemplates"]
+    assert claim["spec"]["resources"]["requests"]["storage"] == "40Gi"
+    assert _uids(api, installed, "embedded") == {pod["metadata"]["uid"]}
+
+
+def test_an_install_takes_the_volumes_of_the_release_before(api, release):
+    """Uninstall and install again: the collectors have the claims that were kept."""
+    installed = release("scaled-deployment")
+    installed.install()
+    claims = _list_claims(api, installed)
+    installed.uninstall()
+
+    installed.install()
+
+    assert len(claims) == 2
+    assert _list_claims(api, installed) == claims
+    used = {_claim_of(one) for one in api.pods(installed.namespace, component="collector")}
+    assert used == claims.keys()
+
+
 def test_the_autoscaler_keeps_its_number_through_an_upgrade(api, release):
-    """Scale collectors up as the autoscaler does: an upgrade scales them not down again."""
+    """Scale collectors up as the autoscaler does: an upgrade keeps the number."""
     installed = release("scaled")
     installed.install()
     collectors = f"/apis/apps/v1/namespaces/{installed.namespace}/statefulsets/lineward-collector"
@@ -97,7 +128,7 @@ def test_the_autoscaler_keeps_its_number_through_an_upgrade(api, release):
 
 
 def test_a_drain_takes_one_collector_at_a_time(api, nodes, release):
-    """Evict the second collector before the first one is back: the budget says no until then."""
+    """Evict the second collector before the first one is back: the budget rejects this."""
     installed = release("scaled-deployment")
     installed.install()
     first, second = api.pods(installed.namespace, component="collector")
@@ -136,7 +167,7 @@ def test_a_node_is_drained(api, nodes, release):
     assert {one["spec"]["nodeName"] for one in api.pods(installed.namespace)} == {"node-b"}
 
 
-def test_a_budget_of_none_stops_a_drain_of_the_embedded_pod(api, release):
+def test_a_budget_of_zero_stops_a_drain_of_the_embedded_pod(api, release):
     """Evict the pod with `maxUnavailable: 0`, then with the default of 1."""
     installed = release("embedded")
     none = "podDisruptionBudget.enabled=true,podDisruptionBudget.maxUnavailable=0"
@@ -160,6 +191,13 @@ def _variables(api: Api, release: Release, name: str) -> set[str | None]:
         one["spec"]["containers"][0] for one in api.pods(release.namespace, component="service")
     ]
     return {{each["name"]: each.get("value") for each in one["env"]}.get(name) for one in found}
+
+
+def _list_claims(api: Api, release: Release) -> dict[str, str]:
+    """Return the uids of the claims by their names."""
+    path = f"/api/v1/namespaces/{release.namespace}/persistentvolumeclaims"
+    found = [one["metadata"] for one in api.get(path)["items"]]
+    return {one["name"]: one["uid"] for one in found}
 
 
 def _claim_of(pod: Manifest) -> str:

@@ -42,7 +42,7 @@ def test_what_the_senders_counted_is_what_was_stored(start):
 
     result = _send(collector, events=500, marks=[100, 500])
 
-    assert (result.acked, result.refused) == (500, 0)
+    assert (result.acked, result.rejected) == (500, 0)
     assert collector.rows("SELECT count(*) FROM event") == [(500,)]
     (began, ended), (late, last) = result.marked_seconds
     assert 0 < began < ended < late < last == result.seconds
@@ -65,4 +65,4 @@ def test_a_refused_event_is_counted_as_such(start):
 
     result = _send(collector, events=1)
 
-    assert (result.acked, result.refused) == (0, 1)
+    assert (result.acked, result.rejected) == (0, 1)

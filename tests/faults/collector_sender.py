@@ -1,7 +1,7 @@
 """Senders in a process of their own: `collector_sender.py PORT FOLDER SENDERS`.
 
-Each ack goes, fsynced, into `FOLDER/ledger` before the next event is sent: hash and time, a line
-an ack. What else happened is counted in `FOLDER/seen`, as JSON, when SIGTERM ends the process.
+Each ack is written to `FOLDER/ledger` and synced before the next event is sent: a line with hash
+and time. All outcomes are counted in `FOLDER/seen`, as JSON, when SIGTERM ends the process.
 """
 
 import hashlib
@@ -30,14 +30,14 @@ _EVENT = {
 
 
 def new_body() -> bytes:
-    """Return an event that nobody has sent yet."""
+    """Return an event with a new run id."""
     return json.dumps(_EVENT | {"run": {"runId": str(uuid.uuid4())}}).encode()
 
 
 def attempt(
     connection: http.client.HTTPConnection, body: bytes, headers: Mapping[str, str] = _NO_HEADERS
 ) -> str:
-    """Post an event; return the status, or the name of what happened instead."""
+    """Post an event; return the status, or the name of the error."""
     try:
         connection.request("POST", "/api/v1/lineage", body, headers)
         answer = connection.getresponse()
@@ -75,7 +75,7 @@ def run_until_stopped(threads: Sequence[threading.Thread]) -> None:
 
 
 def main(port: int, folder: Path, senders: int) -> None:
-    """Send until told to stop."""
+    """Send until SIGTERM."""
     ledger = os.open(folder / "ledger", os.O_CREAT | os.O_WRONLY | os.O_APPEND)
     seen: list[Counter[str]] = [Counter() for _ in range(senders)]
     threads = [threading.Thread(target=_send, args=(port, ledger, counts)) for counts in seen]

@@ -1,4 +1,4 @@
-"""Collectors for fault runs, healthy and mutant."""
+"""Collectors whose worker is a mutant."""
 
 from pathlib import Path
 
@@ -8,6 +8,6 @@ _HERE = Path(__file__).parent
 
 
 def mutant(folder: Path, worker: str, *, before: tuple[str, ...] = ()) -> Collector:
-    """A collector whose worker is the script `worker`.py of this folder."""
+    """Start a collector whose worker is the script `worker`.py of this folder."""
     program = (str(_HERE / "mutant.py"), str(_HERE / f"{worker}.py"))
     return Collector(folder, program=program, before=before)

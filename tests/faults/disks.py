@@ -1,24 +1,22 @@
-"""Small disks for fault runs: a tmpfs that a file of ballast fills to the last byte."""
+"""Small disks that a file of ballast fills, to the last byte or nearly."""
 
 import contextlib
-import os
 import shutil
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
+from tests.suite import disks
 
 
 class Disk:
-    """A mounted tmpfs."""
+    """Disk that a test fills and frees."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def fill(self, *, leave: int = 0) -> None:
-        """Leave no room but so many bytes."""
+        """Fill the disk but for so many bytes."""
         with (self.path / "ballast").open("ab", buffering=0) as ballast:
             for size in (1 << 20, 4_096):
                 with contextlib.suppress(OSError):
@@ -26,23 +24,16 @@ class Disk:
                         ballast.write(b"0" * size)
 
     def free(self) -> None:
-        """Take the ballast away."""
+        """Delete the ballast."""
         (self.path / "ballast").unlink(missing_ok=True)
 
     def is_full(self) -> bool:
-        """Whether no page is left."""
+        """Return whether no page is left."""
         return shutil.disk_usage(self.path).free < 4_096
 
 
 @contextmanager
 def small_disk(path: Path, mebibytes: int) -> Iterator[Disk]:
-    """A disk of that size at `path`; skips the test where nobody may mount one."""
-    if os.geteuid() != 0:
-        pytest.skip("needs root, to mount a small disk")
-    path.mkdir()
-    size = f"size={mebibytes}m"
-    subprocess.check_call(["mount", "-t", "tmpfs", "-o", size, "tmpfs", str(path)])
-    try:
-        yield Disk(path)
-    finally:
-        subprocess.check_call(["umount", "--lazy", str(path)])
+    """Mount a disk of this size, and unmount it in the end."""
+    with disks.small_disk(path, mebibytes << 20) as mounted:
+        yield Disk(mounted)

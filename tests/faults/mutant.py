@@ -1,4 +1,4 @@
-"""The collector with another worker: `mutant.py WORKER_SCRIPT`."""
+"""Collector with another worker: `mutant.py WORKER_SCRIPT`."""
 
 import sys
 

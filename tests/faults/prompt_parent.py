@@ -1,4 +1,4 @@
-"""The collector, whose parent ends a worker after 15 s without an answer, from its start on."""
+"""Collector whose parent ends a worker after 15 s without an answer, from its start on."""
 
 import sys
 

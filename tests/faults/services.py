@@ -29,7 +29,7 @@ class Services:
     """Two services, of which each can be paused, woken and killed.
 
     Attributes:
-        estate: what they watch, evaluated each time that somebody looks for the leader.
+        builder: writes the catalog that they watch; it is evaluated at each look for the leader.
     """
 
     def __init__(self, engine: Engine, folder: Path, policy: str, **settings: str) -> None:
@@ -42,7 +42,7 @@ class Services:
             settings: variables of both.
         """
         self._engine, self._folder = engine, folder
-        self.estate = CatalogBuilder(engine)
+        self.builder = CatalogBuilder(engine)
         (folder / "lineward.yaml").write_text(policy)
         self._settings = settings | {
             "LINEWARD_CATALOG_URL": engine.url.render_as_string(hide_password=False),
@@ -80,21 +80,21 @@ class Services:
 
     def evaluate(self) -> None:
         """Note an evaluation of now, as the pipeline does."""
-        self.estate.evaluate(seconds_now())
+        self.builder.evaluate(seconds_now())
 
     def fail(self, names: Iterable[str]) -> list[str]:
         """Have the last run of each dataset fail; return the ids of the runs."""
         at, runs = seconds_now(), []
         for name in names:
-            runs.append(self.estate.fail(name, at))
-            self.estate.say(name, "bad", "job_failed", since=at)
+            runs.append(self.builder.fail(name, at))
+            self.builder.say(name, "bad", "job_failed", since=at)
         return runs
 
     def heal(self, names: Iterable[str]) -> None:
-        """Have each be written again."""
+        """Have each dataset be written again."""
         table, now = tables.dataset_activity, to_micros(system_clock())
         for name in names:
-            self.estate.say(name, "good", since=seconds_now())
+            self.builder.say(name, "good", since=seconds_now())
             mine = table.update().where(table.c.last_job_name == f"make_{name}")
             with write_transaction(self._engine) as connection:
                 connection.execute(mine.values(last_written_at=now))
@@ -144,5 +144,5 @@ class Services:
 
 
 def seconds_now() -> float:
-    """Return the time as the estate has it."""
+    """Return the time as the builder of the catalog has it."""
     return (to_micros(system_clock()) - MIDNIGHT) / _MICROS

@@ -61,8 +61,8 @@ def _disturb(scaled, sender, engine, part, after_seconds):
     fault.check()
     assert landed(engine) == expected
     took = time.monotonic() - over
-    said = f"{part}: broken while {waiting} of {_BEFORE} events waited; {took:.0f} s"
-    sys.stdout.write(f"{said}; {sender.slow - slow} slow requests meanwhile\n")
+    line = f"{part}: broken while {waiting} of {_BEFORE} events waited; {took:.0f} s"
+    sys.stdout.write(f"{line}; {sender.slow - slow} slow requests meanwhile\n")
 
 
 def test_what_lands_through_kills_is_what_lands_undisturbed(

@@ -122,14 +122,14 @@ def _audited(engine):
 
 def _fail(services, kubernetes, names):
     """Have runs of these datasets fail; return what says whether each was run once more."""
-    services.estate.add(*names, tier="critical")
+    services.builder.add(*names, tier="critical")
     runs = services.fail(names)
     return lambda: kubernetes.copies().keys() >= set(runs)
 
 
 def test_each_action_is_done_once_though_leaders_are_paused_and_killed(services, kubernetes):
     """Pause a leader in the middle of an action, and kill the next one in its own."""
-    chance, engine = draw(), services.estate.engine
+    chance, engine = draw(), services.builder.engine
     until(services.leader, told=services.logs)
     for number in range(_ROUNDS):
         step, is_next_held = chance.choice(_STEPS), chance.choice((True, False))

@@ -57,14 +57,14 @@ def _resolved(pagerduty):
 
 def test_each_page_is_sent_once_though_leaders_are_paused_and_killed(services, pagerduty):
     """Take each page twice at least, open each alert once, and resolve each once."""
-    rounds, engine = int(os.environ.get("LINEWARD_PART_KILLS", "1")), services.estate.engine
+    rounds, engine = int(os.environ.get("LINEWARD_PART_KILLS", "1")), services.builder.engine
     chance = draw()
     until(services.leader, told=services.logs)
     for number in range(rounds):
         names = [f"{name}{number}" for name in _DATASETS]
-        services.estate.add(*names, tier="critical")
+        services.builder.add(*names, tier="critical")
         for name in names:
-            services.estate.own(name, "sales")
+            services.builder.own(name, "sales")
         services.fail(chance.sample(names, len(names)))
         expected = len(pagerduty.pages) + len(names)
         pagerduty.stalled.clear()  # what is sent is taken, and not answered

@@ -1,4 +1,4 @@
-"""The pipeline's driver killed with -9 at random: what is left equals an undisturbed run."""
+"""Check the pipeline's driver, killed with -9 at random, against an undisturbed run."""
 
 import os
 import signal
@@ -66,7 +66,7 @@ _CLOCK = {
     "outcome",
     "learned_writes",
     "last_seq",
-    # Where a dataset stands in the list is said with its state and its policy, by an evaluation.
+    # An evaluation writes where a dataset stands in the list, with its state and its policy.
     "state_rank",
     "tier_rank",
 }
@@ -114,9 +114,9 @@ def _wait(condition, process: subprocess.Popen[bytes], folder: Path) -> None:
 
 
 def _kill_after(seconds: float, process: subprocess.Popen[bytes], folder: Path) -> None:
-    """Of its first batch, or before it has done more than its life's share of them.
+    """Kill the driver so long after its first batch, or once it has done most of its batches.
 
-    The whole group: the driver with its JVM, as an out-of-memory killer or a lost node would.
+    Its JVM is killed too, as an out-of-memory killer or a lost node does it.
     """
     before = _cursor(folder)
     _wait(lambda: _cursor(folder) > before, process, folder)
@@ -147,7 +147,7 @@ def _contents(folder: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def _is_evaluated(folder: Path, count: int) -> bool:
-    """Whether an evaluation, and the count of what was received, have seen all events."""
+    """Return whether an evaluation, and the count of what was received, have seen all events."""
     counted = "SELECT position FROM received_cursor WHERE source = 'spool'"
     catalog = open_catalog(catalog_url(folder))
     with catalog.connect() as connection:
@@ -160,7 +160,7 @@ def _is_evaluated(folder: Path, count: int) -> bool:
 
 
 def _check_ranks(folder: Path) -> None:
-    """Whichever evaluation was killed, lists are sorted by what the last one said."""
+    """Check that lists are sorted as the last evaluation wrote, whichever was killed before."""
     catalog = open_catalog(catalog_url(folder))
     with catalog.connect() as connection:
         assert ranked(connection) == ranks_due(connection)
@@ -188,7 +188,7 @@ def _filled(folder: Path, count: int, start: datetime) -> Path:
 
 
 def test_a_driver_killed_at_random_leaves_no_trace(tmp_path):
-    """Every event is in the catalog and the lake exactly once, as if nobody had killed anything."""
+    """Kill the driver while events land: catalog and lake are those of an undisturbed run."""
     chance = draw()
     kills = int(os.environ.get("LINEWARD_DRIVER_KILLS", "2"))
     count = MAX_ROWS * _BATCHES_A_LIFE * (kills + 1)

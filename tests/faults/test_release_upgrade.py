@@ -40,7 +40,7 @@ class Load(threading.Thread):
 
     Attributes:
         acked: bodies of the events that were acknowledged.
-        refused: requests that nobody answered.
+        unanswered: requests that nobody answered.
         slow: requests that took longer than a second.
     """
 
@@ -48,7 +48,7 @@ class Load(threading.Thread):
         """Post nothing yet."""
         super().__init__()
         self.acked: list[bytes] = []
-        self.refused = self.slow = 0
+        self.unanswered = self.slow = 0
         self._url = f"{url}/api/v1/lineage/batch"
         self._stopping = threading.Event()
 
@@ -78,7 +78,7 @@ class Load(threading.Thread):
         try:
             answer = CLIENT.post(self._url, content=b"[" + b",".join(bodies) + b"]")
         except httpx.TransportError:
-            self.refused += 1
+            self.unanswered += 1
             return False
         self.slow += time.monotonic() - began > 1
         return answer.status_code == 204
@@ -127,7 +127,7 @@ def _migrate_under_load(roles, load, engine):
     answer = roles.ask("/readyz")
     assert (answer.status_code, roles.ask("/livez").status_code) == (503, 200)
     assert "it was upgraded by a newer release" in answer.text
-    assert (load.refused, roles.has_ended("pipeline")) == (0, False)
+    assert (load.unanswered, roles.has_ended("pipeline")) == (0, False)
 
 
 def test_an_upgrade_under_load_loses_no_event(roles, load, postgres, tmp_path):
@@ -152,6 +152,7 @@ def test_an_upgrade_under_load_loses_no_event(roles, load, postgres, tmp_path):
     assert landed(engine) == (len(load.acked), 0)
     assert _value(engine, "SELECT count(*) FROM event") == len(load.acked)
     assert read_lake(engine, open_lake(tmp_path / "data")) == sorted(load.acked)
-    said = f"{len(load.acked)} events; requests refused {load.refused}, slower than 1 s {load.slow}"
-    sys.stdout.write(f"{said}\n")
+    unanswered, slow = load.unanswered, load.slow
+    line = f"{len(load.acked)} events; requests unanswered {unanswered}, slower than 1 s {slow}"
+    sys.stdout.write(f"{line}\n")
     engine.dispose()

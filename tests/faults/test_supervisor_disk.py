@@ -1,4 +1,4 @@
-"""The supervisor with small stand-ins for the roles, on a disk without a free byte."""
+"""Check the supervisor with small stand-ins for the roles, on a disk without a free byte."""
 
 import json
 import os
@@ -23,22 +23,23 @@ _ROLES = ("collector", "service", "pipeline")
 
 @pytest.fixture
 def disk(tmp_path):
+    """Mount a disk of 8 MiB."""
     with small_disk(tmp_path / "disk", 8) as disk:
         yield disk
 
 
 @pytest.fixture(params=["/dev/full", "log on the same disk"])
 def supervisor(request, disk):
-    """Its output goes to a disk that is full as well."""
+    """Start the supervisor; its output goes to a disk that is full as well."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     output = Path(request.param) if request.param.startswith("/") else disk.path / "up.log"
-    with output.open("wb") as said:
+    with output.open("wb") as log:
         process = subprocess.Popen(
             [sys.executable, str(_STAND_IN), str(disk.path), str(port)],
             env=environ(),
-            stdout=said,
-            stderr=said,
+            stdout=log,
+            stderr=log,
         )
     yield process
     process.terminate()
@@ -46,7 +47,7 @@ def supervisor(request, disk):
 
 
 def _pid(disk, role):
-    """The newest process of the role; None before there is one."""
+    """Return the newest process of the role; None before there is one."""
     with suppress(OSError, IndexError):
         return int((disk.path / f"{role}.pids").read_text().split()[0])
     return None
@@ -61,7 +62,7 @@ def _states(disk):
 
 
 def test_roles_that_end_on_a_full_disk_are_started_again(disk, supervisor):
-    """No status, no log and no output can be written, for as long as the disk is full."""
+    """Kill all roles while neither status, log nor output can be written."""
     until(lambda: all(_pid(disk, role) for role in _ROLES))
     before = {role: _pid(disk, role) for role in _ROLES}
     disk.fill()

@@ -1,6 +1,6 @@
 """Loads the schemas of custom resources, kept in `crds/` without their descriptions.
 
-`python -m tests.helm.crds FILE...` writes them anew from CustomResourceDefinitions.
+`python -m tests.helm.crds FILE...` writes them from CustomResourceDefinitions.
 """
 
 import json

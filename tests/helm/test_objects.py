@@ -134,6 +134,23 @@ def test_a_load_balancer_has_its_class_and_its_sources(name):
     assert wanted.keys() & found["lineward"].keys() == set()
 
 
+_DUAL_STACK = "service.ipFamilyPolicy=RequireDualStack,service.ipFamilies={IPv6,IPv4}"
+
+
+@pytest.mark.parametrize("name", ["embedded", "scaled"])
+def test_all_services_have_the_families_of_the_values(name):
+    """Name both families, and none: then each Service has those of the cluster."""
+    for options, wanted in (
+        (("--set", _DUAL_STACK), ("RequireDualStack", ["IPv6", "IPv4"])),
+        ((), (None, None)),
+    ):
+        services = [one for one in render(name, *options) if one["kind"] == "Service"]
+        assert len(services) == 4
+        for one in services:
+            assert (one["spec"].get("ipFamilyPolicy"), one["spec"].get("ipFamilies")) == wanted
+            assert find_errors(one, "1.37") == []
+
+
 # Beyond it `kubectl apply` fails: it keeps the object in an annotation.
 _LARGEST_BYTES = 262_144
 
@@ -157,17 +174,30 @@ def test_the_only_hook_is_the_test(name):
         assert one["kind"] in {"StatefulSet", "Service"} or "clusterIP" not in one.get("spec", {})
 
 
-def test_an_upgrade_changes_no_immutable_field():
-    """Render another version: selector, Service and claim templates must stay the same."""
-    other = ("--set", "image.tag=2.0.0,commonLabels.new=yes,embedded.podLabels.more=yes")
-    before = find("embedded", "StatefulSet")["spec"]
-    (after,) = [one for one in render("embedded", *other) if one["kind"] == "StatefulSet"]
+_IMMUTABLE = ("selector", "serviceName", "volumeClaimTemplates", "podManagementPolicy")
 
-    for field in ("selector", "serviceName", "volumeClaimTemplates", "podManagementPolicy"):
-        assert after["spec"][field] == before[field]
-        assert "helm.sh/chart" not in json.dumps(before[field])
-        assert "version" not in json.dumps(before[field]).replace("apiVersion", "")
-    assert after["spec"]["template"] != before["template"]
+
+@pytest.mark.parametrize(("name", "workloads"), [("embedded", 1), ("scaled", 5)])
+def test_an_upgrade_changes_no_immutable_field(name, workloads):
+    """Render another version: selectors, Services and claim templates must stay the same."""
+    options = "image.tag=2.0.0,commonLabels.new=yes,embedded.podLabels.more=yes"
+    options += ",collector.pod.labels.more=yes"
+    before, after = (
+        {
+            one["metadata"]["name"]: one["spec"]
+            for one in objects
+            if one["kind"] in {"StatefulSet", "Deployment"}
+        }
+        for objects in (render(name), render(name, "--set", options))
+    )
+
+    assert len(before) == workloads
+    for workload, spec in after.items():
+        kept = {field: before[workload].get(field) for field in _IMMUTABLE}
+        assert {field: spec.get(field) for field in _IMMUTABLE} == kept
+        assert "helm.sh/chart" not in json.dumps(kept)
+        assert "version" not in json.dumps(kept).replace("apiVersion", "")
+        assert spec["template"] != before[workload]["template"]
 
 
 def test_an_upgrade_replaces_a_pod_that_was_never_ready():
@@ -195,26 +225,6 @@ def test_an_ingress_says_whether_pages_are_served_by_https(values, tls, scheme):
     assert [one["host"] for one in spec["rules"]] == ["*.example.com"]
     assert [one["path"] for one in spec["rules"][0]["http"]["paths"]] == ["/"]
     assert env["LINEWARD_ALERTS_PUBLIC_URL"] == f"{scheme}://*.example.com"
-
-
-def test_the_network_policy_opens_what_is_named():
-    """Render empty lists of peers: a rule without peers would admit everybody."""
-    off = ",".join(
-        f"networkPolicy.{part}=null"
-        for part in ("ingress.collector", "ingress.api", "ingress.metrics", "egress.dns")
-    )
-    (closed,) = [
-        one
-        for one in render("embedded", "--set", f"{off},networkPolicy.egress.https=null")
-        if one["kind"] == "NetworkPolicy"
-    ]
-    ports = [[port["port"] for port in rule["ports"]] for rule in closed["spec"]["ingress"]]
-
-    assert closed["spec"]["policyTypes"] == ["Ingress", "Egress"]
-    assert ports == [[8700, 8701]]
-    assert closed["spec"]["egress"] is None
-    for rule in find("embedded", "NetworkPolicy")["spec"]["ingress"]:
-        assert rule["from"]
 
 
 def _list_lost_defaults(schema: Any, value: Any, path: str) -> Iterator[str]:  # noqa: ANN401

@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from granian.constants import Interfaces
 
 from lineage.process.listening import http_server
-from lineage.process.write_deadline import set_write_deadline
+from lineage.process.sockets import set_write_deadline
 
 DEADLINE_SECONDS = 0.5
 

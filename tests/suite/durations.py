@@ -1,4 +1,4 @@
-"""How long each test took: written by `make test`, compared by `make durations`.
+"""Durations of tests: written by `make test`, compared by `make durations`.
 
 A file has one line a test: seconds for setup, call and teardown, a tab, the test's id. The file of
 the run before is kept beside it, with `.before` at its end.

@@ -26,8 +26,8 @@ def mark_postgres_nightly(item: pytest.Item) -> None:
 
 def _parameters(item: pytest.Item) -> str:
     """Return the id of its parameters without that of the database."""
-    said = item.nodeid.partition("[")[2].rpartition("]")[0]
-    return "-".join(part for part in said.split("-") if part != "postgresql")
+    parameters = item.nodeid.partition("[")[2].rpartition("]")[0]
+    return "-".join(part for part in parameters.split("-") if part != "postgresql")
 
 
 def check_marks(items: Sequence[pytest.Item]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Which SQL the tests run on PostgreSQL: `make test` runs each statement that `make nightly` runs.
+"""SQL that tests run on PostgreSQL: `make test` runs each statement that `make nightly` runs.
 
 `make nightly` records them, a file of JSON lines for each worker, and reads them here. A test that
 is nightly on PostgreSQL (`postgres_nightly`) repeats statements of others; one that does not has to

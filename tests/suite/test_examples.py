@@ -8,7 +8,7 @@ from tests.suite.examples import examples
     [(None, 600, 50), ("all", 600, 600), (None, 20, 20), ("all", 20, 20)],
 )
 def test_repeated_examples_are_left_to_the_nightly_run(monkeypatch, setting, nightly, tried):
-    """A test that asks for fewer tries as many as it asks for."""
+    """Try as many as a test asks for, if it asks for fewer."""
     monkeypatch.delenv("LINEWARD_EXAMPLES", raising=False)
     if setting:
         monkeypatch.setenv("LINEWARD_EXAMPLES", setting)

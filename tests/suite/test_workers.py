@@ -1,4 +1,4 @@
-"""How tests are spread over workers."""
+"""Spreading of tests over workers."""
 
 import pytest
 

@@ -123,6 +123,16 @@ loadBalancerSourceRanges: {{ toJson . }}
 {{- end }}
 {{- end -}}
 
+{{/* IP families of a Service, which are the cluster's unless values name them. */}}
+{{- define "lineward.families" -}}
+{{- with .Values.service.ipFamilyPolicy }}
+ipFamilyPolicy: {{ . }}
+{{- end }}
+{{- with .Values.service.ipFamilies }}
+ipFamilies: {{ toJson . }}
+{{- end }}
+{{- end -}}
+
 {{/* Protocol of a Service that others reach. Not for a load balancer: that of Azure would then ask `/` for the health, without a token. */}}
 {{- define "lineward.appProtocol" -}}
 {{- if ne .type "LoadBalancer" }}appProtocol: http{{ end -}}

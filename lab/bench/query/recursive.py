@@ -1,4 +1,4 @@
-"""Same queries as one recursive query of the catalog: their time without the service."""
+"""Baseline: the queries as one recursive query of the catalog, timed without the service."""
 
 import statistics
 import time

@@ -127,7 +127,7 @@ class _Day:
         self._asked.datasets(self._name)
 
     def settle(self) -> None:
-        """Let the chains run until the service finds each dataset good, and knows whose it is."""
+        """Let the chains run until the service finds each dataset good, and knows its owner."""
         self._say(f"{len(self._estate.datasets)} datasets begin: {NAMESPACE}/{self._name}/")
         period = self._wanted.pace.period_seconds
         self._turn_for(_BEGUN_PERIODS * period)

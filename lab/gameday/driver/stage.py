@@ -30,7 +30,7 @@ Row = dict[str, Any]
 
 
 class Stage:
-    """One catalog, migrated and empty, that only ever goes forward."""
+    """Migrated, empty catalog, in which time only goes forward."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -170,7 +170,7 @@ def _facts(row: Row) -> Iterator[tuple[str, int, Row]]:
         fields["last_write_landed_at"] = row["visible_at"]
         yield "last_written_at", write["written_at"], fields
     if (failed := row["failed"]) is not None:
-        fields = {"last_failed_run_id": failed["run_id"], "last_failure": failed["told"]}
+        fields = {"last_failed_run_id": failed["run_id"], "last_failure": failed["message"]}
         yield "last_failed_at", failed["failed_at"], fields
     if row["read_at"] is not None:
         yield "last_read_at", row["read_at"], {}

@@ -45,7 +45,7 @@ class Faults:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing is left to be done or to be waited for."""
+        """Return whether nothing is left to be done or to be waited for."""
         return all(each.stage == "over" for each in self._all)
 
     def counts(self) -> dict[Stage, int]:

@@ -18,7 +18,7 @@ SLICE_BITS: Final = 56
 
 
 class Edges(msgspec.Struct, frozen=True, eq=False):
-    """Three columns of keys of one length, a row an edge."""
+    """Edges as three columns of keys of one length, a row an edge."""
 
     upstream: Keys
     downstream: Keys
@@ -42,7 +42,7 @@ class _Numbered(msgspec.Struct, frozen=True, eq=False):
 
 
 def merge(before: Snapshot, changed: list[int], read: Edges) -> Merged:
-    """`before` with these slices of its edges, by their upstream keys, as they were read."""
+    """Return `before` with these slices of its edges, by their upstream keys, replaced."""
     is_out = np.isin(before.keys >> SLICE_BITS, changed)
     down, up = _numbered(before.ways["downstream"]), _numbered(before.ways["upstream"])
     down, up = _only(down, ~is_out[down.origins]), _only(up, ~is_out[up.ends])

@@ -31,7 +31,7 @@ class Way(msgspec.Struct, frozen=True, eq=False):
 
 
 class Snapshot(msgspec.Struct, frozen=True, eq=False):
-    """Never changes; to be shared by threads as it is.
+    """Immutable graph, shared by threads without a lock.
 
     Attributes:
         keys: of all datasets that have edges, ascending; what follows is by position in it.
@@ -147,7 +147,7 @@ class _Walking:
         return len(nodes) > 0 and not self.is_full
 
     def has_more(self) -> bool:
-        """Whether something lies beyond."""
+        """Return whether there are edges beyond the frontier."""
         return bool((self._number[self._edges()[2]] == NOBODY).any())
 
     def result(self, cut: str | None) -> Walk:
@@ -162,7 +162,7 @@ class _Walking:
         return Walk(self._starts + keys, nobody + finders, edges, self._hidden, cut)
 
     def _edges(self) -> tuple[Positions, Positions, Positions]:
-        """Out of the frontier, to what may be seen: from, where in the targets, to."""
+        """Return the visible edges out of the frontier: from, index in the targets, to."""
         origins, slots = self._way.adjacency.slots(self._frontier)
         ends = self._way.adjacency.targets[slots]
         if self._is_seen is None:

@@ -8,7 +8,7 @@ SEPARATOR_SUBSTITUTE = "\ufffd"
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """One way in which two spellings are one dataset.
+    """Rule by which two spellings are one dataset.
 
     Attributes:
         id: recorded with every alias that the rule made.

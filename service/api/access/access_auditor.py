@@ -107,7 +107,7 @@ def audited_rows(rows: Iterable[dict[str, Any]], versions: Sequence[Version]) ->
 
 
 def stored_versions(connection: Connection, known: Sequence[Version] = ()) -> list[Version]:
-    """All versions, in the order of their beginning; `known` are not read again."""
+    """Return all versions, oldest first; those in `known` are not read again."""
     table = tables.access_version
     last = known[-1].since if known else -1
     rows = connection.execute(

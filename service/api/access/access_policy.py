@@ -1,4 +1,4 @@
-"""The access policy in force: another version when the policy or a token's file changed."""
+"""Access policy in force: a new version when the policy or a token's file has changed."""
 
 import threading
 from pathlib import Path
@@ -23,7 +23,7 @@ CATALOG_UNREAD = (
 
 
 class EffectiveAccess(msgspec.Struct, frozen=True):
-    """The version that holds for one access, and the instant of it.
+    """Version that applies to one access, and its time.
 
     Attributes:
         version: None where the policy could not be read since the service started: nobody may
@@ -65,7 +65,7 @@ class AccessInForce:
             return taken
 
     def give_back(self, versions: list[tuple[int, AccessVersion]]) -> None:
-        """They could not be stored."""
+        """Take back versions that could not be stored."""
         with self._lock:
             self._unrecorded = versions + self._unrecorded
 
@@ -82,13 +82,13 @@ class AccessInForce:
         found = (policy, [stamp_of(path) for path in token_files(policy, self._folder)])
         if found != self._taken:
             self._taken = found
-            self._take(version_of(policy, self._folder), is_said=policy.access is not UNSET)
+            self._take(version_of(policy, self._folder), is_declared=policy.access is not UNSET)
         return None
 
-    def _take(self, version: AccessVersion, *, is_said: bool) -> None:
+    def _take(self, version: AccessVersion, *, is_declared: bool) -> None:
         if version != self._version:
             self._version = version
             self._last_at = max(self._last_at + 1, to_micros(self._clock()))
             # Only a policy that says so ends a version that is stored.
-            if is_said:
+            if is_declared:
                 self._unrecorded.append((self._last_at, version))

@@ -1,4 +1,4 @@
-"""The audit log of accesses: each row is durable before its answer leaves.
+"""Audit log of accesses: each row is durable before its response leaves.
 
 One thread writes. It takes all that waits, commits once, and then lets those answers go: an fsync's
 cost is a group's, not a request's.
@@ -20,13 +20,13 @@ from service.runtime.periodic import is_there
 
 log = structlog.get_logger(__name__)
 _MAX_GROUP = 500
-_AUDIT = 8702  # the advisory lock of whoever writes to the audit log
+_AUDIT = 8702  # the advisory lock of writers of the audit log
 _STATEMENT_SECONDS = 10.0  # an answer waits for its row
 _IDLE_SECONDS = 5.0  # so long the thread waits for a row
 
 
 class Access(msgspec.Struct, frozen=True):
-    """A row of `access_audit`."""
+    """Row of `access_audit`."""
 
     at: int
     request_id: str
@@ -42,7 +42,7 @@ class Access(msgspec.Struct, frozen=True):
 
 
 class UnauditedError(Exception):
-    """The row could not be made durable: what it tells of must not be answered."""
+    """Row that could not be made durable: its request must not be answered."""
 
 
 _Waiter = tuple[Access, asyncio.AbstractEventLoop, "asyncio.Future[None]"]
@@ -81,7 +81,7 @@ class Recorder:
         self.write([])
 
     def write(self, rows: list[Access]) -> None:
-        """One transaction: the versions not stored yet, then the rows.
+        """Write the versions that are not stored yet, then the rows, in one transaction.
 
         Raises:
             UnauditedError: there is no catalog yet.
@@ -131,7 +131,7 @@ class Recorder:
         error: Exception | None = None
         try:
             self.write([access for access, _, _ in group])
-        except Exception as failed:  # whatever it was, those who wait must hear of it
+        except Exception as failed:  # any error goes to those who wait
             log.exception("audit_not_written", rows=len(group))
             error = failed
         for _, loop, waiter in group:

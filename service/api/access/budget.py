@@ -1,4 +1,4 @@
-"""How often an address may be rejected: beyond that without an audit row, and then with 429."""
+"""Budget of rejections of one address: beyond it no audit row is written, and then 429 answers."""
 
 import threading
 from collections.abc import Callable
@@ -13,7 +13,7 @@ Verdict = Literal["own_row", "grouped", "too_many"]
 
 
 class Bounds(msgspec.Struct, frozen=True):
-    """Of one window; `rows`: audit rows of one address, `all_rows` of all of them together."""
+    """Bounds of one window: `rows` of one address, `all_rows` of all addresses together."""
 
     rows: int = 100
     all_rows: int = 300
@@ -60,7 +60,7 @@ class Grouped:
             self._counts[reason] = self._counts.get(reason, 0) + count
 
     def take(self) -> dict[str, int]:
-        """All of them."""
+        """Return and reset all counts."""
         with self._lock:
             taken, self._counts = self._counts, {}
             return taken

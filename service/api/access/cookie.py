@@ -1,6 +1,6 @@
-"""A browser's token: a cookie that pages alone believe, never the API.
+"""Cookie with a browser's token: accepted by pages only, never by the API.
 
-A browser adds cookies to whatever it sends us, for whoever made it send that: so nothing that
+A browser adds cookies to any request, also if another site made it send one: so nothing that
 changes anything goes by the cookie alone; see `service.explorer.forms`.
 """
 

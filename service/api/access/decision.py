@@ -1,4 +1,4 @@
-"""Who asks, and whether they may: decided for each access by the version in force."""
+"""Decisions on accesses: who asks, and whether the version in force permits it."""
 
 import hashlib
 import hmac
@@ -35,7 +35,7 @@ _UNKNOWN_WHO = ("no_token", "malformed_token", "unknown_token", "expired")
 
 
 class Decision(msgspec.Struct, frozen=True):
-    """Whether to answer.
+    """Decision on one access.
 
     Attributes:
         reason: a word for why not; empty when allowed.
@@ -50,7 +50,7 @@ class Decision(msgspec.Struct, frozen=True):
 
     @property
     def allowed(self) -> bool:
-        """Whether to answer."""
+        """Return whether the access is permitted."""
         return not self.reason
 
     @property

@@ -1,4 +1,4 @@
-"""The gate before every handler: who asks is known, may ask, and stands in the audit log.
+"""Gate before every handler: the caller is known, permitted, and recorded in the audit log.
 
 Bound to the handler that Litestar found, never to the text of a path: a spelling that leads to a
 handler leads through its gate. A handler that says nothing of itself needs the highest role.
@@ -23,10 +23,10 @@ from service.api.access.visibility import Visibility
 from service.api.problems import Problem, is_page, shown_as
 
 OPEN = "open"
-SIGHT = "visibility"
+VISIBILITY = "visibility"
 WHO = "who"
 REQUEST_ID = "request_id"
-REFUSED_FOR = "refused_for"
+REJECTED_FOR = "rejected_for"
 ANYBODY = "anybody"
 _SUBJECTS = (
     *(
@@ -71,7 +71,7 @@ class Gate:
         self._grouped = grouped
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse, or answer once the audit row is durable."""
+        """Reject, or answer once the audit row is durable."""
         action = str(scope["route_handler"].opt.get("access", OTHER))
         if action == OPEN:
             await self._app(scope, receive, send)
@@ -104,7 +104,7 @@ class Gate:
         self, scope: Scope, receive: Receive, held: "_Held", decision: Decision
     ) -> None:
         if decision.allowed:
-            scope["state"][SIGHT] = decision.visibility
+            scope["state"][VISIBILITY] = decision.visibility
             scope["state"][WHO] = decision.who
             await self._app(scope, receive, held.send)
         else:
@@ -114,7 +114,7 @@ class Gate:
 
 
 class _Held:
-    """An answer that waits for its audit row."""
+    """Response that waits for its audit row."""
 
     def __init__(self, recorder: Recorder, row: Access, scope: Scope, send: Send) -> None:
         self._recorder = recorder
@@ -150,7 +150,7 @@ class _Held:
         status = self._start["status"]
         row = msgspec.structs.replace(self._row, status=status)
         if status == _FORBIDDEN and row.decision == "allow":
-            reason = self._scope["state"].get(REFUSED_FOR, "namespace")
+            reason = self._scope["state"].get(REJECTED_FOR, "namespace")
             return msgspec.structs.replace(row, decision="deny", reason=reason)
         if len(self._body) > _LARGE_BYTES:
             named = await asyncio.to_thread(namespaces_in, self._body)
@@ -168,7 +168,7 @@ def namespaces_in(body: bytes) -> list[str]:
 
 
 def address_of(scope: Scope) -> str:
-    """Who is at the other end: a client, or the proxy before us."""
+    """Return the address at the other end: a client, or the proxy before the service."""
     client = scope.get("client")
     return client[0] if client else ""
 
@@ -185,7 +185,7 @@ def _without_policy(standing: EffectiveAccess) -> Problem:
 
 def visibility_of(scope: Scope) -> Visibility | None:
     """Return the visibility of the caller, or None if access control is off."""
-    return scope["state"].get(SIGHT)
+    return scope["state"].get(VISIBILITY)
 
 
 def who_of(scope: Scope) -> str | None:

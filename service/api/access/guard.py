@@ -1,4 +1,4 @@
-"""All that guards one API: the policy in force, the audit log, the count of what was served."""
+"""Parts that guard an API: the policy in force, the audit log, the count of responses."""
 
 import time
 
@@ -19,7 +19,7 @@ _SIGNED_IN = 60  # in ten seconds, from one address: an office behind one proxy
 
 
 class Guard:
-    """One for each process that answers.
+    """Guard of one process that answers requests.
 
     Attributes:
         policy: in force, for all else that this process does.

@@ -21,7 +21,7 @@ POSTABLE = ("alertmanager",)
 
 
 class Token(msgspec.Struct, frozen=True):
-    """What one token may, as it was stored."""
+    """Permissions of one token, as stored."""
 
     name: str
     fingerprint: str
@@ -31,7 +31,7 @@ class Token(msgspec.Struct, frozen=True):
 
 
 class Version(msgspec.Struct, frozen=True):
-    """A version and when it came into force (µs); `tokens` is None where access was open."""
+    """Version and its start time (µs); `tokens` is None where access was open."""
 
     since: int
     hash: str
@@ -49,7 +49,7 @@ def version_at(versions: Sequence[Version], at: int) -> Version | None:
 
 
 def fault_of(row: Mapping[str, Any], versions: Sequence[Version]) -> str | None:
-    """Why this access should not have been let in; None where it was right to.
+    """Return why this access should have been rejected; None where it was right to permit it.
 
     Args:
         row: of `access_audit`, with decision `allow`.
@@ -89,7 +89,7 @@ def _allows(role: str, action: str) -> bool:
 
 
 def covers(pattern: str, name: str) -> bool:
-    """Whether a pattern of `*` and `?` matches the whole name; two pointers, no regex."""
+    """Return whether a pattern of `*` and `?` matches the whole name; two pointers, no regex."""
     at = mark = 0
     star, resume = -1, 0
     for_scheme = _usual(pattern)

@@ -14,7 +14,7 @@ from lineage.process.clock import Clock, to_micros
 
 # Whole paths: one that merely begins like an open one is not open. Requests of Slack and PagerDuty
 # bear a signature in the place of a token: `service/incidents` checks it. A browser is given its
-# token's cookie, or rid of it, before anybody can know whose it is.
+# token's cookie, or rid of it, before its owner can be known.
 OPEN_PATHS = re.compile(
     r"(/livez|/readyz|/login|/logout|/api/v1/slack/interactions|/api/v1/pagerduty/events"
     r"|/runbooks(/[A-Za-z_-]{0,64})?|/listener/[a-z0-9_.-]{1,64})/?"
@@ -25,7 +25,7 @@ _OK, _NOT_OK = 200, 300
 
 
 class Answered(msgspec.Struct, frozen=True):
-    """An answer that left; instants in µs."""
+    """Response that left; times in µs."""
 
     request_id: str
     asked_at: int
@@ -33,7 +33,7 @@ class Answered(msgspec.Struct, frozen=True):
 
 
 class ServedLog:
-    """What left since it was last looked at: bounded, and what was beyond the bound is known."""
+    """Responses since the log was last read; bounded, with a count of those beyond the bound."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -49,14 +49,14 @@ class ServedLog:
                 self._lost += 1
 
     def take(self) -> tuple[list[Answered], int]:
-        """All that waits, and how many there was no room for."""
+        """Return and remove the waiting responses, with the count of those that did not fit."""
         with self._lock:
             taken, lost = self._waiting, self._lost
             self._waiting, self._lost = [], 0
             return taken, lost
 
     def give_back(self, answered: list[Answered], lost: int) -> None:
-        """They could not be judged yet."""
+        """Take back responses that could not be judged yet."""
         with self._lock:
             waiting = answered + self._waiting
             self._waiting = waiting[:_MOST_WAITING]

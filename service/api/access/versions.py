@@ -19,7 +19,7 @@ _log = structlog.get_logger()
 
 
 class Holder(msgspec.Struct, frozen=True):
-    """The bearer of one token.
+    """Holder of one token.
 
     Attributes:
         digest: SHA-256 of the token; empty where its file gives none: nobody can show it.
@@ -34,18 +34,18 @@ class Holder(msgspec.Struct, frozen=True):
 
     @property
     def fingerprint(self) -> str:
-        """Tells one token from another, and leads to none."""
+        """Distinguishes one token from another; no token can be derived from it."""
         return fingerprint_of(self.digest)
 
 
 class AccessVersion(msgspec.Struct, frozen=True):
-    """One version; `holders` is None where no `access:` section is: anybody may ask."""
+    """Version of the access rules; `holders` is None without an `access:` section: open to all."""
 
     holders: tuple[Holder, ...] | None
 
     @property
     def content(self) -> str:
-        """As it is stored to be judged by: names, fingerprints, roles, namespaces."""
+        """Return the stored form, by which accesses are judged."""
         if self.holders is None:
             return "null"
         stored = [
@@ -62,14 +62,14 @@ class AccessVersion(msgspec.Struct, frozen=True):
 
     @property
     def hash(self) -> str:
-        """Sixteen hex digits that tell one version from another; `off` for none."""
+        """Return 16 hex digits that identify the version; `off` for none."""
         if self.holders is None:
             return ACCESS_OFF
         return hashlib.sha256(self.content.encode()).hexdigest()[:16]
 
 
 def fingerprint_of(digest: bytes) -> str:
-    """Sixteen hex digits of the hash of a token's hash; empty for no token."""
+    """Return 16 hex digits of the hash of a token's hash; an empty text for no token."""
     return hashlib.sha256(digest).hexdigest()[:16] if digest else ""
 
 

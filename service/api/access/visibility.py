@@ -1,4 +1,4 @@
-"""Which datasets one who asks may see: by patterns over their namespaces."""
+"""Datasets that a caller may see: by patterns over their namespaces."""
 
 import re
 from collections.abc import Iterable
@@ -7,7 +7,7 @@ from functools import lru_cache
 
 
 class Visibility:
-    """What may be seen. A pattern matches the whole namespace, as naming folds it, or nothing."""
+    """Permitted namespaces. A pattern matches the whole namespace, as naming folds it."""
 
     def __init__(self, patterns: Iterable[str]) -> None:
         given = tuple(patterns)
@@ -23,7 +23,7 @@ class Visibility:
         return found
 
     def sees(self, namespace: str, key: int | None = None) -> bool:
-        """Whether datasets of this namespace may be shown; `key`: whether this one of them may."""
+        """Return whether a namespace may be shown; with `key`, whether this dataset of it may."""
         if self.is_whole:
             return True
         if key in self.hidden:

@@ -15,7 +15,7 @@ from service.api.routes.request import MAX_BODY_BYTES, AnyRequest, json_body
 
 
 class Described(msgspec.Struct, frozen=True):
-    """An action, with the JSON Schema of its arguments."""
+    """Action, with the JSON Schema of its arguments."""
 
     name: str
     says: str
@@ -23,7 +23,7 @@ class Described(msgspec.Struct, frozen=True):
 
 
 class Actions(msgspec.Struct, frozen=True):
-    """All of them."""
+    """List of all actions."""
 
     actions: list[Described]
 
@@ -53,7 +53,7 @@ async def post_action(
 ) -> Answer:
     """Plan it; with `dry_run=false`, do it."""
     arguments = await json_body(request, dict[str, Any])
-    # Whoever reaches an open API may ask what would be done; nobody of them has a name.
+    # Anybody who reaches an open API may ask for a dry run; none of them has a name.
     is_named = who_of(request.scope) is not None
     asker = Requester(who=who_asks(request.scope), via="api", is_allowed=is_named)
     state = request.app.state

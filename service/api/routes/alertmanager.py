@@ -1,4 +1,4 @@
-"""What Alertmanager says: it has called, so that people may be told; and its own alerts."""
+"""Webhook of Alertmanager, and its own alerts as notifications."""
 
 import asyncio
 
@@ -19,15 +19,15 @@ _MAX_BODY_BYTES = 4 << 20  # a group of some thousand alerts
 
 
 class Received(msgspec.Struct, frozen=True):
-    """What became of a call.
+    """Result of a webhook call.
 
     Attributes:
         released: incidents that it named, ours or not.
-        told: messages that it made.
+        notifications: how many it caused; `told` in JSON.
     """
 
     released: int
-    told: int
+    notifications: int = msgspec.field(name="told")
 
 
 @post(
@@ -45,7 +45,7 @@ async def post_alertmanager(request: AnyRequest) -> Received:
     except InvalidWebhookError as error:
         raise InvalidQuestionError(str(error)) from error
     found = await asyncio.to_thread(_taken, request.app.state, call)
-    return Received(released=len(found.released), told=len(found.notifications))
+    return Received(released=len(found.released), notifications=len(found.notifications))
 
 
 def _taken(state: State, call: WebhookPayload) -> WebhookResult:

@@ -1,4 +1,4 @@
-"""The neighbourhood of a dataset, as Grafana's node graph wants it: two queries, two answers."""
+"""Neighbourhood of a dataset, as Grafana's node graph wants it: two queries, two responses."""
 
 from typing import Annotated
 

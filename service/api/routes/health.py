@@ -1,4 +1,4 @@
-"""Whether the process lives, and whether it can answer."""
+"""Health checks: whether the process lives, and whether it can answer."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
@@ -31,7 +31,7 @@ async def get_readyz(state: State) -> str:
 
 def _require_ready(state: State) -> None:
     if state.policy.standing().hash is None:
-        # Whoever may open this may not read the file: its error stands in the log.
+        # A caller of this route may not read the file: its error stands in the log.
         raise NotReadyError("the policy file is rejected: see the log, or `lineward policy check`")
     with open_session(state.settings, state.clock, seconds=_READY_SECONDS):
         pass

@@ -91,7 +91,7 @@ def get_impact(
     dataset_namespace: FromQuery[str | None] = None,
     depth: _Steps = MOST_DEPTH,
 ) -> Impact:
-    """All that is made of it, with owners and tiers."""
+    """Return all datasets downstream, with owners and tiers."""
     with session(request) as asked:
         named = resolve_dataset(asked.reader, dataset, dataset_namespace, asked.visibility)
         return impact(asked, named, depth=depth)

@@ -1,4 +1,4 @@
-"""A token for a cookie, so that a browser can show it; and the cookie taken back."""
+"""Login of a browser: exchanges a token for a cookie; and logout, which removes it."""
 
 import re
 from typing import Final
@@ -56,5 +56,5 @@ async def post_logout(request: AnyRequest) -> Redirect:
 
 
 def _is_secure(request: AnyRequest) -> bool:
-    """Whether people reach us by TLS; then no browser sends the token without."""
+    """Return whether people reach the service by TLS; no browser then sends the token without."""
     return str(request.app.state.routing.public_url).startswith("https:")

@@ -1,4 +1,4 @@
-"""Where PagerDuty posts what people do there. A signature stands in for the token."""
+"""Webhook of PagerDuty for actions that people take there. A signature replaces the token."""
 
 import asyncio
 import uuid

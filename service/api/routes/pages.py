@@ -1,4 +1,4 @@
-"""What the handler of a page says of itself, and how it answers."""
+"""Declaration of a page's handler, and the form of its responses."""
 
 from functools import partial
 from typing import Any
@@ -11,7 +11,7 @@ from service.api.routes.request import AnyRequest
 from service.explorer.drawing import PAGE_HEADERS, render_page
 
 HEADERS = [ResponseHeader(name=name, value=value) for name, value in PAGE_HEADERS.items()]
-# `page`: a refusal of it is a page too, and a browser's cookie is believed.
+# `page`: a rejection of it is a page too, and a browser's cookie is believed.
 page = partial(
     get,
     page=True,

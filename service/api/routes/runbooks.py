@@ -1,6 +1,6 @@
-"""The pages that alerts and messages link to: open to all, since they tell nothing of the estate.
+"""Runbook pages that alerts and messages link to: open to all, since they name no dataset or job.
 
-Whoever is paged opens one on a phone, without a token.
+An on-call engineer opens one on a phone, without a token.
 """
 
 from litestar import MediaType, get
@@ -37,7 +37,7 @@ def get_runbooks() -> str:
     sync_to_thread=False,
 )
 def get_runbook(name: FromPath[str]) -> str:
-    """One page."""
+    """Return one page."""
     try:
         return page_html(name)
     except UnknownPageError as error:

@@ -1,4 +1,4 @@
-"""Where Slack sends what people press. Outside the gate: a signature stands in for the token."""
+"""Endpoint for Slack's buttons. It is outside the gate: a signature replaces the token."""
 
 import asyncio
 import uuid

@@ -27,7 +27,7 @@ class Planned(
     forbid_unknown_fields=True,
     rename={"for_": "for", "from_": "from"},
 ):
-    """The body: `from` is now unless told; the end is `until`, or `for` so long after it."""
+    """Body: `from` is now by default; the end is `until`, or `for` after the beginning."""
 
     pattern: str
     reason: str
@@ -39,7 +39,7 @@ class Planned(
 
 @get("/api/v1/suppressions", access="suppressions", sync_to_thread=True)
 def get_suppressions(request: AnyRequest, *, with_ended: _Ended = False) -> SuppressionList:
-    """Those that hold or are planned, of the policy too."""
+    """Return the suppressions that are active or planned, of the policy too."""
     with session(request) as asked:
         policy = request.app.state.policy.current()
         return suppressions(asked.reader, policy, asked.now, with_ended=with_ended)

@@ -1,4 +1,4 @@
-"""What was served since it was last written down: in memory, so that no answer waits for a write.
+"""Counts since they were last stored: in memory, so that no response waits for a write.
 
 A process that is killed loses what it had not written down: a second's worth.
 """
@@ -18,7 +18,7 @@ Outcome = str  # good | bad | unknown
 
 
 class Series(msgspec.Struct, frozen=True):
-    """One histogram's labels, and its bounds in seconds."""
+    """Labels of one histogram, and its bounds in seconds."""
 
     metric: str
     backend: str
@@ -27,7 +27,7 @@ class Series(msgspec.Struct, frozen=True):
 
 
 class Batch(msgspec.Struct):
-    """What is to be added to the catalog's sums.
+    """Counts to add to the catalog's sums.
 
     Attributes:
         outcomes: by SLI id, hour (start in µs) and outcome: how many.
@@ -40,15 +40,15 @@ class Batch(msgspec.Struct):
     counts: Counter[tuple[str, str]] = msgspec.field(default_factory=Counter)
 
     def __bool__(self) -> bool:
-        """Whether there is anything to add."""
+        """Return whether there is anything to add."""
         return bool(self.outcomes or self.buckets or self.counts)
 
     def count(self, sli: Sli, at: int, outcome: Outcome) -> None:
-        """One event of this SLI at that instant, in µs."""
+        """Count one event of this SLI at that time, in µs."""
         self.outcomes[sli.id, at // HOUR_MICROS * HOUR_MICROS, outcome] += 1
 
     def observe(self, series: Series, seconds: float) -> None:
-        """One measurement of this histogram."""
+        """Add one measurement to this histogram."""
         marks = [str(bound) for bound in series.bounds if seconds <= bound]
         for le, value in (*((mark, 1.0) for mark in marks), ("+Inf", 1.0), ("sum", seconds)):
             at = (series.metric, series.backend, series.query, le)
@@ -58,7 +58,7 @@ class Batch(msgspec.Struct):
             self.buckets.setdefault((series.metric, series.backend, series.query, str(bound)), 0.0)
 
     def add(self, other: "Batch") -> None:
-        """All of another batch."""
+        """Add all counts of another batch."""
         self.outcomes.update(other.outcomes)
         self.counts.update(other.counts)
         for at, value in other.buckets.items():
@@ -66,7 +66,7 @@ class Batch(msgspec.Struct):
 
 
 class CounterBuffer:
-    """What waits to be written down. Safe for several threads."""
+    """Buffer of counts that wait to be stored. Safe for several threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -78,7 +78,7 @@ class CounterBuffer:
             self._waiting.add(batch)
 
     def take(self) -> Batch:
-        """All that waits; the caller writes it down, or adds it again."""
+        """Return and remove the waiting counts; the caller stores them, or adds them again."""
         with self._lock:
             taken, self._waiting = self._waiting, Batch()
             return taken

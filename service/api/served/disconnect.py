@@ -1,6 +1,6 @@
-"""Whether whoever asked is still there: heard while the answer is being made.
+"""Detects that a client has disconnected while its response is being made.
 
-A server tells of a client that went away only to those who ask for its next message, and tells all
+A server reports a client that went away only to those who ask for its next message, and reports
 of them so once an answer is through. So somebody has to listen meanwhile.
 """
 
@@ -18,7 +18,7 @@ _GONE = "http.disconnect"
 
 
 class DisconnectWatcher:
-    """Listens between `async with` and its end; `receive` gives what was heard to the handler."""
+    """Listens between `async with` and its end; `receive` gives the messages to the handler."""
 
     def __init__(self, receive: Receive) -> None:
         self._receive = receive
@@ -63,5 +63,5 @@ class DisconnectWatcher:
 
 
 def is_last(message: Message) -> bool:
-    """Whether an answer ends with it."""
+    """Return whether a response ends with this message."""
     return message["type"] == "http.response.body" and not message.get("more_body", False)

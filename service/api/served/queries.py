@@ -25,7 +25,7 @@ _FAILED = 500
 
 
 class Took(msgspec.Struct, frozen=True):
-    """How long an answer took, and when whoever had asked for it left, if they did; seconds."""
+    """Duration of a response, and when its client left, if it did; seconds."""
 
     seconds: float
     left_after_seconds: float | None = None
@@ -55,7 +55,7 @@ class QueryTimer:
                 if message["type"] == "http.response.start":
                     status = message["status"]
                 elif is_last(message):
-                    # Behind it, everybody is told to have left.
+                    # Behind it, every receiver gets a disconnect.
                     left_after = listening.left_after_seconds
                 await send(message)
 
@@ -70,7 +70,7 @@ class QueryTimer:
 def judge_query(query: str, status: int, took: Took, at: int) -> Batch:
     """Count one answer: in the histogram, and in M7 unless it was a probe or ran no query.
 
-    Nobody's answer is in no histogram, but for one that was late when they left.
+    A response that no client waited for is in no histogram, unless it was late when they left.
     """
     batch = Batch()
     if status in _NOT_ASKED:

@@ -11,7 +11,7 @@ from service.cli.terminal import clean, plain_lines, print_json
 from service.runtime.settings import read
 
 app = typer.Typer(add_completion=False)
-_REFUSED = 6
+_REJECTED = 6
 _Yes = Annotated[
     bool,
     typer.Option("--yes", help="Run the action. Without --yes, print the plan only (dry run)."),
@@ -186,4 +186,4 @@ def _act(
     else:
         plain_lines(clean(line) for line in done.did)
     if done is not None and not done.is_whole:
-        raise typer.Exit(_REFUSED)
+        raise typer.Exit(_REJECTED)

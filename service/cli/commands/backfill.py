@@ -15,7 +15,7 @@ from service.ingest.event_files import RecordedEvent, events_in, files_in
 from service.runtime.settings import read
 
 app = typer.Typer(add_completion=False)
-_REFUSED = 6
+_REJECTED = 6
 
 
 @app.callback()
@@ -39,7 +39,7 @@ def files(
             bars.update(task, description=f"{sender.report.taken:,} events taken")
     show(sender.report, as_json=as_json)
     if sender.report.refused:
-        raise typer.Exit(_REFUSED)
+        raise typer.Exit(_REJECTED)
 
 
 def _all(recordings: list[Path], on_file: Callable[[], None]) -> Iterator[RecordedEvent]:

@@ -1,4 +1,4 @@
-"""What the shell offers for an argument: names from the catalog, if there is one."""
+"""Completions of the shell for an argument: names from the catalog, if there is one."""
 
 import shlex
 

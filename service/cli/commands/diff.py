@@ -48,7 +48,7 @@ def main(  # noqa: PLR0913 - each is an option
 
 
 def table(answer: RunDiff) -> RenderableType:
-    """Both runs side by side, and below them what they do not have alike."""
+    """Return both runs side by side, and their differences below."""
     shown = grid("", "first", "second")
     for name, values in _heads(answer.first, answer.second):
         shown.add_row(*map(plain, (name, *values)))
@@ -59,7 +59,7 @@ def table(answer: RunDiff) -> RenderableType:
         for row in _dataset(dataset):
             shown.add_row(*map(plain, row))
     if answer.same:
-        shown.add_row(plain("nothing differs, as far as the runs told"), "", "")
+        shown.add_row(plain("no differences reported"), "", "")
     return shown
 
 
@@ -76,7 +76,7 @@ def _heads(*runs: ComparedRun) -> list[tuple[str, list[str]]]:
 
 
 def error_text(message: str | None) -> str:
-    """Its first line, and the last that tells of Python's error: what it was stands at the end."""
+    """Return the first line, and the last line of a Python error, which has its reason."""
     if message is None:
         return "-"
     first, *others = message.strip().splitlines() or [""]

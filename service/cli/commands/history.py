@@ -36,7 +36,7 @@ def main(
 
 
 def drawing(answer: History) -> RenderableType:
-    """Four tables, one below the other."""
+    """Return four tables, one below the other."""
     schemas = grid("from", "until", "change", "code versions", title="schemas")
     for span in answer.schemas:
         changed, versions = _changed(span), ", ".join(span.code_versions) or "-"
@@ -45,8 +45,8 @@ def drawing(answer: History) -> RenderableType:
         )
     writes = grid(*_OF_WRITES, title="writes")
     for write in answer.writes:
-        told_of = (write.job_name, write.rows, write.partition, write.code_version)
-        cells = (local(write.written_at), write.root_run_id, *(x or "-" for x in told_of))
+        reported = (write.job_name, write.rows, write.partition, write.code_version)
+        cells = (local(write.written_at), write.root_run_id, *(x or "-" for x in reported))
         writes.add_row(*map(plain, cells))
     stamps = []
     for title, listed in (("versions", answer.versions), ("checksums", answer.checksums)):

@@ -25,7 +25,7 @@ _DONE = {
     "suppress": "suppressed",
     "unsuppress": "no longer suppressed",
     "resolve": "resolved",
-    "escalate": "escalated: the next step is told",
+    "escalate": "escalated: the next step is notified",
     "false_alarm": "resolved as a false alarm",
 }
 
@@ -78,7 +78,7 @@ def do(  # noqa: PLR0913 - what an ask is made of
     """Request the action, and print its result.
 
     Raises:
-        ServiceError: it is refused.
+        ServiceError: the action is rejected.
     """
     with open_session(settings) as asked:  # that there is a catalog, before anything opens one
         now = asked.now

@@ -42,7 +42,7 @@ def _drawn(answer: IncidentPage | IncidentDetail) -> RenderableType:
 
 
 def listed(answer: IncidentPage) -> RenderableType:
-    """One line an incident."""
+    """Return a table with one line for each incident."""
     if not answer.incidents:
         return plain("no incident is open")
     table = grid("incident", "severity", "state", "detected", "owner", "what", "datasets")
@@ -59,7 +59,7 @@ def _state(row: IncidentRow) -> str:
 
 
 def whole(answer: IncidentDetail) -> RenderableType:
-    """Its line, why we say so, its datasets and its course."""
+    """Return an incident's line, its reasons, its datasets and its history."""
     row = answer.incident
     members = grid(
         "dataset", "tier", "owner", "problem", "since", "caused by", title="affected datasets"

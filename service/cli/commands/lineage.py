@@ -87,7 +87,7 @@ def _drawn(answer: Lineage | PastLineage | ColumnLineage) -> RenderableType:
 
 
 def drawing(answer: Lineage) -> RenderableType:
-    """Both trees and the last run, one below the other."""
+    """Return both trees and the last run, one below the other."""
     head = Text.assemble(plain(answer.dataset, "bold"), "  ", state(answer.state))
     return Group(
         Text.assemble(head, "  ", plain(answer.dataset_namespace, "dim")),

@@ -19,7 +19,7 @@ from service.queries.marquez import Compared, Forwarding, MarquezStatus, marquez
 from service.runtime.settings import read
 
 app = typer.Typer(add_completion=False)
-_REFUSED = 6
+_REJECTED = 6
 _NEVER = "never, or its role does not run"
 
 
@@ -69,7 +69,7 @@ def backfill(
     report = asyncio.run(load(read(), bounds, after, before))
     show(report, as_json=as_json)
     if report.refused:
-        raise typer.Exit(_REFUSED)
+        raise typer.Exit(_REJECTED)
 
 
 @app.command()
@@ -104,7 +104,7 @@ def resend(
             line = f"#{one.spool_seq} of run {one.run}: {one.outcome} {one.detail}"
             console().print(plain(line.rstrip()))
     if any(one.outcome != "sent" for one in done):
-        raise typer.Exit(_REFUSED)
+        raise typer.Exit(_REJECTED)
 
 
 def _required(bounds: MarquezSettings) -> MarquezSettings:
@@ -134,7 +134,7 @@ def page(answer: MarquezStatus) -> RenderableType:
     lines += _forwarding(answer.forwarding) if answer.forwarding else [f"forwarded: {_NEVER}"]
     for pull in answer.pulling:
         lines.append(f"pulled from {pull.url}: through {local(pull.through)}")
-    lines.append(f"pulled: {answer.pulled:,} events taken, {answer.pull_refused:,} refused")
+    lines.append(f"pulled: {answer.pulled:,} events accepted, {answer.pull_refused:,} rejected")
     lines.append(_probe(answer))
     parts: list[RenderableType] = [plain(line) for line in lines]
     parts += _compared(answer.comparison) if answer.comparison else [f"compared: {_NEVER}"]

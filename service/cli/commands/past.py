@@ -1,4 +1,4 @@
-"""What `lineward lineage --at` shows: each edge with the run that had made it so by then."""
+"""Output of `lineward lineage --at`: each edge with the run that had made it so by then."""
 
 from collections.abc import Iterable
 
@@ -11,7 +11,7 @@ from service.queries.lineage_at_shapes import EdgeRun, PastLineage, PastNode, To
 
 
 def past_drawing(answer: PastLineage) -> RenderableType:
-    """Both trees as they were, one below the other."""
+    """Return both trees as they were, one below the other."""
     head = Text.assemble(plain(answer.dataset, "bold"), plain(f"  as of {local(answer.at)}"))
     return Group(
         Text.assemble(head, "  ", plain(answer.dataset_namespace, "dim")),

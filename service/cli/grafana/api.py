@@ -1,4 +1,4 @@
-"""Grafana's HTTP API: what it has, and dashboards into it; what it refuses becomes a sentence."""
+"""Grafana's HTTP API: searches and imports dashboards; errors become sentences."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -14,16 +14,16 @@ _WHY: Final = {
     404: "has no such path: --url is not the address of Grafana, or lacks its sub-path",
     412: "rejects the change, because another object has this name: rename or delete it",
 }
-# Where there is nothing, some Grafanas tell an Editor so, and others that it may not look.
+# Where there is nothing, some Grafanas answer an Editor so, and others that it may not look.
 _NOT_SEEN: Final = (httpx.codes.FORBIDDEN, httpx.codes.NOT_FOUND)
 _THERE: Final = (httpx.codes.CONFLICT, httpx.codes.PRECONDITION_FAILED)
 
 
 class Grafana:
-    """One Grafana, as one service account."""
+    """Client of one Grafana, with one service account."""
 
     def __init__(self, url: str, token: str) -> None:
-        """Nothing is asked yet. A redirect is not followed: the token would go with it."""
+        """Keep the address. A redirect is not followed: the token would go with it."""
         self._url = url.rstrip("/")
         headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
         self._client = httpx.Client(headers=headers, timeout=_SECONDS, trust_env=False)
@@ -63,7 +63,7 @@ class Grafana:
             also: status codes that are answers too.
 
         Raises:
-            RejectedInputError: it said no; the text says to what, why, and what to do.
+            RejectedInputError: Grafana rejects the request; the text has the reason and what to do.
             ActionFailedError: it did not answer, or not as a Grafana does.
         """
         try:
@@ -81,7 +81,7 @@ class Grafana:
         return answer
 
     def _rejection(self, method: str, path: str, answer: httpx.Response) -> Exception:
-        status, text = answer.status_code, _said(answer)
+        status, text = answer.status_code, _message(answer)
         if answer.is_redirect:
             where = answer.headers.get("location", "")[:80]
             return RejectedInputError(f"{self._url} redirects to {where!r}: use this as --url")
@@ -89,11 +89,11 @@ class Grafana:
         if status in _WHY:
             return RejectedInputError(f"{self._url} {_WHY[status]} ({asked})")
         if answer.is_client_error:
-            return RejectedInputError(f"{self._url} refuses ({asked})")
+            return RejectedInputError(f"{self._url} rejects the request ({asked})")
         return ActionFailedError(f"{self._url} failed ({asked})")
 
 
-def _said(answer: httpx.Response) -> str:
+def _message(answer: httpx.Response) -> str:
     """Return Grafana's message, cut."""
     try:
         found = answer.json()

@@ -15,7 +15,7 @@ What = Literal["created", "updated", "unchanged"]
 
 
 class Pushed(msgspec.Struct, frozen=True):
-    """What became of one dashboard."""
+    """Result of one dashboard."""
 
     uid: str
     outcome: What

@@ -171,7 +171,7 @@ def _known_by(others: DataFrame, touched: DataFrame, known: DataFrame) -> DataFr
 
 
 def _not_views(unread: DataFrame, touched: DataFrame, leads: DataFrame) -> DataFrame:
-    """Without what is made of something that the run reads, and what the run itself writes."""
+    """Drop what is made of something that the run reads, and what the run itself writes."""
     inputs = touched.where(F.col("direction") == "read").select(
         "run_key", F.col("dataset_key").alias("upstream_key")
     )

@@ -15,7 +15,7 @@ _MOST_NAMED = 5
 def unexpected_sources(fresh: DataFrame, instants: DataFrame) -> DataFrame:
     """Return the datasets with an input that is new.
 
-    It stands for 7 days from its first sight: the on-call engineer declares it, or stops it.
+    It stands for 7 days from its first event: the on-call engineer declares it, or stops it.
 
     Args:
         fresh: `quality.schemas.NEW_SOURCES`.

@@ -61,7 +61,7 @@ def test_everything_is_in_the_audit_log(desk):
     desk.turn(43)
 
     of = f"incident {desk.one.id}"
-    refused = "refused: it is acknowledged: to acknowledge it, it must be one of open"
+    refused = "rejected: it is acknowledged: to acknowledge it, it must be one of open"
     assert desk.rows(_AUDIT) == [
         ("ann", "api", "acknowledge", f"{of}: on it", None),
         ("ann", "api", "acknowledge", of, "done"),
@@ -118,7 +118,7 @@ def test_an_impossible_command_is_rejected_at_once(desk, action, said, error, wo
         assert pending(connection) == []
 
     ((_, _, what, _, answer),) = desk.rows(_AUDIT)
-    assert (what, answer[: 9 + len(words)]) == (action, f"refused: {words}")
+    assert (what, answer[: 10 + len(words)]) == (action, f"rejected: {words}")
 
 
 @pytest.mark.postgres_always

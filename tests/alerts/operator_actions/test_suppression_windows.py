@@ -91,7 +91,7 @@ def test_an_invalid_window_is_rejected(catalog, said, words):
         assert load_windows(connection, NOW) == ()
 
     ((_, _, _, _, answer),) = _audit(catalog)
-    assert answer == f"refused: {refused.value}"
+    assert answer == f"rejected: {refused.value}"
 
 
 @pytest.mark.postgres_always

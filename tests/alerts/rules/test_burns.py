@@ -7,7 +7,7 @@ from tests.alerts.rules.series import burning, counted, values
 BURN = "DatasetFreshnessBurn"
 PAGES = ("lineward-burn", "lineward-budgets")
 FRESHNESS = {"sli": "freshness", "tier": "critical", "area": "datasets", "owner": "platform"}
-EARLY = "It is too early to tell how much of the budget is left: Prometheus has {} of 30d."
+EARLY = "It is too early to know how much of the budget is left: Prometheus has {} of 30d."
 
 
 def in_the_last(long: str, share: str, much: str, burn: str, above: str) -> str:

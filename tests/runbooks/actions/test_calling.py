@@ -7,7 +7,7 @@ from runbooks.actions.errors import (
     FailedActionError,
     ForbiddenActionError,
     InvalidActionError,
-    RefusedActionError,
+    RejectedActionError,
 )
 from runbooks.actions.registry import ACTIONS
 from tests.runbooks.actions.acting import World
@@ -45,11 +45,11 @@ def test_what_is_done_has_a_row_before_and_one_after(world):
         ("restart-role", {}, InvalidActionError),
         ("restart-role", {"role": "pipeline", "now": True}, InvalidActionError),
         ("restart-role", {"role": "../x"}, InvalidActionError),
-        ("restart-role", {"role": "pipeline"}, RefusedActionError),
-        ("resubmit", {"namespace": "jobs", "name": "orders"}, RefusedActionError),
+        ("restart-role", {"role": "pipeline"}, RejectedActionError),
+        ("resubmit", {"namespace": "jobs", "name": "orders"}, RejectedActionError),
         ("replay", {"from": "2026-11-21"}, InvalidActionError),
         ("reinfer", {"run": "nobody's"}, InvalidActionError),
-        ("requeue-rejected", {}, RefusedActionError),
+        ("requeue-rejected", {}, RejectedActionError),
         ("notify-downstream", {"note": "x"}, InvalidActionError),
         ("open-suppression", {"pattern": "*", "reason": "x"}, InvalidActionError),
     ],
@@ -63,7 +63,7 @@ def test_rejected_actions_are_in_the_audit_log(world, name, arguments, error, is
 
     ((who, via, action, _, answer),) = world.audited()
     assert (who, via, action) == ("ann", "cli", f"act {name}")
-    assert answer.startswith("refused: ")
+    assert answer.startswith("rejected: ")
     assert world.everything() == before
 
 
@@ -76,7 +76,7 @@ def test_who_may_not_have_it_done_may_have_it_planned(world):
     with pytest.raises(ForbiddenActionError, match="lineward act"):
         call(Call(**asked, is_dry=False), world.means())
     assert world.supervisor.asked == []
-    assert [row[4][:7] for row in world.audited()] == ["dry run", "refused"]
+    assert [row[4][:8] for row in world.audited()] == ["dry run:", "rejected"]
 
 
 def test_an_action_that_fails_half_way_is_recorded_as_failed(world, monkeypatch):

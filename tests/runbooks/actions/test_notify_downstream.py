@@ -5,7 +5,7 @@ from sqlalchemy import select
 from alerts.notify.message import from_json
 from lineage.catalog import tables
 from lineage.policy.model import Owner, Policy
-from runbooks.actions.errors import InvalidActionError, RefusedActionError
+from runbooks.actions.errors import InvalidActionError, RejectedActionError
 from runbooks.actions.means import Affected, Downstream
 from tests.service import shop
 
@@ -104,7 +104,7 @@ def test_a_notice_names_the_roots_that_are_still_bad(filled):
 def test_a_notice_without_recipients_or_roots_is_rejected(filled):
     """Neither leaves a row."""
     filled.policy = Policy()
-    with pytest.raises(RefusedActionError, match="bi, mute, nobody, shop; the policy has a slack"):
+    with pytest.raises(RejectedActionError, match="bi, mute, nobody, shop; the policy has a slack"):
         filled.plan("notify-downstream", dataset="core/orders", note="x")
     for wrong in ({}, {"dataset": "a", "incident": "b"}, {"incident": "none"}):
         with pytest.raises(InvalidActionError):

@@ -6,7 +6,7 @@ import pytest
 from collector.events import parse
 from collector.settings import Limits
 from lineage.names.keys import key
-from runbooks.actions.errors import FailedActionError, InvalidActionError, RefusedActionError
+from runbooks.actions.errors import FailedActionError, InvalidActionError, RejectedActionError
 from runbooks.actions.means import Statement
 from tests.runbooks.actions.acting import World, run_event
 from tests.service import shop
@@ -160,7 +160,7 @@ def test_a_run_that_nobody_knows_or_that_left_nothing_is_rejected(filled):
     filled.insert(
         "run", {**shop.run_row(), "run_key": 8, "run_id": "lonely", "root_run_id": "lonely"}
     )
-    with pytest.raises(RefusedActionError, match="LINEWARD_PIPELINE_EVENT_LOGS"):
+    with pytest.raises(RejectedActionError, match="LINEWARD_PIPELINE_EVENT_LOGS"):
         filled.plan("reinfer", run="lonely")
     filled.act("reinfer", run=RUN)
     filled.collector.rejects = {filled.collector.posted[0][1]: "too large"}

@@ -3,7 +3,7 @@ from datetime import timedelta, timezone
 import pytest
 
 from runbooks.actions import lake_events, replay
-from runbooks.actions.errors import InvalidActionError, RefusedActionError
+from runbooks.actions.errors import InvalidActionError, RejectedActionError
 from slis.lake import compaction, retention
 from tests.runbooks.actions.acting import NOW, run_event
 
@@ -122,10 +122,10 @@ def test_neither_a_span_nor_a_run_is_rejected(filled, arguments):
 
 def test_nothing_and_too_much_are_rejected(filled, monkeypatch):
     """An empty span does nothing; one of more than a spool bears is to be cut."""
-    with pytest.raises(RefusedActionError, match="has no event"):
+    with pytest.raises(RejectedActionError, match="has no event"):
         filled.plan("replay", from_=_at(-60), to=_at(-59))
     monkeypatch.setattr(replay, "MOST_EVENTS", 1)
-    with pytest.raises(RefusedActionError, match="2 events; at most 1"):
+    with pytest.raises(RejectedActionError, match="2 events; at most 1"):
         filled.plan("replay", from_=_at(-2), to=_at(0))
 
 

@@ -5,7 +5,7 @@ import pytest
 from alerts.notify.channels.name import parse_channel
 from alerts.notify.outbox import enqueue
 from lineage.catalog.engine import write_transaction
-from runbooks.actions.errors import InvalidActionError, RefusedActionError
+from runbooks.actions.errors import InvalidActionError, RejectedActionError
 from tests.alerts.notify.messages import message
 
 _CHANNEL = "slack:C0000001"
@@ -56,7 +56,7 @@ def test_they_are_due_now_and_those_of_other_channels_stay(failed):
 def test_a_channel_without_any_is_rejected_with_those_that_have(failed, channel, is_dry):
     """Name the channels with failed notifications after a typing error."""
     expected = f"{channel}: .* failed are: pagerduty:keys/shop, {_CHANNEL}"
-    with pytest.raises(RefusedActionError, match=expected):
+    with pytest.raises(RejectedActionError, match=expected):
         failed.act("requeue-notifications", is_dry=is_dry, channel=channel)
 
 

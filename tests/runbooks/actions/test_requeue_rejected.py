@@ -1,6 +1,6 @@
 import pytest
 
-from runbooks.actions.errors import InvalidActionError, RefusedActionError
+from runbooks.actions.errors import InvalidActionError, RejectedActionError
 
 
 @pytest.fixture
@@ -54,8 +54,8 @@ def test_unknown_events_are_an_error(filled, tmp_path):
     """Use an unknown number, a reason without events, and a machine without a spool."""
     with pytest.raises(InvalidActionError, match="#99: not rejected"):
         filled.plan("requeue-rejected", numbers=[1, 99])
-    with pytest.raises(RefusedActionError, match="'sunshine'"):
+    with pytest.raises(RejectedActionError, match="'sunshine'"):
         filled.plan("requeue-rejected", reason="sunshine")
     (tmp_path / "spool.db").unlink()
-    with pytest.raises(RefusedActionError, match="no spool at"):
+    with pytest.raises(RejectedActionError, match="no spool at"):
         filled.plan("requeue-rejected")

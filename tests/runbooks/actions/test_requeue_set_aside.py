@@ -5,7 +5,7 @@ import json
 import pytest
 
 from lineage.process.clock import to_micros
-from runbooks.actions.errors import InvalidActionError, RefusedActionError
+from runbooks.actions.errors import InvalidActionError, RejectedActionError
 from tests.runbooks.actions.acting import NOW, run_event
 
 
@@ -69,5 +69,5 @@ def test_some_may_be_chosen_by_number(filled):
 
 def test_where_none_is_set_aside_a_sentence_says_so(world):
     """Reject it like every action without work."""
-    with pytest.raises(RefusedActionError, match="no event is set aside"):
+    with pytest.raises(RejectedActionError, match="no event is set aside"):
         world.plan("requeue-set-aside")

@@ -3,7 +3,7 @@ import copy
 import msgspec
 import pytest
 
-from runbooks.actions.errors import InvalidActionError, RefusedActionError
+from runbooks.actions.errors import InvalidActionError, RejectedActionError
 from runbooks.actions.kubernetes import Kubernetes
 
 
@@ -22,7 +22,7 @@ def test_only_a_role_that_runs_can_be_restarted(world):
 
 def test_without_a_supervisor_or_kubernetes_it_says_what_to_set(world):
     """Name the settings of the release."""
-    with pytest.raises(RefusedActionError, match="LINEWARD_KUBERNETES_URL, …_INSTANCE"):
+    with pytest.raises(RejectedActionError, match="LINEWARD_KUBERNETES_URL, …_INSTANCE"):
         world.act("restart-role", role="pipeline")
 
 
@@ -85,7 +85,7 @@ def test_a_pipeline_that_is_a_spark_application_is_submitted_again(world, releas
 
     assert plan.does[0].startswith("restart the SparkApplication data/prod-lineward-pipeline")
     assert pipeline["spec"]["driver"]["annotations"]
-    with pytest.raises(RefusedActionError, match="`lineward act restart-role pipeline`"):
+    with pytest.raises(RejectedActionError, match="`lineward act restart-role pipeline`"):
         world.plan("resubmit", namespace="data", name="prod-lineward-pipeline")
 
 
@@ -103,6 +103,6 @@ def test_a_role_that_the_release_does_not_run_is_named_with_those_it_does(world,
 
 def test_a_release_that_is_not_named_is_not_guessed(world, cluster):
     """Name the settings: another release may be beside it."""
-    with pytest.raises(RefusedActionError, match="LINEWARD_KUBERNETES_INSTANCE and"):
+    with pytest.raises(RejectedActionError, match="LINEWARD_KUBERNETES_INSTANCE and"):
         world.plan("restart-role", role="service")
     assert cluster.requests == []

@@ -5,7 +5,7 @@ import pytest
 
 from lineage.process.environment import InvalidSettingError
 from runbooks.actions import kubernetes_settings
-from runbooks.actions.errors import FailedActionError, InvalidActionError, RefusedActionError
+from runbooks.actions.errors import FailedActionError, InvalidActionError, RejectedActionError
 from runbooks.actions.kubernetes import Kubernetes
 from runbooks.actions.kubernetes_settings import KubernetesSettings
 from runbooks.actions.resubmit import RERUN_OF
@@ -55,7 +55,7 @@ def test_what_has_not_ended_is_not_run_a_second_time(world, cluster, state):
     """Two runs would write the same; a state that nobody knows is not one that has ended."""
     cluster.store(application("orders", state))
 
-    with pytest.raises(RefusedActionError, match=r"two runs would write the same"):
+    with pytest.raises(RejectedActionError, match=r"two runs would write the same"):
         world.act("resubmit", **ORDERS)
     assert len(cluster.stored) == 1
 
@@ -66,7 +66,7 @@ def test_two_who_ask_at_once_get_one_run(world, cluster):
     world.act("resubmit", **ORDERS)
     world.now += 60_000_000
 
-    with pytest.raises(RefusedActionError, match=f"{COPY} is NEW"):
+    with pytest.raises(RejectedActionError, match=f"{COPY} is NEW"):
         world.act("resubmit", **ORDERS)
     cluster.stored[ENDED_COPY]["status"] = {"applicationState": {"state": "FAILED"}}
     world.act("resubmit", **ORDERS)
@@ -95,7 +95,7 @@ def test_each_rejection_by_the_server_says_what_to_do(world, cluster, tmp_path):
     cluster.verbs = {"get", "list", "create"}
     cluster.store(application("orders", "FAILED"))
     cluster.stored[ENDED_COPY] = application(COPY, "FAILED")
-    with pytest.raises(RefusedActionError, match=r"there already: .*already exists"):
+    with pytest.raises(RejectedActionError, match=r"there already: .*already exists"):
         world.plan("resubmit", **ORDERS)
     del cluster.stored[ENDED_COPY], cluster.stored["jobs", "orders"]["spec"]["type"]
     with pytest.raises(FailedActionError, match=r"422: the object .*spec.type: Required"):

@@ -105,7 +105,7 @@ def test_what_was_done_is_known_by_the_audit_log(world):
     add(HOUR, "policy for inc-1", answer=None)
     add(HOUR + 1, "policy for inc-1")
     add(HOUR, "policy for inc-2")
-    add(10 * HOUR - 1, "policy for inc-3", answer="refused: it runs")
+    add(10 * HOUR - 1, "policy for inc-3", answer="rejected: it runs")
     add(10 * HOUR - 1, "ann", via="cli")
     add(10 * HOUR - 1, "policy for inc-4", action="suppress")
 

@@ -117,7 +117,7 @@ def test_what_is_refused_ends_with_its_code_and_stands_in_the_log(place, argumen
 
     assert (done.returncode, text in done.stderr) == (code, True), done.stderr
     ((via, action, answer),) = place.audited()
-    assert (via, action, answer[:8]) == ("cli", f"act {arguments[0]}", "refused:")
+    assert (via, action, answer[:9]) == ("cli", f"act {arguments[0]}", "rejected:")
 
 
 def test_a_restart_is_asked_of_the_supervisor_that_runs_there(place):

@@ -80,7 +80,7 @@ def test_what_is_refused_is_problem_json_with_its_status(estate):
 
     assert [one.status_code for one in (wrong, unknown, idle)] == [400, 400, 409]
     assert all(one.headers["content-type"] == "application/problem+json" for one in (wrong, idle))
-    assert [row[3][:8] for row in _audited(estate.catalog)] == ["refused:"] * 3
+    assert [row[3][:9] for row in _audited(estate.catalog)] == ["rejected:"] * 3
 
 
 @pytest.fixture

@@ -164,7 +164,7 @@ def test_what_is_refused_is_written_down_and_not_tried_again(watched):
     watched.turn()
     watched.turn()
 
-    assert watched.audited() == [("policy for inc-1", "act restart-role", "refused")]
+    assert watched.audited() == [("policy for inc-1", "act restart-role", "rejected")]
 
 
 def test_a_jobs_incident_gives_its_name_and_run(watched):

@@ -82,7 +82,7 @@ class _Delivery:
             self._go_on_blind(error)
             return None
 
-    def _is_told(self, handle: Handle) -> bool:
+    def _has_reply(self, handle: Handle) -> bool:
         history = self._history()
         if history is None:
             return False
@@ -133,7 +133,7 @@ class _Delivery:
         )
 
     def _reply(self, handle: Handle) -> None:
-        if self._is_told(handle):
+        if self._has_reply(handle):
             return
         message = self._task.message
         call_slack(

@@ -46,7 +46,7 @@ def test_what_the_incident_refuses_is_a_409_with_the_reason(answering):
 
     assert answer.status_code == 409
     assert answer.json()["detail"].startswith("it is open: to unsuppress it")
-    assert answering.audited()[-1][-1].startswith("refused: it is open")
+    assert answering.audited()[-1][-1].startswith("rejected: it is open")
 
 
 @pytest.mark.usefixtures("impatient")
@@ -108,7 +108,7 @@ def test_what_is_refused_at_the_door_is_audited(answering):
 
     ((who, via, action, answer),) = answering.audited()
     assert (who, via, action) == ("shop", "api", "acknowledge")
-    assert answer == "refused: no incident has the id '0123456789abcdef'"
+    assert answer == "rejected: no incident has the id '0123456789abcdef'"
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", ""])

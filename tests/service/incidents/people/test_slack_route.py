@@ -62,7 +62,7 @@ def test_whom_the_policy_does_not_name_is_not_let_in(answering):
 
     assert answer.status_code == 401
     assert _asked(answering) == []
-    rejected = "refused: the policy has no such person"
+    rejected = "rejected: the policy has no such person"
     assert answering.audited() == [("ann (U0STRANGE)", "slack", "acknowledge", rejected)]
     assert answering.rows("SELECT who, action, decision, reason, status FROM access_audit") == [
         ("U0STRANGE", "slack", "deny", "unknown_user", 401)

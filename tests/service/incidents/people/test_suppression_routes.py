@@ -101,7 +101,7 @@ def test_a_refused_window_is_audited(answering):
 
     ((who, _, action, answer),) = answering.audited()
     assert (who, action) == ("shop", "suppress_pattern")
-    assert answer.startswith("refused: until: missing")
+    assert answer.startswith("rejected: until: missing")
 
 
 def test_a_window_that_is_not_there_or_over_cannot_be_ended(answering):
@@ -113,7 +113,7 @@ def test_a_window_that_is_not_there_or_over_cannot_be_ended(answering):
 
     assert codes == [404, 204, 409]
     assert [row[-1].partition(":")[0] for row in answering.audited()] == [
-        *("done", "refused", "done", "refused"),
+        *("done", "rejected", "done", "rejected"),
     ]
 
 
