@@ -30,7 +30,7 @@ _LAST = 2**62
 
 
 class AccessFilters(msgspec.Struct, frozen=True):
-    """Which rows: of one token, of one action, of one decision; null is any."""
+    """Filter of rows by token, action and decision; null is any."""
 
     who: str | None = None
     action: str | None = None

@@ -1,4 +1,4 @@
-"""What people wanted, by whom and by what way, and what became of it."""
+"""Operator actions and their results."""
 
 import msgspec
 
@@ -16,7 +16,7 @@ ORDER BY id DESC LIMIT :limit
 
 
 class Wanted(msgspec.Struct, frozen=True):
-    """Which rows: of one person, of one action; neither is all."""
+    """Filter of rows by person and action; null is any."""
 
     who: str | None = None
     action: str | None = None
@@ -35,7 +35,7 @@ class AuditRow(msgspec.Struct, frozen=True):
 
 
 class AuditPage(msgspec.Struct, frozen=True):
-    """The newest first; `next_cursor` leads to older ones."""
+    """Page of rows, newest first; `next_cursor` leads to older ones."""
 
     rows: list[AuditRow]
     partial: bool
@@ -44,7 +44,7 @@ class AuditPage(msgspec.Struct, frozen=True):
 
 
 def audit(reader: Reader, wanted: Wanted, *, limit: int, cursor: str | None = None) -> AuditPage:
-    """At most `limit` rows.
+    """Return at most `limit` rows.
 
     Raises:
         InvalidQuestionError: a cursor that is none of this question's.

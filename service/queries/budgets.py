@@ -1,4 +1,4 @@
-"""What is left of each error budget, by the corrected history of its window."""
+"""Rest of each error budget, by the corrected history of its window."""
 
 from datetime import datetime, timedelta
 
@@ -23,7 +23,7 @@ class BudgetLeft(msgspec.Struct, frozen=True):
     """Rest of one error budget.
 
     Attributes:
-        ratio: 1 untouched, 0 used up, below 0 overdrawn; null while it is too early to tell.
+        ratio: 1 untouched, 0 used up, below 0 overdrawn; null while there is too little data.
         observed_seconds: for how long of the period there is data.
     """
 

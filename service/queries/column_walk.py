@@ -45,7 +45,7 @@ class ColumnWalk:
     """
 
     def __init__(self, reader: Reader, way: str, visibility: Visibility) -> None:
-        """`way`: upstream or downstream."""
+        """Prepare a walk; `way`: upstream or downstream."""
         self._reader = reader
         self._way = way
         self._visibility = visibility
@@ -70,7 +70,7 @@ class ColumnWalk:
         return self
 
     def names(self) -> list[Name]:
-        """Namespace and name of the dataset of each column, by position."""
+        """Return the name of the dataset of each column, by position."""
         keys = [key for key, _ in self.columns]
         self._learn_names(keys)
         return all_named(keys, [self._names.get(key) for key in keys])

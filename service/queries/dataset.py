@@ -1,4 +1,4 @@
-"""One dataset: what is known of it, and why its state is what it is."""
+"""Dataset: its details, and the reasons for its state."""
 
 from datetime import datetime
 
@@ -44,7 +44,7 @@ WHERE d.canonical_key = :key AND d.folder_key IS NOT NULL AND d.dataset_key <> :
 AND NOT EXISTS (SELECT 1 FROM dataset_alias a WHERE a.alias_key = d.dataset_key)
 ORDER BY 1, 2, 3 LIMIT :most
 """
-_CONTENT = "What is told of its content"
+_CONTENT = "The reported content"
 _NOT_WRITTEN_SINCE = "The last run failed, and no run has written the dataset since."
 
 
@@ -60,7 +60,7 @@ _TELLS_OF_ITSELF = (
 def dataset(
     reader: Reader, named: Dataset, evaluated: Evaluated, visibility: Visibility = EVERYTHING
 ) -> DatasetDetail:
-    """All that is known of this dataset, and may be seen."""
+    """Return the details of a dataset that the token may see."""
     key, namespace, name = named
     (known,) = reader.rows(_KNOWN, {"key": key})
     is_reason_shown = visibility.is_whole or known.tier_origin == "declared"
@@ -97,7 +97,7 @@ def dataset(
 
 
 def _aliases(reader: Reader, key: int, visibility: Visibility) -> list[Alias]:
-    """One more than are listed, where there are more."""
+    """Return the aliases: one more than are listed, if there are more."""
     condition, names = sql_filter(reader, visibility, table="dataset_alias")
     values = {"key": key, "most": _MOST_ALIASES + 1, **names}
     return convert_rows(Alias, reader.rows(_ALIASES.format(seen=condition), values))
@@ -113,7 +113,7 @@ def why(
 
 
 def verdicts(known: DatasetDetail) -> list[str]:
-    """Its states, and the cadence that it is judged by."""
+    """Return its states, and the cadence that it is judged by."""
     texts = [*_doubt(known), *_failing(known), *(_sentence(state) for state in known.states)]
     if schedule := known.limit_explanation:
         name = "" if schedule.startswith("Updated ") else "Its cadence: "

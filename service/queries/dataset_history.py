@@ -1,4 +1,4 @@
-"""A dataset's life: its schemas with what changed, its versions and checksums, its writes."""
+"""History of a dataset: its schemas with changes, its versions, checksums and writes."""
 
 from collections.abc import Sequence
 
@@ -35,7 +35,7 @@ ORDER BY w.written_at DESC, w.root_run_id LIMIT :most
 
 
 def dataset_history(reader: Reader, named: Dataset, *, limit: int) -> History:
-    """At most `limit` of each, the newest; partial where there are more."""
+    """Return at most `limit` of each, the newest; partial if there are more."""
     key, namespace, name = named
     values = {"key": key, "most": limit + 1}
     schemas = reader.rows(_SCHEMAS, values)
@@ -58,7 +58,7 @@ def dataset_history(reader: Reader, named: Dataset, *, limit: int) -> History:
 
 
 def _schemas(rows: Sequence[Row], limit: int, written: Sequence[Row]) -> list[SchemaSpan]:
-    """In their order; the one before the first that is shown still tells what changed."""
+    """Return the schemas in order; the first that is shown is compared with the one before."""
     in_order = list(reversed(rows))
     spans = []
     for before, row in zip([None, *in_order], in_order, strict=False):

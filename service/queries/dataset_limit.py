@@ -1,4 +1,4 @@
-"""The limit of a dataset's age, whose it is, and when it runs out."""
+"""Limit of a dataset's age, its origin and its deadline."""
 
 from datetime import datetime, timedelta
 
@@ -26,7 +26,7 @@ _ORIGINS = ("declared", "streaming", "learned")  # columns of `_IN_FORCE`
 
 
 class Limit(msgspec.Struct, frozen=True):
-    """How old it may be; null in `runs_out_at`: it was never written."""
+    """Limit of the age; null in `runs_out_at`: the dataset was never written."""
 
     seconds: float
     origin: str

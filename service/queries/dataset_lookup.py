@@ -1,4 +1,4 @@
-"""Which dataset is meant: by its names, by a name that was folded into it, or by its last part."""
+"""Look-up of datasets: by their names, by names folded into them, or by the last part."""
 
 import difflib
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""The datasets and the worst state of each."""
+"""Datasets and the most severe state of each."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -30,7 +30,7 @@ _CONDITIONS = {
 _COUNTS = "SELECT d.state_rank, COUNT(*) FROM dataset d WHERE {where} GROUP BY d.state_rank"
 _KEY = "d.state_rank, d.tier_rank, d.name, d.namespace"
 _BEHIND = f" AND ({_KEY}) > (:rank, :of_tier, :name, :namespace)"
-# What is said of each is looked up for those of the page alone.
+# Details are looked up for the datasets of the page alone.
 _ROWS = f"""
 SELECT {_KEY}, {TIER} AS tier, p.owner, s.state, s.sli, s.reason, s.since,
   CASE WHEN {FAILS} THEN a.last_failed_at END AS failed_at
@@ -56,7 +56,7 @@ _FAILING_AMONG = f"{FAILING_KEYS} AND dataset_key IN (:keys)"
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
-    """Which part of the list: behind a cursor or, of pages with numbers, so far in."""
+    """Part of the list: behind a cursor or, of pages with numbers, at an offset."""
 
     limit: int | None = None
     cursor: str | None = None
@@ -67,7 +67,7 @@ _WHOLE = Part()
 
 
 class Filters(msgspec.Struct, frozen=True, kw_only=True):
-    """Which datasets; null is any."""
+    """Filter of datasets; null is any."""
 
     state: str | None = None
     tier: str | None = None
@@ -114,7 +114,7 @@ def datasets(
 def counts_by_state(
     reader: Reader, evaluated: Evaluated, visibility: Visibility = EVERYTHING
 ) -> dict[str, int]:
-    """How many datasets are in each state; what was good in a stale evaluation is unknown."""
+    """Count the datasets by state; a good state of a stale evaluation is unknown."""
     counts = dict.fromkeys(SHOWN_STATES, 0)
     where, values = _where(reader, Filters(), visibility, evaluated)
     for rank, count in _counts(reader, where, values):
@@ -185,7 +185,7 @@ def _of_state(state: str | None, evaluated: Evaluated) -> str:
 
 
 def _counts(reader: Reader, where: str, values: dict[str, Any]) -> list[tuple[int, int]]:
-    """Of each rank that any dataset has, how many."""
+    """Count the datasets of each rank that any dataset has."""
     return [(rank, n) for rank, n in reader.rows(_COUNTS.format(where=where), values)]
 
 

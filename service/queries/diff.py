@@ -1,4 +1,4 @@
-"""What differs between two runs; by default a job's last success and the first failure after it."""
+"""Differences of two runs; by default a job's last success and the first failure after it."""
 
 from collections.abc import Mapping
 
@@ -125,7 +125,7 @@ def _dataset(
 def _schema(
     first: tuple[int, int | None], second: tuple[int, int | None], schemas: Schemas
 ) -> SchemaChange | None:
-    """None where they are alike, or one of them named no schema."""
+    """Return what changed; None if both are alike, or one of them named no schema."""
     if first == second or first not in schemas or second not in schemas:
         return None
     return schema_change(fields_of(schemas[first]), fields_of(schemas[second]))

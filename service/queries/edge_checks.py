@@ -1,4 +1,4 @@
-"""What events told of the edges into a dataset, beside what evidence says of them."""
+"""Checks of the edges into a dataset: events compared with evidence."""
 
 import msgspec
 
@@ -26,7 +26,7 @@ _HIDDEN = f"SELECT COUNT(*) {_NEWEST} AND NOT ({{seen}})"
 
 
 class EdgeCheck(msgspec.Struct, frozen=True):
-    """One edge into the dataset, as one oracle found it: good, edge_missing or edge_wrong."""
+    """Edge into the dataset, as one oracle found it: good, edge_missing or edge_wrong."""
 
     written_at: Instant
     dataset_namespace: str
@@ -39,7 +39,7 @@ class EdgeCheck(msgspec.Struct, frozen=True):
 
 
 class EdgeChecks(msgspec.Struct, frozen=True):
-    """Those of the newest run that was checked."""
+    """Checks of the newest run that was checked."""
 
     checks: list[EdgeCheck]
     hidden: int  # of what may not be seen

@@ -1,4 +1,4 @@
-"""Which run made an edge what it was at an instant: the newest that had written its end by then."""
+"""Run of each edge at a past time: the newest that had written its end by then."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -73,7 +73,7 @@ WHERE r.root_run_id IN (:keys) AND NOT ({seen})
 
 
 class EdgeRuns(msgspec.Struct, frozen=True):
-    """The run of each edge, and how many edges have none that is known."""
+    """Run of each edge, and the number of edges without a known run."""
 
     runs: dict[Edge, EdgeRun]
     unknown: int
@@ -148,7 +148,7 @@ def _cut(run: EdgeRun, *, is_named: bool) -> EdgeRun:
 
 
 def _hidden_roots(reader: Reader, roots: list[str], visibility: Visibility) -> set[str]:
-    """Those of these root runs that touched what may not be seen."""
+    """Return those of these root runs that touched a dataset that may not be seen."""
     if visibility.is_whole:
         return set()
     condition, names = sql_filter(reader, visibility)

@@ -1,4 +1,4 @@
-"""What a dataset affects: all that is made of it, with whom to tell."""
+"""Impact of a dataset: all downstream datasets, with their owners."""
 
 import msgspec
 
@@ -27,7 +27,7 @@ ORDER BY i.opened_at, i.incident_id LIMIT 1
 
 
 class AffectedRow(msgspec.Struct, frozen=True):
-    """A dataset that is made of the one asked for, so many steps away."""
+    """Downstream dataset, and its distance in steps."""
 
     dataset_namespace: str
     dataset: str
@@ -38,7 +38,7 @@ class AffectedRow(msgspec.Struct, frozen=True):
 
 
 class Impact(msgspec.Struct, frozen=True):
-    """What is made of a dataset, the highest tier first.
+    """Downstream datasets of a dataset, highest tier first.
 
     While the dataset is in an incident that pages: which, when the fault was there, when Slack or
     PagerDuty took a message that links the full list, and how long that took.
@@ -58,7 +58,7 @@ class Impact(msgspec.Struct, frozen=True):
 
 
 def impact(asked: CatalogSession, dataset: Dataset, *, depth: int = MOST_DEPTH) -> Impact:
-    """All that is made of this dataset now, to the end; partial past what a walk may hold."""
+    """Return all downstream datasets; partial if a walk may hold no more."""
     key, namespace, name = dataset
     walk = walk_lineage(asked, "downstream", [key], depth)
     page = next(iter(asked.reader.rows(_PAGE, {"key": key})), None)

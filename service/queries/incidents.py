@@ -1,4 +1,4 @@
-"""Incidents, and one of them with its members and all that happened to it."""
+"""Incidents: the list, and the details of one with its members and timeline."""
 
 from collections.abc import Sequence
 
@@ -37,7 +37,7 @@ _COLUMNS = f"""
     AS datasets
 """  # noqa: S608 - a constant
 _OF_MEMBERS = "JOIN dataset d ON d.dataset_key = m.dataset_key AND {seen}"
-# What was pending was told to nobody; it is shown as long as it is.
+# Nobody was notified of a pending incident; it is shown as long as it is pending.
 _SHOWN = "(i.state != 'pending' OR i.is_remembered)"
 _SORT_COLUMNS = {
     "is_over": "CASE WHEN i.state IN ('resolved', 'suppressed') THEN 1 ELSE 0 END",
@@ -109,7 +109,7 @@ WHERE i.incident_id = :id AND {{seen}}
 ORDER BY {_OF_TIER}, i.hops, d.namespace, d.name
 LIMIT :most
 """  # noqa: S608 - constants only
-# Of a fault that opened together with hundreds of others, the list has only the gravest.
+# Of a fault that opened together with hundreds of others, the list has only the most severe.
 _IS_LIST_SHORT = """
 SELECT 1 FROM incident i WHERE i.incident_id = :id AND i.impact_count >
   (SELECT count(*) FROM incident_impact l WHERE l.incident_id = i.incident_id)
@@ -136,7 +136,7 @@ def incidents(  # noqa: PLR0913 - each narrows what is listed
     cursor: str | None = None,
     dataset: int | None = None,
 ) -> IncidentPage:
-    """Those that are not over, or all; of which a dataset may be seen.
+    """List unresolved incidents, or all, of which the token may see a dataset.
 
     Args:
         reader: of the catalog.
@@ -183,7 +183,7 @@ def _page(
 
 
 def incident(reader: Reader, number: str, visibility: Visibility = EVERYTHING) -> IncidentDetail:
-    """One, with all that is known of it.
+    """Return the details of an incident.
 
     Raises:
         UnknownIncidentError: there is none of this id, or nothing of it may be seen.
@@ -247,7 +247,7 @@ def is_root_seen(reader: Reader, number: str, visibility: Visibility) -> bool:
 
 
 def _of_members(condition: str, visibility: Visibility) -> str:
-    """Of whoever may see all the members are counted as they are, without a look at each."""
+    """Return the join that counts visible members; empty for a token that sees every dataset."""
     return "" if visibility.is_whole else _OF_MEMBERS.format(seen=condition)
 
 

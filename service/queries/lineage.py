@@ -1,4 +1,4 @@
-"""What a dataset is made of, and what is made of it, as two trees."""
+"""Upstream and downstream lineage of a dataset, as two trees."""
 
 from collections.abc import Iterable
 from typing import Final

@@ -1,4 +1,4 @@
-"""What goes to a Marquez, comes from it, and is missing on either side."""
+"""Exchange with a Marquez: forwarded, pulled and missing runs."""
 
 from datetime import datetime
 
@@ -33,7 +33,7 @@ ORDER BY side, job_namespace, job_name, run_id LIMIT :most
 
 
 class SetAside(msgspec.Struct, frozen=True):
-    """An event that Marquez did not take."""
+    """Event that Marquez did not accept."""
 
     spool_seq: int
     run: str
@@ -43,7 +43,7 @@ class SetAside(msgspec.Struct, frozen=True):
 
 
 class Forwarding(msgspec.Struct, frozen=True):
-    """How far the spool went to Marquez; null where it never began."""
+    """Progress of forwarding to Marquez; null where it never began."""
 
     cursor: int
     waiting_events: int | None  # null without a spool beside us
@@ -54,7 +54,7 @@ class Forwarding(msgspec.Struct, frozen=True):
 
 
 class Pulling(msgspec.Struct, frozen=True):
-    """How far Marquez was read, by the producers' time."""
+    """Progress of reading from Marquez, by the producers' time."""
 
     url: str
     started_at: Instant
@@ -63,7 +63,7 @@ class Pulling(msgspec.Struct, frozen=True):
 
 
 class Probed(msgspec.Struct, frozen=True):
-    """The last look at Marquez."""
+    """Last probe of Marquez."""
 
     at: Instant
     age_seconds: float | None
@@ -74,7 +74,7 @@ class Probed(msgspec.Struct, frozen=True):
 
 
 class MissingRun(msgspec.Struct, frozen=True):
-    """A run of one side that the other, `there` (Marquez) or `here`, has not."""
+    """Run of one side that is missing on the other: `there` (Marquez) or `here`."""
 
     side: str
     run_id: str
@@ -83,7 +83,7 @@ class MissingRun(msgspec.Struct, frozen=True):
 
 
 class Compared(msgspec.Struct, frozen=True):
-    """The last comparison of a sample of runs."""
+    """Last comparison of a sample of runs."""
 
     at: Instant
     age_seconds: float | None
@@ -95,7 +95,7 @@ class Compared(msgspec.Struct, frozen=True):
 
 
 class MarquezStatus(msgspec.Struct, frozen=True):
-    """The answer of `lineward marquez status`; what never happened is null."""
+    """Answer of `lineward marquez status`; what never happened is null."""
 
     url: str | None
     forwarding: Forwarding | None
@@ -104,11 +104,11 @@ class MarquezStatus(msgspec.Struct, frozen=True):
     pulling: list[Pulling]
     probe: Probed | None
     comparison: Compared | None
-    compare_refused: int  # runs of ours that it would not say anything of
+    compare_refused: int  # runs of ours that Marquez did not answer about
 
 
 def marquez_status(reader: Reader, settings: Settings, now: datetime) -> MarquezStatus:
-    """All that the catalog and the spool tell.
+    """Return the status by the catalog and the spool.
 
     Raises:
         NoCatalogError: there is no catalog.

@@ -1,4 +1,4 @@
-"""Lineage as Marquez tells it: jobs and datasets are nodes alike, in one list by id.
+"""Lineage in Marquez's shape: jobs and datasets are nodes alike, in one list by id.
 
 Upstream and downstream of the node that is asked for; a job that stands beside it, fed by the same
 dataset and feeding nothing of it, is in neither. As with Marquez, depth counts jobs beyond the
@@ -68,7 +68,7 @@ def _of_job(reader: Reader, job: Job, flows: Flows, visibility: Visibility) -> d
 
 
 def _take(reader: Reader, known: set[int], flows: Flows, visibility: Visibility) -> None:
-    """All that runs between these datasets, also between those of one side and the other."""
+    """Add all edges between these datasets, also between those of one side and the other."""
     for row in edges_between(reader, known):
         edge = row.upstream_key, row.downstream_key
         if not row.job_name:

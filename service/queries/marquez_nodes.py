@@ -1,4 +1,4 @@
-"""The nodes of a graph as Marquez has them: what is known of each dataset and each job."""
+"""Nodes of a graph in Marquez's shape: details of each dataset and each job."""
 
 from collections.abc import Iterable
 from typing import Literal
@@ -76,7 +76,7 @@ _JobName = tuple[str, str]
 
 
 class Flow(msgspec.Struct):
-    """A job with what it reads and writes, by key, and when that was first and last seen."""
+    """Job with its inputs and outputs, by key, and when these were first and last seen."""
 
     inputs: set[int] = msgspec.field(default_factory=set)
     outputs: set[int] = msgspec.field(default_factory=set)
@@ -89,7 +89,7 @@ class Flow(msgspec.Struct):
 
 
 class Flows(msgspec.Struct):
-    """The jobs between datasets; `declared`: edges that no job is known to make."""
+    """Jobs between datasets; `declared`: edges without a known job."""
 
     jobs: dict[_JobName, Flow] = msgspec.field(default_factory=dict)
     declared: set[tuple[int, int]] = msgspec.field(default_factory=set)
@@ -130,7 +130,7 @@ class Flows(msgspec.Struct):
 def dataset_nodes(
     reader: Reader, keys: Iterable[int], flows: Flows, visibility: Visibility
 ) -> dict[int, GraphNode]:
-    """By key; an edge that no job is known to make leads from dataset to dataset."""
+    """Return the nodes by key; an edge without a known job leads from dataset to dataset."""
     wanted = list(keys)
     sayings = Sayings(reader, wanted, visibility)
     data = {
@@ -159,7 +159,7 @@ def job_nodes(
     runs: list[int],
     visibility: Visibility,
 ) -> list[GraphNode]:
-    """Each with its newest run; `runs`: those of a job that no dataset here tells of."""
+    """Return the jobs with their newest runs; `runs`: those of a job without a dataset here."""
     newest = _newest(reader, list(datasets), runs)
     described = describe_jobs(reader, flows.jobs, visibility)
     return [

@@ -1,4 +1,4 @@
-"""The neighbourhood of a dataset in the format of Grafana's node graph: nodes, and edges.
+"""Neighbourhood of a dataset in the format of Grafana's node graph: nodes, and edges.
 
 Field names are the panel's (`title`, `mainstat`, `arc__…`); a part of the arc that is 1 colours the
 whole of it. `dataset_namespace` and `dataset` stand beside them for links.
@@ -32,7 +32,7 @@ _Edges = dict[tuple[int, int], set[str]]  # jobs, by upstream and downstream
 
 
 class GraphNode(msgspec.Struct, frozen=True):
-    """A dataset; of its arcs the one of its state is 1, the others 0."""
+    """Dataset; the arc of its state is 1, the others are 0."""
 
     id: str
     title: str
@@ -51,7 +51,7 @@ class GraphNode(msgspec.Struct, frozen=True):
 
 
 class GraphEdge(msgspec.Struct, frozen=True):
-    """What is made of what, and by which jobs."""
+    """Edge from dataset to dataset, with its jobs."""
 
     id: str
     source: str
@@ -87,7 +87,7 @@ NO_EDGES: Final = GraphEdges(None, None, [], partial=True, partial_reason=UNCHOS
 
 
 class Neighbourhood(msgspec.Struct, frozen=True):
-    """What a walk both ways found, cut to what can be drawn."""
+    """Result of a walk both ways, cut to what can be drawn."""
 
     keys: list[int]
     edges: _Edges
@@ -97,7 +97,7 @@ class Neighbourhood(msgspec.Struct, frozen=True):
 def neighbourhood(
     asked: CatalogSession, centre: Dataset, depth: int, *, limit: int = MOST_DRAWN
 ) -> Neighbourhood:
-    """To `depth` steps both ways, the nearest `limit`; what may not be seen is not there."""
+    """Return the nearest `limit` visible datasets within `depth` steps both ways."""
     most = min(limit, MOST_DRAWN)
     walks = {way: walk_lineage(asked, way, [centre[0]], depth) for way in NEXT}
     keys = _nearest(asked, walks.values())

@@ -1,4 +1,4 @@
-"""One side of a comparison: a run, or a root run with all its children."""
+"""Snapshot of a run, or of a root run with all its children, for a comparison."""
 
 from typing import Any
 
@@ -49,7 +49,7 @@ Touch = tuple[str, str, str]  # namespace, name, direction
 
 
 class RunSnapshot(msgspec.Struct, frozen=True):
-    """A run with what it said: attributes and settings by name, figures by what it touched.
+    """Run as it was reported: attributes and settings by name, figures by dataset.
 
     `schemas` holds (dataset key, schema key), the schema null where the run named none.
     """
@@ -131,7 +131,7 @@ def _all(values: list[str]) -> str | None:
 
 
 def _settings(kind: str, reported: dict[str, list[Any]]) -> dict[str, str]:
-    """By `kind key`; of children that differ, all that they say."""
+    """Return settings by `kind key`; of children that differ, all values."""
     found: dict[str, set[str]] = {}
     for text in dict.fromkeys(reported[kind]):
         for key, value in settings_of(text).items():

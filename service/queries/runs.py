@@ -113,7 +113,7 @@ _BEHIND = "HAVING (-MAX(io.last_event_at), io.run_key) > (-CAST(:seen_at AS BIGI
 
 
 def run(reader: Reader, run_id: str, visibility: Visibility = EVERYTHING) -> RunAnswer:
-    """Every run of this id: two jobs that share one are two runs.
+    """Return the runs of this id: two jobs that share an id are two runs.
 
     A root that reported nothing itself is answered by its runs: pages link to it.
 

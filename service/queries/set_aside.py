@@ -25,7 +25,7 @@ ORDER BY e.spool_seq DESC LIMIT :most
 
 
 class SetAsideEvent(msgspec.Struct, frozen=True):
-    """An event that failed alone; its body is in the lake.
+    """Event that failed alone; its body is in the lake.
 
     Attributes:
         spool_seq: sequence number in the spool, by which the event is requeued.
@@ -50,7 +50,7 @@ class SetAsideEvent(msgspec.Struct, frozen=True):
 
 
 class SetAsidePage(msgspec.Struct, frozen=True):
-    """The newest first; `next_cursor` leads to older ones, `total` counts all of them."""
+    """Page of events, newest first; `next_cursor` leads to older ones, `total` counts all."""
 
     events: list[SetAsideEvent]
     total: int

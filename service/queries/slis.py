@@ -1,4 +1,4 @@
-"""The SLIs at the last evaluation, each beside its objective."""
+"""SLIs at the last evaluation, each beside its objective."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -48,7 +48,7 @@ def sli_name(sli: str) -> str:
 def slis(
     reader: Reader, evaluated: Evaluated, objectives: Objectives, *, now: datetime
 ) -> SliAnswer:
-    """Every SLI of every tier; the ratio is null when there is no sample of now.
+    """Return every SLI of every tier; the ratio is null without a current sample.
 
     That is: nothing to count, over 5 % of the day unknown, or, where the figure rests on an
     evaluation, one that is stale.

@@ -1,4 +1,4 @@
-"""Suppression windows: what people asked for, and what the policy says, soonest first."""
+"""Suppression windows: of people and of the policy, soonest end first."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -24,7 +24,7 @@ ORDER BY until_at DESC LIMIT {_MOST}
 
 
 class SuppressionRow(msgspec.Struct, frozen=True):
-    """One window; of one that comes by cron the present one, or the next.
+    """Suppression window; of a recurring one the current one, or the next.
 
     Attributes:
         id: by which it is ended; null: it is the policy's.
@@ -44,7 +44,7 @@ class SuppressionRow(msgspec.Struct, frozen=True):
 
 
 class SuppressionList(msgspec.Struct, frozen=True):
-    """In the order in which they end."""
+    """Suppression windows in the order in which they end."""
 
     suppressions: list[SuppressionRow]
     partial: bool
@@ -54,7 +54,7 @@ class SuppressionList(msgspec.Struct, frozen=True):
 def suppressions(
     reader: Reader, policy: "Policy", now: datetime, *, with_ended: bool = False
 ) -> SuppressionList:
-    """Those that hold or are planned; `with_ended`: the others too."""
+    """List active and planned windows; `with_ended`: ended ones too."""
     at = to_micros(now)
     asked = reader.rows(_ROWS, {"now": at, "ended": int(with_ended)})
     rows = [_asked(row, at) for row in asked]

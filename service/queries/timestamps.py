@@ -1,4 +1,4 @@
-"""When things were: instants as people and programs read them, and how old the evaluation is."""
+"""Timestamps as people and programs read them, and the age of the evaluation."""
 
 from datetime import datetime
 
@@ -34,7 +34,7 @@ def iso_of(micros: int) -> str:
 
 
 def seconds_between(start: int | None, end: int | None) -> float | None:
-    """Seconds from one instant to another; null when one of them is, or time would run back."""
+    """Return the seconds between two times; null if one is null, or time would run back."""
     if start is None or end is None or end < start:
         return None
     return (end - start) / _SECOND
@@ -48,7 +48,7 @@ def milliseconds_between(start: int | None, end: int | None) -> int | None:
 
 
 def instant_of(text: str, place: str) -> int:
-    """Microseconds of an instant that somebody gives, such as `2026-11-20T12:00:00Z`.
+    """Parse a timestamp such as `2026-11-20T12:00:00Z` to microseconds.
 
     Args:
         text: as it was given.
@@ -71,7 +71,7 @@ def instant_of(text: str, place: str) -> int:
 
 
 def past_instant(text: str, now: datetime) -> int:
-    """Microseconds of an instant that somebody asks about.
+    """Parse a past timestamp to microseconds.
 
     Raises:
         InvalidQuestionError: it is none, has no time zone, or is in the future.
@@ -83,7 +83,7 @@ def past_instant(text: str, now: datetime) -> int:
 
 
 class Evaluated(msgspec.Struct, frozen=True):
-    """The last evaluation: what it found is of now only while it is not stale.
+    """Last evaluation; its states are current only while it is not stale.
 
     `edges_at`: when edges were judged last, in their own turn.
     """
@@ -95,7 +95,7 @@ class Evaluated(msgspec.Struct, frozen=True):
 
     @property
     def at(self) -> str | None:
-        """The instant it speaks of."""
+        """Return the time of the evaluation."""
         return iso(self.as_of)
 
 

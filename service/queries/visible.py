@@ -1,4 +1,4 @@
-"""Which namespaces may be seen, as a condition of a question: pages are cut after it."""
+"""Visibility of namespaces, as a condition of queries: pages are cut after it."""
 
 from typing import Final
 
@@ -56,7 +56,7 @@ def sql_filter(
 
 
 def hidden_keys(reader: Reader, visibility: Visibility) -> list[int]:
-    """Return the datasets that have some name out of visibility, whatever they are called."""
+    """Return the datasets with a name that may not be seen, whatever they are called."""
     if visibility.is_whole:
         return []
     listed, values = _listed(reader, visibility, "dataset")

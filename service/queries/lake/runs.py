@@ -1,7 +1,7 @@
 """Runs that the catalog has deleted, from the events that the lake still has.
 
 The events become rows of a catalog in memory by the functions of the stream, and the rows become
-answers by those that answer of the catalog: an answer is what the catalog once said.
+answers by those that answer of the catalog: an answer is what the catalog once had.
 """
 
 from collections.abc import Sequence

@@ -1,11 +1,9 @@
-"""The datasets that look like one under two names, each with the policy's line that joins them."""
+"""Datasets that look like one under two names, with the lines of the policy that join them."""
 
 from collections.abc import Iterable, Iterator
 
 from lineage.catalog.reader import Reader
-from lineage.names.names import join_parts
 from lineage.names.patterns import NAME_EXPLOSION
-from lineage.policy.patterns import dataset_of
 from service.queries.lint.claims import claims
 from service.queries.lint.duplicate_names import DuplicateNames, find_duplicates
 from service.queries.lint.estate import (
@@ -17,7 +15,7 @@ from service.queries.lint.estate import (
     feed_one_another,
 )
 from service.queries.lint.families import Family, evidence, families, folding_rule
-from service.queries.lint.lines import alias_line
+from service.queries.lint.lines import alias_line, is_expressible
 from service.queries.lint.shapes import Finding, LintAnswer, LintName
 from service.queries.timestamps import iso
 
@@ -119,12 +117,8 @@ def _listed(members: Iterable[Named]) -> list[LintName]:
 
 def _lines(members: list[Named], target: tuple[str, str]) -> Iterator[str]:
     """Return one policy line for each name that the policy can express."""
-    if not _can_be_told(target):
+    if not is_expressible(target):
         return
     for one in members[:_MOST_NAMES]:
-        if one.both != target and _can_be_told(one.both):
+        if one.both != target and is_expressible(one.both):
             yield alias_line(one.both, target)
-
-
-def _can_be_told(name: tuple[str, str]) -> bool:
-    return dataset_of(join_parts(*name)) == name

@@ -10,10 +10,9 @@ from lineage.catalog.queries import FOREIGN_OWNERS
 from lineage.catalog.reader import Reader
 from lineage.catalog.rows import Row
 from lineage.names.names import join_parts
-from lineage.policy.patterns import dataset_of
 from lineage.process.clock import from_micros
 from lineage.states import TIERS
-from service.queries.lint.lines import apart_line, tier_line
+from service.queries.lint.lines import apart_line, is_expressible, tier_line
 from service.queries.lint.shapes import Finding, LintName
 
 CLAIM, TIER_TAG, OWNER_FACET = "claim", "tier_tag", "owner_facet"
@@ -69,7 +68,7 @@ def _claim(row: Row) -> Finding:
     who = f"job namespace {by}{more}" if by else f"an event without a run{more}"
     at = f"{from_micros(row.last_at):%Y-%m-%dT%H:%MZ}"
     text = f"{who} reports that it {claim}, last at {at}; rejected"
-    line = [apart_line(claimed, dataset)] if row.rule != "drop" and _can_be_told(claimed) else []
+    line = [apart_line(claimed, dataset)] if row.rule != "drop" and is_expressible(claimed) else []
     return _finding(CLAIM, claimed, text, names=[claimed, dataset], policy=line)
 
 
@@ -91,7 +90,3 @@ def _finding(
         names=[LintName(*name, None) for name in named],
         policy=policy or [],
     )
-
-
-def _can_be_told(name: tuple[str, str]) -> bool:
-    return dataset_of(join_parts(*name)) == name

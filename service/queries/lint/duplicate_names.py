@@ -1,4 +1,4 @@
-"""Two names, one dataset: by letter case, by scheme, by a symlink that another name resembles."""
+"""Duplicate names of a dataset: by letter case, by scheme, by a similar symlink."""
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator

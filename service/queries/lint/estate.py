@@ -1,4 +1,4 @@
-"""What a lint reads of the catalog: names, symlinks, and which jobs touched them."""
+"""Catalog as a lint reads it: names, symlinks, and the jobs that touched them."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -39,7 +39,7 @@ Job = tuple[str, str]
 
 
 class Named(msgspec.Struct, frozen=True):
-    """A dataset by its canonical name; `last_written_at` in microseconds."""
+    """Dataset by its canonical name; `last_written_at` in microseconds."""
 
     key: int
     namespace: str
@@ -53,7 +53,7 @@ class Named(msgspec.Struct, frozen=True):
 
 
 class Explosion(msgspec.Struct, frozen=True):
-    """A pattern that grew by more than it should in the last hour."""
+    """Pattern of names that grew by more than it should in the last hour."""
 
     namespace: str
     name: str
@@ -62,7 +62,7 @@ class Explosion(msgspec.Struct, frozen=True):
 
 
 class Estate(msgspec.Struct, frozen=True):
-    """All that is looked at.
+    """Datasets, symlinks and explosions that a lint looks at.
 
     Attributes:
         datasets: but for retired ones, and for those that the policy keeps apart: somebody has

@@ -1,4 +1,4 @@
-"""One dataset under a name of its own each time: partitions that no rule folds, and explosions."""
+"""Families of names of one dataset: partitions that no rule folds, and explosions."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ class Family(msgspec.Struct, frozen=True):
 
     @property
     def stable(self) -> str:
-        """The name that they have alike; empty where it is none."""
+        """Return the name that they share; empty if there is none."""
         return stable_name(self.pattern)
 
 
@@ -66,7 +66,7 @@ def _least(pattern: str) -> int:
 
 
 def evidence(family: Family) -> str:
-    """In words; for an explosion, how fast."""
+    """Describe the family; for an explosion, with its speed."""
     pattern = join_parts(family.namespace, family.pattern)
     if family.explosion:
         return f"{family.explosion.new_datasets} new datasets in the last hour: {pattern}"

@@ -1,4 +1,4 @@
-"""Which jobs there are, by the names in their events, and which of them a token may see."""
+"""List of jobs, by the names in their events, that a token may see."""
 
 from collections.abc import Iterable
 from typing import Final

@@ -10,7 +10,7 @@ _Item = TypeVar("_Item")
 
 
 class Page(msgspec.Struct, frozen=True):
-    """Which part of a list is asked for."""
+    """Page of a list."""
 
     limit: int
     offset: int
