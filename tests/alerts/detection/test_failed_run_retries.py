@@ -65,7 +65,7 @@ def test_the_runs_of_one_fault_are_read_in_pieces(core, monkeypatch):
     """Stay below the parameters that a query takes, with tens of thousands of outputs."""
     read = []
     monkeypatch.setattr(
-        run_attempts, "pieces", lambda keys: split_batches(read.append(1) or keys, 1)
+        run_attempts, "split_batches", lambda keys: split_batches(read.append(1) or keys, 1)
     )
     core.estate.add("raw")
     for name in ("core", "raw"):

@@ -59,10 +59,10 @@ def test_a_hidden_node_is_as_if_it_were_not_there(estate):
 
 def test_a_graph_that_forgot_whom_it_is_for_would_be_seen(estate, monkeypatch):
     """The mutant of the test above: a walk of everything."""
-    walked = marquez_graph.walked
+    walked = marquez_graph.walk_lineage
     monkeypatch.setattr(
         marquez_graph,
-        "walked",
+        "walk_lineage",
         lambda asked, *way: walked(replace(asked, visibility=EVERYTHING), *way),
     )
 
