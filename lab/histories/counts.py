@@ -7,14 +7,15 @@ import numpy as np
 import numpy.typing as npt
 
 from lab.histories import folder
-from lab.histories.folder import MICROS, SCHEDULED, History
+from lab.histories.folder import SCHEDULED, History
 from lab.histories.rivals import usual_gaps
 from lab.histories.walk import NEVER
+from lineage.process.clock import SECOND_MICROS
 from slis.cadence.working_week import Floats, Micros
 
 # An evaluation follows a deadline within half a minute: what came by then was never called late.
-_GRACE = 30 * MICROS
-_WEEK = 604_800 * MICROS
+_GRACE = 30 * SECOND_MICROS
+_WEEK = 604_800 * SECOND_MICROS
 SCHEDULED_ALL, ALL = "scheduled", "all"
 Flags = npt.NDArray[np.bool_]
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Final, Literal, TypeVar
 
+from lineage.process.clock import HOUR_MICROS
 from lineage.states import BAD, GOOD, LEARNING, NEVER_ENDED, OPTIONAL, TIERS, UNKNOWN
 
 # Order of lists: most severe first, then the highest tier. A rank of each stands beside its name,
@@ -89,8 +90,6 @@ def severity_rank(incident: str = "i") -> str:
 
 # Order of incidents `i` where only the most severe are shown.
 MOST_SEVERE_FIRST: Final = f"ORDER BY {severity_rank()}, i.score DESC, i.incident_id"
-
-HOUR_MICROS: Final = 3_600_000_000
 
 
 def hour_of(at: str) -> str:

@@ -2,12 +2,17 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from typing import Final
 
 Clock = Callable[[], datetime]
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NAIVE_EPOCH = EPOCH.replace(tzinfo=None)
 MICROSECOND = timedelta(microseconds=1)
+# Lengths in the unit of every stored time.
+SECOND_MICROS: Final = 1_000_000
+HOUR_MICROS: Final = 3_600 * SECOND_MICROS
+DAY_MICROS: Final = 24 * HOUR_MICROS
 TELLABLE = "expected a time of the years 1970 to 2999"
 _BEYOND = datetime(3000, 1, 1, tzinfo=UTC)
 EVENT_TIMES = "expected a time of the years 1970 to 2199"

@@ -7,6 +7,7 @@ import msgspec
 from lineage.catalog.meta_keys import EDGES_EVALUATED_AT
 from lineage.catalog.reader import Reader
 from lineage.process.clock import (
+    SECOND_MICROS,
     TELLABLE,
     has_date,
     instant_text,
@@ -16,7 +17,6 @@ from lineage.process.clock import (
 )
 from service.errors import InvalidQuestionError
 
-_SECOND = 1_000_000
 _NEWEST = f"""
 SELECT as_of, seconds, (SELECT value FROM meta WHERE name = '{EDGES_EVALUATED_AT}') AS edges_at
 FROM evaluation ORDER BY as_of DESC LIMIT 1
@@ -37,7 +37,7 @@ def seconds_between(start: int | None, end: int | None) -> float | None:
     """Return the seconds between two times; null if one is null, or time would run back."""
     if start is None or end is None or end < start:
         return None
-    return (end - start) / _SECOND
+    return (end - start) / SECOND_MICROS
 
 
 def milliseconds_between(start: int | None, end: int | None) -> int | None:
@@ -116,5 +116,5 @@ def last_evaluation(reader: Reader, *, now: datetime, stale_seconds: float) -> E
     if not rows:
         return Evaluated(as_of=None, seconds=None, stale=True)
     (row,) = rows
-    stale = abs(to_micros(now) - row.as_of) > stale_seconds * _SECOND
+    stale = abs(to_micros(now) - row.as_of) > stale_seconds * SECOND_MICROS
     return Evaluated(as_of=row.as_of, seconds=row.seconds, stale=stale, edges_at=row.edges_at)

@@ -11,7 +11,7 @@ from lineage.catalog import tables
 from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.meta_keys import EDGES_EVALUATED_AT
 from lineage.catalog.upsert import add_up, fold_rows
-from lineage.process.clock import to_micros
+from lineage.process.clock import DAY_MICROS, to_micros
 from lineage.states import (
     ALL_TIERS,
     COVERAGE,
@@ -41,7 +41,6 @@ _NO_ORIGIN = "default"
 OF_DATASETS = (COVERAGE.id, FRESHNESS.id, NODE_COMPLETENESS.id, MISSING_PROVENANCE.id, FACTS)
 # So long after edges were judged last, nothing of it is shown as how things are now.
 _EDGES_STALE = timedelta(minutes=10)
-_DAY_MICROS = 86_400_000_000
 
 
 class OvertakenError(Exception):
@@ -199,7 +198,7 @@ def _of_a_day(connection: Connection, at: Position) -> dict[tuple[str, str], Amo
     hour = tables.sli_hour.c
     events = select(tables.sli_hour).where(
         hour.sli.in_([MISSING_PROVENANCE.id, INGESTION_LAG.id, ERROR_RATE.id]),
-        hour.hour > to_micros(at.as_of) - _DAY_MICROS,
+        hour.hour > to_micros(at.as_of) - DAY_MICROS,
     )
     sums: dict[tuple[str, str], Amount] = {}
     for row in connection.execute(events):

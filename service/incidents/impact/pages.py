@@ -11,9 +11,9 @@ from alerts.notify.channels.registry import can_page
 from alerts.notify.message import Message, from_json
 from alerts.notify.notification_state import NotificationState
 from alerts.notify.settings import TICKETS
-from alerts.root_cause.snapshot import MICROS
 from lineage.catalog.rows import convert_rows
 from lineage.catalog.tables import incident_telling, notification
+from lineage.process.clock import SECOND_MICROS
 from lineage.states import FAILING
 
 # Two ranges of one index: asked with OR, SQLite would read every page there ever was.
@@ -112,7 +112,7 @@ def _instant(kind: str, onset: int, page: Page) -> int:
     """Return the time of a FAIL, or the end of the hold of a late dataset."""
     if kind in RULES.at_once:
         return page.seen_at  # of an access that was let in, the hour is all that is kept
-    return onset if kind in _FAILED else onset + round(RULES.open_seconds * MICROS)
+    return onset if kind in _FAILED else onset + round(RULES.open_seconds * SECOND_MICROS)
 
 
 def load_state(connection: Connection, page: Page) -> NotificationState | None:

@@ -16,11 +16,11 @@ from sqlalchemy import Connection, Engine, select, text
 from lineage.catalog import tables
 from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.upsert import add_up, fold_rows
-from lineage.process.clock import Clock
+from lineage.process.clock import HOUR_MICROS, Clock
 from lineage.states import ALL_TIERS, ERROR_RATE
 from slis.evaluation.counters import epoch
 from slis.evaluation.hours import Amounts, add_to_hours
-from slis.indicators.errors.rejected import HISTORY, HOUR_MICROS, Rejections, rejections_since
+from slis.indicators.errors.rejected import HISTORY, Rejections, rejections_since
 
 _SPOOL, _REJECTED = "spool", "rejected"
 _ACCEPTED = """

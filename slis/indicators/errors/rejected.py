@@ -11,11 +11,10 @@ from pathlib import Path
 import msgspec
 
 from lineage import origins
-from lineage.process.clock import Clock, to_micros
+from lineage.process.clock import HOUR_MICROS, Clock, to_micros
 from slis.stream.source import open_spool
 
 PRUNED = "pruned"
-HOUR_MICROS = 3_600_000_000
 HISTORY, LIVE = "history", "live"
 
 _LAST = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'rejected'"
