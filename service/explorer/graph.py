@@ -38,7 +38,7 @@ class Box(msgspec.Struct, frozen=True):
     y: int
 
 
-class Line(msgspec.Struct, frozen=True):
+class GraphLine(msgspec.Struct, frozen=True):
     """Edge, as the path of an SVG; `is_back` edges point from right to left."""
 
     path: str
@@ -53,7 +53,7 @@ class Picture(msgspec.Struct, frozen=True):
     width: int
     height: int
     boxes: list[Box]
-    lines: list[Line]
+    lines: list[GraphLine]
     cut: str | None
 
     box_width: int = _WIDTH
@@ -186,13 +186,13 @@ def _lines(
     found: _Graph,
     placed: dict[Name, tuple[int, int]],
     origins: Mapping[tuple[Name, Name], str],
-) -> Iterator[Line]:
+) -> Iterator[GraphLine]:
     for (start, end), jobs in found.edges.items():
         if start in placed and end in placed:
             (left, top), (right, bottom) = placed[start], placed[end]
             is_back = right <= left
             path = _path(left, top, right, bottom, is_back=is_back)
-            yield Line(path, jobs, is_back, origins.get((start, end)))
+            yield GraphLine(path, jobs, is_back, origins.get((start, end)))
 
 
 def _path(left: int, top: int, right: int, bottom: int, *, is_back: bool) -> str:

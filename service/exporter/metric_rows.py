@@ -105,7 +105,7 @@ class LagFigures(msgspec.Struct, frozen=True):
     asides: dict[str, float]  # history, skewed
 
 
-class Standing(msgspec.Struct, frozen=True):
+class DatasetSnapshot(msgspec.Struct, frozen=True):
     """State of all datasets at one evaluation; it changes with an evaluation and only then."""
 
     counts: Counter[TierState]
@@ -116,7 +116,7 @@ class Standing(msgspec.Struct, frozen=True):
     without_lineage: Counter[TierOwner]
 
 
-def standing(reader: Reader) -> Standing:
+def standing(reader: Reader) -> DatasetSnapshot:
     """Count all datasets by tier and state, and list the most severe."""
     rows = reader.rows(_STANDING)
     counts = Counter((tier, WORST_FIRST[rank]) for _, tier, _, rank in rows)
@@ -126,7 +126,7 @@ def standing(reader: Reader) -> Standing:
     others.subtract((tier, WORST_FIRST[rank]) for _, tier, _, rank in most_severe)
     listed = rows_for(reader, _LISTED, [row[0] for row in most_severe])
     by_name = sorted(convert_rows(Listed, listed), key=_by_name)
-    return Standing(
+    return DatasetSnapshot(
         counts,
         others,
         by_name,

@@ -112,7 +112,7 @@ class CatalogCollector(Collector):
         self._settings, self._leads = settings, leads
         self._clock = clock
         self._lock = threading.Lock()
-        self._kept: tuple[int, metric_rows.Standing] | None = None
+        self._kept: tuple[int, metric_rows.DatasetSnapshot] | None = None
         self._policy = policy or PolicyInForce(settings.policy)
         self._cached = CachedMetrics(self._of_days)
 
@@ -206,7 +206,7 @@ class CatalogCollector(Collector):
                 *size_figures(reader, self._settings),
             ]
 
-    def _standing(self, reader: Reader, as_of: int) -> metric_rows.Standing:
+    def _standing(self, reader: Reader, as_of: int) -> metric_rows.DatasetSnapshot:
         """Read once an evaluation: between two of them, no state changes."""
         with self._lock:
             if self._kept is None or self._kept[0] != as_of:

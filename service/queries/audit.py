@@ -15,7 +15,7 @@ ORDER BY id DESC LIMIT :limit
 """
 
 
-class Wanted(msgspec.Struct, frozen=True):
+class AuditFilters(msgspec.Struct, frozen=True):
     """Filter of rows by person and action; null is any."""
 
     who: str | None = None
@@ -43,7 +43,9 @@ class AuditPage(msgspec.Struct, frozen=True):
     next_cursor: str | None
 
 
-def audit(reader: Reader, wanted: Wanted, *, limit: int, cursor: str | None = None) -> AuditPage:
+def audit(
+    reader: Reader, wanted: AuditFilters, *, limit: int, cursor: str | None = None
+) -> AuditPage:
     """Return at most `limit` rows.
 
     Raises:

@@ -55,7 +55,7 @@ FAILING_KEYS: Final = f"SELECT dataset_key FROM dataset_activity WHERE {FAILS}" 
 _FAILING_AMONG = f"{FAILING_KEYS} AND dataset_key IN (:keys)"
 
 
-class Part(msgspec.Struct, frozen=True, kw_only=True):
+class ListPart(msgspec.Struct, frozen=True, kw_only=True):
     """Part of the list: behind a cursor or, of pages with numbers, at an offset."""
 
     limit: int | None = None
@@ -63,7 +63,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     offset: int = 0
 
 
-_WHOLE = Part()
+_WHOLE = ListPart()
 
 
 class Filters(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,7 +79,7 @@ def datasets(
     reader: Reader,
     filters: Filters,
     evaluated: Evaluated,
-    part: Part = _WHOLE,
+    part: ListPart = _WHOLE,
     visibility: Visibility = EVERYTHING,
 ) -> DatasetPage:
     """List datasets that are not retired, most severe first.

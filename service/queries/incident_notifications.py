@@ -31,7 +31,7 @@ class _Notified(msgspec.Struct, frozen=True):
     places: tuple[_Channel, ...] = ()
 
 
-class Sent(msgspec.Struct, frozen=True):
+class SentMessage(msgspec.Struct, frozen=True):
     """Message through one channel: waiting, sent, failed or superseded."""
 
     channel: str
@@ -48,7 +48,7 @@ class NotificationList(msgspec.Struct, frozen=True):
     """Owner that was notified, and all messages, newest first."""
 
     addressee: str | None
-    sent: list[Sent]
+    sent: list[SentMessage]
     partial_reason: str | None
 
 
@@ -71,9 +71,9 @@ def list_sent(
     )
 
 
-def _sent(row: Row) -> Sent:
+def _sent(row: Row) -> SentMessage:
     times = {"created_at": iso_of(row.created_at), "finished_at": iso(row.finished_at)}
-    return Sent(**row._asdict() | times)
+    return SentMessage(**row._asdict() | times)
 
 
 def diagnosis(

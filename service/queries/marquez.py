@@ -32,7 +32,7 @@ ORDER BY side, job_namespace, job_name, run_id LIMIT :most
 """
 
 
-class SetAside(msgspec.Struct, frozen=True):
+class UnforwardedEvent(msgspec.Struct, frozen=True):
     """Event that Marquez did not accept."""
 
     spool_seq: int
@@ -50,7 +50,7 @@ class Forwarding(msgspec.Struct, frozen=True):
     forwarded: int
     set_aside: dict[str, int]  # by reason
     unforwarded: int  # left a full spool before their turn
-    last_set_aside: list[SetAside]
+    last_set_aside: list[UnforwardedEvent]
 
 
 class Pulling(msgspec.Struct, frozen=True):
@@ -155,7 +155,9 @@ def _forwarding(reader: Reader, settings: Settings, counts: dict[str, int]) -> F
         set_aside=reasons,
         unforwarded=unforwarded(settings.spool),
         last_set_aside=[
-            SetAside(row.spool_seq, row.run, row.reason, row.detail, iso_of(row.set_aside_at))
+            UnforwardedEvent(
+                row.spool_seq, row.run, row.reason, row.detail, iso_of(row.set_aside_at)
+            )
             for row in listed
         ],
     )

@@ -58,7 +58,7 @@ Names = dict[int, tuple[str, str]]
 Edges = list[tuple[int, int, int, int]]
 
 
-class Described(msgspec.Struct, frozen=True):
+class CatalogFacts(msgspec.Struct, frozen=True):
     """Facts of the catalog beside the policy."""
 
     names: Names
@@ -89,7 +89,7 @@ def renew(engine: Engine, policy: Policy) -> bool:
     return True
 
 
-def _described(engine: Engine, policy: Policy) -> Described:
+def _described(engine: Engine, policy: Policy) -> CatalogFacts:
     with engine.connect() as connection:
 
         def ask(query: str) -> list[Any]:
@@ -101,10 +101,10 @@ def _described(engine: Engine, policy: Policy) -> Described:
         for key, namespace, name in ask(_OTHER_NAMES):
             others[key].append((namespace, name))
         owners = load_owners(connection, policy)
-        return Described(names, ask(_EDGES), tags, owners, others)
+        return CatalogFacts(names, ask(_EDGES), tags, owners, others)
 
 
-def policy_rows(policy: Policy, described: Described) -> list[dict[str, object]]:
+def policy_rows(policy: Policy, described: CatalogFacts) -> list[dict[str, object]]:
     """Return the rows of `dataset_policy`, one per dataset."""
     decisions = {at: _decision(policy, described, at) for at in described.names}
     tiers = _tiers(policy, described, decisions)
@@ -129,13 +129,13 @@ def policy_rows(policy: Policy, described: Described) -> list[dict[str, object]]
     ]
 
 
-def _decision(policy: Policy, described: Described, at: int) -> Decision:
+def _decision(policy: Policy, described: CatalogFacts, at: int) -> Decision:
     names = [described.names[at], *described.other_names.get(at, ())]
     return resolve_names(policy, names)
 
 
 def _tiers(
-    policy: Policy, described: Described, decisions: dict[int, Decision]
+    policy: Policy, described: CatalogFacts, decisions: dict[int, Decision]
 ) -> dict[int, Tiering]:
     """Return the tier of each dataset: by the policy, then by what is made of it.
 

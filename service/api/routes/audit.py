@@ -8,7 +8,7 @@ from litestar.params import QueryParameter
 from service.api.routes.pages import page, render
 from service.api.routes.request import AnyRequest, Cursor, session
 from service.queries.access_audit import AccessFilters, AccessPage, access_audit
-from service.queries.audit import AuditPage, Wanted, audit
+from service.queries.audit import AuditFilters, AuditPage, audit
 
 _Limit = Annotated[int, QueryParameter(ge=1, le=1_000, description="Maximum number of results.")]
 _Text = Annotated[str | None, QueryParameter(max_length=4_096)]
@@ -26,7 +26,7 @@ def get_audit(
 ) -> AuditPage:
     """List operator actions, newest first."""
     with session(request) as asked:
-        return audit(asked.reader, Wanted(who, action), limit=limit, cursor=cursor)
+        return audit(asked.reader, AuditFilters(who, action), limit=limit, cursor=cursor)
 
 
 @get("/api/v1/access-audit", access="audit", sync_to_thread=True)

@@ -12,7 +12,7 @@ from service.explorer.listing import listing
 from service.queries import dataset as one
 from service.queries.dataset_history import dataset_history
 from service.queries.dataset_lookup import resolve_dataset
-from service.queries.datasets import FURTHEST, Filters, Part, datasets
+from service.queries.datasets import FURTHEST, Filters, ListPart, datasets
 from service.queries.history_shapes import History
 from service.queries.shapes import DatasetDetail, DatasetPage, Why
 
@@ -38,7 +38,7 @@ def get_datasets(  # noqa: PLR0913 - each is a parameter of the query
     """List datasets with their most severe state, most severe first."""
     filters = Filters(state=dataset_state, tier=tier, owner=owner, contains=contains)
     with session(request) as asked:
-        part = Part(limit=limit, cursor=cursor)
+        part = ListPart(limit=limit, cursor=cursor)
         return datasets(asked.reader, filters, asked.evaluated, part, asked.visibility)
 
 

@@ -8,7 +8,7 @@ from service.queries.lint.claims import claims
 from service.queries.lint.duplicate_names import DuplicateNames, find_duplicates
 from service.queries.lint.estate import (
     MOST_DATASETS,
-    Estate,
+    LintInput,
     Named,
     estate,
     fed_by,
@@ -46,7 +46,7 @@ def lint(
     )
 
 
-def _cuts(found: list[Finding], known: Estate, limit: int) -> list[str]:
+def _cuts(found: list[Finding], known: LintInput, limit: int) -> list[str]:
     reasons = []
     if known.is_partial:
         reasons.append(f"only the {len(known.datasets):,} datasets seen latest were looked at")
@@ -57,7 +57,7 @@ def _cuts(found: list[Finding], known: Estate, limit: int) -> list[str]:
     return reasons
 
 
-def _findings(reader: Reader, known: Estate) -> Iterator[Finding]:
+def _findings(reader: Reader, known: LintInput) -> Iterator[Finding]:
     like_names, pairs = list(families(known)), list(find_duplicates(reader, known))
     members = [one for family in like_names for one in family.members]
     members += [one for pair in pairs for one in pair.members]
@@ -74,7 +74,7 @@ def _findings(reader: Reader, known: Estate) -> Iterator[Finding]:
     yield from (one for one in of_families if one.kind != NAME_EXPLOSION)
 
 
-def _of_twins(found: DuplicateNames, known: Estate) -> Finding:
+def _of_twins(found: DuplicateNames, known: LintInput) -> Finding:
     target = min(found.members, key=lambda one: _preference(one, known))
     return Finding(
         kind=found.kind,
@@ -87,7 +87,7 @@ def _of_twins(found: DuplicateNames, known: Estate) -> Finding:
     )
 
 
-def _preference(one: Named, known: Estate) -> tuple[bool, bool, tuple[str, str]]:
+def _preference(one: Named, known: LintInput) -> tuple[bool, bool, tuple[str, str]]:
     """Choose the physical dataset: the one that is written, then the one with symlinks."""
     return one.last_written_at is None, one.key not in known.symlinks, one.both
 

@@ -61,7 +61,7 @@ class Explosion(msgspec.Struct, frozen=True):
     example: tuple[str, str]
 
 
-class Estate(msgspec.Struct, frozen=True):
+class LintInput(msgspec.Struct, frozen=True):
     """Datasets, symlinks and explosions that a lint looks at.
 
     Attributes:
@@ -76,7 +76,7 @@ class Estate(msgspec.Struct, frozen=True):
     is_partial: bool
 
 
-def estate(reader: Reader, *, most: int = MOST_DATASETS) -> Estate:
+def estate(reader: Reader, *, most: int = MOST_DATASETS) -> LintInput:
     """Read it; of more datasets than `most` those seen latest."""
     datasets = convert_rows(Named, reader.rows(_DATASETS, {"most": most + 1}))
     symlinks: dict[int, list[str]] = defaultdict(list)
@@ -89,7 +89,7 @@ def estate(reader: Reader, *, most: int = MOST_DATASETS) -> Estate:
         )
         for row in grown
     ]
-    return Estate(datasets[:most], symlinks, explosions, len(datasets) > most)
+    return LintInput(datasets[:most], symlinks, explosions, len(datasets) > most)
 
 
 def jobs_of(reader: Reader, keys: Iterable[int]) -> dict[int, set[Job]]:

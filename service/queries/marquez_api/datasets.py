@@ -9,7 +9,12 @@ from service.queries.dataset_lookup import Dataset as DatasetKey
 from service.queries.dataset_lookup import find_among
 from service.queries.marquez_api.identifiers import version_id
 from service.queries.marquez_api.namespaces import namespace_of_name
-from service.queries.marquez_api.paging import LIMIT_AND_OFFSET, Page, capped_total, count_up_to
+from service.queries.marquez_api.paging import (
+    LIMIT_AND_OFFSET,
+    PageRange,
+    capped_total,
+    count_up_to,
+)
 from service.queries.marquez_api.shapes import Dataset, Datasets
 from service.queries.marquez_fields import Sayings
 from service.queries.node_ids import unknown
@@ -30,7 +35,9 @@ _KEYS = f"SELECT d.dataset_key {_IN_NAMESPACE} ORDER BY d.name {LIMIT_AND_OFFSET
 _EVERY = f"SELECT 1 AS one {_IN_NAMESPACE}"
 
 
-def datasets_page(reader: Reader, visibility: Visibility, namespace: str, page: Page) -> Datasets:
+def datasets_page(
+    reader: Reader, visibility: Visibility, namespace: str, page: PageRange
+) -> Datasets:
     """Return a page of a namespace's datasets, by name.
 
     Raises:

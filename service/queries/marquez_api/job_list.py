@@ -10,7 +10,7 @@ from lineage.catalog.queries import failed_at
 from lineage.catalog.reader import Reader
 from lineage.catalog.rows import convert_rows
 from service.api.access.visibility import Visibility
-from service.queries.marquez_api.paging import Page
+from service.queries.marquez_api.paging import PageRange
 from service.queries.marquez_api.runs import (
     MOST_CHECKED,
     RunRow,
@@ -22,7 +22,7 @@ from service.queries.runs import hidden_of
 from service.queries.visible import UNSEEN
 
 MOST_JOBS: Final = 10_000
-LATEST: Final = Page(10, 0)  # runs that a job shows, as in Marquez
+LATEST: Final = PageRange(10, 0)  # runs that a job shows, as in Marquez
 JobName = tuple[str, str]  # namespace, name
 _JOBS_CUT: Final = f"only the first {MOST_JOBS:,} jobs by namespace and name are looked at"
 _RUNS_OF_JOB = f"FROM run WHERE {NAMESPACE_PART} = j.part AND job_name = j.name"
@@ -39,7 +39,7 @@ EVERY = WITH_EVERY_JOB + _LISTED
 OF_NAMESPACE = f"{WITH_JOBS_OF_NAMESPACE}{_LISTED} WHERE r.job_namespace = :job_namespace"
 
 
-class JobRow(msgspec.Struct, frozen=True):
+class ListedJob(msgspec.Struct, frozen=True):
     """Job: when its first run began, and how its newest run is."""
 
     namespace: str
@@ -64,7 +64,7 @@ class JobRow(msgspec.Struct, frozen=True):
 class JobList(msgspec.Struct, frozen=True):
     """Jobs, the one with the newest event first, and the reason if the list is cut."""
 
-    jobs: list[JobRow]
+    jobs: list[ListedJob]
     reason: str | None
 
 
@@ -84,7 +84,7 @@ def list_jobs(
     """
     sql = EVERY if namespace is None else OF_NAMESPACE
     values = {} if namespace is None else {"job_namespace": namespace}
-    rows = convert_rows(JobRow, reader.rows(sql, values))
+    rows = convert_rows(ListedJob, reader.rows(sql, values))
     reason = _JOBS_CUT if len(rows) > MOST_JOBS else None
     wanted = frozenset(states)
     jobs = [row for row in rows[:MOST_JOBS] if not wanted or row.state in wanted]
@@ -109,7 +109,7 @@ def visible_jobs(
     return {job for job, of_job in runs.items() if of_job & shown and not of_job & hidden}
 
 
-def _keep_visible(reader: Reader, jobs: list[JobRow], visibility: Visibility) -> JobList:
+def _keep_visible(reader: Reader, jobs: list[ListedJob], visibility: Visibility) -> JobList:
     checked = jobs[:MOST_CHECKED]
     newest = {job.id: newest_rows(reader, job.namespace, job.name, LATEST) for job in checked}
     visible = visible_jobs(reader, newest, visibility)

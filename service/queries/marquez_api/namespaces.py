@@ -5,8 +5,8 @@ from lineage.catalog.reader import Reader
 from lineage.catalog.rows import Row
 from lineage.names.names import fold
 from service.api.access.visibility import Visibility
-from service.queries.marquez_api.job_list import JobRow, list_jobs
-from service.queries.marquez_api.paging import LIMIT_AND_OFFSET, Page
+from service.queries.marquez_api.job_list import ListedJob, list_jobs
+from service.queries.marquez_api.paging import LIMIT_AND_OFFSET, PageRange
 from service.queries.marquez_api.shapes import (
     Namespace,
     Namespaces,
@@ -37,7 +37,7 @@ ORDER BY tag {LIMIT_AND_OFFSET}
 _Span = tuple[int, int]  # first and last seen, µs
 
 
-def namespaces_page(reader: Reader, visibility: Visibility, page: Page) -> Namespaces:
+def namespaces_page(reader: Reader, visibility: Visibility, page: PageRange) -> Namespaces:
     """Return a page of the namespaces of datasets and of jobs, by name."""
     listed = list_jobs(reader, visibility)
     rows = _of_datasets(reader, visibility)
@@ -59,7 +59,7 @@ def namespace_of_name(reader: Reader, visibility: Visibility, name: str) -> Name
     return found[0]
 
 
-def sources_page(reader: Reader, visibility: Visibility, page: Page) -> Sources:
+def sources_page(reader: Reader, visibility: Visibility, page: PageRange) -> Sources:
     """Return a page of the namespaces of datasets, as where they lie."""
     rows = _of_datasets(reader, visibility)
     return Sources(sources=[_source(row) for row in page.cut(rows)])
@@ -76,7 +76,7 @@ def source_of_name(reader: Reader, visibility: Visibility, name: str) -> Source:
     raise unknown("source", name)
 
 
-def tags_page(reader: Reader, visibility: Visibility, page: Page) -> Tags:
+def tags_page(reader: Reader, visibility: Visibility, page: PageRange) -> Tags:
     """Return a page of the tags of datasets and of their columns, by name."""
     condition, names = sql_filter(reader, visibility)
     rows = reader.rows(_TAGS.format(seen=condition), names | page.values)
@@ -91,7 +91,7 @@ def _of_datasets(reader: Reader, visibility: Visibility, name: str | None = None
     return reader.rows(_OF_DATASETS.format(seen=condition, more=_ONE), wanted)
 
 
-def _namespaces(datasets: list[Row], jobs: list[JobRow]) -> list[Namespace]:
+def _namespaces(datasets: list[Row], jobs: list[ListedJob]) -> list[Namespace]:
     spans: dict[str, _Span] = {
         row.namespace: (row.first_seen_at, row.last_seen_at) for row in datasets
     }

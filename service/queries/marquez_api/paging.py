@@ -9,7 +9,7 @@ MOST_COUNTED: Final = 100_000
 _Item = TypeVar("_Item")
 
 
-class Page(msgspec.Struct, frozen=True):
+class PageRange(msgspec.Struct, frozen=True):
     """Page of a list."""
 
     limit: int

@@ -11,7 +11,12 @@ from lineage.catalog.reader import Reader, rows_for
 from lineage.catalog.rows import convert_rows
 from service.api.access.visibility import Visibility
 from service.queries.marquez_api.identifiers import version_id
-from service.queries.marquez_api.paging import LIMIT_AND_OFFSET, Page, capped_total, count_up_to
+from service.queries.marquez_api.paging import (
+    LIMIT_AND_OFFSET,
+    PageRange,
+    capped_total,
+    count_up_to,
+)
 from service.queries.marquez_api.shapes import Run, RunDataset, Runs, VersionId
 from service.queries.marquez_shapes import state_of
 from service.queries.node_ids import unknown
@@ -105,7 +110,7 @@ def shown_keys(reader: Reader, keys: list[int], visibility: Visibility) -> set[i
     return touched - hidden_of(reader, keys, visibility).keys()
 
 
-def newest_rows(reader: Reader, namespace: str, name: str, page: Page) -> list[RunRow]:
+def newest_rows(reader: Reader, namespace: str, name: str, page: PageRange) -> list[RunRow]:
     """Return the newest runs of a job, seen or not, by the time of their first event."""
     rows = reader.rows(OF_JOB_PAGE, _job(namespace, name) | page.values)
     return convert_rows(RunRow, rows)
@@ -153,7 +158,7 @@ def runs_of_keys(
 
 
 def runs_of_job(
-    reader: Reader, namespace: str, name: str, page: Page, visibility: Visibility
+    reader: Reader, namespace: str, name: str, page: PageRange, visibility: Visibility
 ) -> Runs:
     """Return a page of a job's runs, newest first."""
     if visibility.is_whole:
@@ -161,7 +166,7 @@ def runs_of_job(
         found = reader.rows(count_up_to(_TIMES_OF_JOB), _job(namespace, name))[0][0]
         total, reason = capped_total(found, "runs")
     else:
-        every = newest_rows(reader, namespace, name, Page(MOST_CHECKED + 1, 0))
+        every = newest_rows(reader, namespace, name, PageRange(MOST_CHECKED + 1, 0))
         shown = shown_keys(reader, [row.run_key for row in every[:MOST_CHECKED]], visibility)
         visible = [row for row in every if row.run_key in shown]
         rows, total = page.cut(visible), len(visible)

@@ -9,7 +9,12 @@ from service.api.access.visibility import Visibility
 from service.queries.dataset_lookup import Dataset
 from service.queries.marquez_api.datasets import find_dataset
 from service.queries.marquez_api.identifiers import schema_id, version_id, written_at_of
-from service.queries.marquez_api.paging import LIMIT_AND_OFFSET, Page, capped_total, count_up_to
+from service.queries.marquez_api.paging import (
+    LIMIT_AND_OFFSET,
+    PageRange,
+    capped_total,
+    count_up_to,
+)
 from service.queries.marquez_api.runs import runs_of_keys
 from service.queries.marquez_api.shapes import DatasetVersion, DatasetVersions, Run, VersionId
 from service.queries.marquez_fields import Sayings
@@ -52,7 +57,7 @@ class _Write(msgspec.Struct, frozen=True):
 
 
 def versions_page(
-    reader: Reader, visibility: Visibility, namespace: str, name: str, page: Page
+    reader: Reader, visibility: Visibility, namespace: str, name: str, page: PageRange
 ) -> DatasetVersions:
     """Return a page of a dataset's versions, newest first.
 

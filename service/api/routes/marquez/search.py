@@ -38,7 +38,7 @@ def get_search(  # noqa: PLR0913 - each is a parameter of the query
     after: _Day = None,
 ) -> SearchResults:
     """Find datasets and jobs by a part of their names."""
-    wanted = answers.Wanted(
+    wanted = answers.SearchQuery(
         query=q,
         kind=cast("Literal['dataset', 'job'] | None", kind and kind.lower()),
         sort="name" if sort.lower() == "name" else "updated_at",
