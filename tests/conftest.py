@@ -1,4 +1,4 @@
-"""What every test may ask for: one Spark session, a catalog of either kind, the real events."""
+"""Shared fixtures: one Spark session, a catalog of either kind, the real events."""
 
 import gc
 import os
@@ -26,23 +26,24 @@ from tests.suite.statements import Statements
 
 ROOT = Path(__file__).resolve().parent.parent
 MIDNIGHT = datetime(2026, 11, 21, tzinfo=UTC)
-# Tests end before what Java's second compiler makes pays: a fifth of the suite's CPU.
-# (Alone, it would have a fifth of the room for compiled code, which half an hour of plans fills.)
+# Tests end before code from Java's second compiler pays: it takes a fifth of the suite's CPU. (With
+# one compiler, Java would reserve a fifth of the space for compiled code; half an hour of plans
+# fills that.)
 _FIRST_COMPILER_ONLY = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
 os.environ.setdefault("JDK_JAVA_OPTIONS", f"{_FIRST_COMPILER_ONLY} {java_options()}".strip())
-# How long an example takes says how busy the machine is, and nothing of what it shows.
+# The time of an example shows the load of the machine, not a fault.
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")
 
 
-# A group has one worker. Those with whole installations begin first, and are long. `waits`: kills,
-# hung roles and real clocks.
+# A group runs on one worker. Groups with whole installations start first, since they are long.
+# `waits`: kills, hung roles and real clocks.
 _INSTALLATIONS = ["waits", "e2e"]
-_NICE = 5  # that of an installation's pipeline
+_NICE = 5  # niceness of an installation's pipeline
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Take the file to which `make test` writes durations."""
+    """Accept the files to which `make test` writes durations and statements."""
     parser.addoption(
         "--durations-to", type=Path, help="write the seconds of each test to this file"
     )
@@ -52,7 +53,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Record durations in the process that has all reports; let what tests start take Ctrl-C."""
+    """Record durations in the process with all reports; let child processes receive Ctrl-C."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a script's `&` leaves it
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if folder := config.getoption("--statements-to"):
@@ -63,9 +64,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Give each test its group: what waits, other whole installations, or the tests of its file.
+    """Put each test into a group: `waits`, other whole installations, or the tests of its file.
 
-    On PostgreSQL it may be nightly.
+    Mark a test on PostgreSQL as nightly where its mark says so.
     """
     if not item.get_closest_marker("xdist_group"):
         item.add_marker(pytest.mark.xdist_group(_group(item)))
@@ -86,23 +87,23 @@ def _uses_spark(item: pytest.Item) -> bool:
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> Generator[None]:
-    """Remember all tests before any is deselected; sort the longest groups first at the end."""
+    """Store all tests before any is deselected; sort the longest groups first at the end."""
     config.stash[COLLECTED] = list(items)
     yield
     items.sort(key=_place)
 
 
 def pytest_collection_finish() -> None:
-    """Keep what was imported and collected out of each later look for garbage; look less often.
+    """Exclude imported and collected objects from garbage collection, and collect less often.
 
-    By default, looks took a third of the CPU of tests that make applications.
+    By default, collections took a third of the CPU of tests that create applications.
     """
     gc.freeze()
     gc.set_threshold(20_000, 50, 20)
 
 
 def _place(item: pytest.Item) -> int:
-    """Return the place of its group: the installations, then Spark's, then all others."""
+    """Return the position of its group: installations, then groups with Spark, then all others."""
     group = _group_of(item)
     if group in _INSTALLATIONS:
         return _INSTALLATIONS.index(group)
@@ -115,7 +116,7 @@ def _group_of(item: pytest.Item) -> str:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Let whole installations in other workers come first: they have clocks to keep to."""
+    """Lower the priority of other tests: installations in other workers have deadlines."""
     is_beside = "PYTEST_XDIST_WORKER" in os.environ and _group_of(item) not in _INSTALLATIONS
     if is_beside and os.nice(0) < _NICE:
         os.nice(_NICE - os.nice(0))
@@ -123,7 +124,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    """The one session of the run: starting Spark costs more than most tests."""
+    """Start the one session of the run: a start costs more than most tests."""
     session = open_session(warehouse=tmp_path_factory.mktemp("warehouse"))
     for name, value in INTERPRETED.items():
         session.conf.set(name, value)
@@ -133,31 +134,31 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[Engine]:
-    """A real PostgreSQL, in which each test gets a database of its own."""
-    # Only the tests that ask for it pay for it.
+    """Start a real PostgreSQL, in which each test gets a database of its own."""
+    # The import is slow; only tests that use the fixture wait for it.
     from tests.suite.postgres_server import running_postgres  # noqa: PLC0415
 
     with running_postgres() as server:
         engine = open_catalog(server.url).execution_options(isolation_level="AUTOCOMMIT")
         with engine.connect() as connection:
-            connection.execute(text("ALTER SYSTEM SET fsync = off"))  # a power cut is no test here
+            connection.execute(text("ALTER SYSTEM SET fsync = off"))  # no test cuts the power
             connection.execute(text("SELECT pg_reload_conf()"))
         yield engine
 
 
 @pytest.fixture(scope="session")
 def empty_catalog(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The file of an empty catalog: to copy it costs a hundredth of migrating each anew."""
+    """Create the file of an empty catalog: a copy costs a hundredth of a migration."""
     folder = tmp_path_factory.mktemp("empty-catalog")
     engine = open_catalog(catalog_url(folder))
     migrate(engine)
-    engine.dispose()  # and with its last connection the WAL goes
+    engine.dispose()  # its last connection deletes the WAL
     return folder / "catalog.db"
 
 
 @pytest.fixture(scope="session")
 def databases(postgres_server: Engine) -> Databases:
-    """Empty catalogs on it."""
+    """Return empty catalogs on that server."""
     return Databases(postgres_server)
 
 
@@ -166,16 +167,16 @@ _opened: list[weakref.ref[Engine]] = []
 
 @event.listens_for(Engine, "engine_connect")
 def _remember(connection: Connection) -> None:
-    """A service that a test leaves to itself keeps its connections."""
+    """Store the engine: a service that a test does not stop keeps its connections."""
     _opened.append(weakref.ref(connection.engine))
 
 
 @pytest.fixture(autouse=True)
-def _put_back() -> Iterator[None]:
-    """Close connections that are idle behind a test, and log as before it.
+def _restore_process() -> Iterator[None]:
+    """Close connections that are idle after a test, and restore the log settings.
 
-    A worker has room for 1,024 open files: beyond, Spark can call nothing back, and stands still.
-    A command that a test runs in its own process sets the log of this process.
+    A worker may open 1,024 files: beyond that, Spark can call nothing back, and stops. A
+    command that a test runs in its own process changes the log of this process.
     """
     yield
     structlog.reset_defaults()
@@ -186,13 +187,13 @@ def _put_back() -> Iterator[None]:
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
 def catalogs(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[], Engine]]:
-    """Makes empty, migrated catalogs: each test that asks for it runs on both kinds."""
+    """Return a function that makes empty, migrated catalogs: the test runs on both kinds."""
     made: list[Engine] = []
 
     def make() -> Engine:
         if request.param == "sqlite":
             folder = tmp_path / str(len(made)) if made else tmp_path
-            engine = _copied(request.getfixturevalue("empty_catalog"), folder)
+            engine = _copy_catalog(request.getfixturevalue("empty_catalog"), folder)
         else:
             engine = request.getfixturevalue("databases").take()
         made.append(engine)
@@ -208,34 +209,34 @@ def catalogs(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callabl
 
 @pytest.fixture
 def catalog(catalogs: Callable[[], Engine]) -> Engine:
-    """One such catalog."""
+    """Return one such catalog."""
     return catalogs()
 
 
 @pytest.fixture
 def embedded(tmp_path: Path, empty_catalog: Path) -> Iterator[Engine]:
-    """A catalog on SQLite in `tmp_path`: what both kinds answer alike need not be asked twice."""
-    engine = _copied(empty_catalog, tmp_path)
+    """Return a catalog on SQLite in `tmp_path`, for tests with the same result on both kinds."""
+    engine = _copy_catalog(empty_catalog, tmp_path)
     yield engine
     engine.dispose()
 
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of 16 MiB, which a test may fill."""
+    """Mount a disk of 16 MiB, which a test may fill."""
     with small_disk(tmp_path / "disk") as path:
         yield path
 
 
 @pytest.fixture
 def on_disk(disk: Path, empty_catalog: Path) -> Iterator[Engine]:
-    """A catalog on SQLite on that disk."""
-    engine = _copied(empty_catalog, disk)
+    """Return a catalog on SQLite on that disk."""
+    engine = _copy_catalog(empty_catalog, disk)
     yield engine
     engine.dispose()
 
 
-def _copied(empty_catalog: Path, folder: Path) -> Engine:
+def _copy_catalog(empty_catalog: Path, folder: Path) -> Engine:
     folder.mkdir(exist_ok=True)
     shutil.copy(empty_catalog, folder)
     return open_catalog(catalog_url(folder))
@@ -243,7 +244,7 @@ def _copied(empty_catalog: Path, folder: Path) -> Engine:
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder of real events beside the repository; never part of it."""
+    """Return the folder of real events beside the repository; never part of it."""
     folder = Path(os.environ.get("LINEWARD_SHARED", ROOT.parent / "shared"))
     if not folder.is_dir():
         pytest.skip(f"needs the real events in {folder}: set LINEWARD_SHARED to their folder")
@@ -252,7 +253,7 @@ def shared() -> Path:
 
 @pytest.fixture(scope="session")
 def at() -> Callable[..., datetime]:
-    """`at(hours, minutes, seconds)`: that long after one fixed midnight, UTC."""
+    """Return `at(hours, minutes, seconds)`: a time that long after one fixed midnight, UTC."""
 
     def _at(hours: float = 0, minutes: float = 0, seconds: float = 0) -> datetime:
         return MIDNIGHT + timedelta(hours=hours, minutes=minutes, seconds=seconds)
@@ -262,7 +263,7 @@ def at() -> Callable[..., datetime]:
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
-    """CI skips nothing: there, what a laptop may lack is a failure."""
+    """Fail instead of a skip in CI, for tools that a laptop may lack."""
     outcome = yield
     report = outcome.get_result()  # type: ignore[attr-defined]
     if report.skipped and not hasattr(report, "wasxfail") and os.environ.get("CI") == "true":

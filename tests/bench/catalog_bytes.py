@@ -20,7 +20,7 @@ from slis.spool_events import events, fill_spool
 from tests.suite.postgres_server import running_postgres
 
 _APART = timedelta(milliseconds=1)
-# A partition counts as a part of its table.
+# Count a partition as a part of its table.
 _SIZES = """
     SELECT coalesce(i.inhparent, c.oid)::regclass::text AS name,
         sum(pg_table_size(c.oid)), sum(pg_indexes_size(c.oid))

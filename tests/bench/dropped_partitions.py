@@ -25,7 +25,7 @@ from slis.settings import Settings
 from tests.bench.partition_merges import WRITES, catalog, run
 
 _DAY = timedelta(days=1)
-_DATASETS = 19_000  # a range has a write of each that stays
+_DATASETS = 19_000  # datasets: a range keeps one write of each
 _AGES = {"event": (8, 9, 10), "dataset_write": (270,)}  # of the ranges, in days
 _FLAGS = "false, false, false"
 EVENTS = f"""
@@ -42,7 +42,7 @@ _DATASET_ROWS = f"""
 
 
 def main(rows: str = "10000000", *tables: str) -> None:
-    """Print how long batches wait, and drops take, while ranges with so many rows go."""
+    """Print the times of batches and of drops while ranges with so many rows are dropped."""
     now = system_clock()
     with catalog() as engine:
         add_partitions(engine, now, exclusive_transaction)
@@ -74,7 +74,7 @@ def _fill(engine: Engine, table: str, start: int, rows: int) -> int:
 
 
 def report(name: str, waits: list[float]) -> None:
-    """Print how long batches took."""
+    """Print the times of batches."""
     median, longest = statistics.median(waits), max(waits)
     print(  # noqa: T201 - its output
         f"  batches {name}: {len(waits)}, median {median:.3f} s, longest {longest:.3f} s"

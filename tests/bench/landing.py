@@ -1,4 +1,4 @@
-"""Lands the log and does nothing else: no evaluation, no compaction, no other periodic work.
+"""Landing of the log alone: no evaluation, no compaction, no other periodic work.
 
 Main file for spark-submit, with executors, and for Python itself, without Spark. It has the
 settings of the pipeline and ends by a signal.

@@ -68,7 +68,7 @@ def main(days: int, count: int = 100_000, rows: int = 2_000_000) -> None:
             run(connection, WRITES.format(datasets=_DATASETS), now - _DAYS * _DAY, now, rows)
             connection.execute(text("ANALYZE dataset_write"))
         for name, query in _QUERIES.items():
-            print(f"{name}: plan and run {_explained(engine, query)}")  # noqa: T201 - its output
+            print(f"{name}: plan and run {_explain(engine, query)}")  # noqa: T201 - its output
         meter, spent = CatalogMeter(engine), _watch(engine)
         merged = _land(engine, now, count)
         cpu = meter.cpu_seconds() or 0.0
@@ -114,7 +114,7 @@ def run(connection: Connection, sql: str, first: datetime, last: datetime, rows:
     connection.execute(text(sql), given)
 
 
-def _explained(engine: Engine, query: str) -> str:
+def _explain(engine: Engine, query: str) -> str:
     with engine.connect() as connection:
         for _ in range(3):
             plan = list(connection.scalars(text(f"EXPLAIN (ANALYZE, SUMMARY) {query}")))

@@ -47,7 +47,7 @@ _TOPIC, _PARTITIONS = "lineward.log", 3
 _MAIN: Final = Path(landing.__file__)
 _AGO, _APART = timedelta(days=1), timedelta(milliseconds=10)
 _FLUSH_SECONDS = 60.0
-# A spool has 3.4 kB an event, and a longer one costs no more an event.
+# A spool has 3.4 kB per event; a longer one has the same cost per event.
 _MOST_OF_EMBEDDED: Final = 200_000
 
 

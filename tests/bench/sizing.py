@@ -10,7 +10,7 @@ from lab.bench.pipeline import Size
 EVENTS_A_DAY: Final = (10**6, 10**7, 10**8, 10**9)
 PEAK: Final = 5  # times the mean
 _DAY_SECONDS, _MICROS, _GB = 86_400, 1e6, 1e9
-# Of the catalog's bytes: `event` is kept for 7 days (tests/bench/catalog_bytes.py).
+# Share of the catalog's bytes: `event` is kept for 7 days (tests/bench/catalog_bytes.py).
 _EVENT_BYTES, _EVENT_DAYS = 117.0, 7
 
 

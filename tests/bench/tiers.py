@@ -1,4 +1,4 @@
-"""How long tiers take to be handed up through 100,000 datasets.
+"""Time to propagate tiers upstream through 100,000 datasets.
 
 Run by hand, `python -m tests.bench.tiers`: prints its figure and asserts nothing.
 """
@@ -14,7 +14,7 @@ DATASETS, EDGES = 100_000, 300_000
 
 
 def main() -> None:
-    """One of twenty datasets is declared critical."""
+    """Print the time; one of twenty datasets is declared critical."""
     pairs = list(make_layers(DATASETS, EDGES, random.Random(4)))  # noqa: S311 - the same each time
     declared = dict.fromkeys(range(0, DATASETS, 20), "critical")
     began = time.perf_counter()

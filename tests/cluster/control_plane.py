@@ -14,9 +14,9 @@ import httpx
 import trustme
 
 from tests.cluster.networks import HOST, SERVICES, SERVICES_IPV6
-from tests.e2e.running import free_port
 from tests.helm.charts import ROOT
 from tests.service.waiting import until
+from tests.suite.ports import free_port
 
 BINARIES = ROOT / "build" / "cluster"
 _ISSUER = "https://kubernetes.default.svc"
@@ -77,7 +77,7 @@ class ControlPlane:
             "--service-account-signing-key-file=key.pem",
             *("--token-auth-file=tokens.csv", "--authorization-mode=RBAC"),
         )
-        until(self._is_ready, told=lambda: self.log(_SERVER))
+        until(self._is_ready, describe=lambda: self.log(_SERVER))
 
     def kill_server(self) -> None:
         """Kill the API server; etcd goes on."""

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import trustme
 
 from tests.cluster.networks import ADDRESSES, HOST
-from tests.e2e.running import free_port
 from tests.fakes.pagerduty import FakePagerDuty
 from tests.service.ingest.kafka.broker import Broker, running_broker
 from tests.slis.lake.s3 import S3Server, create_bucket
+from tests.suite.ports import free_port
 from tests.suite.postgres_server import running_postgres
 
 PASSWORD = "the database's / own@password"  # noqa: S105 - of a server of the tests

@@ -33,7 +33,7 @@ from tests.cluster.scaled_objects import (
 from tests.cluster.submission import DRIVER, operator_settings, submit
 from tests.helm.charts import Manifest
 from tests.service.waiting import until
-from tests.suite.asking import CLIENT
+from tests.suite.http_client import CLIENT
 
 
 class Layout(NamedTuple):
@@ -121,7 +121,7 @@ class Scaled(NamedTuple):
         if self.layout.is_submitted:
             self.api.ask("DELETE", f"{self._pods_path}/{DRIVER}")
         pods = partial(self.api.get, self._pods_path, fieldSelector="status.phase=Running")
-        until(lambda: not pods()["items"], told=self.describe)
+        until(lambda: not pods()["items"], describe=self.describe)
 
     def pods(self, component: str) -> list[Pod]:
         """Return the pods of a component that were started, by name."""

@@ -11,7 +11,7 @@ import httpx
 from tests.cluster.control_plane import BINARIES
 from tests.cluster.networks import NODE_ADDRESS, Network
 from tests.service.waiting import until
-from tests.suite.asking import CLIENT
+from tests.suite.http_client import CLIENT
 
 _HEALTH = f"http://{NODE_ADDRESS}:10256/healthz"
 
@@ -39,7 +39,7 @@ class ServiceProxy:
         ]
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(command, stdout=log, stderr=log)
-        until(self._works, told=self.log)
+        until(self._works, describe=self.log)
 
     def log(self) -> str:
         """Return the end of what it has written."""

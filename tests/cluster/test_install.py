@@ -42,7 +42,7 @@ def test_a_release_is_installed_and_removed(api, release, name):
     # The autoscaler adds the second collector after Helm has seen the first one ready.
     until(
         lambda: _count_pods(api, installed.namespace) == _PODS[name],
-        told=lambda: _count_pods(api, installed.namespace),
+        describe=lambda: _count_pods(api, installed.namespace),
     )
     for hook in _hooks(name):
         hook["metadata"]["namespace"] = installed.namespace
@@ -50,7 +50,8 @@ def test_a_release_is_installed_and_removed(api, release, name):
     installed.uninstall()
     kept = before | {f"PersistentVolumeClaim/{one}" for one in _claims(name)}
     until(
-        lambda: api.names(installed.namespace) == kept, told=lambda: api.names(installed.namespace)
+        lambda: api.names(installed.namespace) == kept,
+        describe=lambda: api.names(installed.namespace),
     )
 
 

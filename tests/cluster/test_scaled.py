@@ -38,7 +38,7 @@ def _await_page(scaled, table):
                 return number
         return None
 
-    number = until(find, told=scaled.describe)
+    number = until(find, describe=scaled.describe)
     assert scaled.engines.pagerduty.pages.count((KEY, number)) == 1
     assert scaled.ask(f"/api/v1/incidents/{number}")["incident"]["severity"] == "page"
     return number
@@ -75,11 +75,11 @@ def test_executors_in_pods_read_the_log_and_write_the_lake(scaled):
         expected = landed(engine)[0] + _REQUESTS * _IN_ONE
         _post_backlog(scaled)
         # Each executor writes a file of its own; the driver would write one.
-        until(lambda: most_files(engine) > 1, told=scaled.describe)
-        until(lambda expected=expected: landed(engine)[0] >= expected, told=scaled.describe)
+        until(lambda: most_files(engine) > 1, describe=scaled.describe)
+        until(lambda expected=expected: landed(engine)[0] >= expected, describe=scaled.describe)
         lost = scaled.pods("executor")[0]
         scaled.kill(lost)
-        until(lambda lost=lost: _has_replaced(scaled, lost), told=scaled.describe)
+        until(lambda lost=lost: _has_replaced(scaled, lost), describe=scaled.describe)
 
     engine.dispose()
 
@@ -95,7 +95,7 @@ def test_the_chart_s_own_test_passes(scaled):
 
 def test_another_service_pages_when_the_leader_s_pod_is_gone(scaled):
     """Kill the leading pod: the other one answers at once, leads, and pages once."""
-    leader = until(lambda: _leader(scaled), told=scaled.describe)
+    leader = until(lambda: _leader(scaled), describe=scaled.describe)
     names = {one.name: one for one in scaled.pods("service")}
     post_run(scaled, "orders_by_day", "COMPLETE")
 

@@ -114,7 +114,7 @@ def test_the_driver_s_account_starts_and_ends_executors(api, installed, driver, 
     def executors() -> list[Manifest]:
         return api.pods(installed.namespace, component="executor")
 
-    until(lambda: len(executors()) == 4, told=log)
+    until(lambda: len(executors()) == 4, describe=log)
     accounts = {one["spec"]["serviceAccountName"] for one in executors()}
     settings = f"ConfigMap/{_config_map_of(executors()[0])}"
     assert settings in api.names(installed.namespace)
@@ -125,8 +125,8 @@ def test_the_driver_s_account_starts_and_ends_executors(api, installed, driver, 
     assert "orbidden" not in log()
     assert "check account permissions" not in log()
     assert accounts == {"lineward-executor"}
-    until(lambda: not executors(), told=log)
-    until(lambda: settings not in api.names(installed.namespace), told=log)
+    until(lambda: not executors(), describe=log)
+    until(lambda: settings not in api.names(installed.namespace), describe=log)
 
 
 def _config_map_of(pod: Manifest) -> str:

@@ -85,7 +85,7 @@ def role(api, acting_release, tmp_path, empty_catalog) -> Iterator[Role]:
     (tmp_path / "catalog.db").write_bytes(empty_catalog.read_bytes())
     made = [Role(api, acting_release, tmp_path)]
     try:
-        until(lambda: "kubernetes_watching" in made[0].log(), told=made[0].log)
+        until(lambda: "kubernetes_watching" in made[0].log(), describe=made[0].log)
         yield made[0]
     finally:
         made[0].stop()
@@ -106,7 +106,9 @@ def submit(api) -> Iterator[Callable[[str], Manifest]]:
 
 
 def _sees(role: Role, **states: str) -> None:
-    until(lambda: role.existing() == states, told=lambda: (role.existing(), role.log()[-2_000:]))
+    until(
+        lambda: role.existing() == states, describe=lambda: (role.existing(), role.log()[-2_000:])
+    )
 
 
 def test_applications_are_listed_and_watched(api, role, submit):
@@ -143,7 +145,7 @@ def test_the_watch_goes_on_after_an_outage_of_the_api_server(
     _sees(role, orders="RUNNING")
     control_plane.kill_server()
     try:
-        until(role.problem, told=role.log)
+        until(role.problem, describe=role.log)
         problem = str(role.problem())
     finally:
         control_plane.start_server()
@@ -183,7 +185,7 @@ def test_a_revoked_role_is_named_until_it_is_granted_again(api, acting_release, 
     binding = api.get(path)
     api.delete(binding)
     try:
-        until(role.problem, told=role.log)
+        until(role.problem, describe=role.log)
         problem = str(role.problem())
     finally:
         del binding["metadata"]["resourceVersion"]
@@ -206,7 +208,7 @@ def test_a_token_that_is_not_accepted_is_named_until_it_is_renewed(
     submit("orders")
     _sees(role, orders="RUNNING")
     role.token.write_text("wrong")
-    until(role.problem, told=role.log)
+    until(role.problem, describe=role.log)
     problem = role.problem()
 
     role.renew_token(api, acting_release)

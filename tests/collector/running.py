@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 
 from tests.service.waiting import until
-from tests.suite.asking import CLIENT
+from tests.suite.http_client import CLIENT
 
 ROOT = Path(__file__).resolve().parents[2]
 _PORT = re.compile(r'"port": (\d+), "event": "collector_listening"')

@@ -5,7 +5,7 @@ import stat
 import pytest
 
 from tests.collector.bodies import body, new_body, run_event
-from tests.suite.asking import CLIENT
+from tests.suite.http_client import CLIENT
 
 
 def _stored(collector, raw):

@@ -21,7 +21,7 @@ from collector.settings import Limits
 from tests.collector.bodies import body, new_body, run_event, with_facet
 from tests.collector.running import Collector
 from tests.service.waiting import until
-from tests.suite.asking import CLIENT
+from tests.suite.http_client import CLIENT
 
 BATCH = "/api/v1/lineage/batch"
 _MAX_BYTES = 300 << 20

@@ -24,7 +24,7 @@ from lineage.process.clock import to_micros
 from tests.collector.bodies import body, new_body, run_event
 from tests.collector.spools import NOON, Outcomes, events, wait_for_groups
 from tests.service.waiting import until
-from tests.suite.asking import CLIENT
+from tests.suite.http_client import CLIENT
 
 LATER = NOON + timedelta(minutes=5)
 PAGE = 4_096

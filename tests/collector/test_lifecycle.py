@@ -12,7 +12,7 @@ import pytest
 
 from tests.collector.bodies import new_body
 from tests.collector.running import ROOT, read_to_end
-from tests.service.waiting import lives, until
+from tests.service.waiting import is_running, until
 
 
 def test_a_stop_finishes_what_is_in_flight(start):
@@ -122,7 +122,7 @@ def test_the_worker_ends_when_its_parent_was_killed(start):
     collector.process.kill()
     collector.process.wait(30)
 
-    until(lambda: not lives(worker))
+    until(lambda: not is_running(worker))
     again = start(port=collector.port).ready()
     assert again.post(new_body()).status_code == 201
 
@@ -133,7 +133,7 @@ def test_a_sender_between_two_workers_waits_and_is_served(start):
     worker = collector.worker()
 
     os.kill(worker, signal.SIGKILL)
-    until(lambda: not lives(worker))
+    until(lambda: not is_running(worker))
     statuses = [collector.post(new_body()).status_code for _ in range(3)]
 
     assert statuses == [201] * 3

@@ -6,7 +6,7 @@ from collector.metrics import SpoolRoom
 from collector.settings import Limits
 from tests.collector.spools import events, wait_for_groups
 from tests.service.waiting import until
-from tests.suite.asking import CLIENT
+from tests.suite.http_client import CLIENT
 
 BOUND = 2 << 20
 

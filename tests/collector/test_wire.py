@@ -8,7 +8,7 @@ import pytest
 
 from tests.collector.bodies import new_body
 from tests.collector.running import read_to_end
-from tests.suite.asking import CLIENT
+from tests.suite.http_client import CLIENT
 
 POST = b"POST /api/v1/lineage HTTP/1.1\r\nHost: localhost\r\n"
 CHUNKED = b"Transfer-Encoding: chunked\r\n"

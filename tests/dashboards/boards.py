@@ -1,4 +1,4 @@
-"""The dashboards as they are committed, and their parts."""
+"""Committed dashboards and their parts."""
 
 import json
 import re
@@ -14,22 +14,22 @@ UIDS = ("lineward-executive", "lineward-on-call", "lineward-debug")
 
 
 def board(uid: str) -> dict[str, Any]:
-    """One, as Grafana reads it."""
+    """Return a dashboard as Grafana reads it."""
     return dict(json.loads((GENERATED / f"{uid}.json").read_text("utf-8")))
 
 
 def panels(uid: str) -> list[dict[str, Any]]:
-    """Without the headings."""
+    """Return its panels without headings."""
     return [panel for panel in board(uid)["panels"] if panel["type"] != "row"]
 
 
 def every_panel() -> list[tuple[str, dict[str, Any]]]:
-    """(uid, panel) of all three."""
+    """Return (uid, panel) of all three dashboards."""
     return [(uid, panel) for uid in UIDS for panel in panels(uid)]
 
 
 def data_links(panel: dict[str, Any]) -> list[dict[str, Any]]:
-    """Of all its fields, and of those that have their own."""
+    """Return the links of all its fields, and of fields with links of their own."""
     of_fields = [
         link
         for override in panel["fieldConfig"]["overrides"]
@@ -41,14 +41,14 @@ def data_links(panel: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def unit(panel: dict[str, Any]) -> str:
-    """Where a panel of its kind looks for it."""
+    """Return the unit of a panel, at the place for its kind."""
     if panel["type"] == "heatmap":
         return str(panel["options"]["yAxis"].get("unit", ""))
     return str(panel["fieldConfig"]["defaults"].get("unit", ""))
 
 
-def wrong_with(document: dict[str, Any]) -> list[str]:
-    """What no reader may meet: panels over one another, without words, or leading nowhere."""
+def find_problems(document: dict[str, Any]) -> list[str]:
+    """Return what is wrong: overlapping panels, missing texts, dead links."""
     every = document["panels"]
     ids = Counter(panel["id"] for panel in every)
     cells = Counter(cell for panel in every for cell in _cells(panel["gridPos"]))

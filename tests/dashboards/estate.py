@@ -1,4 +1,4 @@
-"""A shop of which everything that a dashboard shows has happened: rows, a spool, a lake."""
+"""Shop with everything that a dashboard shows: rows, a spool, a lake."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -35,21 +35,21 @@ _COUNTERS = (
 
 
 def policy_text() -> str:
-    """With a window that holds now."""
+    """Return a policy with a window that is open now."""
     begin, until = (NOW + timedelta(hours=hours) for hours in (-1, 1))
     return POLICY.replace("FROM", begin.isoformat()).replace("UNTIL", until.isoformat())
 
 
 def ago(seconds: float) -> int:
-    """That long before now."""
+    """Return the time so long before now."""
     return to_micros(NOW) - int(seconds * 1e6)
 
 
 def fill(engine: Engine, folder: Path) -> None:
-    """The shop with incidents, changes, failures, messages, evidence and a Marquez beside it."""
+    """Fill the shop with incidents, changes, failures, messages, evidence and a Marquez."""
     shop.fill(engine)
     with write_transaction(engine) as connection:
-        for name, rows in {**_counted(), **_happened(), **_beside()}.items():
+        for name, rows in {**_counter_rows(), **_incident_rows(), **_beside()}.items():
             connection.execute(insert(tables.metadata.tables[name]), rows)
         connection.execute(text("DELETE FROM batch"))
         core = shop.dataset_key(shop.CORE)
@@ -68,7 +68,7 @@ def fill(engine: Engine, folder: Path) -> None:
 
 
 def land(engine: Engine, last_seq: int, events: int) -> None:
-    """Commit the last events of the spool as a batch that was evaluated."""
+    """Commit the last events of the spool as an evaluated batch."""
     at = to_micros(datetime.now(UTC))
     flags = dict.fromkeys(("is_streaming", "is_history", "is_skewed"), False)
     event = {"event_time": at - 5_000_000, "event_key": 1, "landed_at": at, "last_seq": last_seq}
@@ -77,12 +77,12 @@ def land(engine: Engine, last_seq: int, events: int) -> None:
     with write_transaction(engine) as connection:
         connection.execute(insert(tables.event), {**event, **flags})
         connection.execute(insert(tables.batch), {**batch, **counts})
-        # A reader that is beyond the spool's last event says that the spool has lost some.
+        # A reader beyond the spool's last event shows that the spool has lost events.
         connection.execute(update(tables.reader_cursor).values(seq=last_seq))
 
 
 def go_on(engine: Engine) -> None:
-    """Time passes: everything that is counted rises, and an evaluation is of now."""
+    """Let time pass: all counters rise, and an evaluation is current."""
     with write_transaction(engine) as connection:
         for statement in _COUNTERS:
             connection.execute(text(statement))
@@ -91,7 +91,7 @@ def go_on(engine: Engine) -> None:
         )
 
 
-def _counted() -> dict[str, list[dict[str, Any]]]:
+def _counter_rows() -> dict[str, list[dict[str, Any]]]:
     served, counters, nows, hours = [], [], [], []
     known = {("M1", "critical"), ("M6", "all")}  # of the shop
     amounts = {"good": 80.0, "total": 100.0, "unknown": 0.0}
@@ -128,7 +128,7 @@ def _counted() -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def _happened() -> dict[str, list[dict[str, Any]]]:
+def _incident_rows() -> dict[str, list[dict[str, Any]]]:
     core, mart = (shop.dataset_key(name) for name in (shop.CORE, shop.MART))
     seen = {"last_seen_at": ago(60), "fields": "[]", "dataset_key": core}
     write = {"dataset_key": core, "bucket": 0, "job_key": 1, "job_namespace": "j", "job_name": "j"}

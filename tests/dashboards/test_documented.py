@@ -1,4 +1,4 @@
-"""What is written of the dashboards is what they are."""
+"""Documentation of the dashboards, compared with their code."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,7 @@ MARK = "<!-- by lineward render dashboards --format outline -->\n\n"
 
 
 def test_the_outline_is_that_of_the_committed_dashboards():
-    """Rows, panels, what they say and what they ask."""
+    """Compare rows, panels, descriptions and queries."""
     _, written = DOCUMENT.read_text("utf-8").split(MARK)
     made = outlines({uid: (GENERATED / f"{uid}.json").read_text("utf-8") for uid in UIDS})
 
@@ -26,7 +26,7 @@ def test_the_outline_is_that_of_the_committed_dashboards():
 
 
 def test_files_are_written_and_named(tmp_path):
-    """The three and their provider, which reads the folder that Grafana sees."""
+    """Write the three dashboards, and their provider, which reads the folder that Grafana sees."""
     out = tmp_path / "made"
     answer = lineward("render", "dashboards", "--out", str(out), "--path", "/dashboards")
 
@@ -39,7 +39,7 @@ def test_files_are_written_and_named(tmp_path):
 
 
 def test_config_maps_and_the_outline_are_printed(tmp_path):
-    """Or written where a folder is named."""
+    """Print them, or write them to a named folder."""
     printed = lineward("render", "dashboards", "--format", "configmap").stdout
     answer = lineward("render", "dashboards", "--format", "outline", "--out", str(tmp_path))
 
@@ -56,16 +56,16 @@ def test_config_maps_and_the_outline_are_printed(tmp_path):
         (("--out", "made", "--url", "nowhere"), "--url: expected http"),
     ],
 )
-def test_what_cannot_be_rendered_says_where(words, text):
-    """A sentence that names the option."""
+def test_a_failed_rendering_names_the_option(words, text):
+    """Print a message that names the option."""
     answer = lineward("render", "dashboards", *words)
 
     assert (answer.returncode, answer.stdout) == (6, "")
     assert text in answer.stderr
 
 
-def test_what_is_rightly_empty_names_a_panel():
-    """A list that nobody keeps would hide the next mistake."""
+def test_each_entry_of_rightly_empty_names_a_panel():
+    """Find the panel: a stale entry would hide the next mistake."""
     names = {f"{uid}: {panel['title']}" for uid, panel in every_panel()}
 
     assert {name.rpartition(" ")[0] for name in RIGHTLY_EMPTY} <= names

@@ -1,4 +1,4 @@
-"""What is committed is what is made, and is whole."""
+"""Committed dashboards: they equal the generated ones, and are complete."""
 
 import re
 from decimal import Decimal
@@ -22,24 +22,27 @@ from tests.dashboards.boards import (
     board,
     data_links,
     every_panel,
+    find_problems,
     panels,
-    wrong_with,
 )
 
 _VARIABLE = re.compile(r"\$\{?([a-z_]+)")
 _BUILT_IN = {"__url_time_range", "__data"}
 
 
-def test_what_is_committed_is_what_is_made():
-    """To the byte: `lineward render dashboards --out dashboards/grafana/generated` makes it."""
+def test_committed_dashboards_equal_generated_ones():
+    """Compare bytes.
+
+    `lineward render dashboards --out dashboards/grafana/generated` writes the files.
+    """
     made = provisioning.files(render_document(DEFAULT))
 
     assert {path.name: path.read_text("utf-8") for path in GENERATED.iterdir()} == made
 
 
 @pytest.mark.parametrize("uid", UIDS)
-def test_the_sdk_reads_what_it_wrote(uid):
-    """Read and written again, nothing is lost and nothing is added."""
+def test_the_sdk_reads_its_own_output(uid):
+    """Read and write them again without a difference."""
     register_default_plugins()
 
     assert as_json(models.Dashboard.from_json(board(uid))) == (GENERATED / f"{uid}.json").read_text(
@@ -48,9 +51,9 @@ def test_the_sdk_reads_what_it_wrote(uid):
 
 
 @pytest.mark.parametrize("uid", UIDS)
-def test_every_panel_stands_by_itself_with_all_that_a_reader_needs(uid):
-    """Ids of their own, no overlap; unit, description, a word in grey for no sample, a link."""
-    assert wrong_with(board(uid)) == []
+def test_every_panel_is_complete(uid):
+    """Check ids, overlaps, unit, description, grey text for no sample, and links."""
+    assert find_problems(board(uid)) == []
 
 
 @pytest.mark.parametrize(
@@ -67,8 +70,8 @@ def test_every_panel_stands_by_itself_with_all_that_a_reader_needs(uid):
         (("links", 0, "url"), "/d/gone", "no dashboard behind a link"),
     ],
 )
-def test_what_a_panel_lacks_is_seen(path, value, text):
-    """Each of these takes one thing away from the first panel."""
+def test_a_missing_property_of_a_panel_is_found(path, value, text):
+    """Remove one property of the first panel in each case."""
     document = board("lineward-executive")
     *way, last = path
     place = document["panels"][1]
@@ -76,19 +79,19 @@ def test_what_a_panel_lacks_is_seen(path, value, text):
         place = place[step]
     place[last] = value
 
-    assert [word for word in wrong_with(document) if text in word]
+    assert [word for word in find_problems(document) if text in word]
 
 
 @pytest.mark.parametrize("uid", UIDS)
 def test_titles_are_unique(uid):
-    """Whoever says a title means one panel."""
+    """Identify a panel by its title."""
     titles = [panel["title"] for panel in panels(uid)]
 
     assert len(set(titles)) == len(titles)
 
 
-def test_links_lead_to_what_is_there():
-    """Dashboards of ours, runbooks that are written, pages that the service has."""
+def test_links_lead_to_existing_pages():
+    """Check links to own dashboards, to existing runbooks, and to pages of the service."""
     routes = create_app(Settings()).routes
     served = {re.sub(r"\{[^}]*\}", "{}", route.path) for route in routes}
     for _, panel in every_panel():
@@ -107,7 +110,7 @@ def test_links_lead_to_what_is_there():
 
 
 def test_a_dashboard_passes_on_what_the_other_can_take():
-    """Tier and owner; never all datasets to the one that has one, nor a month to who is on call."""
+    """Pass tier and owner, but no datasets to a dashboard of one, and no month to on-call."""
     for uid in UIDS:
         document = board(uid)
         answer = document["links"] + [link for panel in panels(uid) for link in panel["links"]]
@@ -123,8 +126,8 @@ def test_a_dashboard_passes_on_what_the_other_can_take():
 
 
 @pytest.mark.parametrize("uid", UIDS)
-def test_what_is_chosen_stays_chosen(uid):
-    """Asked for anew at each refresh, Grafana puts another in place of what is no option now."""
+def test_chosen_values_stay_chosen(uid):
+    """Query values once: at each refresh Grafana would replace a value that is no option now."""
     asked = [one for one in board(uid)["templating"]["list"] if one["type"] == "query"]
 
     assert [one["name"] for one in asked] == ["tier", "owner", "dataset_namespace", "dataset"]
@@ -134,7 +137,7 @@ def test_what_is_chosen_stays_chosen(uid):
 
 
 def test_the_menu_of_a_node_has_each_link_once():
-    """The panel's own would stand there for each of its fields, and in the menus of edges."""
+    """Set links on one field: the panel's own would repeat for each field, and for edges."""
     (panel,) = [panel for _, panel in every_panel() if panel["type"] == "nodeGraph"]
 
     assert not panel["fieldConfig"]["defaults"].get("links")
@@ -144,8 +147,8 @@ def test_the_menu_of_a_node_has_each_link_once():
     assert titles == ["Dataset in the explorer", "Lineage and runs"]
 
 
-def test_a_table_begins_with_the_gravest_and_tells_names_as_names():
-    """Sorted by columns that it has; a dataset called `2024` is no number."""
+def test_a_table_begins_with_the_most_severe_and_shows_names_as_text():
+    """Sort by existing columns; show a dataset called `2024` as text."""
     for _, panel in every_panel():
         if panel["type"] != "table" or panel["title"] == "Recent runs":
             continue
@@ -164,7 +167,7 @@ def test_a_table_begins_with_the_gravest_and_tells_names_as_names():
 
 @pytest.mark.parametrize("uid", UIDS)
 def test_every_variable_that_is_used_is_declared(uid):
-    """In queries, links and annotations; and the four that people filter by are there."""
+    """Check queries, links and annotations, and the four filters."""
     document = board(uid)
     declared = {one["name"] for one in document["templating"]["list"]}
     used = set(_VARIABLE.findall((GENERATED / f"{uid}.json").read_text("utf-8"))) - _BUILT_IN
@@ -176,7 +179,7 @@ def test_every_variable_that_is_used_is_declared(uid):
 
 
 def test_thresholds_are_the_policys():
-    """An objective that the policy changes is the colour's limit; the address is in the links."""
+    """Set the colour's limit by a changed objective, and the address in the links."""
     policy = parse("objectives: {coverage: {critical: 0.9}, missing_provenance: {critical: 0.95}}")
 
     made = render_document(policy, "https://lineward.example")
@@ -196,15 +199,15 @@ def test_thresholds_are_the_policys():
 
 
 def test_the_first_row_needs_no_scrolling():
-    """Six figures, at the top, with nothing before them but their heading."""
+    """Place six figures at the top, below their heading."""
     for uid in ("lineward-executive", "lineward-on-call"):
         first = panels(uid)[:6]
         assert {panel["type"] for panel in first} == {"stat"}
         assert {panel["gridPos"]["y"] for panel in first} == {1}
 
 
-def test_config_maps_are_what_the_sidecar_looks_for():
-    """One for each dashboard, labelled, whole, and below what kubectl can remember of one."""
+def test_config_maps_match_the_sidecar():
+    """Write one per dashboard, labelled, complete, and below kubectl's size limit."""
     made = render_document(DEFAULT)
     maps = list(yaml.safe_load_all(provisioning.config_maps(made)))
 
@@ -215,5 +218,5 @@ def test_config_maps_are_what_the_sidecar_looks_for():
 
 
 def test_the_three_are_in_the_order_of_their_readers():
-    """And there are no others."""
+    """List these three alone."""
     assert tuple(one.uid for one in boards(DEFAULT)) == UIDS

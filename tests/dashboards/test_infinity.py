@@ -1,4 +1,4 @@
-"""The API as the Infinity data source asks it, out of the committed dashboards.
+"""API requests of the Infinity data source, from the committed dashboards.
 
 What is done here is what the plugin does of a `json` query of the source `url` with the parser
 `backend`: the data source's base URL and the query's, variables filled; the rows at the root
@@ -35,10 +35,10 @@ def _targets(title: str) -> list[dict[str, Any]]:
     return list(found[0])
 
 
-def _asked(client: TestClient, target: dict[str, Any], namespace: str, name: str) -> Frame:
+def _run_query(client: TestClient, target: dict[str, Any], namespace: str, name: str) -> Frame:
     url = target["url"].replace("${dataset_namespace:percentencode}", quote(namespace, safe=""))
     url = url.replace("${dataset:percentencode}", quote(name, safe=""))
-    # The plugin reads the query and writes it anew: in order, a space as `+`.
+    # The plugin parses the query and writes it again: in order, a space as `+`.
     path, _, query = url.partition("?")
     url = f"{path}?{urlencode(sorted(parse_qsl(query, keep_blank_values=True)))}"
     answer = client.request(target["url_options"]["method"], url)
@@ -52,7 +52,7 @@ def _asked(client: TestClient, target: dict[str, Any], namespace: str, name: str
 
 @pytest.fixture
 def client(embedded: Engine) -> Iterator[TestClient]:
-    """The API over the shop, and a dataset whose name would break a URL."""
+    """Return a client of the API over the shop, with a dataset whose name would break a URL."""
     shop.fill(embedded)
     shop.add_dataset(embedded, HOSTILE, HOSTILE)
     settings = Settings(catalog_url=embedded.url.render_as_string(hide_password=False))
@@ -60,12 +60,12 @@ def client(embedded: Engine) -> Iterator[TestClient]:
         yield client
 
 
-def test_the_node_graph_gets_the_two_frames_that_it_needs(client):
-    """Ids that are unique, edges between nodes that are there, arcs that sum to 1."""
+def test_the_node_graph_gets_its_two_frames(client):
+    """Return unique ids, edges between existing nodes, and arcs that sum to 1."""
     first, second = _targets("Lineage")
 
-    nodes = _asked(client, first, shop.NAMESPACE, shop.CORE)
-    edges = _asked(client, second, shop.NAMESPACE, shop.CORE)
+    nodes = _run_query(client, first, shop.NAMESPACE, shop.CORE)
+    edges = _run_query(client, second, shop.NAMESPACE, shop.CORE)
 
     assert (first["format"], second["format"]) == ("node-graph-nodes", "node-graph-edges")
     assert sorted(nodes["title"]) == ["countries", "daily", "orders", "orders"]
@@ -78,10 +78,10 @@ def test_the_node_graph_gets_the_two_frames_that_it_needs(client):
     assert nodes["arc__bad"][0] == 1.0
 
 
-def test_every_arc_that_is_asked_for_has_its_colour(client):
-    """The panel colours the fields that the query gives, and no others."""
+def test_every_requested_arc_has_a_colour(client):
+    """Colour exactly the fields of the query."""
     (panel,) = [panel for _, panel in every_panel() if panel["type"] == "nodeGraph"]
-    nodes = _asked(client, panel["targets"][0], shop.NAMESPACE, shop.CORE)
+    nodes = _run_query(client, panel["targets"][0], shop.NAMESPACE, shop.CORE)
 
     coloured = {arc["field"]: arc["color"] for arc in panel["options"]["nodes"]["arcs"]}
     assert coloured.keys() == {name for name in nodes if name.startswith("arc__")}
@@ -89,10 +89,10 @@ def test_every_arc_that_is_asked_for_has_its_colour(client):
 
 
 def test_the_table_of_runs_gets_its_columns(client):
-    """With instants as such, and what is not known as nothing."""
+    """Return times as timestamps, and unknown values as null."""
     (target,) = _targets("Recent runs")
 
-    runs = _asked(client, target, shop.NAMESPACE, shop.CORE)
+    runs = _run_query(client, target, shop.NAMESPACE, shop.CORE)
 
     assert runs["run_id"] == [shop.RUN_ID]
     assert (runs["status"], runs["outputs"], runs["evidence"]) == (["FAIL"], [1.0], [None])
@@ -100,23 +100,23 @@ def test_the_table_of_runs_gets_its_columns(client):
 
 
 def test_a_name_from_an_event_stays_one_name(client):
-    """Whatever it holds: encoded by Grafana as the query says, it leads to that dataset."""
+    """Encode any name as Grafana's query does, and find the dataset."""
     (target, _) = _targets("Lineage")
 
-    assert _asked(client, target, HOSTILE, HOSTILE)["dataset"] == [HOSTILE]
+    assert _run_query(client, target, HOSTILE, HOSTILE)["dataset"] == [HOSTILE]
 
 
-def test_where_nothing_is_chosen_all_is_empty_and_nothing_an_error(client):
-    """As after an installation, where nothing is bad and nothing critical: Infinity shows a 404."""
+def test_without_a_choice_all_is_empty_without_errors(client):
+    """Return nothing, as after an installation: Infinity would show a 404 as an error."""
     graph = _targets("Lineage")
     for target in (*graph, *_targets("Recent runs")):
-        frame = _asked(client, target, "", "")
+        frame = _run_query(client, target, "", "")
         assert frame.keys() == {one["text"] for one in target["columns"]}
         assert not any(frame.values())
 
 
-def test_every_question_of_the_api_goes_by_the_chosen_data_source():
-    """And none of them by a URL of its own host."""
+def test_every_api_query_uses_the_chosen_data_source():
+    """Use the chosen data source: no query names a host of its own."""
     targets = [target for _, panel in every_panel() for target in panel["targets"]]
     asked = [target for target in targets if "url" in target]
 

@@ -1,4 +1,4 @@
-"""Dashboards into a Grafana, by a process of its own, as a person or a deployment would."""
+"""Push of dashboards into a Grafana, in a process of its own, as a person or a deployment would."""
 
 import json
 import subprocess
@@ -11,13 +11,13 @@ from dashboards.grafana.rendering import render_document
 from lineage.policy import DEFAULT
 from tests.dashboards.boards import UIDS
 from tests.fakes.grafana import FakeGrafana
-from tests.fakes.listening import Answer
+from tests.fakes.http_server import Answer
 from tests.service.commandline import lineward
 
 
 @pytest.fixture
 def grafana() -> Iterator[FakeGrafana]:
-    """An empty one with both data sources."""
+    """Start an empty Grafana with both data sources."""
     made = FakeGrafana()
     made.start()
     yield made
@@ -27,7 +27,7 @@ def grafana() -> Iterator[FakeGrafana]:
 def push(
     grafana: FakeGrafana, folder: Path, *more: str, token: str | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """What the command says."""
+    """Return the result of the command."""
     file = folder / "token"
     file.write_text(f"{grafana.token if token is None else token}\n")
     words = ("dashboards", "push", "--url", grafana.url, "--token-file", str(file), *more)
@@ -35,7 +35,7 @@ def push(
 
 
 def test_all_three_are_created_in_their_folder(grafana, tmp_path):
-    """With the folder; what is kept is what is rendered."""
+    """Create the folder too; store the rendered dashboards."""
     answer = push(grafana, tmp_path)
 
     assert (answer.returncode, answer.stderr) == (0, "")
@@ -49,8 +49,8 @@ def test_all_three_are_created_in_their_folder(grafana, tmp_path):
         assert {**kept, "id": 0, "version": 0} == {**json.loads(text), "id": 0, "version": 0}
 
 
-def test_a_second_time_changes_nothing_and_an_edit_is_undone(grafana, tmp_path):
-    """No new version of what is the same; what was changed by hand is code again."""
+def test_a_second_push_changes_nothing_and_undoes_an_edit(grafana, tmp_path):
+    """Save no new version of the same; restore what was changed by hand."""
     push(grafana, tmp_path)
     again = push(grafana, tmp_path, "--json")
     assert [one["outcome"] for one in json.loads(again.stdout)] == ["unchanged"] * 3
@@ -69,8 +69,8 @@ def test_a_second_time_changes_nothing_and_an_edit_is_undone(grafana, tmp_path):
     assert grafana.folders == {"lineward": "Our lineage"}
 
 
-def test_a_token_that_may_not_look_for_what_is_not_there_is_enough(grafana, tmp_path):
-    """To an Editor Grafana says of nothing that it may not be seen; it may be made all the same."""
+def test_a_token_without_access_to_missing_objects_is_enough(grafana, tmp_path):
+    """Create them: Grafana answers an Editor that a missing object may not be seen."""
     grafana.is_open = False
 
     first = push(grafana, tmp_path, "--json")
@@ -81,8 +81,8 @@ def test_a_token_that_may_not_look_for_what_is_not_there_is_enough(grafana, tmp_
     assert [one["outcome"] for one in json.loads(second.stdout)] == ["unchanged"] * 3
 
 
-def test_a_folder_that_may_not_be_seen_is_used_as_it_is(grafana, tmp_path):
-    """Its making is refused as done; dashboards that may not be read are saved over."""
+def test_a_folder_without_read_access_is_used(grafana, tmp_path):
+    """Treat the rejected creation as done; overwrite dashboards that may not be read."""
     push(grafana, tmp_path)
     grafana.may -= {"sources", "read"}
 
@@ -95,55 +95,55 @@ def test_a_folder_that_may_not_be_seen_is_used_as_it_is(grafana, tmp_path):
     )
 
 
-def _unknown(grafana: FakeGrafana) -> None:
+def _set_unknown_token(grafana: FakeGrafana) -> None:
     grafana.token = "another"  # noqa: S105 - of nobody
 
 
-def _reader(grafana: FakeGrafana) -> None:
+def _set_reader(grafana: FakeGrafana) -> None:
     grafana.may = {"sources", "read"}
 
 
-def _elsewhere(grafana: FakeGrafana) -> None:
+def _answer_as_other_site(grafana: FakeGrafana) -> None:
     grafana.broken = Answer(404, "<html>", (("Content-Type", "text/html"),))
 
 
-def _occupied(grafana: FakeGrafana) -> None:
+def _occupy_title(grafana: FakeGrafana) -> None:
     title = "Lineage: overview"
     grafana.folders["lineward"] = "Lineward"
     grafana.dashboards["mine"] = ("lineward", {"uid": "mine", "title": title, "version": 1})
 
 
-def _provisioned(grafana: FakeGrafana) -> None:
+def _provision(grafana: FakeGrafana) -> None:
     grafana.provisioned = {"lineward-executive"}
 
 
-def _bare(grafana: FakeGrafana) -> None:
+def _remove_infinity(grafana: FakeGrafana) -> None:
     grafana.sources = ["prometheus"]
 
 
-def _redirecting(grafana: FakeGrafana) -> None:
+def _redirect(grafana: FakeGrafana) -> None:
     grafana.broken = Answer(302, "", (("Location", "https://login.example/"),))
 
 
-def _down(grafana: FakeGrafana) -> None:
+def _break_down(grafana: FakeGrafana) -> None:
     grafana.broken = Answer(503, {"message": "database is locked"})
 
 
 @pytest.mark.parametrize(
     ("fault", "code", "words"),
     [
-        (_unknown, 6, "rejects the token: create one for a service account"),
-        (_reader, 6, "does not permit this: the service account needs the role Editor"),
-        (_elsewhere, 6, "--url is not the address of Grafana, or lacks its sub-path"),
-        (_occupied, 6, "412 A dashboard with the same name in the folder already exists"),
-        (_provisioned, 6, "400 Cannot save provisioned dashboard"),
-        (_bare, 6, "yesoreyeram-infinity-datasource: install the plugin"),
-        (_redirecting, 6, "redirects to 'https://login.example/': use this as --url"),
-        (_down, 1, "failed (GET /api/datasources: 503 database is locked)"),
+        (_set_unknown_token, 6, "rejects the token: create one for a service account"),
+        (_set_reader, 6, "does not permit this: the service account needs the role Editor"),
+        (_answer_as_other_site, 6, "--url is not the address of Grafana, or lacks its sub-path"),
+        (_occupy_title, 6, "412 A dashboard with the same name in the folder already exists"),
+        (_provision, 6, "400 Cannot save provisioned dashboard"),
+        (_remove_infinity, 6, "yesoreyeram-infinity-datasource: install the plugin"),
+        (_redirect, 6, "redirects to 'https://login.example/': use this as --url"),
+        (_break_down, 1, "failed (GET /api/datasources: 503 database is locked)"),
     ],
 )
-def test_what_grafana_refuses_is_said_with_what_to_do(grafana, tmp_path, fault, code, words):
-    """One sentence on standard error; nothing on standard output; never the token."""
+def test_a_rejection_by_grafana_is_reported_with_the_fix(grafana, tmp_path, fault, code, words):
+    """Print one sentence on standard error and nothing on standard output, without the token."""
     shown = grafana.token
     fault(grafana)
 
@@ -155,8 +155,8 @@ def test_what_grafana_refuses_is_said_with_what_to_do(grafana, tmp_path, fault, 
     assert shown not in answer.stderr
 
 
-def test_who_does_not_answer_is_named(grafana, tmp_path):
-    """No trace of a program, no waiting."""
+def test_a_grafana_without_a_response_is_named(grafana, tmp_path):
+    """Report it at once, without a traceback."""
     grafana.stop()
 
     answer = push(grafana, tmp_path)
@@ -173,8 +173,8 @@ def test_who_does_not_answer_is_named(grafana, tmp_path):
         (("--policy", "/no/such.yaml"), None, "such.yaml: cannot be read"),
     ],
 )
-def test_what_is_wrong_is_said_before_grafana_hears_of_it(grafana, tmp_path, more, token, words):
-    """Nothing is sent by a command that cannot be right."""
+def test_an_invalid_command_is_reported_without_a_request(grafana, tmp_path, more, token, words):
+    """Send nothing for an invalid command."""
     answer = push(grafana, tmp_path, *more, token=token)
 
     assert answer.returncode == 6

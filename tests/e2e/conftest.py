@@ -1,4 +1,4 @@
-"""A real `lineward up`, and real Spark jobs beside it: processes of their own."""
+"""Real `lineward up`, and real Spark jobs beside it: processes of their own."""
 
 import os
 import signal
@@ -19,14 +19,14 @@ Submit = Callable[..., subprocess.Popen[bytes]]
 
 @pytest.fixture
 def up(tmp_path: Path) -> Iterator[Up]:
-    """A `lineward up` that takes events."""
+    """Start a `lineward up` that accepts events."""
     with accepting(tmp_path) as running:
         yield running
 
 
 @pytest.fixture
 def landing() -> dict[str, str]:
-    """Orders and countries: what has landed in the lake, as CSV by folder."""
+    """Write orders and countries, the input files, as CSV by folder."""
     return {
         "landing/orders": "id,country\n1,de\n2,fr\n",
         "ref/countries": "country,name\nde,Germany\nfr,France\n",
@@ -35,7 +35,7 @@ def landing() -> dict[str, str]:
 
 @pytest.fixture
 def lake(tmp_path: Path, landing: dict[str, str]) -> Path:
-    """With what has landed in it."""
+    """Create a lake with these files."""
     lake = tmp_path / "lake"
     for name, rows in landing.items():
         (lake / name).mkdir(parents=True)
@@ -45,7 +45,7 @@ def lake(tmp_path: Path, landing: dict[str, str]) -> Path:
 
 @pytest.fixture(scope="session")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of `jobs/kinds.py`, run with its listener: `logs` and `events.jsonl` in it."""
+    """Run `jobs/kinds.py` with its listener; return its folder with `logs` and `events.jsonl`."""
     folder = tmp_path_factory.mktemp("kinds")
     run_job("kinds", folder, listener_conf(file(folder / "events.jsonl"), namespace="kinds"))
     return folder
@@ -53,7 +53,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def ran_alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same without a listener, its log one compressed file."""
+    """Run it without a listener, its log one compressed file."""
     folder = tmp_path_factory.mktemp("alone")
     settings = {"spark.eventLog.rolling.enabled": "false", "spark.eventLog.compress": "true"}
     run_job("kinds", folder, settings)
@@ -62,7 +62,7 @@ def ran_alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def submit() -> Iterator[Submit]:
-    """Starts a job of `tests/e2e/jobs`: `submit(name, lake, conf)`; its log is `LAKE/NAME.log`."""
+    """Start a job of `tests/e2e/jobs`: `submit(name, lake, conf)`; its log is `LAKE/NAME.log`."""
     started: list[subprocess.Popen[bytes]] = []
 
     def start(
@@ -87,7 +87,7 @@ def submit() -> Iterator[Submit]:
 
 @pytest.fixture
 def run(submit: Submit) -> Callable[..., None]:
-    """The same to the job's end, which is a good one."""
+    """Run a job of `tests/e2e/jobs` to its end, with success."""
 
     def run(name: str, lake: Path, conf: Mapping[str, str], *arguments: str) -> None:
         job = submit(name, lake, conf, *arguments)

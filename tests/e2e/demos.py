@@ -10,28 +10,28 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tests.service.commandline import environ
-from tests.suite.classes import interpreting
+from tests.suite.classes import interpreter_variables
 
 ANY_PORTS = {f"LINEWARD_{role}_PORT": "0" for role in ("COLLECTOR", "SERVICE", "METRICS")}
 _ADDRESS = re.compile(r"^  (pages|metrics|events) +http://127\.0\.0\.1:(\d+)/")
 
 
 class Demo(subprocess.Popen[str]):
-    """A `lineward demo` with a temporary folder of its own.
+    """Process of `lineward demo` with a temporary folder of its own.
 
     Attributes:
-        said: the lines that were read so far.
+        output: the lines that were read so far.
         ports: of its `pages`, `metrics` and `events`, once it has printed them.
     """
 
     def __init__(self, temporary: Path, *arguments: str) -> None:
         self._temporary = temporary
-        self.said: list[str] = []
+        self.output: list[str] = []
         self.ports: dict[str, int] = {}
         temporary.mkdir(exist_ok=True)
         super().__init__(
             [sys.executable, "-u", "-m", "service.cli.main", "demo", *arguments],
-            env=environ(TMPDIR=str(temporary), **ANY_PORTS, **interpreting()),
+            env=environ(TMPDIR=str(temporary), **ANY_PORTS, **interpreter_variables()),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -44,19 +44,19 @@ class Demo(subprocess.Popen[str]):
             AssertionError: it ended before.
         """
         for line in self.stdout or ():
-            self.said.append(line)
+            self.output.append(line)
             if address := _ADDRESS.match(line):
                 self.ports[address[1]] = int(address[2])
             if word in line:
                 return
-        raise AssertionError(f"the demo ended before it said {word!r}: {''.join(self.said)}")
+        raise AssertionError(f"the demo ended before it printed {word!r}: {''.join(self.output)}")
 
     def stop(self, number: signal.Signals = signal.SIGINT) -> int:
         """Send the signal, and return the exit status."""
         self.send_signal(number)
-        # It gives `up` 75 s, which a young pipeline on a busy machine needs.
+        # A new pipeline on a busy machine needs the 75 s that the demo gives `up`.
         rest, _ = self.communicate(timeout=300)
-        self.said.append(rest)
+        self.output.append(rest)
         return self.returncode
 
     def processes(self) -> list[int]:
@@ -74,7 +74,7 @@ class Demo(subprocess.Popen[str]):
         return list(self._temporary.glob("lineward-demo-*"))
 
     def kill_all(self) -> None:
-        """End it and all that it started."""
+        """End it and all its child processes."""
         self.kill()
         self.communicate()
         for pid in self.processes():
@@ -83,8 +83,8 @@ class Demo(subprocess.Popen[str]):
 
 
 @contextmanager
-def staying(temporary: Path, *arguments: str) -> Iterator[Demo]:
-    """Start a demo that stays up, and read its output up to its addresses."""
+def start_demo(temporary: Path, *arguments: str) -> Iterator[Demo]:
+    """Start a demo that keeps running, and read its output up to its addresses."""
     demo = Demo(temporary, *arguments)
     try:
         demo.read_until("/api/v1/lineage")

@@ -1,4 +1,4 @@
-"""The job of every kind of output, run once for all tests, and what its log and events say."""
+"""Job with every kind of output, run once for all tests, and the content of its log and events."""
 
 import json
 import subprocess
@@ -16,7 +16,7 @@ _SETTLED = timedelta(minutes=5)
 def run_job(
     name: str, folder: Path, conf: dict[str, str], *arguments: str, master: str | None = None
 ) -> None:
-    """A job of `jobs`, its event log in `logs` of the folder that it is given."""
+    """Run a job of `jobs`, with its event log in `logs` of the folder."""
     (folder / "logs").mkdir()
     logged = {
         "spark.eventLog.enabled": "true",
@@ -41,12 +41,12 @@ def run_job(
 
 
 def events_of(folder: Path) -> list[dict]:
-    """What the listener told of the job."""
+    """Return the listener's events of the job."""
     return [json.loads(line) for line in (folder / "events.jsonl").read_text().splitlines()]
 
 
 class Estate:
-    """A catalog, told by events and by evidence."""
+    """Catalog with rows of events and of evidence."""
 
     def __init__(self, spark, catalog, folder) -> None:
         self.spark, self.catalog = spark, catalog
@@ -54,18 +54,18 @@ class Estate:
         self.now = datetime.now(UTC) + timedelta(minutes=10)
 
     def land(self, events):
-        """The stream's batch of these."""
+        """Land a batch of these events."""
         Lander(self.catalog, self.folder, self.now).land(*events)
 
     def scan(self, logs, *, after=timedelta()):
-        """A look at the logs, ten minutes and `after` from now."""
+        """Scan the logs, ten minutes and `after` from now."""
         at = self.now + after
         scratch = self.folder / "unpacked"
         folders = [logs.as_uri()]
         return scan(self.spark, self.catalog, folders, at, settle=_SETTLED, scratch=scratch)
 
     def rows(self, query):
-        """Rows, paths without the job's folder, numbers that are flags as such."""
+        """Return rows, with paths relative to the job's folder, and flags as booleans."""
         return {
             tuple(short(value) if isinstance(value, str) else bool(value) for value in row)
             for row in rows(self.catalog, query)
@@ -73,7 +73,7 @@ class Estate:
 
 
 def short(name: str) -> str:
-    """A path without the job's folder."""
+    """Return a path relative to the job's folder."""
     for part in ("/kinds0/", "/alone0/", "/retried0/", "/topics0/"):
         if part in name:
             return name.split(part)[1]

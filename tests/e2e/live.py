@@ -1,4 +1,4 @@
-"""A game day on the real clock, set up as its own command says: a `lineward up` that tells it."""
+"""Game day on the real clock, set up as its command prints, with a `lineward up` that notifies."""
 
 import subprocess
 import sys
@@ -10,17 +10,18 @@ import httpx
 import msgspec
 import yaml
 
-from tests.e2e.running import Up, accepting, free_port
+from tests.e2e.running import Up, accepting
 from tests.service.commandline import environ, lineward
 from tests.service.waiting import until
-from tests.suite.asking import CLIENT
+from tests.suite.http_client import CLIENT
+from tests.suite.ports import free_port
 
-# Owners of Lineward itself are no part of what the game day needs.
+# Owners of Lineward itself are no part of the game day's settings.
 _PLATFORM = {"name": "platform", "slack": "#platform"}
 
 
 class Staging(msgspec.Struct, frozen=True):
-    """A Lineward that tells the Slack of a game day, which is to listen at `listen`."""
+    """Installation that notifies the Slack of a game day, which is to listen at `listen`."""
 
     up: Up
     service: str
@@ -30,7 +31,7 @@ class Staging(msgspec.Struct, frozen=True):
     def play(
         self, *arguments: str, seconds: float, json: bool = True
     ) -> subprocess.CompletedProcess[str]:
-        """`lineward gameday live ARGUMENTS` to its end; what it says on the way goes to stderr."""
+        """Run `lineward gameday live ARGUMENTS` to its end; its progress goes to stderr."""
         places = ("--against", self.up.collector, "--service", self.service)
         command = [sys.executable, "-m", "service.cli.main", "gameday", "live", *places]
         more = ("--json",) if json else ()
@@ -46,7 +47,7 @@ class Staging(msgspec.Struct, frozen=True):
 
 @contextmanager
 def staging(folder: Path, period: str = "12", **settings: str) -> Iterator[Staging]:
-    """Start a Lineward that takes events and answers; end it in the end.
+    """Start a Lineward that accepts events and queries, and stop it in the end.
 
     Args:
         folder: of its data and its policy.
@@ -54,9 +55,9 @@ def staging(folder: Path, period: str = "12", **settings: str) -> Iterator[Stagi
         settings: variables of its environment.
     """
     policy = folder / "lineward.yaml"
-    told = yaml.safe_load(lineward("gameday", "policy", "--period", period).stdout)
-    told["owners"].append(_PLATFORM)
-    policy.write_text(yaml.safe_dump(told), encoding="utf-8")
+    printed = yaml.safe_load(lineward("gameday", "policy", "--period", period).stdout)
+    printed["owners"].append(_PLATFORM)
+    policy.write_text(yaml.safe_dump(printed), encoding="utf-8")
     (folder / "token").write_text("of nobody")
     listen = f"127.0.0.1:{free_port()}"
     settings = {
@@ -71,7 +72,7 @@ def staging(folder: Path, period: str = "12", **settings: str) -> Iterator[Stagi
 
 
 def _answers(service: str) -> bool:
-    """Whether it has a catalog, and says what is in it."""
+    """Return whether the service has a catalog and returns its content."""
     try:
         return CLIENT.get(f"{service}/api/v1/datasets", timeout=5).is_success
     except httpx.TransportError:

@@ -1,4 +1,4 @@
-"""`make pictures`: pages of the explorer as the demo fills them, in `docs/pictures`.
+"""Pictures of `make pictures`: pages of the explorer in the demo, for `docs/pictures`.
 
 Errors of jobs name the folder of this checkout: it stands in the pictures.
 """
@@ -11,10 +11,10 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Browser, sync_playwright
 
-from tests.e2e.demos import staying
+from tests.e2e.demos import start_demo
 from tests.service.commandline import lineward
 from tests.service.waiting import until
-from tests.suite.asking import CLIENT
+from tests.suite.http_client import CLIENT
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "pictures"
 Scheme = Literal["light", "dark"]
@@ -22,13 +22,13 @@ _WIDE, _NARROW = (1280, 800), (390, 844)
 
 
 def take() -> None:
-    """All of them; what was there is replaced."""
+    """Take all pictures, and replace the old ones."""
     FOLDER.mkdir(exist_ok=True)
-    # Names of datasets begin with the folder: a short one, that is nobody's.
+    # Names of datasets begin with the folder: a short, neutral one.
     shop = Path(tempfile.gettempdir()) / "shop"
     with (
         tempfile.TemporaryDirectory() as temporary,
-        staying(Path(temporary), "--data-dir", str(shop)) as demo,
+        start_demo(Path(temporary), "--data-dir", str(shop)) as demo,
         sync_playwright() as started,
     ):
         browser = started.chromium.launch(
@@ -54,21 +54,21 @@ def _picture(
     context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
     page = context.new_page()
     page.goto(address)
-    # The first page is read without a scroll; the others from their beginning to their end.
+    # Show the first page without a scroll, and the others whole.
     page.screenshot(path=FOLDER / f"{name}.png", full_page=not name.startswith("overview"))
     context.close()
 
 
 def _text(command: str, *given: str) -> None:
-    """What a command prints, as the README shows it."""
-    told = lineward(command, *given)
-    told.check_returncode()
-    (FOLDER / f"{command}.txt").write_text(told.stdout)
+    """Write the output of a command, as the README shows it."""
+    done = lineward(command, *given)
+    done.check_returncode()
+    (FOLDER / f"{command}.txt").write_text(done.stdout)
 
 
 def _pages(at: str) -> dict[str, str]:
-    """Path by name; the ids are the demo's."""
-    runs = _asked(at, "runs", dataset="mart/churn")["runs"]
+    """Return paths by name; the ids are those of the demo."""
+    runs = _get_json(at, "runs", dataset="mart/churn")["runs"]
     failed = next(run["run_id"] for run in runs if run["status"] == "FAIL")
     good = next(run["run_id"] for run in runs if run["status"] == "COMPLETE")
     return {
@@ -85,14 +85,14 @@ def _pages(at: str) -> dict[str, str]:
 
 
 def _failed_incident(at: str) -> str | None:
-    """That of the job that was killed, once it is told."""
-    every = _asked(at, "incidents")["incidents"]
+    """Return the incident of the killed job, once it is notified."""
+    every = _get_json(at, "incidents")["incidents"]
     return next(
         (each["id"] for each in every if (each["kind"], each["state"]) == ("failed", "open")), None
     )
 
 
-def _asked(at: str, path: str, **asked: str) -> dict[str, Any]:
+def _get_json(at: str, path: str, **asked: str) -> dict[str, Any]:
     answer = CLIENT.get(f"{at}/api/v1/{path}", params=asked, timeout=30)
     return dict(answer.raise_for_status().json())
 

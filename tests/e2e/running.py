@@ -1,8 +1,7 @@
-"""A real `lineward up`: a process of its own on free ports, asked as people ask it."""
+"""Real `lineward up`: a process of its own on free ports, used as people use it."""
 
 import json
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,23 +13,24 @@ import httpx
 
 from tests.service.commandline import environ
 from tests.service.waiting import until
-from tests.suite.asking import CLIENT
-from tests.suite.classes import interpreting
+from tests.suite.classes import interpreter_variables
+from tests.suite.http_client import CLIENT
+from tests.suite.ports import free_port
 
 _ROLES = ("COLLECTOR", "SERVICE", "METRICS")
 
 
 class Up:
-    """One `lineward up` on free ports, with its data in `data_dir`."""
+    """Process of `lineward up` on free ports, with its data in `data_dir`."""
 
     def __init__(
         self, folder: Path, *, log: Path | None = None, output: int | None = None, **settings: str
     ) -> None:
-        """Start it.
+        """Start the process.
 
         Args:
-            folder: for the data folder and, unless given, the log.
-            log: file of what it prints.
+            folder: for the data folder and, unless passed, the log.
+            log: file for its output.
             output: a descriptor in place of that file.
             settings: variables of its environment.
         """
@@ -38,23 +38,23 @@ class Up:
         self.ports = {role: free_port() for role in _ROLES}
         self._settings = {f"LINEWARD_{role}_PORT": str(port) for role, port in self.ports.items()}
         self._settings["LINEWARD_DATA_DIR"] = str(self.data_dir)
-        self._settings |= interpreting() | settings
+        self._settings |= interpreter_variables() | settings
         with (log or folder / "up.log").open("wb") as file:
-            said = file if output is None else output
+            target = file if output is None else output
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "service.cli.main", "up"],
                 env=environ(**self._settings),
-                stdout=said,
-                stderr=said,
+                stdout=target,
+                stderr=target,
             )
 
     @property
     def collector(self) -> str:
-        """Address of the collector."""
+        """Return the address of the collector."""
         return f"http://127.0.0.1:{self.ports['COLLECTOR']}"
 
     def metrics(self) -> str:
-        """What `/metrics` shows; empty before it is there."""
+        """Return the text of `/metrics`; empty before the port is open."""
         try:
             url = f"http://127.0.0.1:{self.ports['METRICS']}/metrics"
             return CLIENT.get(url, timeout=30).text
@@ -62,19 +62,19 @@ class Up:
             return ""
 
     def accepts(self) -> bool:
-        """Whether the collector answers."""
+        """Return whether the collector answers."""
         try:
             return CLIENT.get(f"{self.collector}/livez", timeout=5).is_success
         except httpx.TransportError:
             return False
 
     def ask(self, *arguments: str) -> Any:  # noqa: ANN401 - as the command prints it
-        """What `lineward ARGUMENTS --json` prints; None where it has no answer yet."""
+        """Return the output of `lineward ARGUMENTS --json`, or None before there is one."""
         done = self._command(*arguments, "--json")
         return json.loads(done.stdout) if done.returncode == 0 else None
 
     def text(self, *arguments: str) -> str:
-        """What `lineward ARGUMENTS` prints for people."""
+        """Return the output of `lineward ARGUMENTS` for people."""
         return self._command(*arguments).stdout
 
     def _command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -88,12 +88,12 @@ class Up:
         )
 
     def role(self, name: str) -> int:
-        """Process id of a role."""
+        """Return the process id of a role."""
         roles = json.loads((self.data_dir / "run" / "status.json").read_text())
         return next(role["pid"] for role in roles if role["role"] == name)
 
     def stop(self) -> None:
-        """As Ctrl-C does."""
+        """Stop it as Ctrl-C does."""
         self.process.send_signal(signal.SIGINT)
         try:
             self.process.wait(180)
@@ -106,15 +106,10 @@ class Up:
 def accepting(
     folder: Path, *, log: Path | None = None, output: int | None = None, **settings: str
 ) -> Iterator[Up]:
-    """One that takes events; stopped in the end."""
+    """Start one, wait until it accepts events, and stop it in the end."""
     up = Up(folder, log=log, output=output, **settings)
     try:
         until(up.accepts)
         yield up
     finally:
         up.stop()
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return probe.getsockname()[1]

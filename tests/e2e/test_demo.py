@@ -20,7 +20,7 @@ Start = Callable[..., Demo]
 
 @pytest.fixture
 def demo(tmp_path: Path) -> Iterator[Start]:
-    """Starts a demo; whatever it leaves is ended."""
+    """Return a function that starts a demo; end all its processes afterwards."""
     started: list[Demo] = []
 
     def start(*arguments: str) -> Demo:
@@ -32,22 +32,22 @@ def demo(tmp_path: Path) -> Iterator[Start]:
         each.kill_all()
 
 
-def assert_all_states_are_shown(said: str) -> None:
-    """The SLIs; each dataset with its reason and owner."""
+def assert_all_states_are_shown(output: str) -> None:
+    """Find the SLIs, and each dataset with its reason and owner."""
     for row in (
         ("ref/rates", "bad", "lineage_missing", "platform", "critical"),
         ("mart/churn", "bad", "job_failed", "marketing", "important"),
         ("mart/stock", "unknown", "ingestion_gap", "warehouse", "important"),
         ("mart/segments", "learning", "marketing"),
     ):
-        assert any(all(word in line for word in row) for line in said.splitlines()), said
+        assert any(all(word in line for word in row) for line in output.splitlines()), output
     for sli in ("coverage", "edge_completeness", "accuracy", "error_rate"):
-        assert sli in said
+        assert sli in output
 
 
 def assert_nothing_is_left(demo: Demo) -> None:
-    """No process and no file."""
-    until(lambda: demo.processes() == [])  # the kernel ends them when it comes to it
+    """Find no process and no file."""
+    until(lambda: demo.processes() == [])  # the kernel ends them with a delay
     assert demo.folders() == []
 
 
@@ -55,13 +55,13 @@ def assert_nothing_is_left(demo: Demo) -> None:
     short="tests/e2e/test_demo_dashboards.py::test_the_demo_fills_every_panel_and_leaves_nothing"
 )
 def test_once_shows_all_four_states_and_leaves_nothing(demo: Start):
-    """Exit 0 by itself."""
+    """Exit with 0 by itself."""
     process = demo("--once")
 
-    said, _ = process.communicate(timeout=900)
+    output, _ = process.communicate(timeout=900)
 
-    assert process.returncode == 0, said
-    assert_all_states_are_shown(said)
+    assert process.returncode == 0, output
+    assert_all_states_are_shown(output)
     assert_nothing_is_left(process)
 
 
@@ -79,7 +79,7 @@ def test_once_shows_all_four_states_and_leaves_nothing(demo: Start):
     ],
 )
 def test_a_stop_in_the_middle_leaves_nothing(demo: Start, number: signal.Signals):
-    """Ctrl-C while a job runs and the collector stands still: all of it ends."""
+    """Press Ctrl-C while a job runs and the collector hangs: all processes end."""
     process = demo()
     process.read_until("is due at")
 
@@ -88,7 +88,7 @@ def test_a_stop_in_the_middle_leaves_nothing(demo: Start, number: signal.Signals
 
 
 def test_a_killed_demo_leaves_no_process(demo: Start):
-    """-9 has no time to clean up: `up` and the job end with it by the kernel's word."""
+    """Kill it with -9: the kernel ends `up` and the job with it."""
     process = demo()
     process.read_until("rates")
     until(lambda: len(process.processes()) > 4)
@@ -99,8 +99,8 @@ def test_a_killed_demo_leaves_no_process(demo: Start):
     until(lambda: process.processes() == [])
 
 
-def test_a_port_in_use_is_one_sentence():
-    """Before anything is started, with the variable to set."""
+def test_a_port_in_use_is_one_message():
+    """Print the variable to set, before anything is started."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         done = lineward("demo", **ANY_PORTS | {"LINEWARD_COLLECTOR_PORT": port})
@@ -113,8 +113,8 @@ def test_a_port_in_use_is_one_sentence():
     )
 
 
-def test_a_folder_in_use_is_refused(tmp_path: Path):
-    """The demo would mix its shop with what is there, and remove none of it."""
+def test_a_folder_in_use_is_rejected(tmp_path: Path):
+    """Reject it: the demo would mix its shop with existing files, and delete none."""
     (tmp_path / "mine").touch()
 
     done = lineward("demo", "--data-dir", str(tmp_path), **ANY_PORTS)
@@ -125,15 +125,15 @@ def test_a_folder_in_use_is_refused(tmp_path: Path):
 
 
 def test_a_real_lake_is_left_alone():
-    """Events of the shop would be stored among the real ones."""
+    """Reject it: events of the shop would be stored among the real ones."""
     real = Settings(lake_settings=LakeSettings(url="s3://real/lake"))
 
     with pytest.raises(RejectedInputError, match="LINEWARD_LAKE_URL"):
         start._of_a_demo(real)  # noqa: SLF001 - what the command asks first
 
 
-def test_somebodys_catalog_is_left_alone(tmp_path: Path):
-    """A shop of play data would stand among the real ones."""
+def test_a_real_catalog_is_left_alone(tmp_path: Path):
+    """Reject it: the demo's shop would be stored beside real datasets."""
     done = lineward("demo", LINEWARD_CATALOG_URL=f"sqlite:///{tmp_path}/real.db", **ANY_PORTS)
 
     assert done.returncode == 6

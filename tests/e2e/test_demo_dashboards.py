@@ -1,4 +1,4 @@
-"""Every panel over the demo: a real Prometheus scrapes it, and is asked what Grafana would ask."""
+"""Panels over the demo: a real Prometheus scrapes it, and runs Grafana's queries."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -9,19 +9,19 @@ from lab.demo.start import POLICY
 from lineage.policy import parse
 from tests.alerts.rules.alertmanagers import scraping
 from tests.alerts.rules.promtool import judging_budgets_at_once, rules_of
-from tests.dashboards.asked import ALL, Prometheus, filled, targets
-from tests.e2e.demos import staying
+from tests.dashboards.panel_queries import ALL, Prometheus, fill_variables, list_targets
+from tests.e2e.demos import start_demo
 from tests.e2e.test_demo import assert_all_states_are_shown, assert_nothing_is_left
 from tests.service.waiting import until
 
 pytestmark = pytest.mark.e2e
 
-# What a shop of two minutes does not have; by panel, each with why.
+# Panels without data in a shop of two minutes, each with the reason.
 _REGULATED = "no rule of the shop's policy says regulated"
 _ACCESS = "its policy has no access section: nothing is audited"
 _UNTOLD = "it has no Slack and no PagerDuty: nobody is notified"
 _UNCHANGED = "each job ran one version of its code, and no schema changed"
-_REFUSED = "every event was taken"
+_REJECTED = "every event was taken"
 _NO_ERROR = "nothing failed on its way; a counter of causes begins with its first"
 _NO_MARQUEZ = "there is no Marquez beside it"
 RIGHTLY_EMPTY = {
@@ -37,8 +37,8 @@ RIGHTLY_EMPTY = {
     "lineward-on-call: Downstream of recent changes B": _UNCHANGED,
     "lineward-on-call: Downstream of recent changes C": _UNCHANGED,
     "lineward-on-call: Downstream of recent changes D": _UNCHANGED,
-    "lineward-on-call: Rejected by the collector A": _REFUSED,
-    "lineward-debug: Rejected by the collector A": _REFUSED,
+    "lineward-on-call: Rejected by the collector A": _REJECTED,
+    "lineward-debug: Rejected by the collector A": _REJECTED,
     "lineward-on-call: Errors by stage A": _NO_ERROR,
     "lineward-debug: Parser failures A": _NO_ERROR,
     "lineward-debug: Since the catalog began A": _NO_ERROR,
@@ -46,8 +46,8 @@ RIGHTLY_EMPTY = {
     "lineward-on-call: Not forwarded to Marquez B": _NO_MARQUEZ,
     "lineward-on-call: Notifications in 24 hours A": _UNTOLD,
 }
-# What is broken stays so, and nothing critical is behind it; on a busy machine a write may come
-# late, which then is mended.
+# A broken dataset stays so, and nothing critical is downstream. On a busy machine a write may be
+# late, which then recovers.
 BY_CHANCE = {
     "lineward-executive: Time to resolve (MTTR) A",
     "lineward-on-call: Open incidents with owner and deadline C",
@@ -59,35 +59,35 @@ scrape_configs:
   - {{job_name: lineward, static_configs: [{{targets: ["127.0.0.1:{metrics}"]}}]}}
   - {{job_name: lineward-collector, static_configs: [{{targets: ["127.0.0.1:{events}"]}}]}}
 """
-_SCRAPED = 2.0  # nothing is new before
+_SCRAPED = 2.0  # no dataset is new before
 _SETTLED = "sum(sli_tier:lineage_error_budget_left:ratio30d)"
 
 
 def test_the_demo_fills_every_panel_and_leaves_nothing(tmp_path: Path):
-    """One run: what it shows, each panel with all tiers, owners and datasets, and its end.
+    """Show each panel with all tiers, owners and datasets, in one run with a clean end.
 
-    A panel has data, or is listed with the reason why it has none; a reason that no longer holds
-    is taken out of the list.
+    A panel has data, or is listed with the reason why it has none. A reason that no longer
+    applies fails the test.
     """
     rules = rules_of(parse(POLICY.read_text("utf-8"))).replace("interval: 2m", "interval: 2s")
     rules = judging_budgets_at_once(rules)
     (tmp_path / "lineward-rules.yml").write_text(rules, encoding="utf-8")
-    with staying(tmp_path / "t") as demo:
-        assert_all_states_are_shown("".join(demo.said))
+    with start_demo(tmp_path / "t") as demo:
+        assert_all_states_are_shown("".join(demo.output))
         with scraping(tmp_path, _CONFIGURATION.format(**demo.ports)) as url:
-            empty = _settled(Prometheus(url))
+            empty = _find_empty_when_settled(Prometheus(url))
         was_running = demo.poll() is None
-        assert demo.stop() == 0, "".join(demo.said)
+        assert demo.stop() == 0, "".join(demo.output)
         assert was_running
         assert_nothing_is_left(demo)
 
     assert sorted((empty - BY_CHANCE) ^ set(RIGHTLY_EMPTY)) == []
 
 
-def _settled(prometheus: Prometheus) -> set[str]:
+def _find_empty_when_settled(prometheus: Prometheus) -> set[str]:
     """Return the panels without data once the last batch is evaluated."""
-    until(lambda: prometheus.ask(_SETTLED, is_range=False))
-    # What comes last is the evaluation of the last batch, on a machine that is busy.
+    until(lambda: prometheus.run_query(_SETTLED, is_range=False))
+    # The evaluation of the last batch comes last on a busy machine.
     with suppress(AssertionError):
         until(lambda: _empty(prometheus) - BY_CHANCE <= set(RIGHTLY_EMPTY), pause=_SCRAPED)
     return _empty(prometheus)
@@ -96,6 +96,6 @@ def _settled(prometheus: Prometheus) -> set[str]:
 def _empty(prometheus: Prometheus) -> set[str]:
     return {
         name
-        for name, target in targets()
-        if not prometheus.ask(filled(target["expr"], ALL), is_range=target["range"])
+        for name, target in list_targets()
+        if not prometheus.run_query(fill_variables(target["expr"], ALL), is_range=target["range"])
     }

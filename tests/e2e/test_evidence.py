@@ -1,4 +1,4 @@
-"""Event logs of real Spark, every kind of output once, against what the real listener told."""
+"""Event logs of real Spark, every kind of output once, compared with the listener's events."""
 
 from datetime import timedelta
 
@@ -31,7 +31,7 @@ _FAILED = """
 _BY_PLAN = {
     *("joined", "warehouse/orders", "warehouse/totals", "as_csv", "as_json", "as_orc", "as_text"),
     *("from_database", "from_cache", "from_rows", "from_rdd_rows", "by_batch", "streamed"),
-    "warehouse/dropped",  # the CTAS: its DROP is in no plan that is read
+    "warehouse/dropped",  # the CTAS: its DROP is in no parsed plan
 }
 _RETIRED = "SELECT name, retired_at IS NOT NULL FROM dataset WHERE name LIKE '%/dropped'"
 
@@ -41,8 +41,8 @@ def estate(spark, catalog, tmp_path):
     return Estate(spark, catalog, tmp_path)
 
 
-def test_what_the_listener_left_out_is_found_and_nothing_else(estate, ran):
-    """The stream's file sink is in the evidence alone; the JDBC save failed; all else agrees."""
+def test_only_unreported_outputs_are_found(estate, ran):
+    """Find the stream's file sink in the evidence alone, and the failed JDBC save."""
     estate.land(events_of(ran))
 
     found = estate.scan(ran / "logs")
@@ -53,29 +53,29 @@ def test_what_the_listener_left_out_is_found_and_nothing_else(estate, ran):
     assert estate.rows(_INFERRED) == {("in/orders.csv", "streamed")}
     assert estate.rows(_FAILED) == {("SOLD", True), ("never", False)}
     written = {name for name, _ in estate.rows(_WRITES)}
-    assert written == {*_BY_PLAN, "SOLD", "from_rdd"}  # nothing of CREATE, ALTER, TRUNCATE
+    assert written == {*_BY_PLAN, "SOLD", "from_rdd"}  # no row of CREATE, ALTER, TRUNCATE
     named = {name for (name,) in estate.rows("SELECT name FROM dataset")}
     assert not named & {"missing", "from_missing"}
     assert estate.rows(_RETIRED) == {("warehouse/dropped", True)}
 
 
 @pytest.mark.postgres_nightly
-def test_what_was_dropped_stays_so_when_evidence_of_its_making_comes_later(estate, ran):
-    """The events of the CTAS were lost, the one of the DROP came."""
+def test_a_dropped_table_stays_dropped_after_late_evidence(estate, ran):
+    """Keep the drop: the events of the CTAS were lost, the one of the DROP came."""
 
-    def tells(event):
+    def has_arrived(event):
         names = [output["name"].rsplit("/", 1)[-1] for output in event["outputs"]]
         return "dropped" not in names or "drop_table" in event["job"]["name"]
 
-    estate.land([event for event in events_of(ran) if tells(event)])
+    estate.land([event for event in events_of(ran) if has_arrived(event)])
     estate.scan(ran / "logs")
 
     assert ("warehouse/dropped", False) in estate.rows(_WRITES)
     assert estate.rows(_RETIRED) == {("warehouse/dropped", True)}
 
 
-def test_the_edges_that_the_listener_told_are_checked_against_the_log(estate, ran):
-    """One is missing, of the stream's sink; all others agree; and each is checked once."""
+def test_the_edges_of_the_listener_are_checked_against_the_log(estate, ran):
+    """Find one missing edge, of the stream's sink; all others agree, each checked once."""
     estate.land(events_of(ran))
     estate.scan(ran / "logs")
 
@@ -96,7 +96,7 @@ def test_the_edges_that_the_listener_told_are_checked_against_the_log(estate, ra
 
 @pytest.mark.postgres_nightly(_SAME_SQL)
 def test_without_a_listener_every_kind_of_output_is_known_from_its_log(estate, ran_alone):
-    """But what RDDs write, and tables whose database Spark hides: no log names those."""
+    """Read all but writes of RDDs, and tables whose database Spark hides: no log names those."""
     found = estate.scan(ran_alone / "logs")
 
     assert found.problems == {}
@@ -117,7 +117,7 @@ def test_without_a_listener_every_kind_of_output_is_known_from_its_log(estate, r
 @pytest.mark.postgres_nightly(_SAME_SQL)
 @pytest.mark.parametrize("first", ["events", "evidence"])
 def test_the_order_of_events_and_evidence_makes_no_difference(estate, ran, first):
-    """What stood for events that came late is gone without a trace."""
+    """Replace the evidence by late events without a trace."""
     if first == "evidence":
         estate.scan(ran / "logs")
     estate.land(events_of(ran))
@@ -125,7 +125,7 @@ def test_the_order_of_events_and_evidence_makes_no_difference(estate, ran, first
 
     alone = "SELECT run_id, evidence FROM run WHERE evidence IS NOT NULL"
     kinds = sorted(evidence for _, evidence in rows(estate.catalog, alone))
-    # collect() and count() have no output: the listener tells of neither.
+    # collect() and count() have no output: the listener reports neither.
     assert kinds == ["alone", "alone", "failed"]
     assert {name for name, is_reported in estate.rows(_WRITES) if not is_reported} == {"streamed"}
     assert estate.rows(_INFERRED) == {("in/orders.csv", "streamed")}
@@ -136,8 +136,8 @@ def test_the_order_of_events_and_evidence_makes_no_difference(estate, ran, first
 
 
 @pytest.mark.postgres_nightly(_SAME_SQL)
-def test_a_second_look_finds_nothing_new(estate, ran):
-    """A log that did not change is not read again, and what it said is not told twice."""
+def test_a_second_scan_finds_nothing_new(estate, ran):
+    """Skip a log that did not change: its rows are stored once."""
     estate.land(events_of(ran))
     estate.scan(ran / "logs")
 
@@ -147,8 +147,8 @@ def test_a_second_look_finds_nothing_new(estate, ran):
 
 
 @pytest.mark.postgres_nightly(_SAME_SQL)
-def test_a_truncated_log_gives_what_it_has_and_says_so(estate, ran, tmp_path):
-    """Cut in the middle of a line: the executions before it are known."""
+def test_a_truncated_log_is_read_up_to_its_end_and_reported(estate, ran, tmp_path):
+    """Keep the executions before the cut, in the middle of a line."""
     whole = next((ran / "logs").rglob("events_1_*")).read_bytes()
     half = len(whole) // 2
     begins, ends = whole.rindex(b"\n", 0, half), whole.index(b"\n", half)
@@ -168,8 +168,8 @@ def test_a_truncated_log_gives_what_it_has_and_says_so(estate, ran, tmp_path):
 
 @pytest.mark.postgres_nightly(_SAME_SQL)
 @pytest.mark.parametrize("codec", ["lz4", "lzf", "snappy", "zstd"])
-def test_every_codec_of_spark_is_read_and_a_cut_one_gives_what_it_has(estate, ran, tmp_path, codec):
-    """Spark frames its blocks in its own ways; the file's last third is missing."""
+def test_every_codec_of_spark_is_read_also_when_cut(estate, ran, tmp_path, codec):
+    """Read Spark's own framing of blocks; the last third of the file is missing."""
     source = next((ran / "logs").rglob("events_1_*"))
     logs = tmp_path / "logs"
     logs.mkdir()

@@ -1,4 +1,4 @@
-"""Rows that were written, by event logs of real Spark, beside what the real listener told."""
+"""Written rows, by event logs of real Spark, compared with the listener's events."""
 
 import copy
 import json
@@ -21,7 +21,7 @@ _BYTES = """
     JOIN dataset d ON d.dataset_key = io.dataset_key
     WHERE io.evidence_bytes IS NOT NULL GROUP BY d.name
 """
-# As `jobs/kinds.py` writes them; the listener tells of each but the file sink.
+# As `jobs/kinds.py` writes them; the listener reports each but the file sink.
 _WRITTEN = {
     "joined": 2,
     "warehouse/orders": 2,
@@ -47,10 +47,10 @@ def estate(spark, catalog, tmp_path):
 
 @pytest.fixture(scope="session")
 def retried(tmp_path_factory):
-    """The folder of a job each of whose tasks failed once, after some rows."""
+    """Run a job each of whose tasks fails once, after some rows; return its folder."""
     folder = tmp_path_factory.mktemp("retried")
-    told = listener_conf(file(folder / "events.jsonl"), namespace="kinds")
-    run_job("retried", folder, told, master="local[2,2]")  # two attempts a task
+    conf = listener_conf(file(folder / "events.jsonl"), namespace="kinds")
+    run_job("retried", folder, conf, master="local[2,2]")  # two attempts a task
     return folder
 
 
@@ -58,55 +58,55 @@ def _figures(estate, query=_BY_EVIDENCE):
     return {short(name): value for name, value in rows(estate.catalog, query)}
 
 
-def _without_statistics(events):
-    """As of a listener that counts nothing."""
-    told = copy.deepcopy(events)
-    for event in told:
+def _drop_statistics(events):
+    """Return the events without statistics."""
+    copied = copy.deepcopy(events)
+    for event in copied:
         for output in event["outputs"]:
             output.get("outputFacets", {}).pop("outputStatistics", None)
-    return told
+    return copied
 
 
-def _told(events, figure):
-    """The greatest figure of each output that the listener tells."""
+def _reported_figures(events, figure):
+    """Return the greatest figure of each output that the listener reports."""
     found = {}
     for event in events:
         for output in event["outputs"]:
-            told = output.get("outputFacets", {}).get("outputStatistics", {}).get(figure)
+            size = output.get("outputFacets", {}).get("outputStatistics", {}).get(figure)
             name = short(output["name"])
-            if told is not None:
-                found[name] = max(told, found.get(name, 0))
+            if size is not None:
+                found[name] = max(size, found.get(name, 0))
     return found
 
 
 @pytest.mark.postgres_nightly
 def test_rows_of_every_kind_of_output_are_known_without_a_listener(estate, ran_alone):
-    """Files, tables, a stream's sink, its batches; but no table of a hidden database."""
+    """Count files, tables, a stream's sink and its batches; no table of a hidden database."""
     estate.scan(ran_alone / "logs")
 
     assert _figures(estate) == _WRITTEN
 
 
-def test_what_the_listener_did_not_count_the_log_did_and_they_agree(estate, ran):
-    """A JDBC table too, once an event names it; but not what RDDs write, in no SQL execution."""
+def test_the_log_counts_uncounted_outputs_and_agrees_on_others(estate, ran):
+    """Count a JDBC table too, once an event names it; RDDs write in no SQL execution."""
     events = events_of(ran)
-    estate.land(_without_statistics(events))
+    estate.land(_drop_statistics(events))
 
     estate.scan(ran / "logs")
 
     assert _figures(estate) == {**_WRITTEN, "SOLD": 3}
-    told = _told(events, "rowCount")
-    assert {**_figures(estate), "from_rdd": 4} == {**told, "streamed": 3}
+    reported = _reported_figures(events, "rowCount")
+    assert {**_figures(estate), "from_rdd": 4} == {**reported, "streamed": 3}
     # JDBC counts no bytes.
-    sizes = {name: size for name, size in _told(events, "size").items() if size}
+    sizes = {name: size for name, size in _reported_figures(events, "size").items() if size}
     del sizes["from_rdd"]
     sizes["streamed"] = sum(part.stat().st_size for part in (ran / "streamed").glob("*.parquet"))
     assert _figures(estate, _BYTES) == sizes
 
 
 @pytest.mark.postgres_nightly
-def test_what_an_event_reported_stands(estate, ran):
-    """The log's count goes beside it, and only where there is none."""
+def test_a_reported_count_is_kept(estate, ran):
+    """Store the log's count beside it, and use it only without a reported one."""
     events = events_of(ran)
     for event in events:
         for output in event["outputs"]:
@@ -121,8 +121,8 @@ def test_what_an_event_reported_stands(estate, ran):
 
 @pytest.mark.postgres_nightly
 def test_a_task_that_is_tried_again_counts_once(estate, retried):
-    """Each first attempt fails after nine tenths of its rows, of a file and of a table."""
-    estate.land(_without_statistics(events_of(retried)))
+    """Fail each first attempt after nine tenths of its rows, of a file and of a table."""
+    estate.land(_drop_statistics(events_of(retried)))
 
     estate.scan(retried / "logs")
 

@@ -46,7 +46,7 @@ _OF_FILES = {("orders", "landed"), ("orders", "by_batch"), ("returns", "chosen")
 
 @pytest.fixture(scope="module")
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
-    """A broker whose topics have something to read."""
+    """Start a broker whose topics have records."""
     running = Broker(tmp_path_factory.mktemp("kafka") / "broker").ready()
     producer = Producer({"bootstrap.servers": running.bootstrap, "log_level": 0})
     for topic in (*_SENT, "copied"):
@@ -60,12 +60,12 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory: pytest.TempPathFactory, broker: Broker) -> Path:
-    """The folder of `jobs/topics.py`, run with its listener."""
+    """Run `jobs/topics.py` with its listener; return its folder."""
     assert _JARS.is_dir(), f"{_JARS} is not there: run scripts/setup.sh test"
     folder = tmp_path_factory.mktemp("topics")
-    told = listener_conf(file(folder / "events.jsonl"), namespace="kinds")
+    conf = listener_conf(file(folder / "events.jsonl"), namespace="kinds")
     jars = {"spark.jars": ",".join(str(jar) for jar in sorted(_JARS.glob("*.jar")))}
-    run_job("topics", folder, told | jars, broker.bootstrap)
+    run_job("topics", folder, conf | jars, broker.bootstrap)
     return folder
 
 
@@ -78,17 +78,17 @@ def _pairs(estate, query):
     return {tuple(short(value) for value in row) for row in rows(estate.catalog, query)}
 
 
-def _without(events, *, inputs_of=()):
-    """The events, without the inputs of runs whose job's name ends so."""
-    told = copy.deepcopy(events)
-    for event in told:
+def _drop_inputs(events, *, inputs_of=()):
+    """Return the events, without inputs of runs whose job's name has this end."""
+    copied = copy.deepcopy(events)
+    for event in copied:
         if event["job"]["name"].endswith(inputs_of):
             event["inputs"] = []
-    return told
+    return copied
 
 
 def test_topics_that_a_stream_read_are_known_from_its_log(estate, ran):
-    """Subscribed by name, by pattern, by partition; the events named each of them once."""
+    """Subscribe by name, by pattern and by partition; events named each topic once."""
     estate.land(events_of(ran))
 
     assert estate.scan(ran / "logs").problems == {}
@@ -98,15 +98,15 @@ def test_topics_that_a_stream_read_are_known_from_its_log(estate, ran):
     assert _pairs(estate, _EDGES) == _OF_FILES | both
     counted = {short(name): count for name, count in rows(estate.catalog, _ROWS)}
     assert counted == {"landed": 3, "chosen": 2}
-    # Events give the write of a batch the inputs of its stream; those of files they do not name.
+    # Events give the write of a batch the inputs of its stream, but not those of files.
     by_log = _pairs(estate, f"{_EDGES} WHERE e.last_reported_at IS NULL")
     assert by_log == _OF_FILES - {("orders", "by_batch")}
 
 
 @pytest.mark.postgres_nightly
 def test_an_input_that_no_event_named_is_found(estate, ran):
-    """Of streams into files; what a stream writes to a topic no log names."""
-    estate.land(_without(events_of(ran), inputs_of=("project",)))
+    """Find inputs of streams into files; no log names the topic that a stream writes."""
+    estate.land(_drop_inputs(events_of(ran), inputs_of=("project",)))
 
     estate.scan(ran / "logs")
 
@@ -114,26 +114,26 @@ def test_an_input_that_no_event_named_is_found(estate, ran):
 
 
 @pytest.mark.postgres_nightly
-def test_a_topic_that_nobody_ever_named_is_left_out(estate, ran):
-    """The log has no brokers: a topic of any cluster may be meant."""
+def test_a_topic_without_an_event_is_left_out(estate, ran):
+    """Skip it: the log names no brokers, so the cluster is unknown."""
     estate.scan(ran / "logs")
 
     assert _pairs(estate, "SELECT name FROM dataset") == {("landed",), ("by_batch",), ("chosen",)}
     assert _pairs(estate, _READ) == set()
 
 
-def _with_another_input(events):
-    """As if the listener named one more topic for the folder that the batches wrote."""
-    told = copy.deepcopy(events)
-    for event in told:
+def _add_input(events):
+    """Return the events with one more topic for the folder that the batches wrote."""
+    copied = copy.deepcopy(events)
+    for event in copied:
         if event["job"]["name"].endswith("by_batch"):
             event["inputs"] = [{"namespace": "kafka://elsewhere:9092", "name": "invented"}]
-    return told
+    return copied
 
 
-def test_what_the_progress_does_not_name_is_not_held_against_an_event(estate, ran):
-    """It proves presence: another cluster's topic of that name would look the same."""
-    estate.land(_with_another_input(events_of(ran)))
+def test_a_topic_missing_from_the_progress_proves_no_error(estate, ran):
+    """Keep the event's input: a topic of another cluster would look the same."""
+    estate.land(_add_input(events_of(ran)))
     estate.scan(ran / "logs")
 
     compare(estate.spark, estate.catalog, estate.now)
@@ -142,12 +142,12 @@ def test_what_the_progress_does_not_name_is_not_held_against_an_event(estate, ra
 
 
 @pytest.mark.postgres_nightly
-def test_if_a_streams_list_were_whole_the_event_would_be_held_wrong(estate, ran, monkeypatch):
-    """The mutant of the test before."""
+def test_a_complete_list_of_a_stream_would_prove_the_event_wrong(estate, ran, monkeypatch):
+    """Run the mutant of the test before."""
     monkeypatch.setattr(plans, "_UNNAMED", "never")
     monkeypatch.setattr(plans, "_OPAQUE", "never")
     plans.touched_tables.cache_clear()
-    estate.land(_with_another_input(events_of(ran)))
+    estate.land(_add_input(events_of(ran)))
     estate.scan(ran / "logs")
     plans.touched_tables.cache_clear()
 

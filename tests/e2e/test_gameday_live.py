@@ -1,4 +1,4 @@
-"""The live game day against a real `lineward up`: what it does to its chains is told rightly."""
+"""Live game day against a real `lineward up`: its faults are notified correctly."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from tests.e2e.live import staging
 from tests.service.waiting import until
 
-# Its jobs write every 12 seconds: beside other tests they are late, and rightly told.
+# Its jobs write every 12 seconds: beside other tests they would be late, and rightly notified.
 pytestmark = [
     pytest.mark.e2e,
     pytest.mark.alone,
@@ -18,23 +18,23 @@ pytestmark = [
 ]
 
 
-def test_each_fault_is_told_once_to_its_owner_and_ends(tmp_path: Path):
-    """Faults at once, each with root and list right, called over; what is no fault is silent."""
+def test_each_fault_is_notified_once_to_its_owner_and_resolved(tmp_path: Path):
+    """Inject faults at once: root and list of each are correct; silent faults stay silent."""
     with staging(tmp_path) as staged:
         done = staged.play("--faults", "4", "--seed", "3", seconds=1800)
         until(lambda: staged.up.ask("datasets") == [])
 
     assert done.returncode == 0, done.stdout
     score = json.loads(done.stdout)
-    told = [each for each in score["faults"] if each["expect"] != "silence"]
+    notified = [each for each in score["faults"] if each["expect"] != "silence"]
     silent = [each for each in score["faults"] if each["expect"] == "silence"]
-    assert sorted(each["kind"] for each in told) == [
+    assert sorted(each["kind"] for each in notified) == [
         "killed_job",
         "late_source",
         "schema_drift",
         "silent_listener",
     ]
-    for each in told:
+    for each in notified:
         assert each["detected"], each
         assert each["pages"] == (each["expect"] == "page"), each
         assert (each["root_right"], each["owner_right"]) == (True, True), each

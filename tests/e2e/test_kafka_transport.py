@@ -1,4 +1,4 @@
-"""The settings of docs/sources.md, with a real job, the real listener and a real broker."""
+"""Settings of docs/sources.md, with a real job, the real listener and a real broker."""
 
 import re
 import signal
@@ -32,14 +32,14 @@ def broker(tmp_path: Path) -> Iterator[Broker]:
 
 @pytest.fixture
 def collector(tmp_path: Path) -> Iterator[Collector]:
-    """Where the events are to be."""
+    """Start a collector for the events."""
     running = Collector(tmp_path / "data")
     yield running.ready()
     running.kill()
 
 
-def _documented(broker: Broker) -> dict[str, str]:
-    """The block of settings under `A Kafka topic`, with this broker's address."""
+def _read_documented_settings(broker: Broker) -> dict[str, str]:
+    """Return the block of settings under `A Kafka topic`, with this broker's address."""
     text = (ROOT / "docs" / "sources.md").read_text().split("## A Kafka topic")[1]
     found = dict(_SETTING.findall(text.split("```")[1]))
     return found | {
@@ -47,10 +47,10 @@ def _documented(broker: Broker) -> dict[str, str]:
     }
 
 
-def _sent(broker: Broker) -> list[bytes]:
-    """All that the topic holds up to its end, as another group reads it."""
-    told = {"bootstrap.servers": broker.bootstrap, "group.id": "a test", "log_level": 0}
-    reading = Consumer(told)
+def _read_topic(broker: Broker) -> list[bytes]:
+    """Return all records of the topic up to its end, as another group reads it."""
+    settings = {"bootstrap.servers": broker.bootstrap, "group.id": "a test", "log_level": 0}
+    reading = Consumer(settings)
     parts = [TopicPartition(TOPIC, number, OFFSET_BEGINNING) for number in range(PARTITIONS)]
     reading.assign(parts)
     count = sum(reading.get_watermark_offsets(part, timeout=30)[1] for part in parts)
@@ -66,15 +66,15 @@ def _sent(broker: Broker) -> list[bytes]:
     return found
 
 
-def test_what_the_listener_writes_into_a_topic_is_landed(
+def test_events_of_the_listener_in_a_topic_land(
     tmp_path: Path, broker: Broker, collector: Collector, run
 ):
-    """Every event of a real job, to the byte, with the settings as the documentation has them."""
+    """Land every event of a real job, to the byte, with the documented settings."""
     lake = tmp_path / "lake"
     (lake / "pages_of_a").mkdir(parents=True)
     (lake / "pages_of_a" / "pages.txt").write_text("/a\n")
     (lake / "again").touch()
-    conf = _documented(broker)
+    conf = _read_documented_settings(broker)
     assert conf["spark.jars.packages"].split(",")[0] == package()
 
     run("pages_by_turn", lake, conf | ivy_conf())
@@ -91,8 +91,8 @@ def test_what_the_listener_writes_into_a_topic_is_landed(
             stderr=log,
         )
     try:
-        sent = _sent(broker)
-        until(lambda: _stored(collector) == sorted(sent))
+        sent = _read_topic(broker)
+        until(lambda: _read_stored(collector) == sorted(sent))
         assert any(b'"COMPLETE"' in body and b"all_pages_again" in body for body in sent)
         feed.send_signal(signal.SIGTERM)
         assert feed.wait(30) == 0
@@ -101,5 +101,5 @@ def test_what_the_listener_writes_into_a_topic_is_landed(
         feed.wait(30)
 
 
-def _stored(collector: Collector) -> list[bytes]:
+def _read_stored(collector: Collector) -> list[bytes]:
     return sorted(bytes(body) for (body,) in collector.rows("SELECT body FROM event"))

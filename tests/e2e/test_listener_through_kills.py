@@ -27,7 +27,7 @@ _log = logging.getLogger(__name__)
 def test_killing_the_collector_costs_the_real_listener_no_acked_event(
     up: Up, tmp_path: Path, submit
 ):
-    """-9 again and again: never refused, no event lost while idle, and no acked one ever."""
+    """Kill with -9 repeatedly: no connection is refused, no idle event and no acked one is lost."""
     lake = tmp_path / "lake"
     lake.mkdir()
     sent = lake / "sent.jsonl"
@@ -37,9 +37,9 @@ def test_killing_the_collector_costs_the_real_listener_no_acked_event(
 
     for turn in range(IDLE_KILLS):
         (lake / f"turn_{turn}").touch()
-        until(lambda turn=turn: _completed(sent) > turn)
-        # Stored is not yet answered: idle is the listener only when it has heard of each event.
-        until(lambda: _heard(lake / "many_writes.log") == len(_lines(sent)))
+        until(lambda turn=turn: _count_completed(sent) > turn)
+        # Stored is not yet answered: the listener is idle once each event has an answer.
+        until(lambda: _count_accepted(lake / "many_writes.log") == len(_lines(sent)))
         _kill_worker(up)
     (lake / "free").touch()
     for _ in range(RANDOM_KILLS):
@@ -54,7 +54,7 @@ def test_killing_the_collector_costs_the_real_listener_no_acked_event(
 
     log = (lake / "many_writes.log").read_text()
     assert "onnection refused" not in log
-    events, answers, stored = _lines(sent), _answers(log), _stored(up)
+    events, answers, stored = _lines(sent), _answers(log), _read_stored(up)
     assert len(answers) == len(events), "the listener sends each event once, in the file's order"
     acked = {event for event, status in zip(events, answers, strict=True) if status == "201"}
     lost = set(events) - stored
@@ -64,13 +64,13 @@ def test_killing_the_collector_costs_the_real_listener_no_acked_event(
     assert acked <= stored, figures
     # One event can be in flight at a kill; the listener never repeats it.
     assert len(lost) <= RANDOM_KILLS, figures
-    assert answers[: _idle(events)] == ["201"] * _idle(events), "nothing was in flight"
+    assert answers[: _count_idle(events)] == ["201"] * _count_idle(events), "nothing was in flight"
     until(lambda: _deaths(up) >= kills)
     assert _deaths(up) == kills
 
 
-def _completed(sent: Path) -> int:
-    """How many writes the listener has reported the end of."""
+def _count_completed(sent: Path) -> int:
+    """Return how many writes the listener has reported as ended."""
     return sum(_is_end(event) for event in _lines(sent))
 
 
@@ -78,8 +78,8 @@ def _is_end(event: bytes) -> bool:
     return b'"eventType":"COMPLETE"' in event and b"numbers_" in event
 
 
-def _idle(events: list[bytes]) -> int:
-    """How many events were sent up to the first one after the last of the idle kills."""
+def _count_idle(events: list[bytes]) -> int:
+    """Return how many events were sent up to the first one after the last of the idle kills."""
     ends = [number for number, event in enumerate(events, start=1) if _is_end(event)]
     return ends[IDLE_KILLS - 1] + 1
 
@@ -92,12 +92,12 @@ def _kill_worker(up: Up) -> None:
 
 
 def _lines(file: Path) -> list[bytes]:
-    """The events that the listener built, in its order."""
+    """Return the events that the listener built, in its order."""
     return file.read_bytes().splitlines() if file.exists() else []
 
 
 def _answers(log: str) -> list[str | None]:
-    """The status that each request got, None for one that got no answer."""
+    """Return the status of each request, None for one without an answer."""
     answers: list[str | None] = []
     for line in log.splitlines():
         if _POST.search(line):
@@ -107,17 +107,17 @@ def _answers(log: str) -> list[str | None]:
     return answers
 
 
-def _heard(log: Path) -> int:
-    """How many events the listener knows to be taken."""
+def _count_accepted(log: Path) -> int:
+    """Return how many events the listener knows to be accepted."""
     return _answers(log.read_text()).count("201")
 
 
-def _stored(up: Up) -> set[bytes]:
+def _read_stored(up: Up) -> set[bytes]:
     with closing(sqlite3.connect(f"file:{up.data_dir}/spool.db?mode=ro", uri=True)) as spool:
         return {bytes(body) for (body,) in spool.execute("SELECT body FROM event")}
 
 
 def _deaths(up: Up) -> int:
     log = (up.data_dir / "logs" / "collector.log").read_text()
-    # Each death has a line only once a minute; each worker that takes its place has one.
+    # A death is logged once a minute only; each new worker is logged.
     return log.count("collector_ready") - 1

@@ -1,4 +1,4 @@
-"""A job is killed: one page, to its owner, through the real Prometheus and Alertmanager."""
+"""Killed job: one page, to its owner, through the real Prometheus and Alertmanager."""
 
 import os
 import signal
@@ -18,12 +18,12 @@ from tests.fakes.pagerduty import FakePagerDuty
 from tests.fakes.slack import FakeSlack
 from tests.service.waiting import until
 
-# It waits for clocks: another worker runs Spark jobs meanwhile.
+# The test waits for clocks: another worker runs Spark jobs meanwhile.
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("waits")]
 
 SALES, FINANCE, PLATFORM = "C0000001", "C0000002", "C0000009"
 KEY = "R" * 32
-# An incident that is over ends a minute after the write: the limit is to be far behind that.
+# A resolved incident ends a minute after the write, so the limit is much longer.
 _POLICY = """
 sources: ["file{lake}/landing/*", "file{lake}/ref/*"]
 owners:
@@ -48,7 +48,7 @@ scrape_configs:
 
 @pytest.fixture
 def slack() -> Iterator[FakeSlack]:
-    """One workspace."""
+    """Start a workspace of Slack."""
     fake = FakeSlack()
     fake.start()
     yield fake
@@ -57,7 +57,7 @@ def slack() -> Iterator[FakeSlack]:
 
 @pytest.fixture
 def pagerduty() -> Iterator[FakePagerDuty]:
-    """One account; the platform's service has a key of its own."""
+    """Start an account of PagerDuty; the platform's service has a key of its own."""
     fake = FakePagerDuty(trustme.CA())
     fake.listen()
     yield fake
@@ -66,7 +66,7 @@ def pagerduty() -> Iterator[FakePagerDuty]:
 
 @pytest.fixture
 def shop(tmp_path: Path, lake: Path, slack: FakeSlack, pagerduty: FakePagerDuty) -> Iterator[Up]:
-    """A `lineward up` that waits for Alertmanager's call before it tells anybody."""
+    """Start a `lineward up` that waits for Alertmanager's webhook before it notifies."""
     (tmp_path / "sales.key").write_text(KEY)
     (tmp_path / "platform.key").write_text("S" * 32)
     (tmp_path / "token").write_text(slack.token)
@@ -87,7 +87,7 @@ def shop(tmp_path: Path, lake: Path, slack: FakeSlack, pagerduty: FakePagerDuty)
 
 @pytest.fixture
 def watched(tmp_path: Path, shop: Up) -> Iterator[Up]:
-    """With the rendered rules and routes in the real servers."""
+    """Start the real servers with the rendered rules and routes."""
     service = f"http://127.0.0.1:{shop.ports['SERVICE']}"
     policy = ("--policy", str(tmp_path / "lineward.yaml"), "--url", service)
     rules = shop.text("render", "rules", *policy)
@@ -110,7 +110,7 @@ def _kill_in_its_middle(up: Up, job: subprocess.Popen[bytes]) -> None:
 
 
 def _writes(up: Up) -> bool:
-    """Whether a run that has not ended is known to write."""
+    """Return whether a run that has not ended is known to write."""
     sql = "SELECT count(*) FROM run WHERE job_name LIKE 'clean.adaptive%' AND completed_at IS NULL"
     with open_reader(catalog_url(up.data_dir)) as reader:
         return bool(reader.rows(sql)[0][0])
@@ -119,12 +119,12 @@ def _writes(up: Up) -> bool:
 def test_one_fault_is_one_page_to_its_owner_and_ends(  # noqa: PLR0913, PLR0917 - of fixtures
     watched: Up, lake: Path, slack: FakeSlack, pagerduty: FakePagerDuty, submit, run
 ):
-    """One message, one trigger, a notice downstream, nothing from a burn rate; then they end."""
-    told = listener_conf(http(watched.collector), namespace="shop")
+    """Send a message, a trigger and a downstream notice, none for a burn rate; resolve all."""
+    conf = listener_conf(http(watched.collector), namespace="shop")
     for job in ("ingest", "clean", "report"):
-        run("shop", lake, told, job)
+        run("shop", lake, conf, job)
     (lake / "stuck").touch()
-    _kill_in_its_middle(watched, submit("shop", lake, told, "clean"))
+    _kill_in_its_middle(watched, submit("shop", lake, conf, "clean"))
     (lake / "stuck").unlink()
 
     until(lambda: pagerduty.pages)
@@ -136,10 +136,10 @@ def test_one_fault_is_one_page_to_its_owner_and_ends(  # noqa: PLR0913, PLR0917 
     until(lambda: slack.posts(FINANCE))
     assert "core/orders" not in str(slack.posts(FINANCE))
 
-    run("shop", lake, told, "clean")
+    run("shop", lake, conf, "clean")
     until(lambda: set(pagerduty.alerts.values()) == {"resolved"})
     assert [key for key, _ in pagerduty.pages] == [KEY]
     assert len(slack.posts(SALES)) == 1
-    # What is left of young budgets may be a ticket of the platform's; a page it is not.
+    # A young budget may leave a ticket of the platform, but no page.
     assert not [post for post in slack.posts(PLATFORM) if post["text"].startswith("Page")]
-    assert slack.rung == []
+    assert slack.mentions == []

@@ -7,9 +7,10 @@ import httpx
 import pytest
 
 from lab.demo.spark import http, listener_conf
-from tests.e2e.running import Up, free_port
+from tests.e2e.running import Up
 from tests.service.waiting import until
-from tests.suite.asking import CLIENT
+from tests.suite.http_client import CLIENT
+from tests.suite.ports import free_port
 
 pytestmark = pytest.mark.e2e
 
@@ -18,26 +19,26 @@ COVERED = 'lineage_sli_total{sli="coverage",tier="optional"}'
 
 @pytest.fixture
 def landing() -> dict[str, str]:
-    """Visits and pages."""
+    """Write the files of visits and pages."""
     return {"visits": "page,visitor\n/a,1\n/b,2\n", "pages": "page,section\n/a,x\n"}
 
 
 @pytest.fixture
 def visited(lake: Path, up: Up, run) -> Path:
-    """What a job of somebody's, with the listener pointed at `up`, has read and written."""
+    """Run a user's job, whose listener sends to `up`; return its lake."""
     run("visits", lake, listener_conf(http(up.collector), namespace="web"))
     return lake
 
 
 @pytest.fixture
 def prometheus(tmp_path: Path, up: Up) -> Iterator[str]:
-    """A real Prometheus that scrapes `up`; its address."""
+    """Start a real Prometheus that scrapes `up`; return its address."""
     port = free_port()
     target = f"127.0.0.1:{up.ports['METRICS']}"
     scrape = {"job_name": "lineward", "static_configs": [{"targets": [target]}]}
     config = {"global": {"scrape_interval": "1s"}, "scrape_configs": [scrape]}
     file = tmp_path / "prometheus.yml"
-    file.write_text(json.dumps(config))  # JSON is YAML
+    file.write_text(json.dumps(config))  # JSON is valid YAML
     with (tmp_path / "prometheus.log").open("wb") as log:
         process = subprocess.Popen(
             [
@@ -55,7 +56,7 @@ def prometheus(tmp_path: Path, up: Up) -> Iterator[str]:
 
 
 def test_a_real_job_is_seen_from_its_listener_to_prometheus(up: Up, visited: Path, prometheus: str):
-    """Graph and last run by the command line, SLIs in clean metrics, and Prometheus answers."""
+    """Show graph, last run and SLIs on the command line, clean metrics, and data in Prometheus."""
     written = f"{visited}/visits_by_section"
 
     answer = until(lambda: _complete(up.ask("lineage", written)))
@@ -69,9 +70,9 @@ def test_a_real_job_is_seen_from_its_listener_to_prometheus(up: Up, visited: Pat
     assert run["started_at"] < run["finished_at"]
     assert run["duration_seconds"] > 0
 
-    # Three datasets are expected; the two that only it read were never written by anybody.
+    # Three datasets are expected; two were only read, and never written.
     covered = 'lineage_coverage_ratio{tier="optional"} 0.333'
-    metrics = until(lambda: _with(up.metrics(), covered))
+    metrics = until(lambda: _if_contains(up.metrics(), covered))
     assert 'lineage_sli_learning{sli="freshness",tier="optional"} 3' in metrics
     assert "lineage_ingestion_lag_seconds_bucket" in metrics
     checked = subprocess.run(
@@ -79,9 +80,9 @@ def test_a_real_job_is_seen_from_its_listener_to_prometheus(up: Up, visited: Pat
     )
     assert (checked.returncode, checked.stdout, checked.stderr) == (0, "", "")
 
-    # Dataset-seconds: three datasets, so three of them a second from the first evaluation on.
+    # Dataset-seconds: three datasets give three a second from the first evaluation on.
     assert until(lambda: _value(prometheus, f"sum({COVERED})")) > 0
-    # A scrape that a busy machine did not answer in its second leaves both without a value.
+    # A scrape that timed out on a busy machine leaves both without a value.
     none_too_many = "sum(lineage_sli_good_total) <= sum(lineage_sli_total)"
     until(lambda: _value(prometheus, none_too_many) is not None)
 
@@ -91,7 +92,7 @@ def _complete(answer):
     return answer if found and answer["last_run"]["status"] == "COMPLETE" else None
 
 
-def _with(text: str, word: str):
+def _if_contains(text: str, word: str):
     return text if f"\n{word}" in text else None
 
 

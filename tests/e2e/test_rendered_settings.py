@@ -14,7 +14,7 @@ pytestmark = pytest.mark.e2e
 
 @pytest.fixture
 def collector(tmp_path: Path) -> Iterator[Collector]:
-    """A collector that may be stopped."""
+    """Start a collector that tests may stop."""
     running = Collector(tmp_path / "data")
     yield running.ready()
     running.kill()
@@ -22,7 +22,7 @@ def collector(tmp_path: Path) -> Iterator[Collector]:
 
 @pytest.fixture
 def lake(tmp_path: Path) -> Path:
-    """A dozen folders, whose list is far over the 100 characters that Spark keeps by itself."""
+    """Write a dozen folders, whose list exceeds the 100 characters that Spark keeps by itself."""
     lake = tmp_path / "lake"
     for number in range(12):
         folder = lake / f"pages_of_the_section_of_number_{number:02}"
@@ -31,59 +31,59 @@ def lake(tmp_path: Path) -> Path:
     return lake
 
 
-def test_the_file_has_what_http_has_and_what_it_loses(
+def test_the_file_has_the_events_of_http_and_the_lost_ones(
     tmp_path: Path, collector: Collector, lake: Path, submit
 ):
-    """With the printed settings; and `ship` brings the rest, nothing twice."""
+    """Write lost events to the file with the printed settings; `ship` sends only the rest."""
     folder = tmp_path / "openlineage"
     (folder / "spark-events").mkdir(parents=True)
     options = ("--url", collector.url, "--folder", str(folder), "--namespace", "web")
     conf = json.loads(
         lineward("render", "spark-conf", *options, "--name", "events", "--json").stdout
     )
-    # Plain, so that this test can read it.
+    # Plain text, so that this test can read it.
     job = submit("pages_by_turn", lake, conf | ivy_conf() | {"spark.eventLog.compress": "false"})
     events = folder / "events.jsonl"
 
-    until(lambda: _completed(events, "all_pages"))
-    until(lambda: _stored(collector) == _lines(events))
-    heard = _lines(events)
+    until(lambda: _count_completed(events, "all_pages"))
+    until(lambda: _read_stored(collector) == _lines(events))
+    received = _lines(events)
     collector.stop()
     (lake / "again").touch()
 
     assert job.wait(120) == 0, (lake / "pages_by_turn.log").read_text()[-3000:]
-    assert _completed(events, "all_pages_again")
-    assert _lines(events) > heard
-    assert _stored(collector) == heard
+    assert _count_completed(events, "all_pages_again")
+    assert _lines(events) > received
+    assert _read_stored(collector) == received
     again = Collector(tmp_path / "data").ready()
     secret = ("--secret-file", str(again.secret_file))
     shipped = lineward("ship", str(folder), "--url", again.url, "--once", "--json", *secret)
     again.stop()
     assert json.loads(shipped.stdout)["taken"] == len(_lines(events))
-    assert _stored(again) == _lines(events)
+    assert _read_stored(again) == _lines(events)
     assert again.rows("SELECT origin, count(*) FROM event GROUP BY 1 ORDER BY 1 DESC") == [
-        ("http", len(heard)),
-        ("file", len(_lines(events) - heard)),
+        ("http", len(received)),
+        ("file", len(_lines(events) - received)),
     ]
-    assert [name for name in _scanned(folder / "spark-events") if "..." in name] == []
+    assert [name for name in _scan_locations(folder / "spark-events") if "..." in name] == []
 
 
 def _lines(file: Path) -> set[bytes]:
-    """The whole ones."""
+    """Return the complete lines."""
     return set(file.read_bytes().split(b"\n")[:-1]) if file.exists() else set()
 
 
-def _stored(collector: Collector) -> set[bytes]:
+def _read_stored(collector: Collector) -> set[bytes]:
     return {bytes(body) for (body,) in collector.rows("SELECT body FROM event")}
 
 
-def _completed(events: Path, output: str) -> bool:
+def _count_completed(events: Path, output: str) -> bool:
     ends = (json.loads(line) for line in _lines(events) if b'"COMPLETE"' in line)
     return any(named["name"].endswith(f"/{output}") for e in ends for named in e["outputs"])
 
 
-def _scanned(logs: Path) -> list[str]:
-    """The locations of each scan in the event log, as Spark wrote them down; all of 12 folders."""
+def _scan_locations(logs: Path) -> list[str]:
+    """Return the locations of each scan in the event log; each scan has all of 12 folders."""
     text = "".join(file.read_text() for file in logs.rglob("*") if file.is_file())
     found = [
         node["metadata"]["Location"]

@@ -1,4 +1,4 @@
-"""The worked example of the definitions, with real Spark: jobs with and without their listener."""
+"""Worked example of the definitions, with real Spark: jobs with and without a listener."""
 
 import sys
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ datasets:
 
 @pytest.fixture
 def shop(tmp_path: Path, lake: Path) -> Iterator[Up]:
-    """A `lineward up` that reads the shop's event logs each few seconds."""
+    """Start a `lineward up` that reads the shop's event logs every few seconds."""
     (lake / "logs").mkdir()
     policy = tmp_path / "lineward.yaml"
     policy.write_text(_POLICY.format(lake=lake))
@@ -43,14 +43,14 @@ def _states(up: Up, dataset: str) -> dict[str, tuple[str, str | None, str | None
     return {row["sli"]: (row["state"], row["reason"], row["evidence"]) for row in answer["states"]}
 
 
-def test_each_fault_is_named_rightly(shop: Up, lake: Path, run):
-    """Unreported run, un-instrumented input, a failed save that the listener calls COMPLETE."""
+def test_each_fault_is_named_correctly(shop: Up, lake: Path, run):
+    """Find an unreported run, an un-instrumented input, and a failed save reported as COMPLETE."""
     logged = {"spark.eventLog.enabled": "true", "spark.eventLog.dir": (lake / "logs").as_uri()}
-    told = logged | listener_conf(http(shop.collector), namespace="shop")
+    conf = logged | listener_conf(http(shop.collector), namespace="shop")
     for job in ("ingest", "clean", "report"):
-        run("shop", lake, told, job)
+        run("shop", lake, conf, job)
     run("shop", lake, logged, "clean")
-    run("shop", lake, told, "bill")
+    run("shop", lake, conf, "bill")
 
     def found(dataset: str, sli: str, reason: str) -> str | None:
         state, why, evidence = _states(shop, dataset).get(sli, (None, None, None))
@@ -64,18 +64,18 @@ def test_each_fault_is_named_rightly(shop: Up, lake: Path, run):
     assert "; evidence has it " in missing
 
     billed = until(lambda: _billed(shop))
-    failure = until(lambda: _told_of_failure(_states(shop, billed)))
+    failure = until(lambda: _find_failure(_states(shop, billed)))
     assert "as the Spark event log says and its events do not: [COLUMN_NOT_DEFINED" in failure
 
     mart, raw = f"file{lake}/mart/daily", f"file{lake}/raw/orders"
     for one in (mart, raw):
         until(lambda one=one: _is_reported(shop, one))
-    # `pytest -rP` shows what people are told.
+    # `pytest -rP` shows what people read.
     sys.stdout.writelines(shop.text("why", one) for one in (core, countries, billed, mart, raw))
 
 
 def _billed(up: Up) -> str | None:
-    """The name of the database's table, once an event of it has landed."""
+    """Return the name of the database's table, once an event of it has landed."""
     rows = [row for row in up.ask("datasets") or () if row["dataset"] == "SEED"]
     return f"{rows[0]['dataset_namespace']}/{rows[0]['dataset']}" if rows else None
 
@@ -85,6 +85,6 @@ def _is_reported(up: Up, dataset: str) -> bool:
     return state == "good"
 
 
-def _told_of_failure(states: dict[str, tuple[str, str | None, str | None]]) -> str | None:
+def _find_failure(states: dict[str, tuple[str, str | None, str | None]]) -> str | None:
     words = [evidence for _, _, evidence in states.values() if evidence and "failed" in evidence]
     return words[0] if words else None

@@ -1,26 +1,26 @@
-"""Grafana's HTTP API as it is documented, as much as dashboards need of it, faults included."""
+"""Grafana's HTTP API as documented, as far as dashboards use it, faults included."""
 
 import json
 from typing import Any
 
-from tests.fakes.listening import Answer, Listening, Request
+from tests.fakes.http_server import Answer, FakeServer, Request
 
 _SOURCES = ("prometheus", "yesoreyeram-infinity-datasource")
 
 
-class FakeGrafana(Listening):
-    """Keeps folders and dashboards; asks for a service account's token.
+class FakeGrafana(FakeServer):
+    """Folders and dashboards, behind a service account's token.
 
     Attributes:
-        token: which it knows.
+        token: the valid one.
         may: what the token's role allows: `sources`, `read`, `folders`, `dashboards`.
-        is_open: that there is nothing is told as 404; else, as to an Editor, as 403.
+        is_open: a missing object is answered with 404; otherwise, as to an Editor, with 403.
         sources: types of the data sources that are set up.
         folders: title by uid.
         dashboards: (folder's uid, JSON) by uid.
-        provisioned: uids that came from a file: those are not saved over.
+        provisioned: uids that came from a file, and cannot be overwritten.
         saved: uids, in the order in which they were saved.
-        broken: status that everything is answered with, while it is set.
+        broken: answer to every request while it is set.
     """
 
     def __init__(self) -> None:
@@ -37,11 +37,11 @@ class FakeGrafana(Listening):
 
     @property
     def url(self) -> str:
-        """Its address."""
+        """Return its address."""
         return f"http://{self.address}"
 
     def answer(self, request: Request) -> Answer:
-        """As its documentation has it."""
+        """Answer as documented."""
         if self.broken is not None:
             return self.broken
         if request.headers.get("authorization") != f"Bearer {self.token}":
@@ -55,7 +55,7 @@ class FakeGrafana(Listening):
             case "GET", "folders", uid:
                 answer = self._allowed("read") or self._folder(uid)
             case "POST", "folders":
-                answer = self._allowed("folders") or self._made(body)
+                answer = self._allowed("folders") or self._create_folder(body)
             case "GET", "dashboards", "uid", uid:
                 answer = self._allowed("read") or self._dashboard(uid)
             case "POST", "dashboards", "db":
@@ -69,9 +69,9 @@ class FakeGrafana(Listening):
             return None
         return Answer(403, {"message": f"You'll need additional permissions: {what}"})
 
-    def _nothing(self, said: str) -> Answer:
+    def _nothing(self, message: str) -> Answer:
         if self.is_open:
-            return Answer(404, {"message": said})
+            return Answer(404, {"message": message})
         return Answer(403, {"message": "You'll need additional permissions to perform this action"})
 
     def _folder(self, uid: str) -> Answer:
@@ -79,7 +79,7 @@ class FakeGrafana(Listening):
             return self._nothing("folder not found")
         return Answer(200, {"uid": uid, "title": self.folders[uid], "version": 1})
 
-    def _made(self, asked: dict[str, Any]) -> Answer:
+    def _create_folder(self, asked: dict[str, Any]) -> Answer:
         if asked["uid"] in self.folders:
             return Answer(409, {"message": "a folder with the same uid exists"})
         self.folders[asked["uid"]] = asked["title"]
@@ -113,5 +113,5 @@ class FakeGrafana(Listening):
             {**dashboard, "id": len(self.saved) + 1, "version": version},
         )
         self.saved.append(uid)
-        told = {"status": "success", "uid": uid, "version": version, "url": f"/d/{uid}"}
-        return Answer(200, told)
+        result = {"status": "success", "uid": uid, "version": version, "url": f"/d/{uid}"}
+        return Answer(200, result)

@@ -1,4 +1,4 @@
-"""The part of the Kubernetes API that has SparkApplications, as it is documented, over HTTPS.
+"""Kubernetes API for SparkApplications, as documented, over HTTPS.
 
 Bearer tokens, roles, names and namespaces, dry run on the server, strict validation of fields.
 """
@@ -10,7 +10,7 @@ from urllib.parse import parse_qs
 
 import trustme
 
-from tests.fakes.listening import Answer, Request, Trusted
+from tests.fakes.http_server import Answer, FakeTlsServer, Request
 
 _PATH = re.compile(
     r"/apis/sparkoperator\.k8s\.io/v1beta2/namespaces/(?P<namespace>[^/]+)/sparkapplications"
@@ -26,7 +26,7 @@ _LABEL = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
 
 
 def application(name: str, state: str | None = "FAILED", **metadata: object) -> dict[str, Any]:
-    """A SparkApplication as the API server has it."""
+    """Return a SparkApplication as the API server has it."""
     return {
         "apiVersion": "sparkoperator.k8s.io/v1beta2",
         "kind": "SparkApplication",
@@ -51,12 +51,12 @@ def application(name: str, state: str | None = "FAILED", **metadata: object) -> 
     }
 
 
-class FakeKubernetes(Trusted):
-    """One API server.
+class FakeKubernetes(FakeTlsServer):
+    """API server.
 
     Attributes:
         stored: by (namespace, name).
-        token: that it knows.
+        token: the valid one.
         verbs: that the token's role has.
         workloads: StatefulSets and Deployments by (plural, namespace, name).
     """
@@ -69,12 +69,12 @@ class FakeKubernetes(Trusted):
         self.workloads: dict[tuple[str, str, str], dict[str, Any]] = {}
 
     def store(self, *applications: dict[str, Any]) -> None:
-        """Have these."""
+        """Store these objects."""
         for one in applications:
             self.stored[one["metadata"]["namespace"], one["metadata"]["name"]] = one
 
     def answer(self, request: Request) -> Answer:
-        """401 before 403 before 404, as the API server goes."""
+        """Answer 401 before 403 before 404, as the API server does."""
         if request.headers.get("authorization") != f"Bearer {self.token}":
             return status_answer(401, "Unauthorized", "Unauthorized")
         if (of_workload := _WORKLOAD.fullmatch(request.path)) and "list" in self.verbs:
@@ -145,11 +145,11 @@ class FakeKubernetes(Trusted):
         labels = (metadata.get("labels") or {}).values()
         wrong += [f"metadata.labels: {one!r}" for one in labels if not _LABEL.fullmatch(one)]
         if wrong:
-            told = f'SparkApplication.sparkoperator.k8s.io "{name}" is invalid: {wrong[0]}'
-            return status_answer(422, "Invalid", told)
+            message = f'SparkApplication.sparkoperator.k8s.io "{name}" is invalid: {wrong[0]}'
+            return status_answer(422, "Invalid", message)
         if (namespace, name) in self.stored:
-            told = f'sparkapplications.sparkoperator.k8s.io "{name}" already exists'
-            return status_answer(409, "AlreadyExists", told)
+            message = f'sparkapplications.sparkoperator.k8s.io "{name}" already exists'
+            return status_answer(409, "AlreadyExists", message)
         if asked.get("dryRun") != "All":
             self.stored[namespace, name] = body
         return Answer(201, body)

@@ -15,8 +15,8 @@ from urllib.parse import parse_qs
 
 import trustme
 
+from tests.fakes.http_server import Answer, Request
 from tests.fakes.kubernetes import FakeKubernetes, application, status_answer
-from tests.fakes.listening import Answer, Request
 
 Fault = Literal["cut", "cut_in_a_line", "status_410", "expired_page"]
 _PATHS = re.compile(
@@ -51,7 +51,7 @@ class WatchedKubernetes(FakeKubernetes):
         forbidden: (verb, plural) that the token's role lacks.
         faults: of the next requests, in turn; None is no fault.
         compacted: changes up to this version are not kept.
-        bookmarks: whether a watch that ends tells its version.
+        bookmarks: whether a watch that ends sends its version.
     """
 
     def __init__(self, authority: trustme.CA) -> None:

@@ -1,7 +1,7 @@
-"""A Marquez as 0.51.1 was measured to be, faults included: an HTTP server in a thread.
+"""Marquez with the measured behaviour of 0.51.1, faults included: an HTTP server in a thread.
 
-It keeps what it stored through a restart on the same port, and remembers what it acknowledged, so
-that a test can tell what is missing from what is there twice.
+It keeps stored events through a restart on the same port, and remembers acknowledged ones, so that
+a test can distinguish missing events from repeated ones.
 """
 
 import json
@@ -16,26 +16,27 @@ from typing import Any
 from urllib.parse import parse_qs
 from uuid import UUID
 
-from tests.fakes.marquez_events import Event, Raw, instant_of, node_ids, raw, validated
+from tests.fakes.marquez_events import Event, Raw, node_ids, parse_time, raw, validate
 from tests.fakes.marquez_http import Answer, Handler
 
-_DEFAULT_BEFORE = "2030-01-01T00:00:00+00:00"  # hides what is later
+_DEFAULT_BEFORE = "2030-01-01T00:00:00+00:00"  # hides later events
 _DEFAULT_AFTER = "1970-01-01T00:00:00+00:00"
 _ADDED_FACETS = ("documentation", "sourceCodeLocation")
 
 
 class FakeMarquez:
-    """The server, what it holds, and what is wrong with it just now.
+    """Server with its content and its current faults.
 
     Attributes:
         rows: raw rows, in the order of their arrival; the same body twice is two.
         acked: bodies that were answered 201, in the order of their storing.
         status: answers this to everything, storing nothing, while it is set.
-        is_store_down: its database takes no writes: a POST that it does not refuse is 500.
-        is_poison: an event of which this holds is answered 500, and not stored.
-        lost_answers: so many next events are stored, and the connection closed instead of a 201.
+        is_store_down: its database takes no writes: a valid POST is answered 500.
+        is_poison: an event for which this is true is answered 500, and not stored.
+        lost_answers: so many next events are stored, and the connection closed instead of a
+    201.
         torn: so many next events are stored, and answered 500.
-        refusals: so many next POSTs are answered 503, storing nothing.
+        rejections: so many next POSTs are answered 503, storing nothing.
         latecomers: one of these is stored between two GETs of events, so that pages shift.
         lineage: status and delay in seconds of a lineage query.
         seen: how often each method, path and status was answered.
@@ -49,7 +50,7 @@ class FakeMarquez:
         self.is_poison: Callable[[Event], bool] = lambda _: False
         self.lost_answers = 0
         self.torn = 0
-        self.refusals = 0
+        self.rejections = 0
         self.latecomers: list[Event] = []
         self.lineage: tuple[int, float] = (200, 0.0)
         self.seen: Counter[tuple[str, str, int]] = Counter()
@@ -63,11 +64,11 @@ class FakeMarquez:
 
     @property
     def url(self) -> str:
-        """Where it listens, also while it is stopped."""
+        """Return its URL, also while it is stopped."""
         return f"http://127.0.0.1:{self._port}"
 
     def start(self) -> "FakeMarquez":
-        """Listen: on any port at first, on the same one ever after."""
+        """Listen: on any port at first, and on the same one afterwards."""
         server = _Server(("127.0.0.1", self._port), Handler)
         server.marquez = self
         self._port = server.server_address[1]
@@ -77,7 +78,7 @@ class FakeMarquez:
         return self
 
     def stop(self) -> None:
-        """As a kill: what is in flight hears nothing."""
+        """Stop as a kill does: requests in flight get no answer."""
         if self._server is not None and self._thread is not None:
             self._server.shutdown()
             self._thread.join()
@@ -85,29 +86,29 @@ class FakeMarquez:
             self._server = None
 
     def store(self, events: Iterable[Event]) -> None:
-        """Events that other producers sent it."""
+        """Store events of other producers."""
         with self._lock:
             self.rows += [raw(event) for event in events]
 
     def run_ids(self) -> Counter[str]:
-        """How many raw rows each run has."""
+        """Return the number of raw rows of each run."""
         with self._lock:
             return Counter(row.event["run"]["runId"] for row in self.rows if row.kind == "run")
 
-    def held(self) -> list[Event]:
-        """Every raw row's event, in the order of arrival."""
+    def stored_events(self) -> list[Event]:
+        """Return every raw row's event, in the order of arrival."""
         with self._lock:
             return [row.event for row in self.rows]
 
     def post(self, body: bytes) -> Answer | None:
-        """POST /api/v1/lineage; None: the connection is closed without an answer."""
+        """Answer POST /api/v1/lineage; None closes the connection without an answer."""
         with self._lock:
-            if self.refusals:
-                self.refusals -= 1
+            if self.rejections:
+                self.rejections -= 1
                 return Answer(503, b"")
-            refused, event = validated(body)
-            if refused is not None:
-                return refused
+            rejection, event = validate(body)
+            if rejection is not None:
+                return rejection
             return self._store(event, body)
 
     def _store(self, event: Event, body: bytes) -> Answer | None:
@@ -126,15 +127,15 @@ class FakeMarquez:
         return Answer(201, b"")
 
     def events(self, query: str) -> Answer:
-        """GET /api/v1/events/lineage: sorted by the producer's time, ties in any order."""
+        """Answer GET /api/v1/events/lineage: sorted by the producer's time, ties in any order."""
         given = {name: values[0] for name, values in parse_qs(query).items()}
         try:
             limit, offset = int(given.get("limit", "100")), int(given.get("offset", "0"))
         except ValueError:
             return Answer(404, b'{"code":404,"message":"HTTP 404 Not Found"}')
         try:
-            after = instant_of(given.get("after", _DEFAULT_AFTER))
-            before = instant_of(given.get("before", _DEFAULT_BEFORE))
+            after = parse_time(given.get("after", _DEFAULT_AFTER))
+            before = parse_time(given.get("before", _DEFAULT_BEFORE))
         except ValueError:
             return Answer(400, b'{"code":400,"message":"bad date"}')
         with self._lock:
@@ -142,13 +143,13 @@ class FakeMarquez:
             runs = [row for row in within if row.kind == "run"]
             self._random.shuffle(runs)
             runs.sort(key=lambda row: row.event_time, reverse=given.get("sortDirection") != "asc")
-            page = [self._reserialised(row.event) for row in runs[offset : offset + limit]]
+            page = [self._reserialise(row.event) for row in runs[offset : offset + limit]]
             self.pages.append(len(page))
             if self.latecomers:
                 self.store([self.latecomers.pop(0)])
         return Answer(200, json.dumps({"events": page, "totalCount": len(within)}).encode())
 
-    def _reserialised(self, event: Event) -> Event:
+    def _reserialise(self, event: Event) -> Event:
         job = event["job"]
         facets = (job.get("facets") or {}) | dict.fromkeys(_ADDED_FACETS)
         changed = list((event | {"job": job | {"facets": facets}}).items())
@@ -156,7 +157,7 @@ class FakeMarquez:
         return dict(changed)
 
     def graph(self, query: str) -> Answer:
-        """GET /api/v1/lineage: of a dataset that an event named."""
+        """Answer GET /api/v1/lineage of a dataset that an event named."""
         status, _ = self.lineage
         if status != 200:
             return Answer(status, b'{"code":500}')
@@ -168,7 +169,7 @@ class FakeMarquez:
         return Answer(200, json.dumps({"graph": [{"id": wanted}]}).encode())
 
     def run(self, run_id: str) -> Answer:
-        """GET /api/v1/jobs/runs/ID; what is no UUID is a bad request (supposed, not measured)."""
+        """Answer GET /api/v1/jobs/runs/ID; an invalid UUID is 400 (assumed, not measured)."""
         if not _is_uuid(run_id):
             return Answer(400, b'{"code":400}')
         if run_id in self.run_ids():
@@ -212,11 +213,11 @@ class _Server(ThreadingHTTPServer):
                 continue
 
     def handle_error(self, _request: Any, _client_address: Any) -> None:  # noqa: ANN401 - as above
-        """Say nothing: a client that went away is what the tests are about."""
+        """Print nothing: tests are about clients that disconnect."""
 
 
 def run_event(number: int, *, at: datetime, kind: str = "COMPLETE", **more: Any) -> Event:  # noqa: ANN401 - JSON
-    """A RunEvent of run `number` as a producer sends it; `more` replaces fields."""
+    """Return a RunEvent of run `number` as a producer sends it; `more` replaces fields."""
     event: Event = {
         "eventType": kind,
         "eventTime": at.isoformat().replace("+00:00", "Z"),
@@ -231,5 +232,5 @@ def run_event(number: int, *, at: datetime, kind: str = "COMPLETE", **more: Any)
 
 
 def minutes(count: float) -> timedelta:
-    """Of an event's time."""
+    """Return a duration for event times."""
     return timedelta(minutes=count)

@@ -1,4 +1,4 @@
-"""Events as the fake Marquez takes them: which it refuses, and with what."""
+"""Events as the fake Marquez accepts or rejects them."""
 
 import json
 from datetime import UTC, datetime
@@ -10,7 +10,7 @@ Event = dict[str, Any]
 
 
 class Raw(NamedTuple):
-    """A row of `lineage_events`: no id and no arrival time leave it."""
+    """Row of `lineage_events`, without the id and arrival time, which leave no trace outside."""
 
     event_time: datetime
     kind: str
@@ -18,14 +18,14 @@ class Raw(NamedTuple):
 
 
 def raw(event: Event) -> Raw:
-    """The row of an event: told apart by the end of its schemaURL."""
+    """Return the row of an event; its kind is the end of its schemaURL."""
     url = str(event.get("schemaURL", ""))
     kind = {"DatasetEvent": "dataset", "JobEvent": "job"}.get(url.rpartition("/")[2], "run")
-    return Raw(instant_of(event["eventTime"]), kind, event)
+    return Raw(parse_time(event["eventTime"]), kind, event)
 
 
-def validated(body: bytes) -> tuple[Answer | None, Event]:
-    """What a body is refused with, where it is; and its event."""
+def validate(body: bytes) -> tuple[Answer | None, Event]:
+    """Return the rejection of a body, or None, and its event."""
     unprocessable = Answer(500, b'{"code":400,"message":"Unable to process JSON"}')
     if not body:
         return Answer(422, b'{"errors":["must not be null"]}'), {}
@@ -35,7 +35,7 @@ def validated(body: bytes) -> tuple[Answer | None, Event]:
             return unprocessable, {}
         if missing := _missing(event):
             return Answer(422, json.dumps({"errors": missing}).encode()), {}
-        instant_of(event["eventTime"])
+        parse_time(event["eventTime"])
     except ValueError:
         return unprocessable, {}
     facets = [*_facets(event.get("run")), *_facets(event.get("job"))]
@@ -59,13 +59,13 @@ def _missing(event: Event) -> list[str]:
     return [f"{name} must not be null" for name in found]
 
 
-def instant_of(text: str) -> datetime:
-    """UTC where nothing else is said."""
+def parse_time(text: str) -> datetime:
+    """Return the time, in UTC unless the text has a zone."""
     found = datetime.fromisoformat(text)
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def node_ids(event: Event) -> list[str]:
-    """Of the datasets that it names."""
+    """Return the nodes of its datasets."""
     datasets = [*(event.get("inputs") or ()), *(event.get("outputs") or ())]
     return [f"dataset:{d['namespace']}:{d['name']}" for d in datasets]

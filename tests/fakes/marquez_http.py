@@ -1,4 +1,4 @@
-"""The HTTP of the fake Marquez: which request goes where, and how an answer is written."""
+"""HTTP of the fake Marquez: routes of requests, and the form of answers."""
 
 import gzip
 import time
@@ -10,7 +10,7 @@ _RUNS = "/api/v1/jobs/runs/"
 
 
 class Answer(NamedTuple):
-    """What goes back."""
+    """Answer to a request."""
 
     status: int
     body: bytes
@@ -18,50 +18,50 @@ class Answer(NamedTuple):
 
 
 class Handler(BaseHTTPRequestHandler):
-    """One connection, kept open between requests."""
+    """Handler of one connection, kept open between requests."""
 
     protocol_version = "HTTP/1.1"
     timeout = 30
     server: Any
 
     def log_message(self, *_: Any) -> None:  # noqa: ANN401 - of the standard library
-        """Nothing: the tests look at what was stored."""
+        """Log nothing: tests read the stored events."""
 
     def do_POST(self) -> None:
-        """Events in."""
+        """Accept events."""
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         path = urlsplit(self.path).path
-        if (refused := self._refused()) is not None:
-            self._write(refused)
+        if (rejection := self._reject()) is not None:
+            self._write(rejection)
         elif path != "/api/v1/lineage":
             self._write(Answer(404, b""))
         elif "application/json" not in (self.headers.get("Content-Type") or ""):
             self._write(Answer(415, b""))
         else:
-            self._write(self.server.marquez.post(self._inflated(body)))
+            self._write(self.server.marquez.post(self._decompress(body)))
 
     def do_PUT(self) -> None:
-        """Not a way in."""
+        """Reject PUT."""
         self.rfile.read(int(self.headers.get("Content-Length") or 0))
         self._write(Answer(405, b""))
 
     def do_GET(self) -> None:
-        """Events, lineage and runs out."""
+        """Return events, lineage and runs."""
         marquez = self.server.marquez
         url = urlsplit(self.path)
-        if (refused := self._refused()) is not None:
-            self._write(refused)
+        if (rejection := self._reject()) is not None:
+            self._write(rejection)
         elif url.path == "/api/v1/events/lineage":
             self._write(marquez.events(url.query))
         elif url.path == "/api/v1/lineage":
-            time.sleep(marquez.lineage[1])  # how slow it is, not when something is done
+            time.sleep(marquez.lineage[1])  # a delay of the fake, no wait for a condition
             self._write(marquez.graph(url.query))
         elif url.path.startswith(_RUNS):
             self._write(marquez.run(url.path.removeprefix(_RUNS)))
         else:
             self._write(Answer(404, b""))
 
-    def _refused(self) -> Answer | None:
+    def _reject(self) -> Answer | None:
         marquez = self.server.marquez
         if marquez.status is not None:
             return Answer(marquez.status, b"")
@@ -69,7 +69,7 @@ class Handler(BaseHTTPRequestHandler):
             return Answer(401, b"")
         return None
 
-    def _inflated(self, body: bytes) -> bytes:
+    def _decompress(self, body: bytes) -> bytes:
         return gzip.decompress(body) if self.headers.get("Content-Encoding") == "gzip" else body
 
     def _write(self, answer: Answer | None) -> None:

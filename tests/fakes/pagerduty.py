@@ -1,7 +1,7 @@
-"""PagerDuty's Events API v2 and webhooks v3 as they are documented, faults included, over HTTPS.
+"""PagerDuty's Events API v2 and webhooks v3 as documented, faults included, over HTTPS.
 
-The library speaks to no other than https: the fake has an authority of its own, whom its client is
-told to trust.
+The library supports https only: the fake has an authority of its own, which its client has to
+trust.
 """
 
 import hashlib
@@ -12,23 +12,24 @@ from typing import Any
 
 import trustme
 
-from tests.fakes.listening import Answer, Request, Trusted
+from tests.fakes.http_server import Answer, FakeTlsServer, Request
 
 _MAX_BYTES = 512_000
 _ACTIONS = {"trigger": "triggered", "acknowledge": "acknowledged", "resolve": "resolved"}
 
 
-class FakePagerDuty(Trusted):
-    """One account.
+class FakePagerDuty(FakeTlsServer):
+    """Account.
 
     Attributes:
         keys: routing keys of its services.
         alerts: state by (routing key, dedup_key).
-        pages: (routing key, dedup_key) of every alert that was opened: somebody was rung.
-        events: all that was taken, in order.
-        status: answers this to everything, taking nothing, while it is set.
-        retry_after: seconds that a 429 asks for.
-        lost_answers: so many next events are taken, and the connection closed without an answer.
+        pages: (routing key, dedup_key) of every alert that was opened and paged somebody.
+        events: all accepted ones, in order.
+        status: answers this to everything, accepting nothing, while it is set.
+        retry_after: seconds that a 429 requires.
+        lost_answers: so many next events are accepted, and the connection closed without an
+    answer.
     """
 
     def __init__(self, authority: trustme.CA) -> None:
@@ -42,19 +43,20 @@ class FakePagerDuty(Trusted):
         self.lost_answers = 0
 
     def do(self, key: tuple[str, str], action: str, by: str | None = "Ada Byron") -> bytes:
-        """Change an alert in PagerDuty; the body of the webhook that tells of it.
+        """Change an alert in PagerDuty; return the body of its webhook.
 
-        `by` none: its auto-resolve or acknowledgement timeout did it, and the event has no agent.
+        Without `by`, its auto-resolve or acknowledgement timeout did it, and the event has
+        no agent.
         """
         self.alerts[key] = _STATES[action]
         return webhook(action, key[1], by)
 
     def actions(self) -> list[str]:
-        """What was taken, in order."""
+        """Return the accepted actions, in order."""
         return [event["event_action"] for event in self.events]
 
     def answer(self, request: Request) -> Answer | None:
-        """202, or what is wrong with it."""
+        """Answer 202, or the error."""
         if self.status is not None:
             after = () if self.retry_after is None else (("Retry-After", str(self.retry_after)),)
             return Answer(self.status, {"status": "error"}, after)
@@ -92,7 +94,7 @@ _numbers = itertools.count(1)
 def webhook(
     event_type: str, dedup_key: str, by: str | None = "Ada Byron", *, agent: str = "user_reference"
 ) -> bytes:
-    """The body of an event, with an id of its own."""
+    """Return the body of an event, with an id of its own."""
     event_id = f"01{next(_numbers):024d}"
     user = {"id": "PLH1HKV", "type": agent, "summary": by, "html_url": None, "self": None}
     service = {"id": "PF9KMXH", "type": "service_reference", "summary": "payments"}
@@ -110,7 +112,7 @@ def webhook(
 
 
 def signature(body: bytes, secret: str) -> str:
-    """One of `X-PagerDuty-Signature`."""
+    """Return a value of `X-PagerDuty-Signature`."""
     return f"v1={hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()}"
 
 
@@ -129,4 +131,4 @@ def _wrong_with(event: dict[str, Any], request: Request, keys: set[str]) -> list
             "'source' is missing or blank": bool(payload.get("source", "").strip()),
             "'severity' is invalid": payload.get("severity") in severities,
         }
-    return [said for said, holds in checks.items() if not holds]
+    return [message for message, holds in checks.items() if not holds]

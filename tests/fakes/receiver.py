@@ -1,4 +1,4 @@
-"""A receiver of webhooks, as one would be written from the Standard Webhooks specification."""
+"""Receiver of webhooks, written from the Standard Webhooks specification."""
 
 import base64
 import hashlib
@@ -6,19 +6,20 @@ import hmac
 import json
 from typing import Any
 
-from tests.fakes.listening import Answer, Listening, Request
+from tests.fakes.http_server import Answer, FakeServer, Request
 
 
-class FakeReceiver(Listening):
-    """Takes each id once, and only what is signed.
+class FakeReceiver(FakeServer):
+    """Server that accepts each id once, and only signed bodies.
 
     Attributes:
         secret: shared with the sender.
-        tickets: what was taken, in order, repeats left out.
+        tickets: accepted bodies, in order, without repeats.
         repeats: ids that came again.
-        status: answers this to everything, taking nothing, while it is set.
+        status: answers this to everything, accepting nothing, while it is set.
         retry_after: seconds, beside the status.
-        lost_answers: so many next posts are taken, and the connection closed without an answer.
+        lost_answers: so many next posts are accepted, and the connection closed without an
+    answer.
     """
 
     def __init__(self) -> None:
@@ -33,11 +34,11 @@ class FakeReceiver(Listening):
 
     @property
     def url(self) -> str:
-        """Where it takes webhooks."""
+        """Return the URL for webhooks."""
         return f"http://{self.address}/hook"
 
     def answer(self, request: Request) -> Answer | None:
-        """204, or why not."""
+        """Answer 204, or the error."""
         if self.status is not None:
             after = () if self.retry_after is None else (("Retry-After", str(self.retry_after)),)
             return Answer(self.status, "", after)

@@ -1,4 +1,4 @@
-"""A Slack as its Web API is documented, faults included, over HTTP.
+"""Slack's Web API as documented, faults included, over HTTP.
 
 Written from the reference of chat.postMessage, chat.update, conversations.history, .replies and
 .list, and of Block Kit's limits.
@@ -10,26 +10,27 @@ from datetime import datetime
 from typing import Any
 
 from lineage.process.clock import system_clock, to_micros
-from tests.fakes.listening import Answer, Listening, Request
+from tests.fakes.http_server import Answer, FakeServer, Request
 
-# What rings somebody where mark-up counts, and what a client makes a link of.
-RINGING = re.compile(r"<[!@#]")
+# Mark-up that notifies somebody, or that a client shows as a link.
+MENTION = re.compile(r"<[!@#]")
 _MAX_BLOCKS, _MAX_TEXT, _MAX_HEADER, _MAX_FIELD = 50, 3_000, 150, 2_000
 
 
-class FakeSlack(Listening):
-    """One workspace.
+class FakeSlack(FakeServer):
+    """Workspace.
 
     Attributes:
-        token: the one that is valid.
+        token: the valid one.
         channels: names by id; every channel has the app in it.
-        messages: all that was posted, by channel id, in order; replies have a `thread_ts`.
-        status: answers this to everything, taking nothing, while it is set.
+        messages: all posted ones, by channel id, in order; replies have a `thread_ts`.
+        status: answers this to everything, accepting nothing, while it is set.
         page: an HTML page is answered instead of JSON, while it is set.
         limited: seconds of Retry-After by channel id: 429 there, and not elsewhere.
         errors: `ok: false` with this code, by method.
-        lost_answers: so many next posts are taken, and the connection closed without an answer.
-        rung: texts that would have rung somebody.
+        lost_answers: so many next posts are accepted, and the connection closed without an
+    answer.
+        mentions: texts that would have notified somebody by their mark-up.
     """
 
     def __init__(self, clock: Callable[[], datetime] = system_clock) -> None:
@@ -42,7 +43,7 @@ class FakeSlack(Listening):
         self.limited: dict[str, int] = {}
         self.errors: dict[str, str] = {}
         self.lost_answers = 0
-        self.rung: list[str] = []
+        self.mentions: list[str] = []
         self._clock = clock
         self._last_ts = 0
         self._methods: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
@@ -55,23 +56,23 @@ class FakeSlack(Listening):
 
     @property
     def url(self) -> str:
-        """Its base URL."""
+        """Return its base URL."""
         return f"http://{self.address}/api/"
 
     def calls(self, method: str) -> int:
-        """How often a method was asked for, whatever was answered."""
+        """Return how often a method was called, with any answer."""
         return sum(request.path == f"/api/{method}" for request in self.requests)
 
     def posts(self, channel: str) -> list[dict[str, Any]]:
-        """Messages of a channel that are no replies."""
+        """Return the messages of a channel that are no replies."""
         return [each for each in self.messages[channel] if "thread_ts" not in each]
 
     def replies(self, channel: str) -> list[str]:
-        """Texts of the replies in a channel."""
+        """Return the texts of the replies in a channel."""
         return [each["text"] for each in self.messages[channel] if "thread_ts" in each]
 
     def answer(self, request: Request) -> Answer | None:
-        """By method; faults come first."""
+        """Answer by method; faults come first."""
         method, fields = request.path.removeprefix("/api/"), request.fields()
         channel = self._id_of(fields.get("channel", ""))
         if self.status is not None:
@@ -85,9 +86,9 @@ class FakeSlack(Listening):
             return Answer(200, {"ok": False, "error": "invalid_auth"})
         if method in self.errors:
             return Answer(200, {"ok": False, "error": self.errors[method]})
-        return self._done(method, fields)
+        return self._call_method(method, fields)
 
-    def _done(self, method: str, fields: dict[str, Any]) -> Answer | None:
+    def _call_method(self, method: str, fields: dict[str, Any]) -> Answer | None:
         answered = self._methods[method](fields)
         if method == "chat.postMessage" and answered.get("ok") and self.lost_answers:
             self.lost_answers -= 1
@@ -114,9 +115,9 @@ class FakeSlack(Listening):
         return {"channel": fields["channel"], "ts": fields["ts"]}
 
     def _history(self, fields: dict[str, Any]) -> dict[str, Any]:
-        if fields["channel"] not in self.channels:  # an id is wanted, a name is not taken
+        if fields["channel"] not in self.channels:  # the API needs an id, not a name
             return _error("channel_not_found")
-        return _paged("messages", self._told(self.posts(fields["channel"]), fields), fields)
+        return _paged("messages", self._newest_first(self.posts(fields["channel"]), fields), fields)
 
     def _replies(self, fields: dict[str, Any]) -> dict[str, Any]:
         thread = [
@@ -124,14 +125,16 @@ class FakeSlack(Listening):
             for each in self.messages[fields["channel"]]
             if fields["ts"] in (each["ts"], each.get("thread_ts"))
         ]
-        return _paged("messages", self._told(thread, fields)[::-1], fields)
+        return _paged("messages", self._newest_first(thread, fields)[::-1], fields)
 
     def _list(self, fields: dict[str, Any]) -> dict[str, Any]:
         listed = [{"id": each, "name": name} for each, name in self.channels.items()]
         return _paged("channels", listed, fields)
 
-    def _told(self, messages: list[dict[str, Any]], fields: dict[str, Any]) -> list[dict[str, Any]]:
-        """Newest first; metadata for those who ask for it."""
+    def _newest_first(
+        self, messages: list[dict[str, Any]], fields: dict[str, Any]
+    ) -> list[dict[str, Any]]:
+        """Return the newest first, with metadata on request."""
         oldest = float(fields.get("oldest", 0))
         shown = [each for each in messages if float(each["ts"]) > oldest]
         if fields.get("include_all_metadata") not in (True, "1", "true"):
@@ -145,13 +148,13 @@ class FakeSlack(Listening):
         return named.get(channel.removeprefix("#"))
 
     def next_ts(self) -> str:
-        """Of a message that is posted now."""
+        """Return the timestamp of a message that is posted now."""
         self._last_ts = max(self._last_ts + 1, to_micros(self._clock()))
         return f"{self._last_ts // 1_000_000}.{self._last_ts % 1_000_000:06d}"
 
     def _wrong_with(self, fields: dict[str, Any]) -> str | None:
         texts = [fields.get("text", ""), *texts_of(fields.get("blocks", []))]
-        self.rung += [text for text in texts if RINGING.search(text)]
+        self.mentions += [text for text in texts if MENTION.search(text)]
         if len(fields.get("text", "")) > 40_000:
             return "msg_too_long"
         return None if fits(fields.get("blocks", [])) else "invalid_blocks"
@@ -169,7 +172,7 @@ def _paged(name: str, rows: list[dict[str, Any]], fields: dict[str, Any]) -> dic
 
 
 def texts_of(value: object) -> list[str]:
-    """Every text within."""
+    """Return every text within."""
     if isinstance(value, dict):
         own = [value["text"]] if isinstance(value.get("text"), str) else []
         return own + [text for inner in value.values() for text in texts_of(inner)]
@@ -179,7 +182,7 @@ def texts_of(value: object) -> list[str]:
 
 
 def fits(blocks: list[dict[str, Any]]) -> bool:
-    """Whether Slack would take these blocks."""
+    """Return whether Slack would accept these blocks."""
     return len(blocks) <= _MAX_BLOCKS and all(map(_block_fits, blocks))
 
 

@@ -22,7 +22,7 @@ class FakeMailServer:
 
     Attributes:
         mails: accepted ones, in order.
-        login: user and password that it asks for; None: it asks for none.
+        login: user and password that it requires; None: none.
         rejection: answer to each mail while it is set, as "550 no such mailbox".
     """
 

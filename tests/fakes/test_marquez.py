@@ -1,4 +1,4 @@
-"""The fake has the traps of the real one: what is built against it must not fall into them."""
+"""Fake Marquez: it has the traps of the real one, for code that must avoid them."""
 
 import gzip
 import json
@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from tests.fakes.marquez import FakeMarquez, minutes, run_event
-from tests.suite.asking import CLIENT
+from tests.suite.http_client import CLIENT
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 _JSON = {"Content-Type": "application/json"}
@@ -37,7 +37,7 @@ def _get(marquez: FakeMarquez, **params: str) -> list[str]:
     return [event["run"]["runId"][-3:] for event in answer.raise_for_status().json()["events"]]
 
 
-def _without(name: str) -> dict[str, object]:
+def _event_without(name: str) -> dict[str, object]:
     return {key: value for key, value in run_event(1, at=NOON).items() if key != name}
 
 
@@ -50,14 +50,14 @@ def _without(name: str) -> dict[str, object]:
         ([run_event(1, at=NOON)], 500, 0),
         (run_event(1, at=NOON) | {"eventTime": "soon"}, 500, 0),
         (run_event(1, at=NOON, job={"namespace": "j", "name": "n", "facets": {"x": 1}}), 500, 0),
-        (_without("eventType"), 500, 1),
-        (_without("run"), 422, 0),
+        (_event_without("eventType"), 500, 1),
+        (_event_without("run"), 422, 0),
         (b"", 422, 0),
     ],
     ids=["event", "gzip", "cut", "list", "time", "facet", "no type", "no run", "empty"],
 )
 def test_bad_input_is_answered_as_measured(marquez, body, status, stored):
-    """500 for malformed JSON; 500 without an eventType, and yet the row is stored."""
+    """Answer 500 for malformed JSON, and 500 without an eventType, although the row is stored."""
     encoding = {"Content-Encoding": "gzip"} if _is_gzip(body) else {}
 
     assert _post(marquez, body, **encoding) == status
@@ -65,14 +65,14 @@ def test_bad_input_is_answered_as_measured(marquez, body, status, stored):
 
 
 def test_the_same_body_twice_is_two_rows(marquez):
-    """Nothing is idempotent there."""
+    """Store both, as the real one does."""
     assert [_post(marquez, run_event(1, at=NOON)) for _ in range(2)] == [201, 201]
 
     assert _get(marquez) == ["001", "001"]
 
 
-def test_later_than_2030_is_hidden_unless_asked_for(marquez):
-    """`before` has a default, and it is exclusive; `after` is inclusive."""
+def test_events_later_than_2030_are_hidden_by_default(marquez):
+    """Exclude the default of `before`; include `after`."""
     marquez.store([run_event(1, at=NOON), run_event(2, at=NOON.replace(year=2099))])
 
     assert _get(marquez) == ["001"]
@@ -82,7 +82,7 @@ def test_later_than_2030_is_hidden_unless_asked_for(marquez):
 
 
 def test_pages_repeat_and_skip_ties_and_hold_run_events_only(marquez):
-    """A tie group over a page's end comes in another order each time; `totalCount` counts all."""
+    """Reorder a tie group over a page's end each time; `totalCount` counts all."""
     schema = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/JobEvent"
     marquez.store([run_event(n, at=NOON) for n in range(200)])
     marquez.store([run_event(999, at=NOON, schemaURL=schema)])
@@ -95,8 +95,8 @@ def test_pages_repeat_and_skip_ties_and_hold_run_events_only(marquez):
     assert (len(whole["events"]), whole["totalCount"]) == (200, 201)
 
 
-def test_events_come_back_changed(marquez):
-    """Keys that nobody sent, and in another order: their bytes tell nothing."""
+def test_events_are_returned_changed(marquez):
+    """Add keys in another order: the bytes are not comparable."""
     marquez.store([run_event(1, at=NOON)])
 
     answers = [CLIENT.get(f"{marquez.url}/api/v1/events/lineage").content for _ in range(20)]
@@ -107,7 +107,7 @@ def test_events_come_back_changed(marquez):
 
 
 def test_a_restart_keeps_the_port_and_the_rows(marquez):
-    """A client that tries again meets the same server."""
+    """Serve a client that tries again."""
     marquez.store([run_event(1, at=NOON + minutes(1))])
     url = marquez.url
     marquez.stop()

@@ -1,4 +1,4 @@
-"""The fakes refuse what their originals would: else a test that passes shows nothing."""
+"""Fakes of providers: they reject what the originals reject, so that tests prove something."""
 
 import json
 import ssl
@@ -10,7 +10,7 @@ import trustme
 from tests.fakes.pagerduty import FakePagerDuty
 from tests.fakes.receiver import FakeReceiver
 from tests.fakes.slack import FakeSlack, fits
-from tests.suite.asking import CLIENT
+from tests.suite.http_client import CLIENT
 
 
 def _section(text: str) -> dict[str, object]:
@@ -28,13 +28,13 @@ def _section(text: str) -> dict[str, object]:
         ([{"type": "section", "fields": [{"text": "x" * 2_001}]}], False),
     ],
 )
-def test_slack_refuses_blocks_beyond_its_limits(blocks, is_taken):
-    """50 blocks, 3,000 characters a text, 150 a header, 2,000 a field."""
+def test_slack_rejects_blocks_beyond_its_limits(blocks, is_taken):
+    """Limit 50 blocks, 3,000 characters a text, 150 a header, 2,000 a field."""
     assert fits(blocks) is is_taken
 
 
-def test_slack_tells_history_by_id_and_metadata_to_those_who_ask():
-    """As documented: a name is no channel there, and metadata is left out by default."""
+def test_slack_returns_history_by_id_and_metadata_on_request():
+    """Require an id instead of a name, and leave metadata out by default, as documented."""
     fake = FakeSlack()
     fake.start()
     headers = {"Authorization": f"Bearer {fake.token}"}
@@ -46,14 +46,14 @@ def test_slack_tells_history_by_id_and_metadata_to_those_who_ask():
 
         assert history(channel="#data")["error"] == "channel_not_found"
         assert "metadata" not in history(channel="C0000001")["messages"][0]
-        told = history(channel="C0000001", include_all_metadata="1")
+        page = history(channel="C0000001", include_all_metadata="1")
     fake.stop()
 
-    assert told["messages"][0]["metadata"] == {"event_type": "e"}
+    assert page["messages"][0]["metadata"] == {"event_type": "e"}
 
 
-def test_pagerduty_refuses_what_it_could_not_ring_for(tmp_path):
-    """An unknown key, no summary, a severity of another scale."""
+def test_pagerduty_rejects_events_that_could_page_nobody(tmp_path):
+    """Reject an unknown key, a missing summary, and a severity of another scale."""
     fake = FakePagerDuty(trustme.CA())
     fake.listen()
     context = ssl.create_default_context(cafile=fake.write_authority(tmp_path / "ca.pem"))
@@ -71,8 +71,8 @@ def test_pagerduty_refuses_what_it_could_not_ring_for(tmp_path):
     assert fake.pages == []
 
 
-def test_a_receiver_refuses_what_is_not_signed():
-    """By the secret that it shares with the sender."""
+def test_a_receiver_rejects_unsigned_bodies():
+    """Check the signature by the shared secret."""
     fake = FakeReceiver()
     fake.start()
     headers = {"webhook-id": "1", "webhook-timestamp": "1", "webhook-signature": "v1,AAAA"}

@@ -1,4 +1,4 @@
-"""Topic of Kafka in memory: what the shipper writes, the pipeline reads."""
+"""Topic of Kafka in memory: the shipper writes it, and the pipeline reads it."""
 
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
@@ -17,14 +17,14 @@ TIMED_OUT, TOO_LARGE, FATAL = -192, 10, -150  # librdkafka's codes
 
 
 class Topic:
-    """Stand in for the producer, the offsets and the reading of a plan.
+    """Stand-in for the producer, the offsets and the reader of a plan.
 
     Attributes:
         partitions: records of each, as (headers, value).
         first: offset of the first record that is not deleted.
         dies_after: so many records are acknowledged, and no report of any arrives.
         most_bytes: of a value.
-        is_fatal: whether the client takes no record any more.
+        is_fatal: whether the client rejects every record from now on.
         topic_id: given by Kafka when the topic was created.
         is_away: whether the broker does not answer readers.
     """

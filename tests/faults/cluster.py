@@ -1,8 +1,7 @@
-"""Spark's own standalone cluster on this machine: a master, and workers that start executors."""
+"""Standalone cluster of Spark on this machine: a master, and workers that start executors."""
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ import pyspark
 
 from slis.spark.session_settings import JVM
 from tests.service.waiting import until
+from tests.suite.ports import free_port
 
 _SPARK = Path(pyspark.__file__).parent
 _MEMORY = "512m"  # the least that an executor takes
@@ -26,21 +26,20 @@ class Cluster:
         folder.mkdir()
         self._folder = folder
         self._added = self._lost = 0
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
+        port = free_port()
         self.url = f"spark://127.0.0.1:{port}"
         given = "--host", "127.0.0.1", "--port", f"{port}", "--webui-port", "0"
         self._master = self._start("master", f"{_DEPLOY}.master.Master", *given)
-        until(lambda: "started" in self.log("master").lower(), told=lambda: self.log("master"))
+        until(lambda: "started" in self.log("master").lower(), describe=lambda: self.log("master"))
         self.workers = [self.add_worker(f"worker-{number}") for number in range(workers)]
 
     def add_worker(self, name: str) -> subprocess.Popen[bytes]:
-        """Start a worker, and wait until the master knows it."""
+        """Start a worker, and wait until the master lists it."""
         size = "--cores", "2", "--memory", "1200m", "--work-dir", f"{self._folder / name}"
         given = "--host", "127.0.0.1", "--webui-port", "0", *size, self.url
         worker = self._start(name, f"{_DEPLOY}.worker.Worker", *given)
         registered = "Successfully registered with master"
-        until(lambda: registered in self.log(name), told=lambda: self.log(name))
+        until(lambda: registered in self.log(name), describe=lambda: self.log(name))
         return worker
 
     def submit(
@@ -51,7 +50,7 @@ class Cluster:
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.memory": "768m",
-            "spark.driver.extraJavaOptions": " ".join(JVM),  # as the chart gives them
+            "spark.driver.extraJavaOptions": " ".join(JVM),  # as the chart sets them
             "spark.executor.memory": _MEMORY,
             "spark.executor.cores": "1",
             "spark.cores.max": f"{cores}",
@@ -81,7 +80,7 @@ class Cluster:
         self.workers[self._lost].wait(30)
 
     def replace_worker(self) -> None:
-        """Start a worker in the place of the one that was killed."""
+        """Start a worker in place of the killed one."""
         self._added += 1
         self.workers[self._lost] = self.add_worker(f"worker-{self._lost}-{self._added}")
 
@@ -89,7 +88,7 @@ class Cluster:
         def found() -> list[int]:
             return [place for place in range(len(self.workers)) if self._executors(place)]
 
-        return until(found, told=lambda: self.log("master"))[0]
+        return until(found, describe=lambda: self.log("master"))[0]
 
     def _executors(self, place: int) -> list[int]:
         argv = ["pgrep", "-P", f"{self.workers[place].pid}", "-f", "CoarseGrained"]

@@ -1,4 +1,4 @@
-"""Compares catalogs by the facts of events, and the lake by bodies."""
+"""Comparison of catalogs by the facts of events, and of the lake by bodies."""
 
 import hashlib
 from collections import Counter
@@ -22,7 +22,7 @@ from slis.stream.landing import Landing
 from slis.stream.source import Bounds
 from tests.slis.lake.lakes import visible
 
-# Facts of events. All else is of evaluations, or of how events were cut into batches.
+# Facts of events. Other tables depend on evaluations, or on how events were cut into batches.
 _FACTS = (
     *("dataset", "dataset_alias", "schema_version", "run", "run_io", "dataset_write"),
     *("dataset_read", "edge", "edge_run", "column_edge", "event", "dataset_producer"),
@@ -82,7 +82,7 @@ def landed(engine: Engine) -> tuple[int, int]:
 def land_topic(
     engine: Engine, variables: dict[str, str], place: Place, most_rows: int = 25_000
 ) -> None:
-    """Land all that the topic has and the catalog lacks, in this process."""
+    """Land all events that the topic has and the catalog lacks, in this process."""
     most = 128 << 20
     source = TopicLog(read_log(variables), system_clock, most_bytes=most)
     given = {"bounds": Bounds(most_rows, most), "clock": system_clock, "source": source}
@@ -90,7 +90,7 @@ def land_topic(
 
 
 def read_topic(log: KafkaLog) -> list[bytes]:
-    """Return the bodies of all events that the topic has."""
+    """Return the bodies of all events of the topic."""
     bounds = Offsets(log).read().bounds
     left = sum(last - first for first, last in bounds.values())
     consumer = Consumer(log.consumer_settings())
@@ -112,7 +112,7 @@ def read_lake(engine: Engine, lake: Lake) -> list[bytes]:
 
 
 def most_files(engine: Engine) -> int:
-    """Return the most files of a day of a batch, also of one that was compacted since."""
+    """Return the largest number of files of a day of a batch, also of a compacted one."""
     with engine.connect() as connection:
         found = connection.scalar(text("SELECT max(files) FROM lake_folder WHERE NOT is_compacted"))
     return int(found or 0)

@@ -1,4 +1,4 @@
-"""Start the processes of these tests without compiled plans, and the servers of scaled mode."""
+"""Fixtures of fault tests: processes without compiled plans, and the servers of scaled mode."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +9,7 @@ from slis.stream.kafka.client import open_consumer
 from tests.faults.pods import start_pods
 from tests.service.ingest.kafka.broker import Broker, running_broker
 from tests.slis.lake.s3 import S3Server, create_bucket, lake_variables
-from tests.suite.classes import interpreting
+from tests.suite.classes import interpreter_variables
 from tests.suite.postgres_server import PostgresServer, running_postgres
 
 TOPIC = "lineward.log"
@@ -18,7 +18,7 @@ TOPIC = "lineward.log"
 @pytest.fixture(autouse=True, scope="module")
 def _interpreted_plans() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in interpreting().items():
+        for name, value in interpreter_variables().items():
             patch.setenv(name, value)
         yield
 

@@ -13,7 +13,7 @@ from slis.spool_events import events
 from tests.collector.running import ROOT, Collector
 from tests.service.commandline import environ
 
-_AGO = timedelta(days=1)  # not so old that retention deletes what a test compares
+_AGO = timedelta(days=1)  # young enough that retention deletes nothing that a test compares
 _MOST_EVENTS = 1_000_000
 _POSTED = 100  # events in one request
 
@@ -43,7 +43,7 @@ class Pod:
         self.start_shipper()
 
     def start(self) -> None:
-        """Start the collector, on the port that it had."""
+        """Start the collector, on the same port as before."""
         named = [f"{name}={value}" for name, value in self._variables.items()]
         before = ("env", *named)
         given = {"before": before, "port": self.port, **self._settings}
@@ -75,7 +75,7 @@ class Pod:
         self._shipper.wait(30)
 
     def post(self, bodies: list[bytes]) -> None:
-        """Send events; the answer says that all are stored."""
+        """Send events; the answer shows that all are stored."""
         answer = self._collector.post(b"[" + b",".join(bodies) + b"]", "/api/v1/lineage/batch")
         assert answer.status_code == 204, (answer.status_code, answer.text)
 
@@ -123,7 +123,7 @@ class Sender:
         )
 
     def post(self, count: int) -> None:
-        """Post so many events, and note each that is acknowledged; each must be."""
+        """Post so many events, and store each acknowledged one; each must be."""
         up = cycle([pod for pod in self._pods if pod.is_up])
         left = islice(self._left, count)
         while bodies := list(islice(left, _POSTED)):

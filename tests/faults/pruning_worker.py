@@ -1,4 +1,4 @@
-"""Worker that asks the catalog every second what readers have passed, not every 30 s."""
+"""Worker that queries the positions of readers every second, not every 30 s."""
 
 from collector import prune, worker
 

@@ -3,7 +3,6 @@
 import io
 import os
 import signal
-import socket
 import subprocess
 import sys
 import tarfile
@@ -13,15 +12,16 @@ import httpx
 
 from tests.service.commandline import ROOT, environ
 from tests.service.waiting import until
-from tests.suite.asking import CLIENT
+from tests.suite.http_client import CLIENT
+from tests.suite.ports import free_port
 
-# The last commit of the release that knew neither Kafka, a lake in a bucket nor partitions.
+# Last commit of the release without Kafka, a lake in a bucket, and partitions.
 BEFORE = "04f276126572b0257ae9af2f41db0e83fbca4140"
 _MODULES = {"collector": "collector", "pipeline": "slis", "service": "service"}
 
 
 def extract_release(folder: Path) -> Path:
-    """Write the code of the release before to a folder; it runs in this virtual environment."""
+    """Write the code of the previous release to a folder; it runs in this virtual environment."""
     argv = ["git", "archive", BEFORE]
     archive = subprocess.run(argv, cwd=ROOT, capture_output=True, check=False)
     assert archive.returncode == 0, (
@@ -42,7 +42,7 @@ class Roles:
     def __init__(self, folder: Path, catalog_url: str) -> None:
         """Start nothing yet."""
         self._folder = folder
-        self._ports = {name: _free_port() for name in ("COLLECTOR", "SERVICE", "METRICS")}
+        self._ports = {name: free_port() for name in ("COLLECTOR", "SERVICE", "METRICS")}
         self._settings = {
             "LINEWARD_DATA_DIR": str(folder / "data"),
             "LINEWARD_CATALOG_URL": catalog_url,
@@ -75,7 +75,7 @@ class Roles:
         return self._processes[role].poll() is not None
 
     def ask(self, path: str) -> httpx.Response | None:
-        """Return what the service answers; None where nobody listens."""
+        """Return the answer of the service, or None where nobody listens."""
         try:
             return CLIENT.get(f"http://127.0.0.1:{self._ports['SERVICE']}{path}")
         except httpx.TransportError:
@@ -83,10 +83,10 @@ class Roles:
 
     def wait_until_ready(self) -> None:
         """Wait until the collector stores events."""
-        until(self._is_ready, told=lambda: self.log("collector"))
+        until(self._is_ready, describe=lambda: self.log("collector"))
 
     def log(self, role: str) -> str:
-        """Return the end of what a role has written."""
+        """Return the end of a role's log."""
         return self._log(role).read_text()[-3000:]
 
     def stop(self) -> None:
@@ -104,9 +104,3 @@ class Roles:
 
     def _log(self, role: str) -> Path:
         return self._folder / f"{role}.log"
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port: int = free.getsockname()[1]
-        return port

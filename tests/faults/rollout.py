@@ -1,4 +1,4 @@
-"""Service of Kubernetes in front of collectors, its clients, and what became of their posts."""
+"""Service of Kubernetes in front of collectors, its clients, and the outcomes of their posts."""
 
 import signal
 import subprocess
@@ -14,21 +14,21 @@ import httpx
 
 from tests.collector.running import ROOT
 from tests.service.commandline import environ
-from tests.suite.asking import CLIENT
+from tests.suite.http_client import CLIENT
 
 LATE_SECONDS = 1.0  # until each node knows a changed EndpointSlice
 _LOOK_SECONDS = 0.1
 
 
 class Endpoints:
-    """File with the ports of the collectors that are ready; a change is in it a second later.
+    """File with the ports of ready collectors; changes appear in it a second later.
 
     Attributes:
         path: of the file.
     """
 
     def __init__(self, path: Path, ports: Iterable[int]) -> None:
-        """List all of them, and look after them from now on."""
+        """List all of them, and check their readiness from now on."""
         self.path, self._ports = path, tuple(ports)
         self._changes: deque[tuple[float, tuple[int, ...]]] = deque()
         self._ready = self._listed = self._ports
@@ -42,7 +42,7 @@ class Endpoints:
         return port in self._listed
 
     def stop(self) -> None:
-        """End the looks."""
+        """Stop the checks."""
         self._stopping.set()
         self._thread.join(60)
 
@@ -63,7 +63,7 @@ class Endpoints:
 
 
 def _is_ready(port: int) -> bool:
-    """Ask as a kubelet does."""
+    """Return whether a probe succeeds, as a kubelet sends it."""
     try:
         return CLIENT.get(f"http://127.0.0.1:{port}/readyz").status_code == 200
     except httpx.TransportError:
@@ -97,7 +97,7 @@ class Clients:
         )
 
     def posts(self) -> Posts:
-        """Return what became of the posts so far."""
+        """Return the outcomes of the posts so far."""
         text = self._posts.read_text(encoding="utf-8") if self._posts.exists() else ""
         rows = [line.split("\t") for line in text[: text.rfind("\n") + 1].splitlines()]
         acked = [digest for digest, outcome, _, _ in rows if outcome == "201"]
@@ -111,6 +111,6 @@ class Clients:
         return self.posts()
 
     def kill(self) -> None:
-        """End a test that may have failed."""
+        """Kill the clients at the end of a test that may have failed."""
         self._process.kill()
         self._process.wait(30)

@@ -21,11 +21,11 @@ def _nothing() -> None:
 
 
 class Fault(NamedTuple):
-    """Way to break a part.
+    """Fault of a part.
 
     Attributes:
-        strike: breaks it.
-        recover: brings it back, as an operator or Kubernetes does.
+        strike: breaks the part.
+        recover: restores it, as an operator or Kubernetes does.
         check: is called when all events have landed.
     """
 
@@ -80,13 +80,13 @@ class Scaled:
         self.start_driver()
 
     def start_driver(self) -> None:
-        """Start a driver, and wait until its executors may read; before, it reads by itself."""
+        """Start a driver, and wait until its executors may read instead of the driver."""
         name = f"driver-{len(self._drivers)}"
         self._drivers.append(self._cluster.submit(name, self._environment))
-        until(lambda: "spark_opened" in self.log(), told=self.log)
+        until(lambda: "spark_opened" in self.log(), describe=self.log)
 
     def log(self) -> str:
-        """Return what the newest driver has written; it must not have ended."""
+        """Return the log of the newest driver, which must still run."""
         written = self._cluster.log(f"driver-{len(self._drivers) - 1}")
         assert self._drivers[-1].poll() is None, written
         return written
@@ -114,6 +114,8 @@ class Scaled:
         number = len(self._drivers) - 2
         woken = self._drivers[number]
         os.killpg(woken.pid, signal.SIGCONT)
-        until(lambda: woken.poll() is not None, told=lambda: self._cluster.log(f"driver-{number}"))
+        until(
+            lambda: woken.poll() is not None, describe=lambda: self._cluster.log(f"driver-{number}")
+        )
         assert woken.returncode != 0
         assert "another pipeline" in self._cluster.log(f"driver-{number}")

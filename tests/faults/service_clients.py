@@ -17,11 +17,11 @@ from pathlib import Path
 from tests.faults.collector_sender import STOPPING, attempt, new_body, run_until_stopped
 
 _CLIENTS = 2  # of each kind
-_PAUSE_SECONDS = 0.03  # at most, between two posts: a kept connection is idle meanwhile
+_PAUSE_SECONDS = 0.03  # at most, between two posts: a kept-alive connection is idle meanwhile
 _KINDS = {
     "keeps the connection": {},
     "closes the connection": {"Connection": "close"},
-    # The collector has it take a new connection for each event.
+    # The collector requires a new connection for each event.
     "Spark's listener": {"User-Agent": "Apache-HttpClient/5.4 (Java/17)"},
 }
 

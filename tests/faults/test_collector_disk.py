@@ -13,8 +13,8 @@ from tests.collector.running import Collector
 from tests.faults.collectors import mutant
 from tests.faults.ledger import compare
 from tests.service.waiting import until
-from tests.suite.asking import CLIENT
 from tests.suite.disks import fill, small_disk
+from tests.suite.http_client import CLIENT
 
 pytestmark = pytest.mark.faults
 

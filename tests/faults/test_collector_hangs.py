@@ -8,7 +8,7 @@ import pytest
 
 from tests.collector.bodies import new_body
 from tests.collector.running import Collector
-from tests.service.waiting import lives, until
+from tests.service.waiting import is_running, until
 
 pytestmark = pytest.mark.faults
 
@@ -22,7 +22,7 @@ def test_a_worker_that_hangs_is_replaced(tmp_path):
         until(lambda: collector.log().count("collector_ready") == 1)
         worker = collector.worker()
         os.kill(worker, signal.SIGSTOP)
-        until(lambda: not lives(worker), pause=0.5)
+        until(lambda: not is_running(worker), pause=0.5)
 
         assert collector.post(new_body()).status_code == 201
         assert collector.worker() not in {0, worker}

@@ -9,7 +9,7 @@ import pytest
 from tests.collector.running import Collector
 from tests.faults.collectors import mutant
 from tests.faults.ledger import Senders, acked, compare
-from tests.service.waiting import lives, until
+from tests.service.waiting import is_running, until
 
 pytestmark = pytest.mark.faults
 
@@ -39,7 +39,7 @@ def _kill_workers(collector, senders, kills):
         _wait_for_acks(senders, moments.randint(1, 300))
         worker = until(collector.worker)
         os.kill(worker, signal.SIGKILL)
-        until(lambda worker=worker: not lives(worker))
+        until(lambda worker=worker: not is_running(worker))
         killed.append(worker)
     return killed
 
@@ -76,7 +76,7 @@ def test_a_parent_killed_under_load_loses_no_event(tmp_path, ending):
         worker = collector.worker()
         collector.process.kill()
         collector.process.wait(30)
-        until(lambda worker=worker: not lives(worker))
+        until(lambda worker=worker: not is_running(worker))
         collector = Collector(tmp_path / "data", port=collector.port).ready()
         ending(collector)
     _wait_for_acks(senders, 1)

@@ -11,8 +11,8 @@ from sqlalchemy import select
 from lineage.catalog import tables
 from runbooks.actions.resubmit import RERUN_OF
 from tests.alerts.notify.conftest import authority
+from tests.fakes.http_server import Request
 from tests.fakes.kubernetes import FakeKubernetes, application
-from tests.fakes.listening import Request
 from tests.faults.chance import draw
 from tests.faults.services import Services
 from tests.service.waiting import until
@@ -130,7 +130,7 @@ def _fail(services, kubernetes, names):
 def test_each_action_is_done_once_though_leaders_are_paused_and_killed(services, kubernetes):
     """Pause a leader in the middle of an action, and kill the next one in its own."""
     chance, engine = draw(), services.builder.engine
-    until(services.leader, told=services.logs)
+    until(services.leader, describe=services.logs)
     for number in range(_ROUNDS):
         step, is_next_held = chance.choice(_STEPS), chance.choice((True, False))
         sys.stdout.write(f"held: {step}, the next leader too: {is_next_held}\n")

@@ -59,7 +59,7 @@ def test_each_page_is_sent_once_though_leaders_are_paused_and_killed(services, p
     """Take each page twice at least, open each alert once, and resolve each once."""
     rounds, engine = int(os.environ.get("LINEWARD_PART_KILLS", "1")), services.builder.engine
     chance = draw()
-    until(services.leader, told=services.logs)
+    until(services.leader, describe=services.logs)
     for number in range(rounds):
         names = [f"{name}{number}" for name in _DATASETS]
         services.builder.add(*names, tier="critical")

@@ -110,7 +110,7 @@ def _wait(condition, process: subprocess.Popen[bytes], folder: Path) -> None:
         assert process.poll() is None, f"the pipeline ended by itself:\n{log()}"
         return condition()
 
-    until(holds, told=log)
+    until(holds, describe=log)
 
 
 def _kill_after(seconds: float, process: subprocess.Popen[bytes], folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Check an upgrade of the catalog under load, while the release before goes on.
+"""Upgrade of the catalog under load, while roles of the previous release work.
 
 The code of the release before comes from the history of git, which a CI clone may lack: these tests
 are of `make faults` and `make nightly`.
@@ -22,7 +22,7 @@ from tests.faults.comparing import landed, read_lake
 from tests.faults.releases import Roles, extract_release
 from tests.service.commandline import ROOT
 from tests.service.waiting import until
-from tests.suite.asking import CLIENT
+from tests.suite.http_client import CLIENT
 
 _SHORT = "tests/lineage/catalog/test_partition_upgrade.py::test_a_stored_catalog_keeps_its_rows"
 pytestmark = [pytest.mark.faults, pytest.mark.nightly(short=_SHORT)]
@@ -69,7 +69,7 @@ class Load(threading.Thread):
         until(lambda: len(self.acked) >= enough)
 
     def finish(self) -> None:
-        """End; what was begun is posted first."""
+        """Stop; a post that has begun is finished first."""
         self._stopping.set()
         self.join()
 
@@ -115,15 +115,16 @@ def _value(engine, query):
 
 
 def _migrate_under_load(roles, load, engine):
-    """Migrate while roles of the release before work; check what they do then."""
+    """Migrate while roles of the previous release work; check them meanwhile."""
     assert _value(engine, _REVISION) == "0008"
     began = time.monotonic()
     migrate(engine)
     took, before = time.monotonic() - began, landed(engine)[0]
     sys.stdout.write(f"migrated in {took:.1f} s, after {before} events\n")
     load.wait_for(_SOME)
-    # The pipeline goes on with statements of the release before; the service says why it does not.
-    until(lambda: landed(engine)[0] >= before + _SOME, told=lambda: roles.log("pipeline"))
+    # The pipeline continues with statements of the previous release; the service reports why it
+    # does not.
+    until(lambda: landed(engine)[0] >= before + _SOME, describe=lambda: roles.log("pipeline"))
     answer = roles.ask("/readyz")
     assert (answer.status_code, roles.ask("/livez").status_code) == (503, 200)
     assert "it was upgraded by a newer release" in answer.text
@@ -131,13 +132,13 @@ def _migrate_under_load(roles, load, engine):
 
 
 def test_an_upgrade_under_load_loses_no_event(roles, load, postgres, tmp_path):
-    """Migrate while roles of the release before work, then let new ones take over."""
+    """Migrate while roles of the previous release work, then replace them by new ones."""
     before, engine = extract_release(tmp_path / "before"), open_catalog(postgres.url)
     for role in _ROLES:
         roles.start(role, before)
     roles.wait_until_ready()
     load.start()
-    until(lambda: _has_landed(engine, _SOME), told=lambda: roles.log("pipeline"))
+    until(lambda: _has_landed(engine, _SOME), describe=lambda: roles.log("pipeline"))
 
     _migrate_under_load(roles, load, engine)
     for role in _ROLES:
@@ -146,7 +147,7 @@ def test_an_upgrade_under_load_loses_no_event(roles, load, postgres, tmp_path):
     roles.wait_until_ready()
     load.wait_for(_SOME)
     load.finish()
-    until(lambda: landed(engine)[0] >= len(load.acked), told=lambda: roles.log("pipeline"))
+    until(lambda: landed(engine)[0] >= len(load.acked), describe=lambda: roles.log("pipeline"))
     until(lambda: (answer := roles.ask("/readyz")) and answer.is_success)
 
     assert landed(engine) == (len(load.acked), 0)

@@ -1,4 +1,4 @@
-"""Check a PostgreSQL catalog that pg_restore brings back to before the lake and the topic."""
+"""PostgreSQL catalog that pg_restore returns to a time before the lake and the topic."""
 
 import subprocess
 from datetime import timedelta
@@ -44,7 +44,7 @@ class Catalogs:
         self._run("createdb", f"--maintenance-db={self._url()}", _RESTORED)
         self._run("pg_restore", f"--dbname={self._url(_RESTORED)}", self._dump)
         engine = open_catalog(self._url(_RESTORED).replace("postgresql:", "postgresql+psycopg:"))
-        with engine.begin() as connection:  # as docs/operations.md says
+        with engine.begin() as connection:  # as in docs/operations.md
             connection.execute(text("DELETE FROM meta WHERE name = 'catalog_epoch'"))
         return engine
 
@@ -68,13 +68,13 @@ def catalogs(postgres, tmp_path):
 
 @pytest.fixture
 def place(variables, tmp_path):
-    """Return where the pipeline works."""
+    """Return the place where the pipeline works."""
     return Place(data_dir=tmp_path / "data", lake_settings=read_settings(variables))
 
 
 @pytest.fixture
 def send(pods, variables, place):
-    """Send events, and land all of them in a catalog."""
+    """Return a function that sends events, and lands all of them in a catalog."""
     sender = Sender(pods, seed=7)
 
     def post(engine):
@@ -94,7 +94,7 @@ def send(pods, variables, place):
 def test_a_restored_catalog_has_the_same_facts_again(  # noqa: PLR0913, PLR0917 - fixtures
     catalogs, send, variables, place, broker, has_expired
 ):
-    """Restore a copy, after a compaction that swaps folders which the copy names."""
+    """Restore a copy, after a compaction that swaps folders of the copy."""
     send(catalogs.engine)
     catalogs.back_up()
     send(catalogs.engine)
@@ -117,7 +117,7 @@ def test_a_restored_catalog_has_the_same_facts_again(  # noqa: PLR0913, PLR0917 
 
 
 def expire(broker):
-    """Have the broker delete all records of the topic, as its retention does."""
+    """Let the broker delete all records of the topic, as its retention does."""
     admin = AdminClient({"bootstrap.servers": broker.bootstrap})
     ends = [TopicPartition(TOPIC, number, OFFSET_END) for number in range(3)]
     for deleted in admin.delete_records(ends).values():

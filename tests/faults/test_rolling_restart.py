@@ -1,4 +1,4 @@
-"""Check that a rolling restart of collectors under load fails no post, and loses no event."""
+"""Rolling restart of collectors under load: no post fails, and no event is lost."""
 
 import hashlib
 import os
@@ -26,7 +26,7 @@ _BETWEEN = 300  # posts
 
 
 def drain_seconds() -> int:
-    """Return how long a collector of the chart answers on after SIGTERM."""
+    """Return how long a collector of the chart answers after SIGTERM."""
     values = yaml.safe_load(Path(ROOT / "helm" / "lineward" / "values.yaml").read_text())
     seconds: int = values["collector"]["drainSeconds"]
     return seconds if is_long() else min(seconds, _IN_SHORT_SECONDS)
@@ -38,7 +38,7 @@ def _read(log_url):
 
 @pytest.fixture
 def ending():
-    """Stop what a test started, the newest first."""
+    """Return a function that registers a process; stop the newest first after the test."""
     started = []
     yield lambda one: started.append(one) or one
     for one in reversed(started):
@@ -59,7 +59,7 @@ def _restart_in_turn(pods, endpoints, clients):
 
 
 def test_a_rolling_restart_of_collectors_fails_no_post(log_url, tmp_path, ending):
-    """Post to what a Service lists: each event is answered with 201, and once in Kafka."""
+    """Post to the endpoints of a Service: each event is answered with 201, and once in Kafka."""
     pods = start_pods(tmp_path, log_url, _COLLECTORS, drain_seconds=drain_seconds())
     for pod in pods:
         ending(pod)
@@ -81,7 +81,7 @@ def test_a_rolling_restart_of_collectors_fails_no_post(log_url, tmp_path, ending
 
 
 def test_a_collector_that_does_not_wait_fails_posts(tmp_path, ending):
-    """Mutant: without the wait of the drain, connections go to a port that is closed."""
+    """Run the mutant: without the wait of the drain, connections go to a closed port."""
     one, other = (
         ending(Collector(tmp_path / name, drain_seconds=0).ready()) for name in ("one", "other")
     )

@@ -1,4 +1,4 @@
-"""Check that posts are answered while Kafka or PostgreSQL takes requests and answers none."""
+"""Posts while Kafka or PostgreSQL accepts requests and answers none."""
 
 import sys
 import time
@@ -12,7 +12,7 @@ from tests.faults.collectors import mutant
 from tests.faults.comparing import read_topic
 from tests.faults.pods import Sender, count_shipped
 from tests.service.waiting import until
-from tests.suite.asking import CLIENT
+from tests.suite.http_client import CLIENT
 
 pytestmark = pytest.mark.faults
 
@@ -22,12 +22,12 @@ _POSTS = 20
 
 @pytest.fixture
 def before():
-    """Return words before a collector's command that give it variables."""
+    """Return a command prefix that sets variables of a collector."""
     return lambda **variables: ("env", *(f"{name}={value}" for name, value in variables.items()))
 
 
 def test_posts_are_answered_while_kafka_hangs(broker, pods, log_url):
-    """Stop the broker by SIGSTOP: events are acknowledged, and shipped when it goes on."""
+    """Stop the broker by SIGSTOP: events are acknowledged, and shipped when it resumes."""
     sender = Sender(pods, seed=6)
     sender.post(_EVENTS)
     until(lambda: count_shipped(pods) == _EVENTS)
@@ -58,23 +58,23 @@ def _post(collector):
     return slow
 
 
-def _count_failed_questions(collector):
-    """Return how often the collector has asked the catalog in vain."""
+def _count_failed_queries(collector):
+    """Return how often a query of the collector to the catalog failed."""
     text = CLIENT.get(f"{collector.url}/metrics").text
     return float(text.partition("\nlineage_collector_prune_failures_total ")[2].split()[0])
 
 
 def test_posts_are_answered_while_postgresql_hangs(postgres, before, tmp_path):
-    """Stop PostgreSQL by SIGSTOP: a collector that asks it for the readers' positions goes on."""
+    """Stop PostgreSQL by SIGSTOP: a collector that reads the readers' positions continues."""
     given = before(LINEWARD_CATALOG_URL=postgres.url)
     collector = mutant(tmp_path / "data", "pruning_worker", before=given).ready()
     try:
         postgres.pause()
-        asked = _count_failed_questions(collector)
+        asked = _count_failed_queries(collector)
         slow = _post(collector)
-        until(lambda: _count_failed_questions(collector) > asked)
+        until(lambda: _count_failed_queries(collector) > asked)
         slow += _post(collector)
-        asked = _count_failed_questions(collector) - asked
+        asked = _count_failed_queries(collector) - asked
         collector.stop()
         again = {"before": given, "port": collector.port}
         collector = Collector(tmp_path / "data", **again).ready()
@@ -86,4 +86,4 @@ def test_posts_are_answered_while_postgresql_hangs(postgres, before, tmp_path):
 
     sys.stdout.write(f"{3 * _POSTS} posts; slower than 1 s: {slow}\n")
     assert stored == 3 * _POSTS
-    assert 0 < asked < 2 * _POSTS  # no post asks
+    assert 0 < asked < 2 * _POSTS  # no post reads the catalog

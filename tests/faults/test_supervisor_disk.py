@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 from contextlib import suppress
@@ -11,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.disks import small_disk
 from tests.service.commandline import environ
-from tests.service.waiting import until
+from tests.service.waiting import is_running, until
+from tests.suite.disks import Disk, small_disk
+from tests.suite.ports import free_port
 
 pytestmark = pytest.mark.faults
 
@@ -24,15 +24,14 @@ _ROLES = ("collector", "service", "pipeline")
 @pytest.fixture
 def disk(tmp_path):
     """Mount a disk of 8 MiB."""
-    with small_disk(tmp_path / "disk", 8) as disk:
-        yield disk
+    with small_disk(tmp_path / "disk", 8 << 20) as path:
+        yield Disk(path)
 
 
 @pytest.fixture(params=["/dev/full", "log on the same disk"])
 def supervisor(request, disk):
     """Start the supervisor; its output goes to a disk that is full as well."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
+    port = free_port()
     output = Path(request.param) if request.param.startswith("/") else disk.path / "up.log"
     with output.open("wb") as log:
         process = subprocess.Popen(
@@ -69,7 +68,7 @@ def test_roles_that_end_on_a_full_disk_are_started_again(disk, supervisor):
     assert disk.is_full()
     for pid in before.values():
         os.kill(pid, signal.SIGKILL)
-    until(lambda: not any(_lives(pid) for pid in before.values()))
+    until(lambda: not any(is_running(pid) for pid in before.values()))
     assert supervisor.poll() is None
 
     disk.free()
@@ -77,10 +76,3 @@ def test_roles_that_end_on_a_full_disk_are_started_again(disk, supervisor):
     until(lambda: all(_pid(disk, role) not in {before[role], None} for role in _ROLES))
     until(lambda: all(_states(disk).get(role) == ("running", _pid(disk, role)) for role in _ROLES))
     assert supervisor.poll() is None
-
-
-def _lives(pid):
-    with suppress(ProcessLookupError):
-        os.kill(pid, 0)
-        return True
-    return False

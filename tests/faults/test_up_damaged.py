@@ -9,7 +9,7 @@ import pytest
 from tests.collector.bodies import new_body
 from tests.e2e.running import accepting
 from tests.service.waiting import until
-from tests.suite.asking import CLIENT
+from tests.suite.http_client import CLIENT
 
 pytestmark = pytest.mark.faults
 

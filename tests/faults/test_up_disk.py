@@ -11,20 +11,20 @@ import pytest
 
 from tests.collector.bodies import body, new_body, run_event
 from tests.e2e.running import accepting
-from tests.faults.disks import small_disk
-from tests.service.waiting import lives, until
-from tests.suite.asking import CLIENT
+from tests.service.waiting import is_running, until
+from tests.suite.disks import Disk, small_disk
+from tests.suite.http_client import CLIENT
 
 pytestmark = pytest.mark.faults
 
-_DISK_MEBIBYTES = 96
+_DISK_BYTES = 96 << 20
 
 
 @pytest.fixture
 def disk(tmp_path):
     """Mount a small disk."""
-    with small_disk(tmp_path / "disk", _DISK_MEBIBYTES) as disk:
-        yield disk
+    with small_disk(tmp_path / "disk", _DISK_BYTES) as path:
+        yield Disk(path)
 
 
 def _post(up, raw):
@@ -96,7 +96,7 @@ def test_up_survives_a_full_disk_and_resumes_by_itself(disk, tmp_path):
         until(lambda: _stores(up))
         until(lambda: set(_states(up).values()) <= {"running", "failing"}, pause=1)
         last = _last_seq(up)
-        until(lambda: landed(up) >= last, pause=0.5, told=lambda: up.text("status"))
+        until(lambda: landed(up) >= last, pause=0.5, describe=lambda: up.text("status"))
         until(lambda: set(_states(up).values()) == {"running"}, pause=1)
         assert up.process.poll() is None
         assert "Traceback" not in (tmp_path / "up.log").read_text()
@@ -106,7 +106,7 @@ def test_the_pipeline_waits_for_a_disk_that_is_nearly_full(disk, tmp_path):
     """Leave a little room, as on a real disk, so that the status can be written."""
     with accepting(disk.path, log=tmp_path / "up.log") as up:
         until(lambda: up.role("service") and up.role("pipeline"))
-        until(lambda: _is_waiting_once_full(up, disk), pause=1, told=lambda: up.text("status"))
+        until(lambda: _is_waiting_once_full(up, disk), pause=1, describe=lambda: up.text("status"))
         assert up.role("pipeline") is None
         assert _stores(up)
 
@@ -121,12 +121,12 @@ def test_the_pipeline_waits_for_a_disk_that_fills_while_spark_starts(disk, tmp_p
         starting = until(lambda: up.role("pipeline"))
         until(lambda: _has_child(starting))  # Java
         disk.fill()
-        until(lambda: not lives(starting))
+        until(lambda: not is_running(starting))
 
         disk.free()
         until(lambda: _stores(up))
         last = _last_seq(up)
-        until(lambda: landed(up) >= last, pause=0.5, told=lambda: up.text("status"))
+        until(lambda: landed(up) >= last, pause=0.5, describe=lambda: up.text("status"))
 
 
 def test_the_first_up_on_a_full_disk_waits_and_stops_cleanly(disk, tmp_path):

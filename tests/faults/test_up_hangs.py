@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from tests.e2e.running import accepting
-from tests.service.waiting import lives, until
-from tests.suite.asking import CLIENT
+from tests.service.waiting import is_running, until
+from tests.suite.http_client import CLIENT
 
 pytestmark = pytest.mark.faults
 
@@ -40,8 +40,8 @@ def test_a_role_that_hangs_is_started_again(up, role):
     before = up.role(role)
     os.kill(before, signal.SIGSTOP)
     try:
-        until(lambda: up.role(role) not in {before, None}, told=lambda: up.text("status"))
-        until(lambda: not lives(before))
+        until(lambda: up.role(role) not in {before, None}, describe=lambda: up.text("status"))
+        until(lambda: not is_running(before))
         shown = next(each for each in up.ask("status")["roles"] if each["role"] == role)
         assert shown["error"].startswith("did not answer for ")
     finally:

@@ -11,7 +11,7 @@ from tests.collector.bodies import new_body
 from tests.e2e.running import accepting
 from tests.faults.test_up_disk import landed
 from tests.service.waiting import until
-from tests.suite.asking import CLIENT
+from tests.suite.http_client import CLIENT
 
 pytestmark = pytest.mark.faults
 

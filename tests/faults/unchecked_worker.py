@@ -1,4 +1,4 @@
-"""A worker that does not look through its spool at its start, as with one that is very large."""
+"""Worker that does not check its spool at the start, as with a very large one."""
 
 from collector import damage, worker
 

@@ -1,4 +1,4 @@
-"""A mutant: a worker whose commits do not wait for the disk. A count of syncs must find it out."""
+"""Mutant: a worker whose commits do not wait for the disk. A count of syncs must detect it."""
 
 import sqlite3
 from pathlib import Path

@@ -30,29 +30,29 @@ def figures(spark, tmp_path_factory):
 
 
 def test_learned_limits_find_outages_nearly_as_soon_as_the_oracle(figures):
-    """The goals of the long form, with room for chance: 12 datasets a class have 26 outages."""
+    """Meet the goals of the long form, with room for chance: 12 datasets per class, 26 outages."""
     learned = {name: row for name, row in figures[LEARNED].items() if name != "young"}
 
     assert set(learned) == {"daily", "weekday", "hourly", "streaming", "bursty"}
     assert all(row.silences > 15 for row in learned.values())
     assert min(row.found_near for row in learned.values()) >= 0.85
     assert np.mean([row.found_near for row in learned.values()]) >= 0.95
-    # Of a thousand dataset-weeks: three alarms in all 60 datasets, at most.
+    # Allow three alarms in all 60 datasets, of a thousand dataset-weeks.
     assert np.mean([row.false_alarms for row in learned.values()]) <= 3.0
 
 
 def test_limits_of_young_datasets_find_outages_a_cycle_late_at_most(figures):
-    """Though half of them had a write that was late by nearly half a cycle, of a dozen."""
+    """Train although half of the datasets had one of a dozen writes half a cycle late."""
     found = figures[LEARNED]["young"]
 
     assert found.silences > 8
     assert found.longest_of_oracles < 2.1
-    # Of 53 weeks: one alarm at most.
+    # Allow one alarm in 53 weeks.
     assert found.false_alarms < 20
 
 
 def test_the_late_writes_of_young_datasets_are_before_their_outages():
-    """One at most a dataset, a quarter of a cycle beyond the usual or more; then writes go on."""
+    """Draw at most one per dataset, a quarter of a cycle late or more; then writes continue."""
     gaps = young(np.random.default_rng(2), 36).gaps
     fixed, silent = (np.flatnonzero(gaps.kind == kind) for kind in (FIXED, SILENCE))
 
@@ -72,8 +72,8 @@ def test_a_rule_that_trains_on_the_gap_under_test_finds_hardly_any(figures):
     assert figures[MEDIAN]["daily"].delay_of_oracles > 2
 
 
-def test_no_limit_knows_the_gap_that_it_judges(spark, tmp_path):
-    """The newest write that a profile knows of is no later than the one that began the gap."""
+def test_no_limit_uses_the_gap_that_it_judges(spark, tmp_path):
+    """Use no write later than the one that began the gap."""
     simulated = daily(np.random.default_rng(3), 4)
     instants = [day_of(60.0), day_of(81.0), day_of(120.0)]
     rows = judged.limit_gaps(spark, tmp_path, simulated, instants)
@@ -89,7 +89,7 @@ def test_no_limit_knows_the_gap_that_it_judges(spark, tmp_path):
 
 @pytest.mark.parametrize("simulate", [daily, weekday, hourly, streaming, bursty])
 def test_the_oracle_is_rarely_wrong_and_finds_every_outage_that_lasts(simulate):
-    """It knows the distribution: about one false alarm in 1,000 weeks, of 60 datasets none to 6."""
+    """Allow one false alarm in 1,000 weeks, of 60 datasets none to 6: it knows the distribution."""
     simulated = simulate(np.random.default_rng(5), 60)
     gaps = simulated.gaps
     is_late = gaps.ended_at > gaps.oracle_due_at
@@ -99,8 +99,8 @@ def test_the_oracle_is_rarely_wrong_and_finds_every_outage_that_lasts(simulate):
     assert (np.diff(gaps.dataset) >= 0).all()
 
 
-def test_a_delays_quantile_is_what_draws_exceed_that_often():
-    """Retries and the heavy tail included, to a tenth of a percent of a million draws."""
+def test_the_quantile_of_a_delay_matches_draws():
+    """Compare a million draws to a tenth of a percent, with retries and the heavy tail."""
     one = np.ones(1)
     delays = Delays(60 * one, 0.2 * one, 0.03 * one, 90 * one, 0.02 * one, 3 * one, 1_600 * one)
     drawn = delays.drawn(np.random.default_rng(1), 1_000_000)[0]

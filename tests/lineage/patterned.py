@@ -1,4 +1,4 @@
-"""Names, and the pattern that each has: for Python's form of the rules, and for Spark's."""
+"""Names with their patterns, for the rules in Python and in Spark."""
 
 PATTERNED = (
     ("lake/orders", "lake/orders"),

@@ -1,4 +1,4 @@
-"""Rows of `dataset_policy`, as the policy was resolved."""
+"""Rows of `dataset_policy`, as the resolved policy writes them."""
 
 from lineage.catalog import tables
 

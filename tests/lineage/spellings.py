@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 # (namespace, name) as sent, (namespace, name) as folded
 FOLDED = [
-    # one bucket by every driver
+    # one bucket by each driver
     (("s3a://b", "lake/orders"), ("s3://b", "lake/orders")),
     (("s3n://b", "lake/orders/"), ("s3://b", "lake/orders")),
     (("s3://b/", "/lake/orders"), ("s3://b", "lake/orders")),
@@ -141,7 +141,7 @@ FOLDED = [
     (("file", "a\x00b"), ("file", "a\ufffdb")),
 ]
 
-# what looks like a spelling of something else, and is a dataset of its own
+# names that look like a spelling of another dataset
 KEPT = [
     ("file", "/lake/orders"),
     ("file", "/20261121"),

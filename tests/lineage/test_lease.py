@@ -10,7 +10,7 @@ SECOND = 1_000_000
 HELD = LeaseRow("a", 3, since=100 * SECOND, expires_at=110 * SECOND)
 
 
-def test_a_lease_that_nobody_held_is_taken():
+def test_a_new_lease_is_taken():
     """Begin with epoch 1."""
     assert take(NEVER_HELD, "a", 5 * SECOND, 10) == LeaseRow("a", 1, 5 * SECOND, 15 * SECOND)
 
@@ -42,7 +42,7 @@ def test_only_the_newest_epoch_is_renewed():
     assert renew(HELD, 2, 101 * SECOND, 10) is None
 
 
-def test_a_lease_that_was_given_up_is_free():
+def test_a_released_lease_is_free():
     """Lose it without a renewal."""
     free = release(HELD, 3)
 
@@ -57,7 +57,7 @@ _STEPS = st.tuples(st.sampled_from("abc"), st.sampled_from(["take", "renew", "re
 
 @given(st.lists(st.tuples(_STEPS, st.integers(0, 15))))
 def test_no_two_processes_hold_one_epoch(steps):
-    """Whatever they do, in whatever order: an epoch has one holder, and never comes again."""
+    """Check any order of actions: an epoch has one holder, and never repeats."""
     row, now, own, holders = NEVER_HELD, 0, {}, {}
     for (who, what), seconds in steps:
         now += seconds * SECOND

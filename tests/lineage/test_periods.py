@@ -1,4 +1,4 @@
-"""Periodic work, by seconds that a test counts."""
+"""Periodic work, by a clock of the test."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from lineage.periods import Period
 
 
 class Seconds:
-    """Return a monotonic clock that a test moves."""
+    """Monotonic clock that a test moves."""
 
     now = 100.0
 
@@ -21,7 +21,7 @@ def _fail(period):
 
 
 def test_work_is_due_at_once_and_then_each_period():
-    """Counted from the beginning of a turn."""
+    """Count from the beginning of a turn."""
     seconds = Seconds()
     period = Period(3_600, seconds)
     assert period.is_due()

@@ -5,12 +5,12 @@ from lineage.states import COVERAGE, INGESTION_LAG, MISSING_PROVENANCE, run_stat
 
 
 def test_a_failure_outlives_the_complete_that_follows_it():
-    """The Spark listener sends COMPLETE 13 ms after FAIL for the same run."""
+    """Keep FAIL: the Spark listener sends COMPLETE 13 ms later for the same run."""
     assert run_state(started_at=1, completed_at=3, failed_at=2) == "FAIL"
 
 
-def test_a_run_is_what_its_events_say():
-    """The order of precedence is FAIL, COMPLETE, RUNNING, OTHER."""
+def test_the_state_of_a_run_follows_its_events():
+    """Prefer FAIL, then COMPLETE, RUNNING, OTHER."""
     assert run_state(started_at=1, completed_at=2, failed_at=None) == "COMPLETE"
     assert run_state(started_at=None, completed_at=2, failed_at=None) == "COMPLETE"
     assert run_state(started_at=1, completed_at=None, failed_at=None) == "RUNNING"
@@ -18,7 +18,7 @@ def test_a_run_is_what_its_events_say():
 
 
 def test_the_most_severe_state_is_shown_in_any_order():
-    """Nothing is good because nothing is known: bad > unknown > learning > good."""
+    """Sort bad > unknown > learning > good: an unknown state is not good."""
     for states in itertools.permutations(["good", "bad", "unknown", "learning"]):
         assert worst(states) == "bad"
     assert worst(["good", "learning", "unknown"]) == "unknown"
@@ -27,7 +27,10 @@ def test_the_most_severe_state_is_shown_in_any_order():
 
 
 def test_objectives_are_exact_and_by_tier():
-    """A float would show 0.99 as 0.98999; an SLI without tiers holds for all of them."""
+    """Use decimals: a float would show 0.99 as 0.98999.
+
+    An SLI without tiers applies to all of them.
+    """
     assert COVERAGE.objective("important") == Decimal("0.80")
     assert INGESTION_LAG.objective("all") == Decimal("0.99")
     assert MISSING_PROVENANCE.objective("optional") is None

@@ -1,4 +1,4 @@
-"""Text of a page that people paste: shell lines, our commands, PromQL."""
+"""Text of a page for the clipboard: shell lines, own commands, PromQL."""
 
 import re
 import shlex
@@ -22,7 +22,7 @@ def blocks(page: str, language: str) -> list[str]:
 
 
 def queries(page: str) -> list[str]:
-    """PromQL, one a paragraph."""
+    """Return the PromQL queries, one per paragraph."""
     parts = [part for block in blocks(page, "promql") for part in block.split("\n\n")]
     return [part.strip() for part in parts if part.strip()]
 
@@ -58,14 +58,14 @@ def _without_prefix(words: list[str]) -> list[str]:
 
 
 def parse(arguments: list[str], *, is_cut: bool = False) -> str:
-    """Hold arguments against the real command line; the command that they lead to.
+    """Check arguments with the real command line; return their command.
 
     Args:
         arguments: without the program's name.
-        is_cut: what the command needs may be missing at their end.
+        is_cut: whether required parts may be missing at their end.
 
     Raises:
-        Exception: the parser's own, where command, option or value is none.
+        Exception: the parser's own, for an unknown command, option or value.
     """
     command: Any = typer.main.get_command(app)
     context = command.make_context("lineward", list(arguments))

@@ -31,15 +31,15 @@ _URL = re.compile(r"http://127\.0\.0\.1:870([0-2])([^?\"'\s]*)")
 _ORACLES = {"lineage_facet"}  # a word of M4, and no metric
 
 
-def test_each_alert_and_each_kind_of_fault_has_a_page_and_no_page_is_of_nothing():
-    """Lead from each page of a person to a runbook; one without an alert would never be read."""
+def test_each_alert_and_each_kind_of_fault_has_a_page_and_no_other_page_exists():
+    """Link each page of a person to a runbook; a runbook without an alert would never be read."""
     assert set(OWN) == {*alert_names(), *(kind.id for kind in KINDS)}
     assert set(SHARED) <= page_names()
 
 
 @pytest.mark.parametrize("name", OWN)
-def test_a_page_says_all_four_things_in_their_order(name: str):
-    """Meaning, Impact, Diagnosis, Mitigation, each with something in it, and when to escalate."""
+def test_a_page_has_all_four_sections_in_order(name: str):
+    """Find Meaning, Impact, Diagnosis and Mitigation, none of them empty, and when to escalate."""
     title, *sections = re.split(r"(?m)^## ", page(name))
 
     assert title.strip() == f"# {name}"
@@ -50,20 +50,20 @@ def test_a_page_says_all_four_things_in_their_order(name: str):
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_every_command_of_ours_is_one(name: str):
-    """Command, options and arguments, by the real parser: at night nobody guesses an option."""
+def test_every_own_command_is_valid(name: str):
+    """Parse command, options and arguments with the real parser."""
     for arguments in commands(page(name)):
         parse(arguments)
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_every_command_that_a_sentence_names_is_there(name: str):
-    """An argument may be left to the reader there; the command and its options may not."""
+def test_every_command_in_a_sentence_exists(name: str):
+    """Check the command and its options; a sentence may leave arguments to the reader."""
     for arguments in mentioned(page(name)):
         assert parse(arguments, is_cut=True)
 
 
-def test_a_command_that_is_none_would_be_found():
+def test_an_invalid_command_would_be_found():
     """Run the mutant with a wrong command and a wrong option."""
     for wrong in (["restrat"], ["why", "orders", "--evidence"], ["act", "replay", "--since", "1"]):
         with pytest.raises(Exception, match=r"(?i)no such"):
@@ -109,13 +109,13 @@ def _known_metrics() -> set[str]:
 
 @pytest.mark.parametrize("name", PAGES)
 def test_every_metric_is_exposed_or_recorded(name: str):
-    """A query over a name that nothing has answers nothing, and looks like all is well."""
+    """Find each metric: a query over a missing one returns nothing, like a healthy system."""
     named = set(_METRIC.findall(page(name))) - set(REASONS) - _ORACLES
 
     assert named <= _known_metrics()
 
 
-def test_every_setting_is_one():
+def test_every_setting_exists():
     """Compare with the structs that are read."""
     documented = set(_VARIABLE.findall((ROOT / "docs" / "evidence.md").read_text("utf-8")))
     named = {found for name in PAGES for found in _VARIABLE.findall(page(name))}
@@ -125,18 +125,18 @@ def test_every_setting_is_one():
 
 @pytest.mark.parametrize("name", PAGES)
 def test_every_link_leads_to_a_page(name: str):
-    """Link our own pages only; nothing outside can go away under us."""
+    """Link own pages only: external pages may disappear."""
     assert set(_LINK.findall(page(name))) <= page_names()
 
 
 @pytest.mark.parametrize("name", SHARED)
 def test_shared_parts_are_linked(name: str):
-    """A page that nobody leads to is never read."""
+    """Find a link to each shared part."""
     assert any(f"]({name})" in page(other) for other in OWN)
 
 
-def test_every_address_asked_is_answered_there():
-    """Path by path: 8700 is the collector's, 8701 the API's, 8702 the metrics'."""
+def test_every_address_is_served_at_its_port():
+    """Match each path with its port: 8700 collector, 8701 API, 8702 metrics."""
     routes = [re.sub(r"\{[^}]+\}", "[^/]+", route.path) for route in create_app(Settings()).routes]
     for name in PAGES:
         for port, path in _URL.findall(page(name)):
@@ -148,8 +148,8 @@ def test_every_address_asked_is_answered_there():
                 assert path == "/metrics", (name, path)
 
 
-def test_the_rules_link_to_where_the_pages_are():
-    """The path in `runbook_url` is the one that the service answers, for each alert."""
+def test_the_rules_link_to_the_pages():
+    """Serve the path in `runbook_url`, for each alert."""
     groups = yaml.safe_load(rules_of())["groups"]
     alerts = [rule for group in groups for rule in group["rules"] if "alert" in rule]
     served = {f"{PATH}/{name}" for name in page_names()}
@@ -158,8 +158,8 @@ def test_the_rules_link_to_where_the_pages_are():
     assert {url.removeprefix(RUNBOOKS.removesuffix(PATH)) for url in urls} <= served
 
 
-def test_no_name_leads_out_of_the_folder():
-    """What is asked for is looked up, and never opened by its text."""
+def test_no_page_name_leads_out_of_the_folder():
+    """Look the name up, and open no path from its text."""
     for name in ("../library", "", ".", "failed.md", "/etc/passwd", "failed\0"):
         with pytest.raises(UnknownPageError):
             page(name)
@@ -171,8 +171,8 @@ def test_the_index_lists_every_page_once():
 
 
 @pytest.mark.parametrize("name", sorted(page_names()))
-def test_a_block_with_an_action_says_that_it_is_a_dry_run(name):
-    """Below each block with `lineward act` and no `--yes`; elsewhere the words would mislead."""
+def test_a_block_with_an_action_is_marked_as_a_dry_run(name):
+    """Find the note below each block with `lineward act` and without `--yes`, and nowhere else."""
     blocks = re.findall(r"(?ms)^ *```\w*\n(.*?)^ *```", page(name))
     lines = [block.splitlines() for block in blocks]
     dry = [any("lineward act " in each and "--yes" not in each for each in one) for one in lines]

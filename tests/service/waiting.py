@@ -1,13 +1,13 @@
-"""Waits for what other processes do: a condition and a deadline, never a fixed sleep."""
+"""Waits for other processes: a condition and a deadline, never a fixed sleep."""
 
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final, TypeVar
 
-# Nothing is shown by how fast it comes: a machine may be busy with three Sparks.
+# Tests show nothing by speed: the machine may be busy with three Sparks.
 PATIENCE_SECONDS: Final = 600.0
-_SHARE = 3  # of waiting to asking
+_SHARE = 3  # seconds of sleep per second of checks
 _Found = TypeVar("_Found")
 
 
@@ -16,25 +16,26 @@ def until(
     *,
     seconds: float = PATIENCE_SECONDS,
     pause: float = 0.02,
-    told: Callable[[], object] = lambda: "",
+    describe: Callable[[], object] = lambda: "",
 ) -> _Found:
-    """What the condition gives as soon as it gives anything; fails at the deadline, as is told.
+    """Return the first true result of the condition; fail at the deadline.
 
-    Ask every `pause` seconds, and for at most a quarter of the time: a command that asks in a loop
-    takes a core from the process that the test waits for.
+    The message of the failure ends with the result of `describe`. Check the condition every `pause`
+    seconds, and for at most a quarter of the time: a command that is run in a loop takes a core
+    from the process that the test waits for.
     """
     deadline = time.monotonic() + seconds
-    while (asked_at := time.monotonic()) < deadline:
+    while (checked_at := time.monotonic()) < deadline:
         found = condition()
         if found:
             return found
-        time.sleep(max(pause, _SHARE * (time.monotonic() - asked_at)))
-    message = f"not within {seconds} s: {condition} {told()}"
+        time.sleep(max(pause, _SHARE * (time.monotonic() - checked_at)))
+    message = f"not within {seconds} s: {condition} {describe()}"
     raise AssertionError(message)
 
 
-def lives(pid: int) -> bool:
-    """Whether this process runs; a zombie does not."""
+def is_running(pid: int) -> bool:
+    """Return whether the process runs; a zombie does not."""
     try:
         status = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
     except (FileNotFoundError, ProcessLookupError):

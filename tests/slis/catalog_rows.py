@@ -1,4 +1,4 @@
-"""Rows of a catalog for evaluations: what the stream would have put there."""
+"""Rows of a catalog for evaluations, as the stream would store them."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -14,7 +14,7 @@ _NAMESPACE = "shop"
 
 
 class CatalogRows:
-    """Puts facts into a catalog, a batch for each event."""
+    """Writer of facts: each event is a batch of its own."""
 
     def __init__(self, engine: Engine, start: datetime) -> None:
         self.engine = engine

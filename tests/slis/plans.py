@@ -1,4 +1,4 @@
-"""Read SQLite's query plans."""
+"""Query plans of SQLite."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -30,8 +30,8 @@ def scanned_tables(
     Args:
         connection: to a catalog with staging tables.
         query: to be planned.
-        given: its parameters; 0 for each other one.
-        small: names, or their beginnings, that are left out.
+        given: parameters of the query; 0 for each missing one.
+        small: names of tables, or prefixes of names, that are left out.
     """
     steps = plan_of(connection, query, given).splitlines()
     names = [step.split()[1] for step in steps if step.startswith("SCAN ")]

@@ -1,4 +1,4 @@
-"""Ranks that lists are sorted by, compared with the states and tiers behind them."""
+"""Ranks by which lists are sorted, compared with the states and tiers behind them."""
 
 from sqlalchemy import Connection, select
 
@@ -11,7 +11,7 @@ _STATE = tables.dataset_state.c
 
 
 def ranked(connection: Connection) -> Ranked:
-    """Return the ranks as they stand beside the names."""
+    """Return the ranks as stored with the names."""
     table = tables.dataset.c
     rows = connection.execute(select(table.dataset_key, table.state_rank, table.tier_rank))
     return {key: (of_state, of_tier) for key, of_state, of_tier in rows}

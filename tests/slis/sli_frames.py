@@ -1,4 +1,4 @@
-"""Frames of a few rows for the SLI tests: what a row does not say is what most rows have."""
+"""Frames of a few rows for the SLI tests: a row names only what differs from most rows."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -57,7 +57,7 @@ def frame(spark: SparkSession, schema: str, rows: list[dict[str, Any]]) -> DataF
 
 
 def instants(spark: SparkSession, *times: datetime) -> DataFrame:
-    """Instants to judge at."""
+    """Return the times at which to judge."""
     return frame(spark, INSTANTS, [{"as_of": time} for time in times])
 
 
@@ -89,7 +89,7 @@ def reads(spark: SparkSession, *rows: dict[str, Any]) -> DataFrame:
 
 
 def activity(spark: SparkSession, *rows: dict[str, Any]) -> DataFrame:
-    """Facts as the catalog keeps them, one row a dataset."""
+    """Return facts as the catalog stores them, one row per dataset."""
     named = []
     for row in rows:
         write = row.get("write")
@@ -99,23 +99,23 @@ def activity(spark: SparkSession, *rows: dict[str, Any]) -> DataFrame:
 
 
 def edges(spark: SparkSession, *pairs: tuple[int, int]) -> DataFrame:
-    """Edges of (upstream, downstream)."""
+    """Return edges of (upstream, downstream)."""
     return frame(spark, EDGES, [{"upstream_key": a, "downstream_key": b} for a, b in pairs])
 
 
 def gaps(spark: SparkSession, *rows: tuple[str, datetime, datetime | None]) -> DataFrame:
-    """Gaps of (kind, start, end)."""
+    """Return gaps of (kind, start, end)."""
     named = [dict(zip(("kind", "started_at", "ended_at"), row, strict=True)) for row in rows]
     return frame(spark, GAPS, named)
 
 
 def failures(spark: SparkSession, *rows: tuple[int, datetime]) -> DataFrame:
-    """Failed runs of (dataset key, instant)."""
+    """Return failed runs of (dataset key, time)."""
     named = [dict(zip(("dataset_key", "failed_at"), row, strict=True)) for row in rows]
     return frame(spark, FAILURES, named)
 
 
 def events(spark: SparkSession, *rows: dict[str, Any]) -> DataFrame:
-    """Live batch events of true clocks."""
+    """Return live batch events of correct clocks."""
     base = {"is_streaming": False, "is_history": False, "is_skewed": False}
     return frame(spark, EVENTS, [{**base, **row} for row in rows])

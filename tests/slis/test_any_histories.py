@@ -1,4 +1,4 @@
-"""Estates of any histories: every dataset gets a limit or a reason, and none stops the others."""
+"""Datasets with arbitrary histories: each gets a limit or a reason, and none stops the others."""
 
 from datetime import timedelta
 
@@ -22,7 +22,7 @@ _GAPS = st.one_of(
     st.sampled_from([_MINUTE, 300.0, 3_600.0, 12 * 3_600.0, _DAY, 7 * _DAY]),
     st.floats(1e-6, 40 * _DAY),
 )
-# The same gap again and again, with some others among them: schedules, bursts and single writes.
+# Repeated gaps with some others among them: schedules, bursts and single writes.
 _HISTORIES = st.lists(st.tuples(_GAPS, st.integers(1, 12), st.booleans()), min_size=1, max_size=5)
 
 
@@ -37,7 +37,7 @@ def _history(key, gaps):
     return rows
 
 
-def _switched(key, old, new, count=4):
+def _switch(key, old, new, count=4):
     """Return a job that has just moved to another cadence: a schedule without scores."""
     return _history(key, [(old, 20, False), (new, count, False)])
 
@@ -47,8 +47,8 @@ def _switched(key, old, new, count=4):
     [(_DAY, 7 * _DAY), (3_600.0, _DAY), (300.0, 3_600.0), (12 * 3_600.0, 48 * 3_600.0)],
 )
 def test_a_first_schedule_of_an_estate_gets_a_limit_without_a_pool(spark, old, new):
-    """No other dataset of the class has a score, so that its pool is null in every row."""
-    frame = writes(spark, *_switched(1, old, new))
+    """Learn without a pool: no other dataset of the class has a score, so each row has null."""
+    frame = writes(spark, *_switch(1, old, new))
 
     [row] = learned_limits(frame, gaps(spark), as_of=day(0, 1)).collect()
 
@@ -62,7 +62,7 @@ def test_a_first_schedule_of_an_estate_gets_a_limit_without_a_pool(spark, old, n
 )
 @given(st.lists(_HISTORIES, min_size=1, max_size=25))
 def test_any_estate_gets_limits_without_an_error(spark, estate):
-    """Each dataset has a limit above zero, or is learning; our own code fails on none."""
+    """Give each dataset a limit above zero or `learning`; own code fails on none."""
     rows = [row for key, gaps in enumerate(estate) for row in _history(key, gaps)]
 
     limits = learned_limits(writes(spark, *rows), gaps(spark), as_of=day(0, 1)).collect()
@@ -78,8 +78,8 @@ def test_any_estate_gets_limits_without_an_error(spark, estate):
     "column", ["usual_gap", "largest", "limit", "hours", "phase", "newest_micros"]
 )
 def test_a_profile_without_a_figure_fails_alone(spark, column):
-    """Whatever is null in one row, the other datasets of the same batch get their limits."""
-    frame = writes(spark, *_switched(1, _DAY, 7 * _DAY), *_switched(2, 3_600.0, _DAY))
+    """Set limits for the other datasets of the batch, whichever figure is null in one row."""
+    frame = writes(spark, *_switch(1, _DAY, 7 * _DAY), *_switch(2, 3_600.0, _DAY))
     times = {None: WorkingTime()}
     profiles = cadence.profiles(frame, gaps(spark), instants=[day(0, 1)], times=times)
     tailed = cadence_limits.with_tails(profiles, cadence_limits.pools(profiles))
@@ -105,7 +105,7 @@ def test_a_profile_without_a_figure_fails_alone(spark, column):
 def test_a_dataset_that_fails_is_unknown_and_the_others_are_evaluated(
     spark, catalog, monkeypatch, clock, error
 ):
-    """An error over one dataset's writes is its own state, with the line that raised it."""
+    """Report the error, with its line, as the state of that dataset."""
     rows = CatalogRows(catalog, day(-40))
     broken, well = rows.dataset("mart.broken"), rows.dataset("mart.well")
     for number in range(30):

@@ -1,4 +1,4 @@
-"""Pipeline role around its stream."""
+"""Role `pipeline`: the parts around its stream."""
 
 import sqlite3
 import tempfile
@@ -53,7 +53,7 @@ def engine(embedded):
 
 
 def test_a_spool_younger_than_the_catalog_stops_the_pipeline(place, engine, at):
-    """New events would bear numbers that the catalog has passed: they would never be read."""
+    """Stop: new events would get numbers below the cursor, and would never be read."""
     with write_transaction(engine) as connection:
         advance(connection, 3)
 
@@ -64,7 +64,7 @@ def test_a_spool_younger_than_the_catalog_stops_the_pipeline(place, engine, at):
 
 
 def test_a_spool_is_ready_once_the_collector_has_made_its_table(place, tmp_path):
-    """A file that SQLite has only opened is no spool yet."""
+    """Wait while SQLite has only created the file."""
     sqlite3.connect(tmp_path / "empty.db").close()
     (tmp_path / "empty.db").touch()
 
@@ -74,7 +74,7 @@ def test_a_spool_is_ready_once_the_collector_has_made_its_table(place, tmp_path)
 
 
 def test_the_backlog_begins_with_the_oldest_event_that_has_not_landed(place, engine):
-    """None waits once the cursor is at the end."""
+    """Return None once the cursor is at the end."""
     found = [backlog_since(place.spool, engine)]
     for seq in (1, 2):
         with write_transaction(engine) as connection:
@@ -85,7 +85,7 @@ def test_the_backlog_begins_with_the_oldest_event_that_has_not_landed(place, eng
 
 
 def test_the_next_deadline_is_that_of_the_dataset_nearest_to_its_limit(engine, at):
-    """Of those still fresh; without any there is none."""
+    """Choose among fresh datasets; return None without any."""
     assert next_deadline(engine, at(12)) is None
     with write_transaction(engine) as connection:
         connection.exec_driver_sql(
@@ -113,10 +113,13 @@ def test_the_next_deadline_is_that_of_the_dataset_nearest_to_its_limit(engine, a
         (0.1, 5, True, None, True),
     ],
 )
-def test_an_evaluation_is_due_when_there_is_something_to_say(  # noqa: PLR0913, PLR0917 - a row
+def test_an_evaluation_is_due_after_a_change_or_in_time(  # noqa: PLR0913, PLR0917 - a row
     at, took, seconds, changed, deadline, due
 ):
-    """Facts changed or a deadline passed, half of the time or every 15 s; else each minute."""
+    """Evaluate after new facts or a passed deadline, at most half of the time or every 15 s.
+
+    Otherwise evaluate each minute.
+    """
     evaluations = Evaluations(timedelta(seconds=15), timedelta(seconds=60))
     assert evaluations.is_due(at(12))
     for number in (1, 0):
@@ -128,8 +131,8 @@ def test_an_evaluation_is_due_when_there_is_something_to_say(  # noqa: PLR0913, 
     assert evaluations.is_due(at(12, 0, seconds)) is due
 
 
-def test_the_first_evaluation_compiles_and_makes_nobody_wait_for_that(at):
-    """What landed while it ran is evaluated next, though it took as long as a large estate's."""
+def test_the_first_evaluation_delays_no_later_one(at):
+    """Evaluate events that landed meanwhile next, although the first evaluation took long."""
     evaluations = Evaluations(timedelta(seconds=15), timedelta(seconds=60))
     evaluations.begun(at(12))
     evaluations.changed.set()
@@ -139,7 +142,7 @@ def test_the_first_evaluation_compiles_and_makes_nobody_wait_for_that(at):
 
 
 def test_the_first_evaluation_waits_for_the_first_batch(place, engine, at):
-    """It would take a core from what it is to find: not for long, and not for an old backlog."""
+    """Wait for a limited time, and not for an old backlog: it would take a core from the batch."""
     seconds = [0.0]
     given = (engine, place, Settings(), lambda: at(12))
     pipeline = Pipeline(*given, monotonic=lambda: seconds[0])
@@ -157,7 +160,7 @@ def test_the_first_evaluation_waits_for_the_first_batch(place, engine, at):
     assert not due(at(12), at(12, 0, 1))
 
 
-def test_a_turn_that_the_end_cuts_short_is_no_failure(at):
+def test_a_turn_interrupted_by_the_end_is_no_failure(at):
     """Cancel the evaluation at the end: one line is logged, without a trace."""
     begun, ended = Event(), Event()
 
@@ -178,7 +181,7 @@ def test_a_turn_that_the_end_cuts_short_is_no_failure(at):
 
 
 def test_a_first_turn_that_fails_is_the_only_one_of_its_kind(at):
-    """A rehearsal that cannot be must not keep the evaluations away."""
+    """Continue with evaluations although the warm-up fails."""
     turns = []
 
     def work(_now):
@@ -198,8 +201,8 @@ def test_a_first_turn_that_fails_is_the_only_one_of_its_kind(at):
     assert [line["event"] for line in logs] == ["task_failed"]
 
 
-def test_a_rehearsal_leaves_nothing_behind(spark, tmp_path, monkeypatch, at):
-    """Neither in its folder nor in the pool of the thread: evaluations yield to the stream."""
+def test_a_warm_up_leaves_nothing_behind(spark, tmp_path, monkeypatch, at):
+    """Leave its folder empty, and the thread out of its pool: evaluations yield to the stream."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     spark.sparkContext.setLocalProperty(POOL, EVALUATION_POOL)
 
@@ -209,8 +212,8 @@ def test_a_rehearsal_leaves_nothing_behind(spark, tmp_path, monkeypatch, at):
     assert spark.sparkContext.getLocalProperty(POOL) == EVALUATION_POOL
 
 
-def test_a_rehearsal_gives_way_to_real_events(spark, tmp_path, monkeypatch, at):
-    """They compile the same: both at once would take twice as long on two cores."""
+def test_a_warm_up_yields_to_real_events(spark, tmp_path, monkeypatch, at):
+    """Stop the warm-up: on two cores both together would take twice as long."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     evaluated = []
     monkeypatch.setattr("slis.evaluation.warmup.evaluate", lambda *_: evaluated.append(1))
@@ -225,7 +228,7 @@ _SLOW = "reflect('java.lang.Thread', 'sleep', 5000L)"
 
 
 def test_an_evaluation_in_flight_ends_with_the_pipeline(spark):
-    """Jobs of its group fail, later ones as well; the stream's go on."""
+    """Cancel the jobs of its group, also later ones; the stream's continue."""
     context = spark.sparkContext
     failures = []
 
@@ -247,8 +250,8 @@ def test_an_evaluation_in_flight_ends_with_the_pipeline(spark):
     assert spark.range(3).count() == 3
 
 
-def test_the_stream_has_the_policy_as_its_file_is_now(place, engine, at):
-    """Its folds are in force for names from the next batch on."""
+def test_the_stream_uses_the_current_policy(place, engine, at):
+    """Fold names by the current file from the next batch on."""
     file = place.data_dir / "lineward.yaml"
     file.write_text("{}")
     place = replace(place, policy=file)
@@ -263,8 +266,8 @@ def test_the_stream_has_the_policy_as_its_file_is_now(place, engine, at):
     assert (before, len(taken), len(asked().folds)) == ((), 1, 1)
 
 
-def test_the_pipeline_notes_by_which_policy_it_goes(place, engine, at):
-    """Its hash, and why the file as it is now is rejected: `lineward status` shows both."""
+def test_the_pipeline_notes_its_policy(place, engine, at):
+    """Note its hash, and why the current file is rejected: `lineward status` shows both."""
     file = place.data_dir / "lineward.yaml"
     file.write_text("retention_days: 30")
     place = replace(place, policy=file)
@@ -285,7 +288,7 @@ def test_the_pipeline_notes_by_which_policy_it_goes(place, engine, at):
 
 
 def test_a_pipeline_does_not_start_with_an_empty_policy(place, engine, at):
-    """There is no older one: the role ends with a sentence."""
+    """End the role with a message: there is no older policy."""
     file = place.data_dir / "lineward.yaml"
     file.write_text("\n")
 
@@ -293,10 +296,8 @@ def test_a_pipeline_does_not_start_with_an_empty_policy(place, engine, at):
         Pipeline(engine, replace(place, policy=file), Settings(), lambda: at(12))
 
 
-def test_what_an_evaluation_held_in_the_jvm_is_freed_though_it_fails(
-    spark, place, engine, at, monkeypatch
-):
-    """The next one needs the room."""
+def test_memory_of_a_failed_evaluation_is_freed(spark, place, engine, at, monkeypatch):
+    """Free it for the next evaluation."""
     freed, failing = Mock(), Mock(side_effect=ValueError("judged"))
     monkeypatch.setattr(turns.jvm_memory, "free", freed)
     monkeypatch.setattr(turns, "in_evaluation_pool", lambda _spark: None)
@@ -312,7 +313,10 @@ def test_what_an_evaluation_held_in_the_jvm_is_freed_though_it_fails(
 
 
 def test_events_land_while_spark_starts(place, engine, at):
-    """Start the stream first: on a busy machine Spark takes minutes. It ends with the pipeline."""
+    """Start the stream first: on a busy machine Spark takes minutes.
+
+    The start of Spark ends with the pipeline.
+    """
     spool(place.spool, [run_event("COMPLETE", at(8), outputs=["t"])], received_at=at(8))
     pipeline = Pipeline(engine, place, Settings(), lambda: at(12))
 

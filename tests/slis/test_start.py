@@ -1,4 +1,4 @@
-"""Check how the pipeline's process ends where its start fails."""
+"""End of the pipeline's process after a failed start."""
 
 import subprocess
 import sys
@@ -8,7 +8,7 @@ import pytest
 
 from tests.service.waiting import until
 
-# Spark's JVM hangs, as on a full disk; what the role does beside it ends in some way.
+# Stand-in: Spark's JVM hangs, as on a full disk, while the role fails in some way.
 _SCRIPT = """
 import sys
 from threading import Event

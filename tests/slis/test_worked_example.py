@@ -1,4 +1,4 @@
-"""Worked example of the definitions: three daily jobs, and a day without one's listener."""
+"""Worked example of the definitions: three daily jobs, and a day without a listener of one."""
 
 from pyspark.sql import functions as F
 
@@ -27,7 +27,7 @@ _TIERS = {
     CORE: ("critical", "declared"),
     MART: ("important", "declared"),
 }
-# Job, hour of the day, what it reads, what it writes.
+# Job, hour of the day, inputs, outputs.
 _JOBS = (
     ("ingest", 1, (ORDERS,), RAW),
     ("clean", 2, (RAW, COUNTRIES), CORE),
@@ -56,7 +56,7 @@ def _datasets(spark):
 
 
 def _is_reported(number, job):
-    """On the eighth day `clean` ran without its listener: only the event log has it."""
+    """Return whether events report it: on the eighth day `clean` ran without its listener."""
     return (number, job) != (7, "clean")
 
 
@@ -87,7 +87,7 @@ def _facts(spark, numbers):
 
 
 def test_the_worked_example_holds_for_coverage_and_freshness(spark):
-    """M1: critical 1/3, important 1/1; M2: no sample, seven gaps, all learning."""
+    """Compare M1: critical 1/3, important 1/1; M2: no sample, seven gaps, all learning."""
     written, seen = _facts(spark, DAYS)
     facts = facts_as_of(activity(written, seen), _datasets(spark), instants(spark, NIGHT))
     judged = datasets_judged(facts, edges(spark), gaps(spark))
@@ -129,7 +129,7 @@ _COLUMNS = ("dataset_key", "state", "reason", "evidence")
 
 
 def test_the_worked_example_holds_for_the_completeness_of_edges(spark):
-    """M3b: on the eighth day 2 of 4: what `clean` read, only its event log has."""
+    """Compare M3b on the eighth day, 2 of 4: only the event log has the reads of `clean`."""
     rows = [
         {
             "upstream_key": dataset,
@@ -163,7 +163,7 @@ def test_the_worked_example_holds_for_the_completeness_of_edges(spark):
 
 
 def test_the_worked_example_holds_for_missing_provenance(spark):
-    """M5: 1 of 4 reads a day has no origin, day 8 included: reads known from evidence count."""
+    """Compare M5: 1 of 4 reads a day is unsourced, also on day 8, known from evidence."""
     written, seen = _facts(spark, DAYS)
     nights = instants(spark, *(day(number, 12) for number in DAYS))
 
@@ -180,8 +180,8 @@ def test_the_worked_example_holds_for_missing_provenance(spark):
     assert [tuple(row) for row in per_day] == [(naive(day(n, 12)), 3, 4) for n in DAYS]
 
 
-def test_one_instant_gives_the_rows_of_that_instant_in_a_grid(spark):
-    """A whole day on a grid and a single evaluation are one code: the same rows."""
+def test_one_time_has_the_same_rows_alone_and_in_a_grid(spark):
+    """Return the same rows for a single evaluation and for that time on a grid of a day."""
     written, seen = _facts(spark, DAYS)
     grid = [day(7, 0, minute) for minute in range(0, 24 * 60, 30)]
 

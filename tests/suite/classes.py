@@ -1,6 +1,7 @@
-"""Spark's classes as an archive that each JVM of the tests maps: it halves the CPU of a start.
+"""Archive of Spark's classes that each JVM of the tests maps: it halves the CPU of a start.
 
-Java writes it as this module ends. A JVM with other jars, or of another Java, ignores it.
+Java writes the archive when this module ends. A JVM with other jars, or of another Java, ignores
+it.
 """
 
 import os
@@ -13,7 +14,7 @@ from typing import Final
 from tests.suite.examples import is_long
 
 FOLDER: Final = Path(__file__).resolve().parents[2] / "build" / "classes"
-# A plan that sees three rows once is not worth compiling.
+# A plan that runs once over three rows is not worth compiling.
 INTERPRETED: Final = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
@@ -27,10 +28,10 @@ def java_options() -> str:
     return f"-XX:SharedArchiveFile={archive} {_NO_WARNINGS}" if archive else ""
 
 
-def interpreting() -> dict[str, str]:
-    """Return the variables with which a Lineward of a test interprets its plans.
+def interpreter_variables() -> dict[str, str]:
+    """Return variables for a Lineward that interprets its plans.
 
-    It costs a sixth less of a pipeline's CPU. The long form compiles them, as in production.
+    They save a sixth of a pipeline's CPU. The long form compiles plans, as in production.
     """
     if is_long():
         return {}
@@ -39,7 +40,7 @@ def interpreting() -> dict[str, str]:
 
 
 def _load_classes(folder: Path) -> None:
-    """Land a batch and evaluate it: what most tests of Spark do."""
+    """Land a batch and evaluate it, as most tests of Spark do."""
     from pyspark import SparkContext  # noqa: PLC0415 - a test imports this module for its options
 
     from lineage.catalog.engine import catalog_url, migrate, open_catalog  # noqa: PLC0415

@@ -1,16 +1,35 @@
-"""Small disks that tests fill for real: a tmpfs, which needs root."""
+"""Small disks that tests fill: a tmpfs, which needs root."""
 
 import os
+import shutil
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
-from io import FileIO
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 from sqlalchemy import Engine, text
 
-_BLOCK = b"\0" * 4096
+_CHUNK_BYTES = 1 << 20
+
+
+class Disk:
+    """Mounted disk with a file of ballast."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def fill(self, *, leave: int = 0) -> None:
+        """Leave only so many bytes free."""
+        fill(self.path, leave=leave)
+
+    def free(self) -> None:
+        """Delete the ballast."""
+        (self.path / "ballast").unlink(missing_ok=True)
+
+    def is_full(self) -> bool:
+        """Return whether no page is left."""
+        return shutil.disk_usage(self.path).free < 4_096
 
 
 @contextmanager
@@ -26,23 +45,19 @@ def small_disk(path: Path, size: int = 16 << 20) -> Iterator[Path]:
         subprocess.check_call(["umount", "--lazy", str(path)])
 
 
-def fill(disk: Path, catalog: Engine | None = None) -> Path:
-    """Fill the disk to its last block; return the file whose removal makes room.
+def fill(disk: Path, catalog: Engine | None = None, *, leave: int = 0) -> Path:
+    """Fill the disk; return the file whose removal makes space.
 
     Args:
-        disk: that is filled.
-        catalog: on it, whose next write shall need room: its log is emptied first.
+        disk: the one to fill.
+        catalog: on this disk; its log is emptied first, so that its next write needs space.
+        leave: bytes that stay free.
     """
     if catalog is not None:
         with catalog.connect() as connection:
             connection.execute(text("PRAGMA wal_checkpoint(TRUNCATE)"))
     ballast = disk / "ballast"
-    full = pytest.raises(OSError, match="No space left on device")
-    with ballast.open("ab", buffering=0) as file, full:
-        _write_without_end(file)
+    with ballast.open("ab", buffering=0) as file, suppress(OSError):  # another writer was first
+        while (free := shutil.disk_usage(disk).free) > leave:
+            file.write(b"\0" * min(_CHUNK_BYTES, free - leave))
     return ballast
-
-
-def _write_without_end(file: FileIO) -> None:
-    while True:
-        file.write(_BLOCK)

@@ -19,7 +19,7 @@ Seconds = Mapping[str, float]
 
 
 class Recorder:
-    """Pytest plugin: adds up the durations of all workers, and writes them at the end."""
+    """Plugin of pytest that adds up the durations of all workers, and writes them at the end."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -87,7 +87,7 @@ def _cell(spent: float | None) -> str:
 
 
 def main(paths: list[Path]) -> int:
-    """Print each file beside the one before it; 1 where there is nothing to compare."""
+    """Print each file beside the previous one; return 1 without a previous one."""
     pairs = [path for path in paths if path.exists() and before(path).exists()]
     for path in pairs:
         print(path)  # noqa: T201 - a command's output

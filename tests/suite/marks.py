@@ -25,17 +25,17 @@ def mark_postgres_nightly(item: pytest.Item) -> None:
 
 
 def _parameters(item: pytest.Item) -> str:
-    """Return the id of its parameters without that of the database."""
+    """Return the id of its parameters without the database."""
     parameters = item.nodeid.partition("[")[2].rpartition("]")[0]
     return "-".join(part for part in parameters.split("-") if part != "postgresql")
 
 
 def check_marks(items: Sequence[pytest.Item]) -> list[str]:
-    """Return what is wrong with the marks of these tests, one sentence each.
+    """Return the errors in the marks of these tests, one sentence each.
 
-    A nightly test names its short form, `nightly(short="tests/…::test_…")`, which is a test that
-    `make test` runs. A test that runs alone is nightly. Where a short form's file is not among
-    `items`, only the file is looked for.
+    A nightly test names its short form, `nightly(short="tests/…::test_…")`, which is a test
+    that `make test` runs. A test that runs alone is nightly. Where a short form's file is not
+    among `items`, only the existence of the file is checked.
     """
     files = {item.path for item in items}
     regular = [item for item in items if not any(map(item.get_closest_marker, _ELSEWHERE))]
@@ -59,7 +59,7 @@ def _find_wrong(items: Sequence[pytest.Item], files: set[Path], names: set[str])
 
 
 def _find_unmatched(items: Sequence[pytest.Item]) -> Iterator[str]:
-    """Yield each `but` of `postgres_nightly` that is no test's parameters."""
+    """Yield each `but` of `postgres_nightly` that matches no parameters of the test."""
     found: dict[tuple[str, str], bool] = {}
     for item in items:
         mark = item.get_closest_marker("postgres_nightly")

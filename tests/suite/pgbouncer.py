@@ -1,4 +1,4 @@
-"""PgBouncer that pools by transaction, before the PostgreSQL of the tests."""
+"""PgBouncer that pools by transaction, in front of the PostgreSQL of the tests."""
 
 import os
 import shutil
@@ -12,8 +12,9 @@ from typing import Final
 from sqlalchemy import URL
 
 from tests.service.waiting import until
+from tests.suite.ports import free_port
 
-# Each transaction gets another session than the one before it, where there are several.
+# Each transaction gets another session than the previous one, where there are several.
 _SETTINGS: Final = """\
 [databases]
 * = host={host} port={server_port} user={user}
@@ -37,8 +38,7 @@ def running_pgbouncer(server: URL, folder: Path) -> Iterator[int]:
         server: with the folder of its socket as its host.
         folder: for settings and log.
     """
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     host, user = server.query["host"], server.username
     settings = folder / "pgbouncer.ini"
     given = {"host": host, "server_port": server.port or 5432, "user": user, "port": port}
@@ -52,7 +52,7 @@ def running_pgbouncer(server: URL, folder: Path) -> Iterator[int]:
     with log.open("ab") as output:
         process = subprocess.Popen([program, *as_user, str(settings)], stdout=output, stderr=output)
     try:
-        until(lambda: _listens(port, process), told=log.read_text)
+        until(lambda: _listens(port, process), describe=log.read_text)
         yield port
     finally:
         process.terminate()

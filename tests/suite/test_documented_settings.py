@@ -9,7 +9,7 @@ _ROW = re.compile(r"(?m)^\| (`LINEWARD_[^|]*) \|")
 _VARIABLE = re.compile(r"LINEWARD_[A-Z_]+[A-Z]\b")
 
 
-def _documented(pages: list[Path]) -> set[str]:
+def _list_documented(pages: list[Path]) -> set[str]:
     rows = [row for page in pages for row in _ROW.findall(page.read_text("utf-8"))]
     return {variable for row in rows for variable in _VARIABLE.findall(row)}
 
@@ -17,8 +17,8 @@ def _documented(pages: list[Path]) -> set[str]:
 def test_each_setting_has_a_row_in_a_table():
     """Reject a setting without a row in the docs.
 
-    Mutant: without the row of `LINEWARD_PIPELINE_POLL_SECONDS` the set holds this variable.
+    Mutant: without the row of `LINEWARD_PIPELINE_POLL_SECONDS` the set contains this variable.
     """
     pages = sorted((Path(__file__).resolve().parents[2] / "docs").glob("*.md"))
 
-    assert setting_variables() - _documented(pages) == set()
+    assert setting_variables() - _list_documented(pages) == set()

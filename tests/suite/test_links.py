@@ -14,7 +14,7 @@ DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("**/*.md")])
 
 
 def anchor_of(heading: str) -> str:
-    """Return what a link calls a heading, as GitHub makes it."""
+    """Return the anchor of a heading, as GitHub makes it."""
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
     return re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
 
@@ -60,12 +60,12 @@ def test_index_without_a_page_is_found():
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda one: str(one.relative_to(ROOT)))
 def test_no_link_of_a_document_is_dead(document: Path):
-    """Find each file and each heading."""
+    """Find the file and the heading of each link."""
     assert dead_links(document, document.read_text("utf-8")) == []
 
 
 def test_a_dead_link_is_found():
-    """Mutants: a file and a heading that are not there."""
+    """Run the mutants: a missing file and a missing heading."""
     text = "[a](README.md) [b](nowhere.md) [c](README.md#nothing-of-this-name) [d](https://x.y)"
 
     found = dead_links(ROOT / "CONTRIBUTING.md", text)

@@ -25,13 +25,13 @@ def _nightly(short: str) -> pytest.MarkDecorator:
 
 
 def test_every_nightly_test_names_a_short_form_that_make_test_runs(request: pytest.FixtureRequest):
-    """`make test` collects all tests: none of them breaks a rule of the marks."""
+    """Check all tests: `make test` collects them, and none breaks a rule of the marks."""
     assert check_marks(request.config.stash[COLLECTED]) == []
 
 
 @pytest.mark.parametrize("short", [f"{HERE}::test_one", f"{HERE}::test_one[2]"])
 def test_a_short_form_may_be_a_function_or_one_of_its_parameters(short: str):
-    """Accept both, since both name something that runs."""
+    """Accept both: each names a test that runs."""
     items = [_item("test_one[2]"), _item("test_long[200]", _nightly(short))]
 
     assert check_marks(items) == []
@@ -51,7 +51,7 @@ def test_a_short_form_may_be_a_function_or_one_of_its_parameters(short: str):
     ],
 )
 def test_a_short_form_that_make_test_does_not_run_is_reported(short: str, why: str):
-    """Name the test and its short form."""
+    """Report the test and its short form."""
     items = [
         _item("test_one[2]"),
         _item("test_other", _nightly(f"{HERE}::test_one")),
@@ -68,7 +68,7 @@ def test_a_short_form_that_make_test_does_not_run_is_reported(short: str, why: s
     "mark", [pytest.mark.nightly, pytest.mark.nightly("tests"), pytest.mark.nightly(like="tests")]
 )
 def test_a_nightly_mark_without_a_short_form_is_reported(mark: pytest.MarkDecorator):
-    """Say what to write."""
+    """Report what to write."""
     assert check_marks([_item("test_long", mark)]) == [
         f'{HERE}::test_long: write pytest.mark.nightly(short="tests/…::test_…")'
     ]
@@ -83,7 +83,7 @@ def test_a_mark_that_names_no_parameters_of_its_test_is_reported(name: str, wron
 
 
 def test_a_test_that_runs_alone_is_nightly():
-    """`make test` runs no test alone, so one that is not nightly would never run."""
+    """Reject one that is not nightly: `make test` runs no test alone, so it would never run."""
     assert check_marks([_item("test_one", pytest.mark.alone)]) == [
         f"{HERE}::test_one is `alone`, which `make test` does not run: mark it nightly"
     ]

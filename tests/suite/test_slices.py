@@ -1,4 +1,4 @@
-"""Check that the cost of an event is kept apart from the cost of a start."""
+"""Cost of an event, apart from the cost of a start."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from tests.bench.slices import Cost, Mark, Measured
 
 
 def test_the_start_is_no_part_of_an_event():
-    """Take the event from the slices behind the first, and give what the first cost beyond it."""
+    """Compute the event's cost from later slices, and the start's from the first one."""
     marks = [
         Mark(100_000, Cost(20.0, 10.0, 5.0)),
         Mark(200_000, Cost(24.0, 18.0, 10.0)),

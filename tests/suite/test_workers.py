@@ -1,13 +1,14 @@
-"""Spreading of tests over workers."""
+"""Distribution of tests over workers."""
 
 import pytest
 
 
 @pytest.mark.xdist_group("e2e")
 def test_a_group_has_one_worker(request: pytest.FixtureRequest):
-    """Workers without `--dist loadgroup` would run several real Sparks and kills at once.
+    """Reject workers without `--dist loadgroup`.
 
-    pytest 9.2 with xdist 3.8 loses the groups without a message.
+    Several real Sparks and kills would run at once. pytest 9.2 with xdist 3.8 loses the groups
+    without a message.
     """
     has_workers = hasattr(request.config, "workerinput")
 

@@ -1,4 +1,4 @@
-"""Environment variables by the structs that the roles read them into."""
+"""Environment variables, by the structs into which the roles read them."""
 
 from typing import Any, Final
 

@@ -25,8 +25,8 @@ from lineage.catalog.reader import Reader, open_reader
 from lineage.catalog.tables import notification
 from tests.alerts.notify.messages import Ticking, message
 from tests.fakes.pagerduty import FakePagerDuty
-from tests.fakes.reached import leading_to
 from tests.fakes.receiver import FakeReceiver
+from tests.fakes.settings import delivery_settings
 from tests.fakes.slack import FakeSlack
 
 DATA = "slack:C0000001"
@@ -171,7 +171,7 @@ def notifier(embedded: Engine, clock: Ticking, tmp_path: Path, fakes: Fakes) -> 
     (tmp_path / "orders.key").write_text("R" * 32)
     (tmp_path / "webhook").write_text(fakes.receiver.secret)
     hook = {"webhook_url": fakes.receiver.url, "webhook_secret_file": tmp_path / "webhook"}
-    settings = leading_to(fakes.slack, fakes.pagerduty, tmp_path, **hook)
+    settings = delivery_settings(fakes.slack, fakes.pagerduty, tmp_path, **hook)
     return Notifier(embedded, settings, clock)
 
 

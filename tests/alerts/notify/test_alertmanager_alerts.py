@@ -239,7 +239,7 @@ def test_post_of_the_real_alertmanager_is_accepted(tmp_path: Path, router):
     labels = {"alertname": "LinewardIncidentPage", "incident": number, "root_kind": "failed"}
     with listening() as (url, heard), running(tmp_path, configured(url)) as alerting:
         alerting.post({**labels, "severity": "page", "owner": "shop"}, BURN)
-        until(lambda: len(heard.calls) >= 2, told=alerting.states)
+        until(lambda: len(heard.calls) >= 2, describe=alerting.states)
         bodies = [msgspec.json.encode(each) for _, _, each in heard.calls]
 
     with write_transaction(router.engine) as connection:

@@ -12,7 +12,7 @@ from lineage.process.clock import SECOND_MICROS, from_micros
 from tests.alerts.incidents.scenarios import make_fault, root
 from tests.alerts.notify.stored_router import StoredRouter
 from tests.fakes.pagerduty import FakePagerDuty
-from tests.fakes.reached import leading_to
+from tests.fakes.settings import delivery_settings
 from tests.fakes.slack import FakeSlack
 
 POLICY = Policy(
@@ -34,7 +34,7 @@ class Phones:
         self.slack, self.pagerduty = slack, pagerduty
         for name, key in (("shop.key", SHOP), ("pay.key", PAY)):
             (folder / name).write_text(key)
-        settings = leading_to(slack, pagerduty, folder)
+        settings = delivery_settings(slack, pagerduty, folder)
         ways = build_channels(settings, clock=self.clock)
         spread = random.Random(1)  # noqa: S311 - of the waits
         self.sender = Sender(engine, ways, settings, clock=self.clock, spread=spread)

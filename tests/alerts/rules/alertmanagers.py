@@ -2,7 +2,6 @@
 
 import json
 import re
-import socket
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -14,7 +13,8 @@ from typing import Any
 import httpx
 
 from tests.service.waiting import until
-from tests.suite.asking import CLIENT
+from tests.suite.http_client import CLIENT
+from tests.suite.ports import free_port
 
 Labels = dict[str, str]
 
@@ -131,9 +131,7 @@ def _started(
     folder: Path, command: list[str], log_name: str
 ) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """Start one of the two on a free port; return its URL and process."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{free.getsockname()[1]}"
+    address = f"127.0.0.1:{free_port()}"
     command = [*command, f"--web.listen-address={address}"]
     log_file = folder / log_name
     with (
@@ -141,7 +139,7 @@ def _started(
         subprocess.Popen(command, cwd=folder, stdout=log, stderr=log) as process,
     ):
         try:
-            until(lambda: _is_ready(f"http://{address}"), told=log_file.read_text)
+            until(lambda: _is_ready(f"http://{address}"), describe=log_file.read_text)
             yield f"http://{address}", process
         finally:
             process.terminate()

@@ -82,12 +82,12 @@ def test_an_alert_that_follows_from_another_is_muted(
     """The root is told, what stands behind it is not; the target alone is."""
     with listening() as (url, heard), running(tmp_path, configured(url)) as alerting:
         alerting.post(source)
-        until(lambda: named(source) in alerting.states(), told=alerting.states)
+        until(lambda: named(source) in alerting.states(), describe=alerting.states)
         alerting.post(target)
-        until(lambda: named(target) in alerting.states(), told=alerting.states)
+        until(lambda: named(target) in alerting.states(), describe=alerting.states)
         # What came later has left: the target, had it been told, as well.
         alerting.post(LATER)
-        until(lambda: LATER["alertname"] in str(heard.alerts()), told=alerting.states)
+        until(lambda: LATER["alertname"] in str(heard.alerts()), describe=alerting.states)
         states = alerting.states()
 
     assert states[named(target)] == "suppressed"
@@ -101,7 +101,7 @@ def test_without_inhibitions_all_alerts_notify(tmp_path: Path):
     start, end = inhibited.index("inhibit_rules:"), inhibited.index("receivers:")
     with running(tmp_path, inhibited[:start] + inhibited[end:]) as alerting:
         alerting.post(STALE, incident("job_failed"))
-        until(lambda: len(alerting.states()) == 2, told=alerting.states)
+        until(lambda: len(alerting.states()) == 2, describe=alerting.states)
 
         assert set(alerting.states().values()) == {"active"}
 
@@ -128,7 +128,7 @@ def test_an_alert_of_another_root_notifies(tmp_path: Path, one: Labels, other: L
     expected = {one["alertname"], other["alertname"]}
     with listening() as (url, heard), running(tmp_path, configured(url)) as alerting:
         alerting.post(one, other)
-        until(lambda: {name for _, name in heard.alerts()} == expected, told=alerting.states)
+        until(lambda: {name for _, name in heard.alerts()} == expected, describe=alerting.states)
 
         assert set(alerting.states().values()) == {"active"}
 
@@ -139,7 +139,7 @@ def test_alerts_of_one_root_are_one_message(tmp_path: Path):
     others = (incident("marquez", "i-1"), incident("marquez", "i-2"))
     with listening() as (url, heard), running(tmp_path, configured(url, wait="1s")) as alerting:
         alerting.post(*alerts, *others)
-        until(lambda: len(heard.calls) == 3, told=lambda: heard.calls)
+        until(lambda: len(heard.calls) == 3, describe=lambda: heard.calls)
 
     messages = {(*body["groupLabels"].items(), len(body["alerts"])) for _, _, body in heard.calls}
     assert messages == {
@@ -158,7 +158,7 @@ def test_the_webhook_gets_its_token_and_the_watchdog_goes_outside(tmp_path: Path
         configuration = configured(url, token_file=str(token))
         with running(tmp_path, configuration) as alerting:
             alerting.post(watchdog, incident("marquez"), DOWN)
-            until(lambda: len(heard.alerts()) == 3, told=lambda: heard.calls)
+            until(lambda: len(heard.alerts()) == 3, describe=lambda: heard.calls)
 
     assert {(path, key, body["receiver"]) for path, key, body in heard.calls} == {
         ("/watchdog", None, "watchdog"),
@@ -176,16 +176,16 @@ def test_a_suppression_of_all_datasets_mutes_datasets_alone(tmp_path: Path):
     with listening() as (url, heard):
         with running(tmp_path, configured(url)) as alerting:
             alerting.post(*alerts)
-            until(lambda: len(_roots(heard)) == 5, told=lambda: heard.calls)
+            until(lambda: len(_roots(heard)) == 5, describe=lambda: heard.calls)
         heard.calls.clear()
         muted = tmp_path / "muted"
         muted.mkdir()
         with running(muted, configured(url, planned)) as alerting:
             alerting.post(*alerts)
-            until(lambda: len(_roots(heard)) >= 3, told=lambda: heard.calls)
+            until(lambda: len(_roots(heard)) >= 3, describe=lambda: heard.calls)
             # A group that would be told as well has left by now: one that came later was told.
             alerting.post({**LAG, "tier": "later"})
-            until(lambda: "later" in str(heard.calls), told=lambda: heard.calls)
+            until(lambda: "later" in str(heard.calls), describe=lambda: heard.calls)
 
     assert _roots(heard) == {"ingestion_lag", "unauthorized_access", "i-2"}
 

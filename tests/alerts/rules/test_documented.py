@@ -40,7 +40,7 @@ def test_the_first_example_works_as_pasted(tmp_path: Path):
         configuration = hasty((tmp_path / "alertmanager.yml").read_text("utf-8"))
         with running(tmp_path, configuration) as alerting:
             alerting.post({"alertname": "X", "severity": "page", "owner": "platform"})
-            until(lambda: heard.calls, told=alerting.states)
+            until(lambda: heard.calls, describe=alerting.states)
 
     assert [(path, token) for path, token, _ in heard.calls] == [(SERVICE_PATH, None)]
 

@@ -49,10 +49,10 @@ def test_an_open_incident_reaches_its_owner_and_ends(tmp_path: Path):
             text = _CONFIGURATION.format(alertmanager=alerting.address, target=target)
             heard.shown = _OPEN
             with scraping(tmp_path, text):
-                until(lambda: messages(heard, receiver), told=lambda: heard.calls)
-                until(lambda: messages(heard, "watchdog"), told=lambda: heard.calls)
+                until(lambda: messages(heard, receiver), describe=lambda: heard.calls)
+                until(lambda: messages(heard, "watchdog"), describe=lambda: heard.calls)
                 heard.shown = _LEADER
-                until(lambda: len(messages(heard, receiver)) == 2, told=lambda: heard.calls)
+                until(lambda: len(messages(heard, receiver)) == 2, describe=lambda: heard.calls)
 
     first, last = messages(heard, receiver)
     (alert,) = first["alerts"]

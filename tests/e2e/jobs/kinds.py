@@ -1,4 +1,4 @@
-"""Every kind of output that Spark has, each once, in the folder that is given."""
+"""Job that writes every kind of output of Spark, each once, to the given folder."""
 
 import sys
 from contextlib import suppress
@@ -48,7 +48,7 @@ def _make_input(folder: Path) -> None:
 
 
 def _defining(spark) -> None:
-    """What changes a table and writes nothing; one that is dropped after it was written."""
+    """Change a table without writing; drop one after it was written."""
     spark.sql("CREATE TABLE empty (id int) USING parquet")
     spark.sql("ALTER TABLE empty ADD COLUMNS (country string)")
     spark.sql("TRUNCATE TABLE empty")

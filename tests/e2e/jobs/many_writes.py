@@ -1,4 +1,4 @@
-"""Small writes, each at its turn: when `LAKE/turn_N` is there, or `LAKE/free` for all turns.
+"""Job with small writes, one per turn: when `LAKE/turn_N` exists, or `LAKE/free` for all turns.
 
 Ends when `LAKE/enough` is there. Usage: many_writes.py LAKE.
 """
@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 
 def main(lake: Path) -> None:
-    """Each write is four events or so of the listener."""
+    """Write in turns; each write is about four events of the listener."""
     spark = SparkSession.builder.appName("many_writes").getOrCreate()
     numbers = spark.range(100)
     turn = 0

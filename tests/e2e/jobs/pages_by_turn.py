@@ -1,4 +1,4 @@
-"""Reads a dozen folders of long names and writes one: once, and again for `LAKE/again`.
+"""Job that reads a dozen folders of long names and writes one, and again for `LAKE/again`.
 
 Usage: pages_by_turn.py LAKE.
 """
@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 
 def main(lake: Path) -> None:
-    """Ends when `LAKE/again` is there and its write is done."""
+    """Write, then wait for `LAKE/again` and write again."""
     spark = SparkSession.builder.appName("pages_by_turn").getOrCreate()
     pages = spark.read.text([str(folder) for folder in sorted(lake.glob("pages_of_*"))])
     pages.write.mode("overwrite").parquet(f"{lake}/all_pages")

@@ -1,4 +1,4 @@
-"""Writes a file and a table by tasks that fail after some rows, and are tried again."""
+"""Job that writes a file and a table by tasks that fail after some rows, and are tried again."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""One of a shop's jobs, by name, over the folder that is given: shop.py LAKE JOB."""
+"""Jobs of a shop, one by name, over the given folder: shop.py LAKE JOB."""
 
 import sys
 import time
@@ -26,7 +26,7 @@ def clean(spark: SparkSession, lake: str) -> None:
 
 
 def _stuck(_batches):
-    """Runs on until somebody kills it."""
+    """Run until somebody kills it."""
     while True:
         time.sleep(1)
         yield from ()
@@ -39,7 +39,7 @@ def report(spark: SparkSession, lake: str) -> None:
 
 
 def bill(spark: SparkSession, lake: str) -> None:
-    """The database's table has no such column: the save fails, and the job carries on."""
+    """Save to a table without such a column: the save fails, and the job continues."""
     url = f"jdbc:derby:;databaseName={lake}/billing;create=true"
     invoices = spark.createDataFrame([(1,)], "id int")
     invoices.limit(0).write.mode("ignore").jdbc(url, "SEED", properties=_DERBY)

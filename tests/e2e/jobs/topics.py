@@ -1,4 +1,4 @@
-"""Streams that read and write topics of a real broker, each once, in the folder that is given."""
+"""Streams that read and write topics of a real broker, each once, in the given folder."""
 
 import sys
 

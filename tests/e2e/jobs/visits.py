@@ -1,4 +1,4 @@
-"""A job that is not the demo's: visits and pages (CSV) to visits by section.
+"""Job unlike those of the demo: visits and pages (CSV) to visits by section.
 
 Usage: visits.py LAKE.
 """

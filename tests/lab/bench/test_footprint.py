@@ -13,14 +13,14 @@ def _busy(seconds):
         pass
 
 
-def test_the_meter_counts_what_this_process_uses():
+def test_the_meter_counts_the_use_of_this_process():
     meter = CpuMeter()
     _busy(0.3)
     assert 0.25 < meter.seconds() < 3
 
 
-def test_a_child_counts_while_it_lives_and_never_makes_it_less():
-    large = 200 << 20  # more than what else runs below us grows by meanwhile
+def test_a_child_counts_while_it_runs_and_never_lowers_the_figure():
+    large = 200 << 20  # more than other child processes grow by meanwhile
     code = f"import time\nheld = b'x' * {large}\nwhile time.process_time() < 0.5: pass\n"
     code += "print(flush=True)\ninput()"
     before = CpuMeter()

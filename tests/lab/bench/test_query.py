@@ -1,11 +1,11 @@
-"""The bench of questions asks what it says it asks; how fast is no test's business."""
+"""Benchmark of queries: it runs the documented queries. Tests do not check its speed."""
 
 from lab.bench.query import query
 from lab.bench.query.questions import estates
 
 
-def test_a_small_estate_answers_alone_and_while_events_change_it(monkeypatch):
-    """A service, a pipeline and 1,000 events a second: the whole of it, of 100 datasets."""
+def test_a_small_estate_is_queried_alone_and_during_events(monkeypatch):
+    """Run service, pipeline and 1,000 events a second for 100 datasets."""
     monkeypatch.setattr(query, "_WARM_SECONDS", 2.0)
     monkeypatch.setattr(query, "estates", lambda scale: [next(estates(scale))])
 

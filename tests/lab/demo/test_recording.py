@@ -22,7 +22,7 @@ def _run_ids(events):
 
 
 def test_a_replay_keeps_the_distances_between_events():
-    """The last event is at the instant asked for, and the others as far before it as they were."""
+    """Place the last event at the requested time, and the others at their former distance."""
     recorded = recording.load()
 
     replayed = _decoded(recorded.ending(NIGHT, SHOP))
@@ -32,8 +32,8 @@ def test_a_replay_keeps_the_distances_between_events():
     assert _times(replayed) == [time + shift for time in before]
 
 
-def test_a_replay_changes_instants_ids_and_the_folder_and_nothing_else():
-    """Undo these, and it is what the listener sent: so no lineage was made up."""
+def test_a_replay_changes_only_times_ids_and_the_folder():
+    """Undo these changes, and compare with the listener's events: no lineage is invented."""
     recorded = recording.load()
     replayed = list(recorded.ending(NIGHT, SHOP))
 
@@ -43,19 +43,19 @@ def test_a_replay_changes_instants_ids_and_the_folder_and_nothing_else():
         text = event.decode().replace(str(SHOP), recording.FOLDER)
         for new, old in ids.items():
             text = text.replace(new, old)
-        undone.append(_without_clock(json.loads(text)))
+        undone.append(_drop_clock(json.loads(text)))
         assert SHOP.name.encode() in event or recording.FOLDER.encode() not in original
 
-    assert undone == [_without_clock(event) for event in _decoded(recorded.events)]
+    assert undone == [_drop_clock(event) for event in _decoded(recorded.events)]
 
 
-def _without_clock(event):
+def _drop_clock(event):
     details = event["run"]["facets"].get("spark_applicationDetails", {})
     return event | {"eventTime": "", "application": details.pop("applicationId", None) and ""}
 
 
 def test_run_ids_are_the_same_within_a_replay_and_others_in_the_next():
-    """A parent named by its children is the parent, and no two nights share a run."""
+    """Keep the parent that children name; no two nights share a run."""
     recorded = recording.load()
     first = _decoded(recorded.ending(NIGHT, SHOP))
     second = _decoded(recorded.ending(NIGHT + timedelta(days=1), SHOP))
@@ -70,7 +70,7 @@ def test_run_ids_are_the_same_within_a_replay_and_others_in_the_next():
 
 
 def test_the_nights_are_a_day_apart_with_a_little_jitter():
-    """Thirty nights, the newest at the instant asked for, none at quite the minute of the last."""
+    """Return thirty nights, the newest at the requested time, each at another minute."""
     raw = recording.load().of(["raw"])
 
     replayed = _decoded(recording.daily(raw, last=NIGHT, days=30, shop=SHOP))
@@ -87,7 +87,7 @@ def _is_last(event):
 
 
 def test_the_recording_names_no_machine_and_no_person():
-    """Neutral folder, user and address, whoever recorded it."""
+    """Use a neutral folder, user and address on any machine."""
     text = b"\n".join(recording.load().events)
 
     for event in _decoded(recording.load().events):
@@ -101,7 +101,7 @@ def test_the_recording_names_no_machine_and_no_person():
 
 
 def test_each_instrumented_job_is_in_the_recording():
-    """A job that was renamed or dropped would quietly have no past."""
+    """Find each job: a renamed or dropped one would have no past."""
     jobs = {event["job"]["name"].partition(".")[0] for event in _decoded(recording.load().events)}
 
     assert jobs == {"raw", "core", "mart", "churn", "stock"}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from lab.demo import spark
 from lab.demo.patience import Patience
-from tests.service.waiting import lives, until
+from tests.service.waiting import is_running, until
 
 _STUBBORN = (
     "import os, signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
@@ -22,4 +22,4 @@ def test_a_job_that_ignores_its_end_is_killed_and_fails_nothing(tmp_path: Path, 
 
     job.stop(Patience())
 
-    assert not lives(pid)
+    assert not is_running(pid)

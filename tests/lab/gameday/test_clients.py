@@ -40,7 +40,7 @@ def _job(client, outputs=1):
 
 
 def _summary(job, events):
-    """(state, job's name, datasets written) of each event of the job's runs."""
+    """Return (state, job's name, datasets written) of each event of the job's runs."""
     names = {job.root_name, *ESTATE.names_of(job)}
     return [
         (event["eventType"], event["job"]["name"], len(event["outputs"]))
@@ -49,8 +49,8 @@ def _summary(job, events):
     ]
 
 
-def _of_run(job, fate, attempt=1):
-    """Events of the job's first run, had it this fate."""
+def _events_of(job, fate, attempt=1):
+    """Return the events of the job's first run with this outcome."""
     run = next(run for run in runs(ESTATE) if run.job == job.number)
     circumstances = msgspec.structs.replace(run.circumstances, fate=fate)
     changed = msgspec.structs.replace(run, circumstances=circumstances, attempt=attempt)
@@ -58,7 +58,7 @@ def _of_run(job, fate, attempt=1):
 
 
 def test_an_estate_has_every_client():
-    """Most jobs are Spark; only what has a listener is anything else."""
+    """Generate Spark jobs mostly; each other client has a listener."""
     clients = Counter(job.client for job in ESTATE.jobs)
 
     assert clients["spark"] > clients["airflow"] > 0 < clients["dbt"]
@@ -82,7 +82,7 @@ def test_a_task_belongs_to_the_run_of_its_dag(quiet):
 def test_airflow_tries_again_in_the_same_run_of_the_dag():
     """Announce the retry in the first try; the DAG ends once."""
     job = _job("airflow")
-    first, second = _of_run(job, "retry"), _of_run(job, "complete", attempt=2)
+    first, second = _events_of(job, "retry"), _events_of(job, "complete", attempt=2)
     both = [event for event in first + second if event["outputs"] or event["eventType"] == "FAIL"]
 
     roots = {event["run"]["facets"]["parent"]["run"]["runId"] for event in both}
@@ -96,7 +96,7 @@ def test_airflow_tries_again_in_the_same_run_of_the_dag():
 def test_a_task_that_fails_for_good_fails_in_each_try():
     """Fail its DAG; no FAIL names what was not written."""
     job = _job("airflow")
-    event = [(state, count) for state, _, count in _summary(job, _of_run(job, "fail"))]
+    event = [(state, count) for state, _, count in _summary(job, _events_of(job, "fail"))]
 
     count = len(job.outputs)
     tried = [("START", count), ("FAIL", 0)]
@@ -108,7 +108,10 @@ def test_dbt_stops_at_the_first_model_that_fails():
     job = _job("dbt", outputs=2)
     first, *_ = ESTATE.names_of(job)
 
-    broken, whole = _summary(job, _of_run(job, "fail")), _summary(job, _of_run(job, "complete"))
+    broken, whole = (
+        _summary(job, _events_of(job, "fail")),
+        _summary(job, _events_of(job, "complete")),
+    )
 
     root = job.root_name
     assert broken == [
@@ -138,7 +141,7 @@ def test_a_long_application_is_one_root_a_day(quiet):
 
 
 def test_a_rerun_by_hand_starts_the_same_run_of_the_dag_again():
-    """Clear a task some hours after it was well."""
+    """Clear a task some hours after it succeeded."""
     job = _job("airflow")
     rerun = Injected("rerun_by_hand", (job.number,), WEDNESDAY, WEDNESDAY + 10 * HOUR)
     starts = [
@@ -150,7 +153,7 @@ def test_a_rerun_by_hand_starts_the_same_run_of_the_dag_again():
     assert sorted(Counter(starts).values())[-2:] == [1, 2]
 
 
-def test_the_truth_knows_the_names_that_clients_report():
+def test_the_truth_has_the_names_that_clients_report():
     """Accept a task, its DAG, and what they write as the root of the fault."""
     job = _job("airflow")
     team = ESTATE.namespace_of(job)

@@ -18,21 +18,21 @@ def estate():
 
 
 def test_the_seed_is_the_estate(estate):
-    """The same seed gives the same bytes, another one another estate."""
+    """Generate the same bytes for the same seed, and another estate for another one."""
     encode = msgspec.json.encode
     assert encode(make(SMALL)) == encode(estate)
     assert encode(make(msgspec.structs.replace(SMALL, seed=2))) != encode(estate)
 
 
-def test_it_has_as_many_datasets_as_were_asked_for(estate):
+def test_an_estate_has_the_requested_number_of_datasets(estate):
     """Give each a name of its own and one job that writes it."""
     assert len(estate.datasets) == SMALL.datasets
     assert len({each.full_name for each in estate.datasets}) == SMALL.datasets
     assert sorted(estate.writer_of) == list(range(SMALL.datasets))
 
 
-def test_nothing_is_made_of_itself(estate):
-    """Inputs lie in lower layers: the graph has no cycle."""
+def test_no_dataset_is_derived_from_itself(estate):
+    """Place inputs in lower layers: the graph has no cycle."""
     for job in estate.jobs:
         below = max((estate.datasets[each].layer for each in job.inputs), default=-1)
         scheduled = [each for each in job.outputs if job.cadence != "adhoc"]
@@ -40,7 +40,7 @@ def test_nothing_is_made_of_itself(estate):
     assert not any(each.number in estate.descendants([each.number]) for each in estate.datasets)
 
 
-def test_descendants_are_all_that_is_made_of_it(estate):
+def test_descendants_are_all_downstream_datasets(estate):
     """Compare with a walk of the test's own, by ancestors."""
     made_of = {number: set(job.inputs) for number, job in estate.writer_of.items()}
     scheduled = {n for n, job in estate.writer_of.items() if job.cadence != "adhoc"}
@@ -58,8 +58,8 @@ def test_descendants_are_all_that_is_made_of_it(estate):
         assert estate.descendants([source]) == found
 
 
-def test_what_a_critical_dataset_is_made_of_is_critical(estate):
-    """Nothing upstream of it is declared lower, so each tier is as its inheritance says."""
+def test_upstream_of_a_critical_dataset_is_critical(estate):
+    """Declare no lower tier upstream, so that each tier equals its inheritance."""
     for dataset in estate.datasets:
         if estate.tiers[dataset.number] != CRITICAL:
             below = [estate.tiers[each] for each in estate.descendants([dataset.number])]
@@ -89,7 +89,7 @@ def test_the_policy_reads_back(estate):
 
 
 @pytest.mark.parametrize("wrong", [{"datasets": 20}, {"days": 1}])
-def test_what_gives_no_estate_is_rejected(wrong):
-    """The message says what may be asked for."""
+def test_an_invalid_estate_is_rejected(wrong):
+    """Report what may be requested."""
     with pytest.raises(ValueError, match=f"{next(iter(wrong))}: .* to .*, got"):
         Shape(seed=1, **wrong)

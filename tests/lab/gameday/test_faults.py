@@ -38,7 +38,7 @@ def test_the_seed_is_the_plan(estate, day):
 
 @pytest.mark.parametrize("seed", [1905149407, 1390851128, 1390882804, 1390914480])
 def test_kinds_of_few_jobs_find_theirs_before_others_take_them(seed):
-    """Two or three jobs of a thousand run each quarter of an hour, and they alone can flap."""
+    """Choose first for kinds with few jobs: only quarter-hourly jobs can flap."""
     planned = plan(make(Shape(seed=seed, datasets=1000, days=20)), 40)
 
     assert {each.kind for each in planned.truth.faults} == set(KINDS)
@@ -50,15 +50,15 @@ def test_more_faults_than_an_estate_has_jobs_for_are_rejected():
         plan(make(Shape(seed=3, datasets=100, days=6)), 200, ["killed_job", "backfill"])
 
 
-def test_every_kind_is_there(day):
-    """Sixty, of all kinds, each of three expectations among them."""
+def test_every_kind_is_planned(day):
+    """Plan sixty faults of all kinds, each of three expectations among them."""
     assert len(day.truth.faults) == 60
     assert {each.kind for each in day.truth.faults} == set(KINDS)
     assert {each.expect for each in day.truth.faults} == {"page", "ticket", "silence"}
 
 
 def test_nothing_is_done_while_limits_are_learned(day):
-    """The first ten days teach, and all is over before the end."""
+    """Inject nothing in the first ten days, and end before the last day."""
     truth = day.truth
     assert truth.judged_from == truth.starts_at + 10 * DAY
     for each in truth.faults:
@@ -67,7 +67,7 @@ def test_nothing_is_done_while_limits_are_learned(day):
 
 
 def test_faults_affect_no_job_that_is_still_learned(estate, day):
-    """Its limit takes eight gaps, and a holiday or an outage may lie in one of those before."""
+    """Wait for eight gaps, in which a holiday or an outage may lie."""
     short = make(Shape(seed=3334195001, datasets=1000, days=20))
     for planned, of in ((day, estate), (plan(short, 40), short)):
         for each in planned.injected:
@@ -85,8 +85,8 @@ def _slots(estate, job, until):
     return found[1:-1]
 
 
-def test_several_come_at_once(day):
-    """Two and three of them within one day, and the harm of none meets another's."""
+def test_several_faults_come_at_once(day):
+    """Plan two and three within one day, with disjoint harm."""
     expected = [each for each in day.truth.faults if each.expect != "silence"]
     at_once = [
         sum(one.starts_at <= other.starts_at < one.starts_at + DAY for other in expected)
@@ -100,7 +100,7 @@ def test_several_come_at_once(day):
                 assert not set(one.impact) & set(other.impact)
 
 
-def test_what_must_stay_silent_does(day):
+def test_silent_faults_stay_silent(day):
     """Stay silent by its kind; so does a clock that is ahead."""
     for each in day.truth.faults:
         is_silent = each.kind in SILENT_KINDS or each.variant == "ahead"
@@ -108,7 +108,7 @@ def test_what_must_stay_silent_does(day):
 
 
 def test_the_truth_of_a_killed_job(estate, day):
-    """Cause, owner and impact are as the estate says."""
+    """Take cause, owner and impact from the estate."""
     given, own = fault(day, "killed_job"), injected(day, "killed_job")
     job = estate.jobs[own.jobs[0]]
     below = estate.descendants(job.outputs)
@@ -166,8 +166,8 @@ def test_standing_gaps_are_of_jobs_without_a_listener(estate, day):
         assert (name in day.truth.standing) == (job.reporting != "listener")
 
 
-def test_too_much_is_rejected():
-    """The message says for what there was no room."""
+def test_a_plan_that_is_too_large_is_rejected():
+    """Report which part had no room."""
     small = make(Shape(seed=1, datasets=60, days=4))
     with pytest.raises(ValueError, match="killed_job: no job of the 60 datasets in 4 days"):
         plan(small, 40, ["killed_job"])

@@ -1,11 +1,11 @@
-"""Figures of the scorer beside the faults: false messages, naive alerts, unknown seconds."""
+"""Figures of the scorer apart from faults: false messages, naive alerts, unknown seconds."""
 
 import msgspec
 import pytest
 
 from lab.gameday import scorer
 from lab.gameday.scores import NaiveScore
-from tests.lab.gameday.told import (
+from tests.lab.gameday.truths import (
     BACKFILL,
     KILLED,
     ORDERS,
@@ -20,7 +20,7 @@ from tests.lab.gameday.told import (
 
 
 def test_standing_gaps_are_notified_as_tickets():
-    """What nobody ever reported is no false ticket, and a false page all the same."""
+    """Count a page as false, and a ticket for a gap that nobody reported as correct."""
     given = truth(KILLED, standing=(STOCK,))
     messages = [
         message(2_000, "ticket", STOCK),
@@ -33,7 +33,7 @@ def test_standing_gaps_are_notified_as_tickets():
 
 
 def test_the_naive_way():
-    """Three alerts for one fault, the first of a dataset downstream; one alert for nothing."""
+    """Count three alerts for one fault, the first of them downstream, and one without a fault."""
     alerts = [
         message(1_030, root=REVENUE, by="naive", owner="finance"),
         message(1_040, root=ORDERS, by="naive", owner="shop"),

@@ -1,4 +1,4 @@
-"""Runs that happen, and their events."""
+"""Runs of a history, and their events."""
 
 import json
 from collections import Counter
@@ -37,7 +37,7 @@ def quiet():
 
 
 def written(events, name):
-    """Root runs that ended a write of the dataset."""
+    """Return root runs that ended a write of the dataset."""
     return [
         event["run"]["facets"]["parent"]["root"]["run"]["runId"]
         for _, event in events
@@ -64,7 +64,7 @@ def times(job, injected=()):
 
 
 def test_runs_come_in_the_order_in_which_they_begin():
-    """One that is tried again begins minutes later: a slab that ended meanwhile missed others."""
+    """Sort a retry by its own start, minutes later: the slab may have ended meanwhile."""
     began = [run.started_at for run in runs(ESTATE)]
     assert began == sorted(began)
 
@@ -82,7 +82,7 @@ def test_slabs_are_days_in_the_order_of_arrival():
 
 
 def test_the_same_seed_gives_the_same_bytes():
-    """Event by event."""
+    """Compare event by event."""
     first, second = ([each.events for each in slabs(ESTATE)] for _ in range(2))
     assert first == second
 
@@ -95,7 +95,7 @@ def test_the_collector_takes_every_event(quiet):
 
 
 def test_the_listeners_defects_are_there(quiet):
-    """COMPLETE after FAIL, two runs a write, START-only runs, names after plans, a cold start."""
+    """Find COMPLETE after FAIL, two runs a write, START-only runs, plans in names, a cold start."""
     states: dict[str, list[str]] = {}
     for _, event in quiet:
         states.setdefault(event["run"]["runId"], []).append(event["eventType"])
@@ -129,7 +129,7 @@ def test_zeros_at_the_end_of_a_time_are_dropped():
 
 
 def test_jobs_without_a_listener_leave_no_events(quiet):
-    """Their runs happen all the same."""
+    """Let their runs happen without events."""
     silent = {
         ESTATE.jobs[run.job].name for run in runs(ESTATE) if not run.circumstances.is_reported
     }
@@ -140,7 +140,7 @@ def test_jobs_without_a_listener_leave_no_events(quiet):
 
 
 def test_a_job_that_waits_does_not_run_while_its_source_is_late():
-    """It runs as soon as its input is there; one that does not wait runs at its slot."""
+    """Run it when its input arrives; run one that does not wait at its slot."""
     waiting = next(
         job
         for job in ESTATE.jobs
@@ -163,7 +163,7 @@ def test_a_job_that_waits_does_not_run_while_its_source_is_late():
 
 
 def test_a_killed_job_is_run_again_when_it_is_fixed():
-    """While it lasts each run fails, and nothing downstream that waits has run."""
+    """Fail each run meanwhile; nothing downstream that waits has run."""
     job = reported("hourly")
     killed = Injected("killed_job", (job.number,), BEGINS + 30 * HOUR, BEGINS + 35 * HOUR, "fail")
     found = [run for run in runs(ESTATE, (killed,)) if run.job == job.number]
@@ -176,7 +176,7 @@ def test_a_killed_job_is_run_again_when_it_is_fixed():
 
 
 def test_a_lost_run_has_no_end():
-    """Killed with its JVM: START and nothing more, of the application too."""
+    """Send START alone, of the application too, as after a kill of its JVM."""
     job = reported("hourly")
     lost = Injected("killed_job", (job.number,), BEGINS + 30 * HOUR, BEGINS + 33 * HOUR, "lost")
     own = [e for _, e in events_of(lost) if e["job"]["name"].startswith(f"{job.name}.")]
@@ -187,8 +187,8 @@ def test_a_lost_run_has_no_end():
     assert sum("COMPLETE" not in each and "RUNNING" in each for each in states.values()) >= 3
 
 
-def test_a_silent_listener_says_nothing_of_what_runs(quiet):
-    """The runs are the same; the events of some are gone."""
+def test_a_silent_listener_reports_no_run(quiet):
+    """Compare the runs, which are the same; the events of some are missing."""
     job = reported("hourly")
     silent = Injected("silent_listener", (job.number,), BEGINS + 30 * HOUR, BEGINS + 36 * HOUR)
     name = ESTATE.datasets[job.outputs[0]].name
@@ -215,7 +215,7 @@ def test_a_renamed_dataset_is_written_under_the_other_name():
 
 
 def test_a_leak_names_less_and_less():
-    """Of the inputs one is missing first; in the end no run names any."""
+    """Drop one input first; in the end no run names any."""
     job = next(j for j in ESTATE.jobs if len(j.inputs) > 1 and j.reporting == "listener")
     leak = Injected("provenance_leak", (job.number,), BEGINS, BEGINS + 4 * DAY)
     counts = [
@@ -239,8 +239,8 @@ def test_an_outage_loses_what_arrives_in_it():
     assert sum(len(slab.events) + slab.lost for slab in found) == arrived
 
 
-def test_a_clock_that_is_wrong_shifts_what_events_say():
-    """They arrive when they do."""
+def test_a_wrong_clock_shifts_event_times():
+    """Keep the arrival times."""
     job = reported("hourly")
     skew = Injected(
         "clock_skew", (job.number,), BEGINS + 30 * HOUR, BEGINS + 36 * HOUR, shift_seconds=-10_800
@@ -253,7 +253,7 @@ def test_a_clock_that_is_wrong_shifts_what_events_say():
 
 
 def test_a_backfill_is_for_days_long_gone():
-    """Its runs say so by their nominal time, and the regular ones go on."""
+    """Set the nominal time of its runs; the regular runs continue."""
     job = reported("daily", is_orchestrated=True)
     backfill = Injected("backfill", (job.number,), BEGINS + 30 * HOUR, BEGINS + 34 * HOUR)
     found = [run for run in runs(ESTATE, (backfill,)) if run.job == job.number]
@@ -263,8 +263,8 @@ def test_a_backfill_is_for_days_long_gone():
     assert len(found) == len(times(job)) + 5
 
 
-def test_a_night_s_run_waits_for_a_backfill_and_is_not_left_out():
-    """The backfill begins right before its slot."""
+def test_a_nightly_run_waits_for_a_backfill_and_still_runs():
+    """Begin the backfill right before its slot."""
     job = reported("daily", is_orchestrated=True)
     slot = next(run.nominal_at for run in runs(ESTATE) if run.job == job.number) + DAY
     backfill = Injected("backfill", (job.number,), slot - SECOND_MICROS, slot + 4 * HOUR)
@@ -275,10 +275,10 @@ def test_a_night_s_run_waits_for_a_backfill_and_is_not_left_out():
     assert len(found) == len(times(job)) + 5
 
 
-def test_a_night_s_run_waits_for_a_backfill_whose_runs_overlap():
+def test_a_nightly_run_waits_for_a_backfill_whose_runs_overlap():
     """Leave no pause in which nothing runs: each takes longer than the next is put off."""
     job = reported("daily", is_orchestrated=True)
-    estate = _with(job.number, usual_seconds=45 * 60, spread=0.01)
+    estate = _change_job(job.number, usual_seconds=45 * 60, spread=0.01)
     slot = next(run.nominal_at for run in runs(estate) if run.job == job.number) + DAY
     backfill = Injected("backfill", (job.number,), slot - 20 * MINUTE, slot + 4 * HOUR)
     found = [run for run in runs(estate, (backfill,)) if run.job == job.number]
@@ -290,7 +290,7 @@ def test_a_reader_fails_by_a_new_schema_once_it_was_written():
     """Let readers be well until the next run of the daily job, which wrote before the change."""
     job = next(job for job in ESTATE.jobs if job.cadence == "daily" and _reader_numbers(job))
     [number, *_] = _reader_numbers(job)
-    estate = _with(number, cadence="hourly", waits=False, usual_seconds=60)
+    estate = _change_job(number, cadence="hourly", waits=False, usual_seconds=60)
     starts_at = [run for run in runs(estate) if run.job == job.number][1].ended_at + HOUR
     ends_at = starts_at + 34 * HOUR
     drift = Injected("schema_drift", (job.number,), starts_at, ends_at, "", (number,))
@@ -303,7 +303,7 @@ def test_a_reader_fails_by_a_new_schema_once_it_was_written():
     assert failed[-1].started_at < ends_at
 
 
-def _with(number, **changes: object):
+def _change_job(number, **changes: object):
     """Return the estate with one job changed."""
     changed = msgspec.structs.replace(ESTATE.jobs[number], **changes)
     jobs = (changed if each.number == number else each for each in ESTATE.jobs)
@@ -314,8 +314,8 @@ def _reader_numbers(job):
     return sorted({each.number for out in job.outputs for each in ESTATE.readers_of.get(out, ())})
 
 
-def test_a_night_s_run_needs_no_input_that_is_newer_than_a_backfill():
-    """It waits for what is newer than the night before's run, as it does without one."""
+def test_a_nightly_run_needs_no_input_newer_than_a_backfill():
+    """Wait for an input newer than the previous night's run, as without a backfill."""
     punctual = {run.job for run in runs(ESTATE) if run.started_at == run.nominal_at > BEGINS + DAY}
     job = next(
         job
@@ -332,8 +332,8 @@ def test_a_night_s_run_needs_no_input_that_is_newer_than_a_backfill():
     assert own.started_at < slot + 6 * HOUR
 
 
-def test_a_retired_job_drops_what_it_wrote():
-    """It never runs again."""
+def test_a_retired_job_drops_its_datasets():
+    """Run it no more."""
     job = reported("daily")
     gone = Injected("retired_job", (job.number,), BEGINS + 30 * HOUR, BEGINS + 4 * DAY)
     drops = [run for run in runs(ESTATE, (gone,)) if run.drops]

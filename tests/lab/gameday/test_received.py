@@ -1,4 +1,4 @@
-"""Receivers: what a person reads is what the scorer gets."""
+"""Receivers: the scorer gets the message that a person reads."""
 
 import json
 
@@ -32,7 +32,10 @@ def event(given):
 
 
 def test_a_page_pages_once():
-    """Triggers of one key are one alert, until it was resolved; another key is another phone."""
+    """Count triggers of one key as one alert until it is resolved.
+
+    Another key is another alert.
+    """
     fakes = Receivers()
     given = [OPENED, changed(kind="changed"), changed(kind="resolved"), OPENED]
     for at, one in enumerate(given):
@@ -42,8 +45,8 @@ def test_a_page_pages_once():
     assert [each.what for each in fakes.messages] == ["page", "other", "resolved", "page", "page"]
 
 
-def test_what_pagerduty_shows():
-    """Root, owner and link as they stand in the event."""
+def test_pagerduty_messages_are_read():
+    """Read root, owner and link from the event."""
     fakes = Receivers()
     plain = changed(root=Root("job", "clean_orders", "shop"))
     fakes.pagerduty("keys/shop", event(plain), 5)
@@ -53,7 +56,7 @@ def test_what_pagerduty_shows():
     assert (received.root, received.full_list) == (Name("shop", "clean_orders"), LINK)
 
 
-def test_what_slack_shows():
+def test_slack_messages_are_read():
     """Read from the blocks, entities undone; the link is whole."""
     fakes = Receivers()
     ticket = changed(severity="ticket", root=Root("dataset", "core/a<b", "s3://lake"))
@@ -75,7 +78,7 @@ def test_a_page_in_slack_pages_nobody():
     assert [each.what for each in fakes.messages] == ["other"]
 
 
-def test_where_there_is_no_pagerduty_a_page_in_slack_pages_once():
+def test_without_pagerduty_a_page_in_slack_pages_once():
     """Ignore its edits, unless it was a ticket or resolved before; a notice is no page."""
     fakes = Receivers(slack_pages=True)
     fakes.slack_post("#shop", {"blocks": build_blocks(changed(severity="ticket"))}, 1)
@@ -87,8 +90,8 @@ def test_where_there_is_no_pagerduty_a_page_in_slack_pages_once():
     assert [each.what for each in fakes.messages] == expected
 
 
-def test_what_the_webhook_gets():
-    """A ticket is one when it opens; a notice is none."""
+def test_webhook_messages_are_read():
+    """Count a ticket when it opens, and no notice."""
     fakes = Receivers()
     for kind, severity in (("opened", "ticket"), ("opened", "page"), ("notice", "ticket")):
         fakes.webhook("tickets", to_json(changed(kind=kind, severity=severity)).encode(), 5)

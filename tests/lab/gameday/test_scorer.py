@@ -5,7 +5,7 @@ import pytest
 
 from lab.gameday import scorer
 from lab.gameday.truth import Name
-from tests.lab.gameday.told import (
+from tests.lab.gameday.truths import (
     BACKFILL,
     CLEAN,
     KILLED,
@@ -21,7 +21,7 @@ from tests.lab.gameday.told import (
 )
 
 
-def test_a_fault_that_is_notified_right():
+def test_a_correctly_notified_fault():
     """Deliver 90 s after its beginning and resolve 300 s after its fix."""
     found = judged([KILLED], [message(1_090), message(5_300, "resolved")])
 
@@ -112,12 +112,12 @@ def test_the_ends_of_its_time_are_within(second):
 
 
 def test_messages_while_limits_are_learned_do_not_count():
-    """The first days only teach."""
+    """Ignore messages of the first days."""
     assert judged([KILLED], [message(499)]).false_pages == 0
 
 
-def test_what_must_stay_silent_and_does_not():
-    """Detected, and its page is a false one."""
+def test_a_silent_fault_that_is_notified():
+    """Count its detection, and its page as a false one."""
     found = judged([BACKFILL], [message(1_090, root=STOCK)])
 
     assert (found.faults[0].detected, found.faults[0].root_right) == (True, None)
@@ -125,7 +125,7 @@ def test_what_must_stay_silent_and_does_not():
 
 
 def test_a_job_may_be_named_with_its_plan():
-    """Spark's name of a run begins with that of the application, and a dot."""
+    """Match Spark's name of a run, which begins with that of the application, and a dot."""
     planned = Name("shop", "clean_orders.adaptive_spark_plan.core_orders")
     other = Name("shop", "clean_orders_again")
     found = judged([KILLED], [message(1_050, root=planned), message(1_060, root=other)])
@@ -134,7 +134,7 @@ def test_a_job_may_be_named_with_its_plan():
 
 
 def test_another_namespace_is_another_job():
-    """The same name elsewhere is nobody's cause."""
+    """Ignore the same name elsewhere."""
     assert judged([KILLED], [message(1_050, root=Name("store", CLEAN.name))]).false_pages == 1
 
 
@@ -146,14 +146,14 @@ def test_a_cause_by_pattern():
     assert (found.faults[0].pages, found.false_pages) == (1, 0)
 
 
-def test_the_owner_is_whose_service_rang():
-    """Whatever the message says of the owner, somebody else was woken."""
+def test_the_owner_is_that_of_the_paged_service():
+    """Compare the service that was paged, whatever owner the message names."""
     (found,) = judged([KILLED], [message(1_090, to="keys/store")]).faults
 
     assert found.owner_right is False
 
 
-def test_an_incident_that_is_never_over():
+def test_an_incident_that_is_never_resolved():
     """Resolve one of its two incidents: there is no time at which all was over."""
     messages = [message(1_090), message(1_100, incident="i2"), message(5_100, "resolved")]
     (found,) = judged([KILLED], messages).faults
@@ -161,15 +161,15 @@ def test_an_incident_that_is_never_over():
     assert (found.pages, found.seconds_to_resolved) == (2, None)
 
 
-def test_two_faults_at_once_do_not_spoil_each_other():
-    """The first message within the time of both is of the other one."""
+def test_two_faults_at_once_are_scored_apart():
+    """Match the first message within the time of both to the other one."""
     other = msgspec.structs.replace(TICKET, expect="page", impact=(ORDERS,))
     found = judged([other, KILLED], [message(1_010), message(1_020, root=STOCK, to="keys/store")])
 
     assert [each.root_right for each in found.faults] == [True, True]
 
 
-def test_a_scorer_that_takes_any_page_for_right_is_found_out(monkeypatch):
+def test_a_scorer_that_accepts_any_page_is_detected(monkeypatch):
     """Take the guarantee away: the tests above on false pages would not hold."""
     monkeypatch.setattr(scorer, "is_among", lambda _root, _names: True)
 

@@ -5,7 +5,7 @@ import pytest
 
 from lab.gameday.scores import FaultScore, NaiveScore, Score
 from lab.gameday.verdict import failings, false_page_rate
-from tests.lab.gameday.told import RIGHT, UNDETECTED
+from tests.lab.gameday.truths import RIGHT, UNDETECTED
 
 QUIET = msgspec.structs.replace(UNDETECTED, kind="backfill", expect="silence", root_right=None)
 NAIVE = NaiveScore(0, 0, None, None, None, None)
@@ -19,8 +19,8 @@ def but(**changed: object):
     return msgspec.structs.replace(RIGHT, **changed)
 
 
-def test_all_right_is_all_right():
-    """Build three seeds without a flaw."""
+def test_correct_seeds_pass():
+    """Accept three seeds without a flaw."""
     assert failings([score(RIGHT, QUIET)] * 3) == []
 
 
@@ -37,7 +37,7 @@ def test_all_right_is_all_right():
         ({"pages": 0}, "no page for a fault that expects one: killed_job"),
     ],
 )
-def test_each_figure_is_looked_at(bad, failing):
+def test_each_figure_is_judged(bad, failing):
     """Use as many bad ones among sixty as break the criterion."""
     count = {"root named right: 0.9000": 6, "owner right: 0.9667": 2}.get(failing, 1)
     count = 6 if failing.startswith("pages for one") else count
@@ -47,14 +47,14 @@ def test_each_figure_is_looked_at(bad, failing):
 
 
 def test_seeds_are_judged_together():
-    """One root of twenty is wrong, and all of another seed are right."""
+    """Fail one wrong root of twenty, although all of another seed are correct."""
     flawed = score(*[but(root_right=False)] * 2, *[RIGHT] * 18)
 
     assert failings([flawed]) != []
     assert failings([flawed, score(*[RIGHT] * 20)]) == []
 
 
-def test_what_must_stay_silent_must():
+def test_a_notified_silent_fault_fails():
     """Fail with one notified backfill."""
     assert failings([score(RIGHT, msgspec.structs.replace(QUIET, detected=True))]) == [
         "not silent: backfill"
@@ -71,5 +71,5 @@ def test_false_pages_by_datasets_and_days():
 
 
 def test_a_second_in_unknown_fails():
-    """Nobody may hide behind not knowing."""
+    """Fail a second in unknown: unknown is no excuse."""
     assert failings([score(RIGHT)], 1.0) == ["1 s in unknown outside ingestion faults"]

@@ -1,4 +1,4 @@
-"""Write small folders of publishing histories for tests, in the format of `bench cadences`."""
+"""Small folders of publishing histories for tests, in the format of `bench cadences`."""
 
 import csv
 

@@ -1,4 +1,4 @@
-"""`lineward bench cadences` on a small folder whose truth is known."""
+"""Command `lineward bench cadences` on a small folder with a known result."""
 
 import pytest
 
@@ -50,7 +50,7 @@ def test_a_curve_trades_false_alarms_for_outages(figures):
     assert rates[0] > 0
 
 
-def test_each_repository_is_judged_by_what_suits_the_others(figures):
+def test_each_repository_is_judged_by_parameters_of_the_others(figures):
     """Choose the parameter that has no false alarm on the other repository."""
     folds = {(fold.rule, fold.repository): fold for fold in figures.folds}
 
@@ -61,8 +61,8 @@ def test_each_repository_is_judged_by_what_suits_the_others(figures):
     assert folds[LEARNED, "org/one"].false_alarms_per_1000_weeks == 0
 
 
-def test_no_limit_knows_what_came_after_its_gap_began(spark, tmp_path):
-    """Have the same deadlines for a history that ends earlier."""
+def test_no_limit_uses_later_writes(spark, tmp_path):
+    """Compute the same deadlines for a history that ends earlier."""
     whole, part = daily(40), daily(30)
     folder = write_folder(tmp_path, [("a", "o/o", "daily (9 gaps)", whole, {})])
     long = cadences.learned_deadlines(spark, read_histories(folder))[0]

@@ -1,4 +1,4 @@
-"""Format of a folder of histories, and what is counted on its gaps, without Spark."""
+"""Format of a folder of histories, and counts over its gaps, without Spark."""
 
 import numpy as np
 import pytest
@@ -24,8 +24,8 @@ def histories(tmp_path):
     return read_histories(write_folder(tmp_path, [("a", "org/one", seen, seconds, labelled)]))
 
 
-def test_a_folder_gives_each_gap_its_label_and_its_nearest_class(histories):
-    """Gaps without a label are normal."""
+def test_each_gap_has_its_label_and_its_nearest_class(histories):
+    """Label gaps without a label as normal."""
     [history] = histories
 
     assert (history.name, history.repository) == ("a.csv", "org/one")
@@ -68,7 +68,7 @@ def test_an_alarm_comes_half_a_minute_after_the_deadline(histories):
 
 
 def test_a_fixed_multiple_is_of_the_median_of_sixty_days(histories):
-    """Give no deadline to the first gap; later ones have three days."""
+    """Set no deadline for the first gap; later ones have three days."""
     due = rivals.by_median(histories[0])
     lasts = (due - histories[0].written_at[:-1]) / MICROS
 
@@ -89,8 +89,8 @@ def test_a_z_score_finds_a_lost_week_at_the_end_of_a_day(tmp_path):
     assert (due[39] / MICROS - START) / DAY == 41
 
 
-def test_limits_are_learned_after_each_write_but_those_that_come_often():
-    """Learn what is written more than eight times a day each six hours."""
+def test_limits_are_learned_after_each_write_of_slow_datasets():
+    """Learn a dataset with more than eight writes a day every six hours."""
     hours = np.arange(100) * 3_600 * MICROS
     days = np.arange(30) * DAY * MICROS
 

@@ -1,4 +1,4 @@
-"""Facts of a slab, each known from when its event arrived."""
+"""Facts of a slab, each known from the arrival of its event."""
 
 import json
 
@@ -28,7 +28,7 @@ def event(kind, received_at, *, run=RUN, root=ROOT, outputs=(), time=None):  # n
 
 @pytest.fixture
 def written(catalog):
-    """One write of dataset 1 by a run that landed at the end of the slab."""
+    """Store one write of dataset 1 by a run that landed at the end of the slab."""
     dataset = {"dataset_key": 1, "namespace": "s3://lake", "name": "orders", "canonical_key": 1}
     seen = {"first_seen_at": 1, "last_seen_at": 2}
     job = {"job_namespace": "shop", "job_name": "load"}
@@ -55,8 +55,8 @@ def written(catalog):
 
 
 @pytest.mark.postgres_nightly
-def test_a_write_is_known_from_its_complete_on(written):
-    """Know it neither from the slab's end nor from the time that its producer gives."""
+def test_a_write_is_known_from_its_complete(written):
+    """Use neither the slab's end nor the producer's time."""
     arrivals = Arrivals(
         [event("START", 400_000_100), event("COMPLETE", 520_000_000, outputs=["orders"])]
     )
@@ -75,7 +75,7 @@ def test_a_write_is_known_from_its_complete_on(written):
 def test_each_write_of_an_hour_is_known_when_it_was_reported(written):
     """Write twice within an hour, and once more by a clock that is behind.
 
-    A write to another dataset of the application is left out.
+    Leave out a write to another dataset of the application.
     """
     hours = 3 * 3_600_000_000
     with write_transaction(written) as connection:
@@ -103,13 +103,13 @@ def test_each_write_of_an_hour_is_known_when_it_was_reported(written):
 
 
 @pytest.mark.postgres_nightly
-def test_what_landed_with_another_slab_is_not_of_this_one(written):
-    """It stood before."""
+def test_rows_of_another_slab_are_left_out(written):
+    """Leave out earlier rows."""
     assert collect_arrivals(written, NEXT, Arrivals([])).num_rows == 0
 
 
 def test_a_run_that_began_before_a_slab_fails_in_it(written):
-    """It landed with the slab in which it began; its end is of the one in which that came."""
+    """Land the run with the slab in which it began, and its end with the next one."""
     failed = {"failed_at": 950_000_000, "last_event_at": 950_000_000}
     with write_transaction(written) as connection:
         connection.execute(update(tables.run).values(failed))
@@ -122,7 +122,7 @@ def test_a_run_that_began_before_a_slab_fails_in_it(written):
 
 
 def test_a_night_whose_write_is_followed_by_another_is_no_backfill(written):
-    """Two nights of one slab, a little more apart than the cadence: when it came it was newest."""
+    """Count it as newest on arrival: two nights of one slab, slightly more than a cadence apart."""
     day = 86_400_000_000
     with write_transaction(written) as connection:
         connection.execute(update(tables.dataset_write).values(nominal_start_at=0))
@@ -144,7 +144,7 @@ def test_a_night_whose_write_is_followed_by_another_is_no_backfill(written):
 def test_the_complete_of_the_last_run_of_a_root_reports_the_write():
     """Complete a CTAS by the last of its three runs.
 
-    An application that writes on for hours has a write in each.
+    An application that writes for hours has a write in each.
     """
     arrivals = Arrivals(
         [
@@ -162,8 +162,8 @@ def test_the_complete_of_the_last_run_of_a_root_reports_the_write():
     assert arrivals.of_event["c", "COMPLETE"] == 40
 
 
-def test_what_stood_before_is_known_from_the_beginning_on(catalog):
-    """One row a dataset, with its newest write and failure."""
+def test_earlier_facts_are_known_from_the_beginning(catalog):
+    """Return one row per dataset, with its newest write and failure."""
     fields = {
         "last_written_at": 3,
         "last_write_root_run_id": "r",

@@ -1,4 +1,4 @@
-"""Slab judged instant by instant, kept as changes."""
+"""Slab judged at each time of a grid, stored as changes."""
 
 from datetime import timedelta
 from itertools import groupby
@@ -53,7 +53,7 @@ def _known_from(fact):
     return {**fact, "visible_at": at}
 
 
-def _found(table):
+def _list_changes(table):
     rows = table.sort_by([("as_of", "ascending")]).to_pylist()
     named = [
         (row["dataset_key"], row["sli"], row["as_of"], row["state"], row["reason"]) for row in rows
@@ -61,8 +61,8 @@ def _found(table):
     return sorted(named, key=lambda row: row[:3])
 
 
-def _by_oracle(given, minutes):
-    """Judge every instant by the product's functions, then keep what differs from before."""
+def _judge_everything(given, minutes):
+    """Judge every time with the product's functions, then keep the changes."""
     facts = facts_as_of(given.activity, given.datasets, minutes)
     judged = datasets_judged(facts, given.into_streams, given.gaps, given.pauses)
     rows = reasons(judged, given.expected).toArrow().to_pylist()
@@ -80,20 +80,20 @@ def _by_oracle(given, minutes):
     return found
 
 
-def test_changes_are_those_of_judging_everything_at_every_instant(spark, given):
-    """Asking only the unwell, and who is named like them, leaves nothing out."""
+def test_changes_equal_those_of_judging_everything_at_every_time(spark, given):
+    """Judge only bad datasets and near names: the changes are the same."""
     minutes = grid.instants(spark, to_micros(START), to_micros(END))
 
-    found = _found(grid.changes(given, minutes))
+    found = _list_changes(grid.changes(given, minutes))
 
-    assert found == _by_oracle(given, minutes)
+    assert found == _judge_everything(given, minutes)
     reasons_found = {(key, reason) for key, _, _, state, reason in found if state == "bad"}
     assert {(RAW, "silent"), (CORE, "upstream_late"), (RENAMED, "naming_mismatch")} <= reasons_found
     assert (BACK, "job_failed") in reasons_found
     assert [row[3] for row in found if row[0] == WELL] == ["good", "good"]
 
 
-def test_every_minute_is_an_instant(spark):
+def test_every_minute_is_judged(spark):
     """Suppress from the beginning on, and not at the end."""
     found = grid.instants(spark, to_micros(START), to_micros(END)).toArrow()["as_of"].to_pylist()
 

@@ -1,4 +1,4 @@
-"""Clock of a SQLite catalog, which a test sets: no clock of a process follows it."""
+"""Clock of a SQLite catalog that tests set, independent of the clock of the process."""
 
 from sqlalchemy import Engine, event
 
@@ -7,7 +7,7 @@ _EPOCH_DAY = 2_440_587.5
 
 
 class DatabaseClock:
-    """Answers `julianday('now')` on all connections of its engines.
+    """Clock behind `julianday('now')` on all connections of its engines.
 
     Attributes:
         micros: the time, µs.

@@ -1,4 +1,4 @@
-"""Stands between a client and a PostgreSQL, and can stop forwarding as a firewall does."""
+"""Proxy between a client and a PostgreSQL that can stop forwarding as a firewall does."""
 
 import contextlib
 import socket
@@ -10,7 +10,7 @@ from sqlalchemy import URL
 
 
 class Proxy:
-    """Run on loopback. Accept connections always: the client's kernel sees no error."""
+    """Proxy on loopback that always accepts connections: the client's kernel sees no error."""
 
     def __init__(self, server: URL) -> None:
         self._server = server
@@ -28,7 +28,7 @@ class Proxy:
         return through.render_as_string(hide_password=False)
 
     def stall(self) -> None:
-        """Forward nothing: whatever is sent is taken, and nothing comes back."""
+        """Forward nothing: accept data, and return none."""
         self._is_forwarding.clear()
 
     def resume(self) -> None:
@@ -36,7 +36,7 @@ class Proxy:
         self._is_forwarding.set()
 
     def cut(self) -> None:
-        """End every connection, as a server that hands over to another one does."""
+        """End every connection, as a server in a failover does."""
         while self._open:
             with contextlib.suppress(OSError):
                 self._open.pop().shutdown(socket.SHUT_RDWR)
@@ -75,7 +75,7 @@ class Proxy:
 
 
 @contextlib.contextmanager
-def proxied(server: URL) -> Iterator[Proxy]:
+def running_proxy(server: URL) -> Iterator[Proxy]:
     """Start a proxy of this database."""
     proxy = Proxy(server)
     try:

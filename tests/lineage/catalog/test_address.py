@@ -1,4 +1,4 @@
-"""Check how the catalog's password comes from a file."""
+"""Password of the catalog, read from a file."""
 
 import pytest
 from sqlalchemy import make_url
@@ -13,7 +13,7 @@ URL = "postgresql+psycopg://lineward@db:5432/catalog?connect_timeout=2"
 
 
 def test_each_role_reads_the_password_from_the_file(tmp_path, monkeypatch):
-    """Read a password with characters that mean something in a URL, as each role does."""
+    """Read a password with special characters of a URL, as each role does."""
     (tmp_path / "password").write_text("p@:/ä%\n")
     monkeypatch.setenv("LINEWARD_CATALOG_URL", URL)
     monkeypatch.setenv("LINEWARD_CATALOG_PASSWORD_FILE", str(tmp_path / "password"))

@@ -1,4 +1,4 @@
-"""Waiting for a usable catalog: a role reports why it waits, and needs no restart."""
+"""Wait for a usable catalog: a role reports the reason, and needs no restart."""
 
 from threading import Event
 
@@ -14,7 +14,7 @@ from lineage.process.health import Health
 
 @pytest.fixture
 def health(monkeypatch):
-    """Return what this process reports."""
+    """Return the state that this process reports."""
     health = Health()
     monkeypatch.setattr(awaiting, "HEALTH", health)
     monkeypatch.setattr(awaiting, "_EVERY_SECONDS", 0.0)

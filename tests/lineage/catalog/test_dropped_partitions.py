@@ -1,4 +1,4 @@
-"""Retention drops ranges that are over, and leaves the rows that deleting would leave."""
+"""Retention by partitions: it drops expired ranges, and leaves the rows that deletes leave."""
 
 import threading
 
@@ -33,7 +33,7 @@ DAYS = {"event_days": 7, "write_days": 180, "audit_days": 400}
 DAYS |= {"history_days": 400, "access_days": 400}
 _SLOW = {"limit_seconds": 1, "cadence_class": "periodic", "cadence_seconds": 30 * 86_400}
 _SLOW |= {"gaps": 9, "explanation": "", "learned_at": 0}
-_OLD = 300  # days; such a write goes, unless a rule keeps it
+_OLD = 300  # days; such a write is deleted, unless a rule keeps it
 
 
 def _clear(catalog):
@@ -56,7 +56,7 @@ def _fill(catalog):
     put(catalog, tables.dataset_write, *rows, write_row(1, ago(1), "newest"))
 
 
-def _kept():
+def _rows_to_keep():
     return [_write(1, ago(1), "newest"), _write(1, ago(_OLD), "r0")]
 
 
@@ -65,7 +65,7 @@ def _write(key, at, root):
     return key, root, row["bucket"], at
 
 
-def test_a_range_goes_as_a_whole(catalog):
+def test_a_range_is_dropped_as_a_whole(catalog):
     """Keep eight days of events in both databases: seven, and the rest of the first."""
     if catalog.dialect.name == "postgresql":
         for days in range(10):
@@ -78,7 +78,7 @@ def test_a_range_goes_as_a_whole(catalog):
 
 
 @_postgres
-def test_days_that_are_over_are_dropped(catalog):
+def test_expired_days_are_dropped(catalog):
     """Drop their tables, and not only their rows."""
     for days in (9, 8, 7):
         make_partition(catalog, "event", ago(days))
@@ -91,7 +91,7 @@ def test_days_that_are_over_are_dropped(catalog):
 
 
 @_postgres
-def test_what_the_rule_keeps_of_a_range_stays(catalog):
+def test_rows_that_a_rule_keeps_are_moved(catalog):
     """Move a dataset's first write, and all of a slow one, to the default partition."""
     _fill(catalog)
     put_datasets(catalog, 2)
@@ -101,7 +101,7 @@ def test_what_the_rule_keeps_of_a_range_stays(catalog):
 
     _clear(catalog)
 
-    assert writes(catalog) == [*_kept(), *(_write(2, *each) for each in slow)]
+    assert writes(catalog) == [*_rows_to_keep(), *(_write(2, *each) for each in slow)]
     in_parts = {"dataset_write_default": 3, "dataset_write_20261103": 1}
     assert counts(catalog, "dataset_write") == in_parts
     assert _tables(catalog, "dataset_write_2%") == ["dataset_write_20261103"]
@@ -116,12 +116,12 @@ def test_a_range_with_many_kept_rows_loses_the_others_one_by_one(catalog, monkey
 
     _clear(catalog)
 
-    assert writes(catalog) == _kept()
+    assert writes(catalog) == _rows_to_keep()
     assert partition_names(catalog) == parts
 
 
 @_postgres
-def test_a_write_that_comes_while_a_range_goes_is_kept(catalog, monkeypatch):
+def test_a_write_that_lands_during_a_drop_is_kept(catalog, monkeypatch):
     """Load a history, whose first write lands between the look and the lock."""
     _fill(catalog)
     found = dropped_partitions.kept_rows
@@ -138,11 +138,11 @@ def test_a_write_that_comes_while_a_range_goes_is_kept(catalog, monkeypatch):
 
     assert _write(1, earlier, "history") in writes(catalog)
     _clear(catalog)
-    assert writes(catalog) == sorted([_write(1, earlier, "history"), _kept()[0]])
+    assert writes(catalog) == sorted([_write(1, earlier, "history"), _rows_to_keep()[0]])
 
 
 @_postgres
-def test_a_write_that_is_taken_back_while_a_range_goes_stays_away(catalog, monkeypatch):
+def test_a_write_withdrawn_during_a_drop_stays_withdrawn(catalog, monkeypatch):
     """Let the run of the first write fail after all: the next write becomes the first."""
     _fill(catalog)
     found = dropped_partitions.kept_rows
@@ -158,7 +158,7 @@ def test_a_write_that_is_taken_back_while_a_range_goes_stays_away(catalog, monke
     _clear(catalog)
 
     first = _write(1, ago(_OLD) + 3_600_000_000, "r1")
-    assert writes(catalog) == [_kept()[0], first]
+    assert writes(catalog) == [_rows_to_keep()[0], first]
 
 
 @_postgres
@@ -171,7 +171,7 @@ def test_a_turn_that_is_killed_is_completed_by_the_next(catalog, monkeypatch, st
         killed.setattr(dropped_partitions, step, _die)
         with pytest.raises(KeyboardInterrupt):
             _clear(catalog)
-    assert _kept()[1] in writes(catalog)
+    assert _rows_to_keep()[1] in writes(catalog)
     late = write_row(1, ago(_OLD) + 60, "late")
     for _ in range(2):
         with exclusive_transaction(catalog) as connection:
@@ -180,7 +180,7 @@ def test_a_turn_that_is_killed_is_completed_by_the_next(catalog, monkeypatch, st
 
     _clear(catalog)
 
-    assert writes(catalog) == _kept()
+    assert writes(catalog) == _rows_to_keep()
     assert _tables(catalog, "%expired%") == []
     assert _tables(catalog, "dataset_write_2%") == ["dataset_write_20261103"]
 
@@ -190,7 +190,7 @@ def _die(*_given):  # noqa: ANN002
 
 
 @_postgres
-def test_a_range_that_somebody_detached_is_left_to_them(catalog):
+def test_a_detached_range_is_left_alone(catalog):
     """Leave the table in which an operator keeps a day."""
     make_partition(catalog, "event", ago(9))
     with write_transaction(catalog) as connection:
@@ -202,7 +202,7 @@ def test_a_range_that_somebody_detached_is_left_to_them(catalog):
 
 
 @_postgres
-def test_who_reads_for_hours_delays_no_batch(catalog, monkeypatch):
+def test_a_reader_of_hours_delays_no_batch(catalog, monkeypatch):
     """Let a backup lock each table: batches land meanwhile, and the range goes later."""
     monkeypatch.setattr(partitions, "_TRIES", 2)
     monkeypatch.setattr(partitions, "_LOCK_MILLISECONDS", 50)
@@ -215,7 +215,7 @@ def test_who_reads_for_hours_delays_no_batch(catalog, monkeypatch):
 
     assert writes(catalog) == sorted([*before, _write(1, ago(0), "meanwhile")])
     _clear(catalog)
-    assert writes(catalog) == sorted([*_kept(), _write(1, ago(0), "meanwhile")])
+    assert writes(catalog) == sorted([*_rows_to_keep(), _write(1, ago(0), "meanwhile")])
 
 
 def _clear_partitions(catalog):
@@ -224,7 +224,7 @@ def _clear_partitions(catalog):
 
 
 @_postgres
-def test_a_batch_in_flight_is_waited_for(catalog):
+def test_a_drop_waits_for_a_batch_in_flight(catalog):
     """Let it write to the range that is about to go: the turn of the batch comes first."""
     _fill(catalog)
     earlier = ago(_OLD) - 60
@@ -236,11 +236,11 @@ def test_a_batch_in_flight_is_waited_for(catalog):
         assert thread.is_alive()
     thread.join()
 
-    assert writes(catalog) == sorted([_kept()[0], _write(1, earlier, "in flight")])
+    assert writes(catalog) == sorted([_rows_to_keep()[0], _write(1, earlier, "in flight")])
 
 
 @_postgres
-def test_batches_land_while_ranges_go(catalog):
+def test_batches_land_while_ranges_are_dropped(catalog):
     """Forty days are dropped: each batch lands, and none of its rows is lost."""
     for days in range(8, 48):
         make_partition(catalog, "event", ago(days))
@@ -270,7 +270,7 @@ def test_batches_land_while_ranges_go(catalog):
     assert _tables(catalog, "event_2%") == []
 
 
-# Around the ends of what is kept, and of ranges.
+# Times around the limits of retention and of ranges.
 _AGES = st.sampled_from([-9, -2, 0, 7, 8, 9, 180, 201, 202, 203, 204, 210, 300, 301, 560, 700])
 _WRITES = st.lists(st.tuples(st.integers(1, 4), _AGES, st.sampled_from("ab")), max_size=15)
 

@@ -71,7 +71,7 @@ def test_roles_that_start_together_migrate_once(catalog: Engine):
 
 
 def test_a_transaction_that_fails_leaves_nothing(catalog: Engine):
-    """Facts and their batch row stand or fall together."""
+    """Commit facts and their batch row together, or neither."""
     with pytest.raises(RuntimeError):
         _insert_and_fail(catalog)
 
@@ -127,8 +127,8 @@ def _wait_in_a_turn(catalog: Engine, other: Engine) -> None:
 
 @pytest.mark.parametrize("catalogs", ["postgresql"], indirect=True)
 @pytest.mark.parametrize("count", [ROWS, 3 * ROWS])
-def test_the_planner_knows_how_many_rows_a_turn_has_written(catalog, count):
-    """Autovacuum looked while they were written, and counted none of them."""
+def test_the_planner_has_statistics_of_written_rows(catalog, count):
+    """Analyze in the transaction: autovacuum ran before the commit, and counted no rows."""
     with exclusive_transaction(catalog) as connection:
         _fill_meta(connection, count)
         _analyze(catalog)
@@ -138,8 +138,8 @@ def test_the_planner_knows_how_many_rows_a_turn_has_written(catalog, count):
 
 
 @pytest.mark.parametrize("catalogs", ["postgresql"], indirect=True)
-def test_a_turn_that_writes_little_costs_no_look_at_the_whole_table(catalog):
-    """Sample no table of millions for each batch."""
+def test_a_small_turn_does_not_sample_the_whole_table(catalog):
+    """Sample no table of millions for a small batch."""
     with exclusive_transaction(catalog) as connection:
         _fill_meta(connection, 3 * ROWS)
     catalog.dispose()  # a connection reports what it wrote once a second: until then it counts

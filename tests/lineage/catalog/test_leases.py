@@ -1,4 +1,4 @@
-"""Leases in the catalog: one process leads, and what another one writes as the leader is undone."""
+"""Leases in the catalog: one process leads, and writes of a former leader are undone."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -30,7 +30,7 @@ def _take(engine, who, *, is_start=False):
     return None if row is None else row.epoch
 
 
-def _leading(engine, epoch):
+def _lead(engine, epoch):
     return leading(engine, Fence(NAME, epoch, lambda: None))
 
 
@@ -49,7 +49,7 @@ def _write(engine, name):
         connection.execute(insert(meta), {"name": name, "value": ""})
 
 
-def _written(engine):
+def _list_written(engine):
     with engine.connect() as connection:
         return list(connection.scalars(select(meta.c.name).order_by(meta.c.name)))
 
@@ -75,19 +75,19 @@ def test_the_next_leader_begins_a_new_epoch(catalog):
 
 
 def test_a_former_leader_writes_nothing(catalog):
-    """Whenever it wakes: its transactions are undone, those of the leader are not."""
-    former = _leading(catalog, _take(catalog, "a"))
+    """Undo its transactions at any wake-up; those of the leader stay."""
+    former = _lead(catalog, _take(catalog, "a"))
     _write(former, "as the leader")
     _expire(catalog)
     _write(former, "after its lease expired, and before another took it")
-    leader = _leading(catalog, _take(catalog, "b"))
+    leader = _lead(catalog, _take(catalog, "b"))
 
     with pytest.raises(LeaseLostError, match="epoch 1 of 'service' is over: it is 2 now"):
         _write(former, "too late")
     _write(leader, "as the next leader")
 
-    assert "too late" not in _written(catalog)
-    assert len(_written(catalog)) == 3
+    assert "too late" not in _list_written(catalog)
+    assert len(_list_written(catalog)) == 3
 
 
 @pytest.mark.parametrize("catalogs", ["postgresql"], indirect=True)
@@ -106,9 +106,9 @@ def test_nobody_takes_the_lease_between_the_check_and_the_commit(catalog):
 
 
 @pytest.mark.parametrize("catalogs", ["postgresql"], indirect=True)
-def test_the_server_ends_a_leaders_transaction_that_stands_still(catalog):
+def test_the_server_ends_an_idle_transaction_of_a_leader(catalog):
     """Free its locks, for which the next leader would wait as long as it is paused."""
-    with write_transaction(_leading(catalog, _take(catalog, "a"))) as connection:
+    with write_transaction(_lead(catalog, _take(catalog, "a"))) as connection:
         shown = connection.scalar(text("SHOW idle_in_transaction_session_timeout"))
     with write_transaction(catalog) as connection:
         others = connection.scalar(text("SHOW idle_in_transaction_session_timeout"))
@@ -117,7 +117,7 @@ def test_the_server_ends_a_leaders_transaction_that_stands_still(catalog):
 
 
 @pytest.mark.parametrize("catalogs", ["postgresql"], indirect=True)
-def test_the_server_ends_a_renewal_that_stands_still(catalog, monkeypatch):
+def test_the_server_ends_an_idle_renewal(catalog, monkeypatch):
     """Pause a leader that holds the row of the lease: nobody could take it."""
     monkeypatch.setattr(leases, "PAUSED_SECONDS", 1)
     other = _impatient(catalog, "20s")
@@ -157,4 +157,4 @@ def test_an_engine_without_a_fence_writes_for_any_replica(embedded):
     _write(embedded, "by an answer")
 
     assert fence_of(embedded) is None
-    assert _written(embedded) == ["by an answer"]
+    assert _list_written(embedded) == ["by an answer"]

@@ -1,4 +1,4 @@
-"""Migration 0018 gives a stored catalog its partitions, while others read and write it."""
+"""Migration 0018 of a stored catalog to partitions, while others read and write it."""
 
 import threading
 import time
@@ -136,7 +136,7 @@ def test_the_release_before_writes_and_reads_meanwhile(stored):
 
 
 @_postgres
-def test_an_upgrade_waits_for_a_reader_and_blocks_nobody_for_long(stored):
+def test_an_upgrade_waits_for_a_reader_without_long_locks(stored):
     """Let a report read for two seconds: the upgrade does not block others for as long."""
     answered, is_over = [], threading.Event()
 
@@ -166,7 +166,7 @@ def test_an_upgrade_waits_for_a_reader_and_blocks_nobody_for_long(stored):
 
 @_postgres
 @pytest.mark.parametrize("steps", [1, 2, 3])
-def test_an_upgrade_that_was_killed_goes_on(stored, steps):
+def test_a_killed_upgrade_continues(stored, steps):
     """Commit each step, so that the next start does what is left."""
     before = events(stored), writes(stored)
     for revision, work in list(preparations(stored, _config(), "head"))[:steps]:
@@ -182,7 +182,7 @@ def test_an_upgrade_that_was_killed_goes_on(stored, steps):
 
 @_postgres
 def test_an_upgrade_has_looked_at_all_rows_before_it_locks_a_table(stored):
-    """PostgreSQL would look at them once more if the constraint did not hold for them."""
+    """Validate first: PostgreSQL would read all rows under the lock without the constraint."""
     for _, work in list(preparations(stored, _config(), "head")):
         with write_transaction(stored) as connection:
             work(connection)
@@ -192,8 +192,8 @@ def test_an_upgrade_has_looked_at_all_rows_before_it_locks_a_table(stored):
 
 
 @_postgres
-def test_an_upgrade_that_was_left_for_days_chooses_another_end(stored):
-    """Let its old end pass: a row of today must have a place."""
+def test_an_upgrade_resumed_after_days_chooses_another_end(stored):
+    """Choose another end once the first has passed: a row of today must have a partition."""
     past = _now() - 2 * _DAY
     with write_transaction(stored) as connection:
         connection.exec_driver_sql(
@@ -207,7 +207,7 @@ def test_an_upgrade_that_was_left_for_days_chooses_another_end(stored):
 
 
 @_postgres
-def test_who_may_read_the_tables_still_may(stored):
+def test_permissions_on_the_tables_are_kept(stored):
     """Keep the rights of a role that Grafana connects as."""
     role = f"reader_{stored.url.database}"
     with write_transaction(stored) as connection:
@@ -227,7 +227,7 @@ def test_who_may_read_the_tables_still_may(stored):
 
 
 @_postgres
-def test_an_empty_catalog_has_no_rows_of_before(catalog):
+def test_an_empty_catalog_has_no_old_partitions(catalog):
     """Begin a new installation with the default partitions."""
     assert partition_names(catalog) == ["dataset_write_default", "event_default"]
 

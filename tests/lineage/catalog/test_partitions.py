@@ -61,13 +61,13 @@ def test_partitions_are_made_for_a_week_ahead_and_once(catalog):
 
 
 def test_sqlite_has_plain_tables(embedded):
-    """SQLite has no partitions to make."""
+    """Make no partitions on SQLite."""
     assert add_partitions(embedded, NOW, exclusive_transaction) == []
 
 
 @_postgres
 def test_a_batch_needs_no_partition(catalog):
-    """Rows of any time are stored once, and folded, without any partition."""
+    """Store rows of any time once, and fold them, without any partition."""
     rows = [event_row(at) for at in (0, ago(0), ago(-400), ago(-26_000))]
     for _ in range(2):
         with exclusive_transaction(catalog) as connection:
@@ -95,7 +95,7 @@ def test_rows_that_came_before_their_partition_move_into_it(catalog):
 
 
 @_postgres
-def test_who_reads_for_hours_keeps_partitions_waiting_and_no_batch(catalog, monkeypatch):
+def test_a_reader_of_hours_delays_partitions_and_no_batch(catalog, monkeypatch):
     """Let a backup read the default partition: a batch lands, and the partition comes later."""
     monkeypatch.setattr(partitions, "_TRIES", 2)
     monkeypatch.setattr(partitions, "_LOCK_MILLISECONDS", 50)
@@ -109,7 +109,7 @@ def test_who_reads_for_hours_keeps_partitions_waiting_and_no_batch(catalog, monk
 
 
 @_postgres
-def test_a_day_that_somebody_detached_is_not_made_again(catalog):
+def test_a_detached_day_is_not_created_again(catalog):
     """Let an operator keep today in a table of its own: all other days get theirs."""
     add_partitions(catalog, NOW, exclusive_transaction)
     with exclusive_transaction(catalog) as connection:
@@ -141,20 +141,20 @@ def test_a_partition_has_the_keys_and_indexes_of_its_table(catalog):
 
 
 @_postgres
-def test_the_planner_knows_how_many_rows_a_partitioned_table_has(catalog):
-    """Autovacuum counts partitions only: joins are planned by the rows of all of them."""
+def test_the_planner_has_statistics_of_a_partitioned_table(catalog):
+    """Use the rows of all partitions for joins; autovacuum counts single ones only."""
     put_datasets(catalog, 1)
     make_partition(catalog, "dataset_write", ago(0))
     put(catalog, tables.dataset_write, *(write_row(key, ago(0)) for key in range(2 * ROWS)))
-    assert _known(catalog) == (2 * ROWS, 2 * ROWS)
+    assert _expected_rows(catalog) == (2 * ROWS, 2 * ROWS)
 
     catalog.dispose()
     put(catalog, tables.dataset_write, *(write_row(-1 - key, ago(0)) for key in range(ROWS // 2)))
-    assert _known(catalog) == (2 * ROWS, 2 * ROWS)
+    assert _expected_rows(catalog) == (2 * ROWS, 2 * ROWS)
     remove(catalog, tables.dataset_write)
 
 
-def _known(catalog):
+def _expected_rows(catalog):
     """Return the rows that the planner expects in the table, and in its one partition with rows."""
     query = (
         "SELECT reltuples FROM pg_class WHERE relname IN ('dataset_write', :part) ORDER BY relname"

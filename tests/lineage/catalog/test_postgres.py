@@ -10,7 +10,7 @@ from lineage.catalog import reader as readers
 from lineage.catalog.engine import open_catalog
 from lineage.catalog.postgres import PARAMETERS, Connections, connect
 from lineage.catalog.reader import UnreachableCatalogError, keep_connections, open_reader
-from tests.lineage.catalog.proxy import proxied
+from tests.lineage.catalog.proxy import running_proxy
 from tests.service.waiting import until
 
 pytestmark = pytest.mark.postgres
@@ -19,19 +19,19 @@ pytestmark = pytest.mark.postgres
 @pytest.fixture
 def proxy(postgres_server):
     """Return the address of a proxy before a server that answers."""
-    with proxied(postgres_server.url) as found:
+    with running_proxy(postgres_server.url) as found:
         yield found
 
 
 @pytest.fixture
-def kept(proxy, monkeypatch):
-    """Return the proxy's URL, of which this process keeps two connections."""
+def pooled_url(proxy, monkeypatch):
+    """Return the URL of the proxy, with two pooled connections of this process."""
     monkeypatch.setattr(readers, "_kept", {})
     keep_connections(proxy.url, 2)
     return proxy.url
 
 
-def one(url, seconds=0.5):
+def select_one(url, seconds=0.5):
     """Return the result of `SELECT 1`."""
     with open_reader(url, seconds=seconds) as reader:
         return reader.rows("SELECT 1")
@@ -42,26 +42,26 @@ def libpq(url):
     return url.replace("postgresql+psycopg:", "postgresql:")
 
 
-def test_a_silent_server_is_unreachable_in_the_middle_of_a_question(kept, proxy):
-    """Mutant: without a limit the thread waits for the kernel's two hours."""
-    with open_reader(kept, seconds=0.5) as reader:
+def test_a_silent_server_is_unreachable_in_the_middle_of_a_query(pooled_url, proxy):
+    """Fail after the limit; without one (mutant) the thread waits for the kernel's two hours."""
+    with open_reader(pooled_url, seconds=0.5) as reader:
         assert reader.rows("SELECT 1") == [(1,)]
         proxy.stall()
         with pytest.raises(UnreachableCatalogError, match=r"not answered for 0\.5 s"):
             reader.rows("SELECT 2")
 
 
-def test_a_silent_server_is_unreachable_for_who_comes_next(kept, proxy):
+def test_a_silent_server_is_unreachable_for_the_next_caller(pooled_url, proxy):
     """Find the idle connection silent and make no new one; the next caller fails at once."""
-    assert one(kept) == [(1,)]
+    assert select_one(pooled_url) == [(1,)]
     proxy.stall()
     for _ in range(3):
         with pytest.raises(UnreachableCatalogError):
-            one(kept)
+            select_one(pooled_url)
 
     proxy.resume()
 
-    until(lambda: _is_reachable(kept))
+    until(lambda: _is_reachable(pooled_url))
 
 
 def test_a_silent_server_is_unreachable_for_a_command(proxy):
@@ -69,16 +69,16 @@ def test_a_silent_server_is_unreachable_for_a_command(proxy):
     proxy.stall()
 
     with pytest.raises(UnreachableCatalogError, match="timeout"):
-        one(proxy.url)
+        select_one(proxy.url)
 
 
-def test_after_a_failover_the_next_question_is_answered(kept, proxy):
+def test_after_a_failover_the_next_query_succeeds(pooled_url, proxy):
     """Break every earlier connection silently."""
-    with open_reader(kept) as first, open_reader(kept) as second:
+    with open_reader(pooled_url) as first, open_reader(pooled_url) as second:
         assert first.rows("SELECT 1") == second.rows("SELECT 1")
     proxy.cut()
 
-    assert one(kept) == [(1,)]
+    assert select_one(pooled_url) == [(1,)]
 
 
 def test_after_a_failover_the_next_transaction_succeeds(proxy):
@@ -94,7 +94,7 @@ def test_after_a_failover_the_next_transaction_succeeds(proxy):
 
 
 def test_a_transaction_on_a_connection_that_was_cut_fails_by_an_error_of_sqlalchemy(proxy):
-    """Roles wait for the catalog by the kind of the error; the next transaction succeeds."""
+    """Wait for the catalog by the kind of the error; the next transaction succeeds."""
     engine = open_catalog(proxy.url)
     with engine.connect() as connection:
         connection.execute(text("SELECT 1"))
@@ -108,7 +108,7 @@ def test_a_transaction_on_a_connection_that_was_cut_fails_by_an_error_of_sqlalch
 
 
 def test_a_writer_does_not_wait_for_a_silent_server(proxy):
-    """Fail one transaction; the next one connects again."""
+    """Fail one transaction; the next select_one connects again."""
     engine = open_catalog(proxy.url, seconds=0.5)
     with engine.connect() as connection:
         connection.execute(text("SELECT 1"))
@@ -131,13 +131,13 @@ def test_a_statement_that_takes_too_long_is_ended_by_the_server(proxy):
 
 
 @pytest.mark.parametrize(("seconds", "count"), [(1_800, 1), (0, 2)])
-def test_an_old_connection_is_replaced(kept, monkeypatch, seconds, count):
+def test_an_old_connection_is_replaced(pooled_url, monkeypatch, seconds, count):
     """Replace those of readers and writers: they would stay with one of two poolers for ever."""
     monkeypatch.setattr(postgres, "REPLACED_SECONDS", seconds)
-    engine, question = open_catalog(kept), "SELECT pg_backend_pid()"
+    engine, question = open_catalog(pooled_url), "SELECT pg_backend_pid()"
     read, written = set(), set()
     for _ in range(2):
-        with open_reader(kept) as reader:
+        with open_reader(pooled_url) as reader:
             read.add(reader.rows(question)[0][0])
         with engine.connect() as connection:
             written.add(connection.scalar(text(question)))
@@ -171,6 +171,6 @@ def test_libpq_gives_up_a_dead_server(proxy):
 def _is_reachable(url):
     """Wait a second after a failure."""
     try:
-        return one(url, seconds=5) == [(1,)]
+        return select_one(url, seconds=5) == [(1,)]
     except UnreachableCatalogError:
         return False

@@ -28,7 +28,7 @@ def _nothing(kind):
 
 
 def put(catalog, table, **given):  # noqa: ANN003
-    """Insert a row: what is not given is 0, empty or no."""
+    """Insert a row: columns without a value are 0, empty or false."""
     row = {
         column.name: _nothing(column.type)
         for column in table.c
@@ -71,8 +71,8 @@ def test_every_rule_is_read_by_both_databases(catalog):
     assert delete(catalog) == {}
 
 
-def test_a_name_that_nobody_uses_goes_with_all_that_is_known_of_it(catalog):
-    """Names of temporary tables are endless; declared ones and their edges are kept."""
+def test_an_unused_name_is_deleted_with_its_facts(catalog):
+    """Delete names of temporary tables, which are endless; keep declared ones and their edges."""
     for key, days in ((1, 181), (2, 179), (3, 500), (4, 500)):
         put_dataset(catalog, key, days)
         put(catalog, tables.dataset_activity, dataset_key=key)
@@ -97,7 +97,7 @@ def test_a_name_that_nobody_uses_goes_with_all_that_is_known_of_it(catalog):
         assert keys(catalog, table.c.upstream_key) == [2, 3, 4]
 
 
-def test_edges_and_schemas_of_living_datasets_go_after_400_days(catalog):
+def test_edges_and_schemas_of_active_datasets_are_deleted_after_400_days(catalog):
     """Bound the edges of a job with another name each run; keep the newest schema."""
     for key in (1, 2):
         put_dataset(catalog, key, 0)
@@ -122,8 +122,8 @@ def test_edges_and_schemas_of_living_datasets_go_after_400_days(catalog):
     assert keys(catalog, tables.schema_version.c.schema_key) == [3]
 
 
-def test_who_reported_an_owner_is_stored_as_long_as_the_owner(catalog):
-    """Without the claim, an owner that only others report would take effect."""
+def test_the_claim_of_an_owner_is_stored_as_long_as_the_owner(catalog):
+    """Keep the claim: without it, an owner reported by others alone would take effect."""
     put_dataset(catalog, 1, 0)
     put(catalog, tables.dataset_policy, dataset_key=2, is_declared=True)
     for key, owner, days in ((1, "seen", 399), (1, "gone", 401), (2, "declared", 500)):
@@ -138,8 +138,8 @@ def test_who_reported_an_owner_is_stored_as_long_as_the_owner(catalog):
     assert keys(catalog, tables.attribute_claim.c.value) == ["declared", "seen"]
 
 
-def test_evaluations_keep_the_first_the_last_and_a_week(catalog):
-    """There are thousands a day."""
+def test_the_first_and_last_evaluation_and_a_week_are_kept(catalog):
+    """Thin thousands a day."""
     for days in (90, 60, 8, 7, 1):
         put(catalog, tables.evaluation, as_of=ago(days) + 1)
     delete(catalog)
@@ -150,7 +150,7 @@ def test_evaluations_keep_the_first_the_last_and_a_week(catalog):
 
 
 def test_hours_of_slis_stay_for_400_days(catalog):
-    """Budgets and ratios look back 30."""
+    """Delete hours after 400 days: budgets and ratios use 30."""
     for table in (tables.sli_hour, tables.served_hour):
         for days in (401, 399, 30):
             put(catalog, table, hour=ago(days))
@@ -160,8 +160,8 @@ def test_hours_of_slis_stay_for_400_days(catalog):
     assert keys(catalog, tables.served_hour.c.hour) == [ago(399), ago(30)]
 
 
-def test_an_ended_incident_goes_with_all_of_its_rows(catalog):
-    """Its impact, the largest, after 90 days; an open one loses nothing, however old it is."""
+def test_a_resolved_incident_is_deleted_with_all_of_its_rows(catalog):
+    """Delete its impact, the largest table, after 90 days; keep all of an open incident."""
     ends = {"old": ago(401), "ended": ago(91), "fresh": ago(89), "open": None}
     parts = [tables.incident_event, tables.incident_member, tables.incident_escalation]
     for name, end in ends.items():
@@ -179,7 +179,7 @@ def test_an_ended_incident_goes_with_all_of_its_rows(catalog):
 
 
 def test_an_application_that_still_runs_is_kept(catalog):
-    """A streaming application began long ago; what is known of it is needed now."""
+    """Keep the rows of a streaming application that began long ago."""
     began = {"started_at": ago(200)}
     put(catalog, tables.application, application_id="ended", ended_at=ago(190), **began)
     put(catalog, tables.application, application_id="ended-lately", ended_at=ago(100), **began)
@@ -196,8 +196,8 @@ def test_an_application_that_still_runs_is_kept(catalog):
     assert kept == ["by-events", "by-logs", "ended-lately"]
 
 
-def test_what_the_service_keeps_is_bounded_too(catalog):
-    """The policy in force at the oldest row of the audit log stays; so does a window to come."""
+def test_tables_of_the_service_are_bounded_too(catalog):
+    """Keep the policy in force at the oldest row of the audit log, and a future window."""
     for days in (900, 500, 390, 10):
         put(catalog, tables.access_version, in_force_from=ago(days))
     for number, days in enumerate((500, 399, -30), start=1):
@@ -226,8 +226,8 @@ def test_what_the_service_keeps_is_bounded_too(catalog):
     assert keys(catalog, tables.retirement.c.dataset_key) == [1]
 
 
-def test_events_of_a_time_that_has_not_come_do_not_stay_for_ever(catalog):
-    """They landed while the clock was years ahead."""
+def test_events_of_the_future_are_deleted(catalog):
+    """Delete events that landed while the clock was years ahead."""
     for key, days in enumerate((8, 6, -0.5, -2, -26_000)):
         put(catalog, tables.event, event_key=key, event_time=ago(days))
 
@@ -237,7 +237,7 @@ def test_events_of_a_time_that_has_not_come_do_not_stay_for_ever(catalog):
 
 
 def test_rows_are_deleted_in_slices(catalog, monkeypatch):
-    """Nobody waits for more than one slice; a table without old rows takes no lock."""
+    """Let others wait for one slice at most; take no lock for a table without old rows."""
     monkeypatch.setattr(deleting, "_ROWS", 10)
     begun = []
 
@@ -257,7 +257,7 @@ def test_rows_are_deleted_in_slices(catalog, monkeypatch):
 
 @pytest.mark.parametrize("ahead", [60, 3_600, 30 * 86_400, 3_650 * 86_400])
 def test_a_clock_ahead_moves_retention_by_a_day_at_most(embedded, ahead):
-    """What is deleted cannot be brought back."""
+    """Limit the step: deletions cannot be undone."""
     with write_transaction(embedded) as connection:
         assert retention_time(connection, NOW) == NOW
         note_retention(connection, NOW)
@@ -271,7 +271,7 @@ def test_a_clock_ahead_moves_retention_by_a_day_at_most(embedded, ahead):
 
 
 def test_a_clock_behind_stops_no_retention_when_it_is_right_again(embedded):
-    """1970: what was reached stays reached."""
+    """Keep the reached time, here from 1970 on."""
     with write_transaction(embedded) as connection:
         note_retention(connection, NOW)
         assert retention_time(connection, datetime(1970, 1, 2, tzinfo=UTC)) == NOW
@@ -282,7 +282,7 @@ def test_a_clock_behind_stops_no_retention_when_it_is_right_again(embedded):
 
 
 def test_the_log_of_a_catalog_on_sqlite_is_bounded(embedded):
-    """Otherwise it keeps the size of the largest transaction for ever."""
+    """Truncate the log: otherwise it keeps the size of the largest transaction."""
     with embedded.connect() as connection:
         limit = connection.exec_driver_sql("PRAGMA journal_size_limit").scalar()
         assert limit == 64 << 20

@@ -1,4 +1,4 @@
-"""Damaged catalog files: every reader and writer reports one sentence."""
+"""Damaged catalog files: every reader and writer reports one message."""
 
 import os
 import random
@@ -55,7 +55,7 @@ def _zeroed(path):
 
 @pytest.fixture(params=[_rubbish, _text, _damaged_pages, _cut, _zeroed])
 def damaged(request, embedded, tmp_path):
-    """Create a catalog with a shop in it, damaged while nobody held it open."""
+    """Create a catalog with a shop in it, damaged while no process had it open."""
     shop.fill(embedded)
     embedded.dispose()
     request.param(tmp_path / "catalog.db")
@@ -66,7 +66,7 @@ def test_damage_is_found(damaged):
     assert is_damaged(str(damaged / "catalog.db"))
 
 
-def test_a_reader_says_so(damaged):
+def test_a_reader_reports_the_damage(damaged):
     with pytest.raises(DamagedCatalogError, match=r"catalog.db is damaged: .*restore"):
         _read_all(catalog_url(damaged))
 
@@ -77,7 +77,7 @@ def _read_all(url):
             reader.rows(f"SELECT * FROM {name}")  # noqa: S608 - our own tables
 
 
-def test_a_writer_says_so(damaged):
+def test_a_writer_reports_the_damage(damaged):
     engine = open_catalog(catalog_url(damaged))
     with pytest.raises(DamagedCatalogError, match=r"catalog.db is damaged: .*restore"):
         _delete_all(engine)
@@ -113,7 +113,7 @@ def test_a_command_ends_with_one_sentence(damaged, command):
     ],
 )
 def test_a_full_disk_is_named_whatever_sqlite_calls_it(monkeypatch, code):
-    """The file beside the catalog that it needs to read cannot be made: a "disk I/O error"."""
+    """Report the disk for a "disk I/O error": SQLite cannot make a file that it needs to read."""
     problem = "the disk of /data is full (0.0 MiB free)"
     monkeypatch.setattr(trouble, "disk_problem", {Path("/data"): problem}.get)
     error = sqlite3.OperationalError("disk I/O error")
@@ -136,7 +136,7 @@ def test_a_full_disk_is_named_whatever_sqlite_calls_it(monkeypatch, code):
         (sqlite3.SQLITE_ERROR, type(None)),
     ],
 )
-def test_what_sqlite_says_is_sorted_by_its_code(code, kind):
+def test_sqlite_errors_are_sorted_by_code(code, kind):
     error = sqlite3.DatabaseError("as SQLite says it")
     error.sqlite_errorcode = code
 

@@ -41,7 +41,7 @@ _MIGRATIONS = Path(engines.__file__).parent / "migrations"
 _ROWS = 3
 
 
-def _reflected(engine: Engine) -> MetaData:
+def _reflect(engine: Engine) -> MetaData:
     metadata = MetaData()
     metadata.reflect(engine)
     metadata.remove(metadata.tables["alembic_version"])
@@ -49,7 +49,7 @@ def _reflected(engine: Engine) -> MetaData:
 
 
 def _value(column, row: int):
-    """Something that this type takes, another for each row."""
+    """Return a value of this type, another for each row."""
     kind = column.type
     if isinstance(kind, Boolean):
         return row % 2 == 0
@@ -76,7 +76,7 @@ def _all_rows(engine: Engine, metadata: MetaData) -> dict[str, list[tuple]]:
 
 
 def test_the_first_migration_is_frozen():
-    """Catalogs of the first release have run it: a change would reach none of them."""
+    """Compare with the frozen text: catalogs of the first release would not get a change."""
     content = (_MIGRATIONS / "versions" / _FIRST).read_bytes()
 
     assert hashlib.sha256(content).hexdigest() == _FIRST_SHA256
@@ -93,7 +93,7 @@ def test_the_known_revisions_are_those_of_the_migrations():
 
 def test_an_upgrade_keeps_every_row_of_every_table(first):
     """Insert three made-up rows a table, in the order of its references."""
-    metadata = _reflected(first)
+    metadata = _reflect(first)
     with write_transaction(first) as connection:
         for table in metadata.sorted_tables:
             connection.execute(insert(table), _rows(table))
@@ -106,17 +106,17 @@ def test_an_upgrade_keeps_every_row_of_every_table(first):
     require_current(_url(first))
 
 
-def test_an_edge_that_no_run_made_keeps_the_time_of_its_declaration(first):
-    """Migration 0010 stores that time apart: a JobEvent made the edge, and runs may follow."""
+def test_an_edge_without_a_run_keeps_the_time_of_its_declaration(first):
+    """Keep the time of migration 0010: a JobEvent made the edge, and runs may follow."""
     migrate(first, to="0009")
-    edge = _reflected(first).tables["edge"]
+    edge = _reflect(first).tables["edge"]
     declared, made = ({**_rows(edge)[0], "job_key": key, "runs": key} for key in (0, 1))
     with write_transaction(first) as connection:
         connection.execute(insert(edge), [declared, made])
 
     migrate(first, to="0010")
 
-    upgraded = _reflected(first).tables["edge"]
+    upgraded = _reflect(first).tables["edge"]
     with first.connect() as connection:
         found = connection.execute(select(upgraded.c.runs, upgraded.c.declared_at)).all()
     assert sorted(found) == [(0, declared["last_seen_at"]), (1, None)]
@@ -125,7 +125,7 @@ def test_an_edge_that_no_run_made_keeps_the_time_of_its_declaration(first):
 def test_the_service_answers_on_an_upgraded_catalog(first, catalog):
     """Compare pages and answers of an upgraded estate with those of a new catalog."""
     estate.fill(catalog)
-    metadata = _reflected(first)
+    metadata = _reflect(first)
     with catalog.connect() as read, write_transaction(first) as connection:
         for table in metadata.sorted_tables:
             rows = [dict(row) for row in read.execute(select(table)).mappings()]
@@ -149,7 +149,7 @@ def _answers(engine: Engine, paths) -> list[str]:
 _SEEN = {"first_seen_at": 1, "last_seen_at": 9}
 _BY_ROOT = {"job_namespace": "dbt", "job_name": "dbt-run"}
 _HOUR = 3_600_000_000
-# Landed 8 days after the first hour: a write of that hour is taken back by no event.
+# Landed 8 days after the first hour: no event withdraws a write of that hour.
 _BATCH = {"query_id": "spool", "batch_id": 1, "after_seq": 0, "last_seq": 1, "events": 1}
 _BATCH |= {"duplicates": 0, "history": 0, "landed_at": (8 * 24 + 1) * _HOUR}
 _DATASETS = {name: key("pg", name) for name in ("raw_eu", "raw_us", "gold")}
@@ -185,9 +185,9 @@ def _model(number: int, part: str) -> dict[str, list[dict[str, object]]]:
 def test_an_upgrade_names_the_jobs_below_their_roots(first):
     """Give each model its own writes and edges: an edge of `dbt run` would go stale.
 
-    Recent writes get the key of their hour. Converting all of them would take minutes.
+    Set the hour's key for recent writes only: all of them would take minutes.
     """
-    metadata = _reflected(first)
+    metadata = _reflect(first)
     last = {"last_job_namespace": "dbt", "last_job_name": "dbt-run", "writes": 2}
     last |= {"last_write_root_run_id": "d2", "learned_writes": 0}
     datasets = [
@@ -235,7 +235,7 @@ def test_an_upgrade_names_the_jobs_below_their_roots(first):
     assert found == named
 
 
-def test_an_older_catalog_is_waited_for(first):
+def test_roles_wait_for_an_older_catalog(first):
     with pytest.raises(OlderCatalogError, match=f"revision 0001, and this release needs {HEAD}"):
         require_current(_url(first))
 
@@ -255,7 +255,7 @@ def test_a_catalog_of_a_newer_release_is_neither_read_nor_migrated(catalog, revi
     assert found == revision
 
 
-def test_no_catalog_is_waited_for_too(tmp_path):
+def test_roles_wait_for_a_missing_catalog(tmp_path):
     with pytest.raises(OlderCatalogError, match="there is no catalog yet"):
         require_current(f"sqlite:///{tmp_path / 'catalog.db'}")
 

@@ -9,7 +9,7 @@ DIAMOND = ((1, 2), (1, 3), (2, 4), (3, 4), (4, 5))
 
 
 def descendants(edges, starts, max_nodes=99):
-    """Distances by key, and whether it was cut."""
+    """Return distances by key, and whether the walk was cut."""
     pairs = np.array(edges, dtype=np.int64).reshape(-1, 2)
     graph = Graph(pairs[:, 0], pairs[:, 1])
     keys, steps, is_cut = graph.descendants(np.array(starts, dtype=np.int64), max_nodes=max_nodes)
@@ -17,7 +17,7 @@ def descendants(edges, starts, max_nodes=99):
     return dict(zip(keys.tolist(), steps.tolist(), strict=True)), is_cut
 
 
-def test_all_that_is_made_of_a_dataset_is_below_it():
+def test_all_derived_datasets_are_downstream():
     """Return each once, at its shortest distance."""
     assert descendants(DIAMOND, [1]) == ({1: 0, 2: 1, 3: 1, 4: 2, 5: 3}, False)
     assert descendants(DIAMOND, [4]) == ({4: 0, 5: 1}, False)
@@ -30,13 +30,13 @@ def test_too_many_datasets_are_cut_and_reported_as_cut():
 
 
 def test_a_cycle_ends():
-    """Jobs that feed each other are walked once."""
+    """Walk jobs that feed each other once."""
     assert descendants([(1, 2), (2, 1), (2, 2)], [1]) == ({1: 0, 2: 1}, False)
 
 
 @pytest.mark.parametrize("key", [7, -7])
 def test_a_dataset_without_edges_is_alone(key):
-    """A new dataset is no error."""
+    """Return the new dataset, without an error."""
     assert descendants(DIAMOND, [key]) == descendants([], [key]) == ({key: 0}, False)
 
 
@@ -45,7 +45,7 @@ def test_a_dataset_without_edges_is_alone(key):
     st.lists(st.integers(-9, 12), max_size=4),
 )
 def test_descendants_of_several_are_at_their_least_distance(edges, starts):
-    """Against distances relaxed until nothing changes; what has no edges is its own."""
+    """Compare with distances relaxed until nothing changes; include datasets without edges."""
     hops = dict.fromkeys(starts, 0)
     for _ in range(20):
         for start, end in edges:

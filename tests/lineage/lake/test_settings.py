@@ -1,4 +1,4 @@
-"""Settings of the lake are checked when a process starts."""
+"""Settings of the lake, checked when a process starts."""
 
 from pathlib import Path
 

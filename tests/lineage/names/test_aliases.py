@@ -10,40 +10,40 @@ NAMES = {LOCATION: ("file", "/wh/orders"), OLD_LOCATION: ("file", "/old/orders")
 
 
 def test_a_table_is_its_location():
-    """Spark names a table by its path and sends the metastore's name as a symlink: one dataset."""
+    """Join Spark's path of a table and the metastore's name in its symlink."""
     assert canonical([(LOCATION, TABLE)], NAMES) == {LOCATION: LOCATION, TABLE: LOCATION}
 
 
 def test_two_symlinks_of_one_location_are_one_dataset():
-    """Dataproc's listener gives the same table two identifiers within one application."""
+    """Join the two identifiers of one table that Dataproc's listener sends."""
     found = canonical([(LOCATION, TABLE), (LOCATION, HDFS_TABLE)], NAMES)
 
     assert set(found.values()) == {LOCATION}
 
 
-def test_of_two_locations_of_one_table_the_smaller_name_leads():
-    """Which one was seen first must not matter: events come in any order."""
+def test_the_smaller_name_of_two_locations_is_shown():
+    """Choose alike in any order of events."""
     found = canonical([(LOCATION, TABLE), (OLD_LOCATION, TABLE)], NAMES)
 
     assert set(found.values()) == {OLD_LOCATION}
 
 
 def test_names_that_point_at_each_other_end():
-    """A cycle of symlinks is one dataset, not an endless walk."""
+    """Join a cycle of symlinks to one dataset."""
     names = NAMES | {TABLE: ("hive://ms", "db.orders")}
 
     assert set(canonical([(LOCATION, TABLE), (TABLE, LOCATION)], names).values()) == {LOCATION}
 
 
 def test_the_policy_names_the_dataset():
-    """A person knows better which of the names is the one to show."""
+    """Show the name that the policy chooses."""
     found = canonical([(LOCATION, TABLE)], NAMES, {TABLE: OTHER})
 
     assert found == {LOCATION: OTHER, TABLE: OTHER, OTHER: OTHER}
 
 
 def test_the_policy_keeps_names_apart():
-    """A symlink that two datasets share by mistake can be taken back."""
+    """Withdraw a symlink that two datasets share by mistake."""
     edges = [(LOCATION, TABLE), (OLD_LOCATION, TABLE)]
 
     found = canonical(edges, NAMES, {OLD_LOCATION: OLD_LOCATION})
@@ -60,7 +60,7 @@ _keys = st.integers(0, 12)
     st.randoms(),
 )
 def test_the_order_of_symlinks_does_not_matter(edges, overrules, chance: random.Random):
-    """The same symlinks, shuffled and repeated, give the same datasets; each leads to itself."""
+    """Return the same datasets for shuffled and repeated symlinks; each leads to itself."""
     names = {reported: ("n", str(reported)) for reported, _ in edges}
     shuffled = edges + edges[:3]
     chance.shuffle(shuffled)

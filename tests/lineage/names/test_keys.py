@@ -1,4 +1,4 @@
-"""Keys are the same number in Python and in Spark."""
+"""Keys: the same number in Python and in Spark."""
 
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
@@ -9,7 +9,7 @@ NAMES = [("file", "/lake/orders"), ("s3://b", "päth/表"), ("", "x"), ("a", "")
 
 
 def test_python_and_spark_compute_the_same_key(spark: SparkSession):
-    """A dataset that the policy names is the dataset that a batch wrote: no look-up joins them."""
+    """Join a dataset of the policy to that of a batch without a look-up."""
     frame = spark.createDataFrame(NAMES, "namespace string, name string")
 
     keys = [row[0] for row in frame.select(F.xxhash64("namespace", "name")).collect()]
@@ -18,7 +18,7 @@ def test_python_and_spark_compute_the_same_key(spark: SparkSession):
 
 
 def test_python_and_spark_hash_numbers_and_missing_values_alike(spark: SparkSession):
-    """Keys of events have times in them; releases that read events in Spark stored such keys."""
+    """Compare keys of events, which contain times; earlier releases stored those of Spark."""
     rows = [("a", 1 << 62, None), (None, -1, "b"), (None, None, None), ("", 0, "é")]
     frame = spark.createDataFrame(rows, "one string, number bigint, other string")
 

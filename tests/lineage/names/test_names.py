@@ -12,7 +12,7 @@ from tests.lineage.spellings import FOLDED, KEPT, spellings
 
 @pytest.mark.parametrize(("sent", "expected"), FOLDED)
 def test_spellings_of_a_dataset_fold_to_its_one_name(sent, expected):
-    """Each row is a spelling that real producers use, and the name by OpenLineage's conventions."""
+    """Fold each spelling of real producers to the name by OpenLineage's conventions."""
     folded = fold(*sent)
 
     assert (folded.namespace, folded.name) == expected
@@ -20,10 +20,7 @@ def test_spellings_of_a_dataset_fold_to_its_one_name(sent, expected):
 
 @pytest.mark.parametrize("name", KEPT)
 def test_a_name_that_only_looks_like_a_spelling_is_kept(name):
-    """A false fold makes two datasets one and hides what is missing.
-
-    Worse than a fold that did not happen.
-    """
+    """Keep the name: a false fold joins two datasets and hides missing data."""
     folded = fold(*name)
 
     assert (folded.namespace, folded.name, folded.rules) == (*name, ())
@@ -31,7 +28,7 @@ def test_a_name_that_only_looks_like_a_spelling_is_kept(name):
 
 @given(spellings)
 def test_folding_twice_is_folding_once(spelling):
-    """A fixed point, or a dataset's key would depend on how often its name passed through us."""
+    """Return a fixed point: otherwise keys would depend on the number of folds."""
     once = fold(*spelling)
 
     assert fold(once.namespace, once.name) == type(once)(once.namespace, once.name)
@@ -39,10 +36,7 @@ def test_folding_twice_is_folding_once(spelling):
 
 @given(spellings)
 def test_the_guard_lets_every_foldable_name_through(spelling):
-    """A group's `when` is there for speed alone.
-
-    No name it dismisses may be one that a rule of the last group changes.
-    """
+    """Dismiss no name that a rule of the last group changes: `when` only saves time."""
     if any(re.search(group.when, combine(*spelling), re.ASCII) for group in GROUPS):
         return
     for rule in GROUPS[-1].rules:
@@ -50,7 +44,7 @@ def test_the_guard_lets_every_foldable_name_through(spelling):
 
 
 def test_every_rule_is_used_by_some_spelling():
-    """A rule that no example needs is a rule that nobody has shown to be right."""
+    """Find an example for each rule."""
     used = {rule for sent, _ in FOLDED for rule in fold(*sent).rules}
 
     assert {rule.id for rule in RULES} - used == set()
@@ -58,11 +52,8 @@ def test_every_rule_is_used_by_some_spelling():
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 def test_a_rule_is_needed(rule, monkeypatch):
-    """Without the rule, some spelling is folded to another name, or by other means.
-
-    None is there for show.
-    """
-    monkeypatch.setattr("lineage.names.names._compiled", lambda group: _without(group, rule))
+    """Fold some spelling to another name, or by other rules, without the rule."""
+    monkeypatch.setattr("lineage.names.names._compiled", lambda group: _drop_rule(group, rule))
 
     assert any(
         (fold.__wrapped__(*sent).namespace, fold.__wrapped__(*sent).name) != expected
@@ -70,7 +61,7 @@ def test_a_rule_is_needed(rule, monkeypatch):
     )
 
 
-def _without(group, rule):
+def _drop_rule(group, rule):
     return [step for step in _compile(group) if step[0] != rule.id]
 
 
@@ -78,15 +69,15 @@ _SECRET = re.compile("p@|SEC|password|user=")
 
 
 def test_no_secret_is_kept():
-    """User, password and options of a connection are in no folded name."""
+    """Remove user, password and options of a connection from each folded name."""
     folded = [fold(*sent) for sent, _ in FOLDED if _SECRET.search("".join(sent))]
 
     assert len(folded) >= 8
     assert not [name for name in folded if _SECRET.search(name.namespace + name.name)]
 
 
-def test_a_rule_that_saw_a_secret_says_so():
-    """The spelling itself must not be recorded as an alias then."""
+def test_a_rule_that_finds_a_secret_reports_it():
+    """Record no alias of that spelling."""
     secretive = {CREDENTIALS, *(rule.id for rule in RULES if not rule.keeps_spelling)}
 
     for sent, _ in FOLDED:
@@ -121,7 +112,7 @@ def test_the_partition_of_a_spelling(name, partition):
 @example(("", "s3://s3:///dt=2026-11-21"))
 @example(("", "s3://;password=p"))
 def test_a_spelling_with_a_partition_is_folded(spelling):
-    """What is taken for a partition of a path never stays in the name, unless it is all of it."""
+    """Leave no partition of a path in the name, unless it is the whole name."""
     group = next(
         (group for group in GROUPS if re.search(group.when, combine(*spelling), re.ASCII)), None
     )
@@ -157,5 +148,5 @@ def test_a_number_of_bigquery_s_ranges_is_no_day(decorator):
     ],
 )
 def test_the_day_of_a_partition(partition, day):
-    """Days are compared to recognize a backfill; a partition by anything but time has none."""
+    """Compare days to recognize a backfill; other partitions have none."""
     assert partition_date(partition) == (day and date(*day))

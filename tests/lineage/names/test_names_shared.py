@@ -24,8 +24,8 @@ def _events(file):
 
 
 @pytest.mark.shared
-def test_what_real_producers_send_is_the_name_already(shared):
-    """No rule takes a real name for a spelling of another: the real ones follow the conventions."""
+def test_names_of_real_producers_are_not_folded(shared):
+    """Fold no real name: real ones follow the conventions."""
     files = [file for file in (shared / "events").rglob("*.json*") if "expected" not in str(file)]
     names = {name for file in files for event in _events(file) for name in _datasets(event)}
 

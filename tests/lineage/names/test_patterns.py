@@ -9,28 +9,28 @@ from tests.lineage.patterned import PATTERNED
 
 
 @pytest.mark.parametrize(("name", "pattern"), PATTERNED)
-def test_what_changes_is_taken_out_of_a_name(name: str, pattern: str):
-    """Dates, hashes, ids and numbers; words stay."""
+def test_variable_parts_are_replaced(name: str, pattern: str):
+    """Replace dates, hashes, ids and numbers; keep words."""
     assert pattern_of(name) == pattern
     assert is_variable(pattern) == (name != pattern)
 
 
 @pytest.mark.parametrize(("name", "pattern"), PATTERNED)
-def test_a_folding_rule_can_be_made_of_a_pattern(name: str, pattern: str):
-    """Its expression matches the name that the pattern came from."""
+def test_a_folding_rule_can_use_a_pattern(name: str, pattern: str):
+    """Match the name from which the pattern was made."""
     assert re.fullmatch(expression_of(pattern), name, re.ASCII)
 
 
 @given(st.text(st.sampled_from("ab0129-_./TZ"), max_size=40))
 def test_any_name_has_a_pattern_that_matches_it(name: str):
-    """Whatever a name is made of, nothing but what changes is lost."""
+    """Keep all characters but the variable ones, for any name."""
     pattern = pattern_of(name)
 
     assert re.fullmatch(expression_of(pattern), name, re.ASCII)
 
 
-def test_a_part_that_is_the_same_in_all_names_is_no_part_that_changes():
-    """The 2 of `orders2` belongs to the name, the date does not."""
+def test_a_part_common_to_all_names_is_kept():
+    """Keep the 2 of `orders2`, and replace the date."""
     names = [f"lake/orders2_202611{day}" for day in (20, 21)]
 
     assert tighten("lake/orders{n}_{date}", names) == "lake/orders2_{date}"
@@ -47,6 +47,6 @@ def test_a_part_that_is_the_same_in_all_names_is_no_part_that_changes():
         ("{date}/{n}", ""),
     ],
 )
-def test_what_is_left_without_the_changing_parts_is_the_name_of_all(pattern: str, name: str):
+def test_the_common_name_has_no_variable_parts(pattern: str, name: str):
     """Drop what tied the parts together too; nothing is left of a date alone."""
     assert stable_name(pattern) == name

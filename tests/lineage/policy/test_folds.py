@@ -28,8 +28,8 @@ def _dataset(text: str, namespace: str, name: str):
         ),
     ],
 )
-def test_a_name_that_has_the_pattern_is_the_dataset(match, namespace, name):
-    """Words, wildcards, and the spelling that names are folded to."""
+def test_a_name_that_matches_is_the_dataset(match, namespace, name):
+    """Match words, wildcards, and the folded spelling."""
     quoted = match if match.startswith("{") else f"'{match}'"
     text = f"folds: [{{match: {quoted}, dataset: s3a://lake/all/}}]"
 
@@ -48,13 +48,13 @@ def test_a_name_that_has_the_pattern_is_the_dataset(match, namespace, name):
         ("s3://lake", f"tmp/run_{'7' * 1_000}/out"),  # longer than any that people make
     ],
 )
-def test_what_has_not_the_pattern_stays(namespace, name):
-    """A false fold makes two datasets one."""
+def test_a_name_that_does_not_match_stays(namespace, name):
+    """Keep the name: a false fold joins two datasets."""
     assert _dataset(RUNS, namespace, name) is None
 
 
 def test_a_star_takes_one_part_of_a_path():
-    """Else all tables of each run's folder would be one dataset."""
+    """Match one part: otherwise all tables of each run's folder would be one dataset."""
     text = "folds: [{match: 's3://lake/run_*', dataset: s3://lake/run}]"
 
     assert _dataset(text, "s3://lake", "run_7") == ("s3://lake", "run")
@@ -106,8 +106,8 @@ def test_a_policy_without_folds_has_none():
     assert folding(parse(RUNS)) is not folding(parse(RUNS))
 
 
-def test_a_folds_own_dataset_is_folded_no_more():
-    """`orders*` has `orders_all` too: folding a folded name changes nothing."""
+def test_the_dataset_of_a_fold_is_not_folded():
+    """Fold a folded name to itself: `orders*` matches `orders_all` too."""
     text = "folds: [{match: 's3://lake/orders*', dataset: s3://lake/orders_all}]"
 
     assert _dataset(text, "s3://lake", "orders_2") == ("s3://lake", "orders_all")
@@ -212,7 +212,7 @@ def test_a_wrong_fold_is_rejected_with_line_and_path(folds, message):
 
 
 def test_a_fold_into_another_name_of_a_dataset_is_rejected():
-    """Its datasets would have to move twice."""
+    """Reject it: its datasets would have to move twice."""
     with pytest.raises(PolicyError) as raised:
         parse(RUNS + "aliases: [{name: s3://lake/tmp/run/out, dataset: s3://lake/out}]")
 

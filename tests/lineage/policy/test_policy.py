@@ -29,7 +29,7 @@ def documented():
 
 
 def test_the_documented_example_decides_as_documented(documented):
-    """A folder's owner and limit hold for the dataset whose own rule names only its tier."""
+    """Apply owner and limit of a folder to a dataset whose own rule names only its tier."""
     assert resolve(documented, "s3://lake", "mart/revenue") == Decision(
         tier="critical",
         owner="shop",
@@ -46,8 +46,8 @@ def test_the_documented_example_decides_as_documented(documented):
     assert owner_of_job(documented, "other", "daily") is None
 
 
-def test_the_documented_example_says_all_the_rest(documented):
-    """Objectives, aliases, windows and expected edges come out as they were written."""
+def test_the_documented_example_sets_all_other_fields(documented):
+    """Return objectives, aliases, windows and expected edges as written."""
     revenue = ("s3://lake", "mart/revenue")
 
     assert documented.declared() == (revenue,)
@@ -65,14 +65,14 @@ def test_the_documented_example_says_all_the_rest(documented):
 
 
 def test_without_a_file_the_defaults_hold():
-    """`{}` says no more than no file."""
+    """Treat `{}` like a missing file."""
     assert parse("{}") == DEFAULT
     assert parse("{}").hash == DEFAULT.hash
     assert resolve(DEFAULT, "s3://b", "x") == Decision()
 
 
 def test_every_field_is_documented():
-    """A field that the reference leaves out is one that nobody finds."""
+    """Find each field in the reference."""
     text = DOCUMENT.read_text(encoding="utf-8")
     sections = msgspec.structs.fields(type(DEFAULT))
     fields = [field.encode_name for field in sections]
@@ -84,7 +84,7 @@ def test_every_field_is_documented():
 RULE = "datasets: [{match: x}]"
 
 
-def test_of_two_equally_specific_rules_the_later_wins():
+def test_the_later_of_two_equally_specific_rules_wins():
     """Count a line that is added at the end."""
     policy = parse(
         "datasets: [{match: 'a/x*', tier: critical}, {match: 'a/*x', tier: optional},"
@@ -97,7 +97,7 @@ def test_of_two_equally_specific_rules_the_later_wins():
 
 
 def test_a_pattern_is_matched_in_the_spelling_that_names_are_folded_to():
-    """People write the scheme that their jobs use."""
+    """Accept the scheme that people's jobs use."""
     policy = parse("datasets: [{match: 's3a://b/x/', pii: true}, {match: 's3n://c/*', pii: true}]")
 
     assert resolve(policy, "s3://b", "x").pii
@@ -106,7 +106,7 @@ def test_a_pattern_is_matched_in_the_spelling_that_names_are_folded_to():
 
 
 def test_a_specific_no_overrules_a_general_yes():
-    """A source pattern over a whole bucket may have an exception."""
+    """Allow for exceptions from a source pattern over a whole bucket."""
     policy = parse(
         "sources: ['s3://landing/*']\ndatasets: [{match: s3://landing/made, source: false}]"
     )
@@ -115,8 +115,8 @@ def test_a_specific_no_overrules_a_general_yes():
     assert not resolve(policy, "s3://landing", "made").source
 
 
-def test_what_is_no_wildcard_stands_for_itself():
-    """A dot in a name is no regular expression."""
+def test_characters_other_than_wildcards_match_literally():
+    """Match a dot literally."""
     policy = parse("datasets: [{match: 'a/b.c', pii: true}, {match: 'a/?', tier: critical}]")
 
     assert resolve(policy, "a", "b.c").pii
@@ -126,7 +126,7 @@ def test_what_is_no_wildcard_stands_for_itself():
 
 
 def test_a_namespace_pattern_never_reaches_into_the_name():
-    """Parts given apart are matched apart."""
+    """Match the parts separately."""
     policy = parse("datasets: [{match: {namespace: 'a*', name: 'b'}, pii: true}]")
 
     assert resolve(policy, "ax", "b").pii
@@ -134,7 +134,7 @@ def test_a_namespace_pattern_never_reaches_into_the_name():
 
 
 def test_the_hash_depends_on_the_content_and_not_on_the_layout():
-    """An evaluation records by which policy it judged."""
+    """Identify the policy of an evaluation by its content."""
     assert parse("retention_days: 7").hash == parse("# note\nretention_days:  7\n").hash
     assert parse("retention_days: 7").hash != parse("retention_days: 8").hash
 
@@ -144,11 +144,11 @@ def test_the_hash_depends_on_the_content_and_not_on_the_layout():
     [("26h", 93_600), ("90m", 5_400), ("2d 6h", 194_400), ("1w", 604_800), (5, 5)],
 )
 def test_durations_are_read_as_people_write_them(text, seconds):
-    """A unit stands behind each number; a bare number is seconds."""
+    """Require a unit behind each number; a bare number is seconds."""
     assert seconds_of(text) == seconds
 
 
 @given(st.integers(1, 366 * 86_400))
 def test_a_duration_is_written_as_it_is_read(seconds):
-    """What the draft of a policy says is what the policy takes."""
+    """Write durations of a policy draft as the policy reads them."""
     assert seconds_of(written(seconds)) == seconds

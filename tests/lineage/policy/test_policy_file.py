@@ -47,12 +47,12 @@ access:
 
 
 class Clock:
-    """Return a monotonic clock that stands until it is moved."""
+    """Monotonic clock that stands still until it is moved."""
 
     now = 0.0
 
     def __call__(self) -> float:
-        """Seconds."""
+        """Return the seconds."""
         return self.now
 
 
@@ -62,7 +62,7 @@ def settled(path):
 
 
 def test_an_invalid_file_never_replaces_a_valid_one(tmp_path):
-    """The old policy stays in force, the error can be shown, and a corrected file is taken."""
+    """Keep the old policy in force, report the error, and accept the corrected file."""
     path = tmp_path / "lineward.yaml"
     path.write_text("retention_days: 7")
     file = settled(path)
@@ -94,7 +94,7 @@ def test_an_invalid_file_never_replaces_a_valid_one(tmp_path):
     ],
 )
 def test_an_empty_file_is_an_error_and_replaces_nothing(tmp_path, text):
-    """A file is empty for a moment while it is rewritten, and a key of a ConfigMap may be."""
+    """Keep the policy: a file is empty while it is rewritten, as may be a ConfigMap's key."""
     path = tmp_path / "lineward.yaml"
     path.write_text("retention_days: 7")
     file = settled(path)
@@ -107,7 +107,7 @@ def test_an_empty_file_is_an_error_and_replaces_nothing(tmp_path, text):
         load(path)
 
 
-def test_an_empty_file_at_the_start_is_rejected_with_a_sentence(tmp_path):
+def test_an_empty_file_at_the_start_is_rejected_with_a_message(tmp_path):
     """Say what to write instead."""
     path = tmp_path / "lineward.yaml"
     path.write_text("")
@@ -125,7 +125,7 @@ def test_an_empty_file_at_the_start_is_rejected_with_a_sentence(tmp_path):
 
 @pytest.mark.parametrize("text", ["{[a]: b}", "[" * 5_000, "a: !!python/object:os {}", "x: \0"])
 def test_no_text_ends_in_another_error(tmp_path, text):
-    """Whatever YAML makes of it, it is a policy that is rejected."""
+    """Reject any text of YAML as an invalid policy."""
     path = tmp_path / "lineward.yaml"
     path.write_text(text)
 
@@ -134,7 +134,7 @@ def test_no_text_ends_in_another_error(tmp_path, text):
 
 
 def test_an_invalid_file_at_the_start_is_rejected(tmp_path):
-    """There is no older one to keep: better no start than the wrong alerts."""
+    """Reject it: there is no older policy, and a failed start is better than wrong alerts."""
     path = tmp_path / "lineward.yaml"
     path.write_text("tiers: {}")
 
@@ -177,7 +177,7 @@ def test_a_file_is_taken_once_it_has_not_changed_for_a_second(tmp_path):
 
 
 @pytest.mark.parametrize("whole", GUARDED)
-def test_no_beginning_of_a_guarded_policy_lets_anybody_in(tmp_path, whole):
+def test_no_beginning_of_a_guarded_policy_opens_the_api(tmp_path, whole):
     """Cut at each byte: reject it, or keep the tokens with all their restrictions."""
     path = tmp_path / "lineward.yaml"
     path.write_text(whole)
@@ -195,7 +195,7 @@ def test_no_beginning_of_a_guarded_policy_lets_anybody_in(tmp_path, whole):
 @given(whole=st.sampled_from(GUARDED), other=st.sampled_from(GUARDED), share=st.floats(0, 1))
 @example(whole=GUARDED[0], other=GUARDED[3], share=0.6)
 def test_no_beginning_of_another_policy_takes_the_guard_away(tmp_path_factory, whole, other, share):
-    """A new version that is cut may say less, but never that anybody may ask."""
+    """Allow a cut version with less content, but without its `access` section none."""
     path = tmp_path_factory.mktemp("policy") / "lineward.yaml"
     path.write_text(whole)
     file = settled(path)
@@ -206,7 +206,7 @@ def test_no_beginning_of_another_policy_takes_the_guard_away(tmp_path_factory, w
 
 @pytest.mark.parametrize("text", ["retention_days: 30\n", "owners: []\n", "{}\n"])
 def test_a_lost_access_section_is_rejected_by_name(tmp_path, text):
-    """Mutant: a policy that takes it opens the API to everybody."""
+    """Reject it; a reader that accepts it (mutant) opens the API to everybody."""
     path = tmp_path / "lineward.yaml"
     path.write_text(GUARDED[0])
     file = settled(path)
@@ -220,7 +220,7 @@ def test_a_lost_access_section_is_rejected_by_name(tmp_path, text):
 
 @pytest.mark.parametrize("off", ["off", "false", "no", '"off"', "Off", "OFF"])
 def test_access_off_opens_the_api(tmp_path, off):
-    """Somebody who means it says so."""
+    """Open it for an explicit setting."""
     path = tmp_path / "lineward.yaml"
     path.write_text(GUARDED[0])
     file = settled(path)
@@ -230,13 +230,13 @@ def test_access_off_opens_the_api(tmp_path, off):
 
 
 @pytest.mark.parametrize("on", ["on", "true", "0", "o", "of", "''", "[]", "{off: 1}"])
-def test_what_is_not_off_does_not_open(on):
-    """A beginning of the word, a number and the opposite are errors."""
+def test_only_off_opens_the_api(on):
+    """Reject a beginning of the word, a number and the opposite."""
     with pytest.raises(PolicyError, match=r"\$.access"):
         parse(f"access: {on}\n")
 
 
-# Written since: a comment above, a tier or days changed, a checkout with other line breaks.
+# Edits: a comment above, a changed tier or days, a checkout with other line breaks.
 EDITS = [
     lambda text: text,
     lambda text: "# edited by ann\n" + text,
@@ -286,7 +286,7 @@ def after(path, old, new):
 
 
 def is_within(token, known):
-    """Whether a token may do no more than one of the tokens that were in force."""
+    """Return whether a token may do no more than one of the tokens that were in force."""
     return any(
         token.sha256 == one.sha256
         and ("admin" in one.roles or set(token.roles) <= set(one.roles))
@@ -298,8 +298,8 @@ def is_within(token, known):
 
 @pytest.mark.parametrize("edit", EDITS)
 @pytest.mark.parametrize("whole", [*GUARDED, FULL + TEAM, FULL + TEAM + NEW])
-def test_no_edited_version_that_is_cut_gives_a_token_more(tmp_path, edit, whole):
-    """Cut at each byte of the new version: no token sees more, may do more or lives longer."""
+def test_a_cut_version_adds_no_right_to_a_token(tmp_path, edit, whole):
+    """Cut at each byte of the new version: no token sees more, may do more or expires later."""
     path, edited = tmp_path / "lineward.yaml", edit(whole)
     known = parse(whole).guard.tokens
     for length in range(len(edited)):
@@ -310,7 +310,7 @@ def test_no_edited_version_that_is_cut_gives_a_token_more(tmp_path, edit, whole)
 
 @pytest.mark.parametrize("edit", EDITS)
 def test_no_new_token_is_taken_from_a_cut_version(tmp_path, edit):
-    """Its last lines restrict it, and may be missing."""
+    """Reject it: its missing last lines may restrict it."""
     path, edited = tmp_path / "lineward.yaml", edit(FULL + TEAM + NEW)
     for length in range(len(edited)):
         guard = after(path, FULL + TEAM, edited[:length]).current().guard
@@ -345,7 +345,7 @@ def test_no_new_token_is_taken_from_a_cut_version(tmp_path, edit):
     ],
 )
 def test_more_rights_count_in_a_file_with_an_end(tmp_path, version, problem):
-    """A cut file cannot have the last line `...`; the error says so, with the token's place."""
+    """Require the last line `...`; the error names it, with the token's place."""
     path = tmp_path / "lineward.yaml"
     old = f"{FULL}{TEAM}"
     line = 16 if "'new'" in problem else 11
@@ -359,7 +359,7 @@ def test_more_rights_count_in_a_file_with_an_end(tmp_path, version, problem):
 
 
 def test_a_cut_version_does_not_let_every_user_answer_in_slack(tmp_path):
-    """Without the section `people` everybody in Slack may answer."""
+    """Reject it: without the section `people` everybody in Slack may answer."""
     people = "people:\n  - {name: ann, slack: U012AB3CD}\n"
     file = after(tmp_path / "lineward.yaml", FULL + people, f"# edited\n{FULL}")
 
@@ -382,7 +382,7 @@ def test_a_cut_version_does_not_let_every_user_answer_in_slack(tmp_path):
     ],
 )
 def test_fewer_rights_need_no_end(tmp_path, version):
-    """Reject what was taken out at once."""
+    """Withdraw removed rights at once."""
     file = after(tmp_path / "lineward.yaml", FULL + TEAM, FULL + version)
 
     assert (file.current().access, file.error) == (parse(version).access, None)
@@ -392,7 +392,7 @@ def test_fewer_rights_need_no_end(tmp_path, version):
     "whole", [FULL, FULL + TEAM, TEAM + FULL, "retention_days: 30\nowners: []"]
 )
 def test_no_beginning_of_the_file_in_force_is_taken(tmp_path, whole):
-    """Owners, tiers and datasets stay, whatever line the half-written file ends with."""
+    """Keep owners, tiers and datasets, whatever line the half-written file ends with."""
     path = tmp_path / "lineward.yaml"
     for length in range(len(whole)):
         for cut in (whole[:length], whole[:length] + " \n\n" * whole[:length].endswith("\n")):
@@ -430,8 +430,8 @@ def test_a_file_with_an_end_is_safe_whatever_was_edited(tmp_path, edit):
         ),
     ],
 )
-def test_the_error_says_what_is_missing_and_what_to_do(tmp_path, old, new, error):
-    """The file that does it is in force."""
+def test_the_error_names_the_missing_part_and_the_fix(tmp_path, old, new, error):
+    """Follow the message: the file is then in force."""
     path = tmp_path / "lineward.yaml"
     file = after(path, old, new)
 
@@ -452,7 +452,7 @@ def test_the_error_says_what_is_missing_and_what_to_do(tmp_path, old, new, error
     ],
 )
 def test_a_usual_edit_needs_no_end(tmp_path, old, new):
-    """Nothing is lost by it, or it is not the beginning of the file in force."""
+    """Accept an edit that loses nothing, or is no beginning of the file in force."""
     file = after(tmp_path / "lineward.yaml", old, new)
 
     assert (file.current(), file.error) == (parse(new), None)
@@ -470,7 +470,7 @@ def test_a_file_in_force_is_taken_back_as_it_was(tmp_path):
 
 
 def test_a_token_is_taken_out_by_its_last_lines(tmp_path):
-    """The file is then the beginning of the one in force, and says that it is complete."""
+    """Accept the beginning of the file in force, with the mark that it is complete."""
     path = tmp_path / "lineward.yaml"
     path.write_text(GUARDED[2] + f"  - {{name: other, sha256: {OTHER}}}\n")
     file = settled(path)
@@ -481,7 +481,7 @@ def test_a_token_is_taken_out_by_its_last_lines(tmp_path):
 
 
 def test_files_without_a_line_break_at_their_end_are_policies(tmp_path):
-    """Some editors and templates of Kubernetes write none."""
+    """Accept them: some editors and templates of Kubernetes write none."""
     old = (
         "owners: [{name: shop, slack: '#shop'}]\ndatasets: [{match: s3://lake/*, tier: important}]"
     )

@@ -36,7 +36,7 @@ def _calendar(**fields: object):
     [("US", date(2026, 11, 26)), ("DE-BE", date(2026, 3, 8)), ("XNYS", date(2026, 4, 3))],
 )
 def test_a_calendar_names_a_country_a_part_of_one_or_an_exchange(place, day):
-    """Thanksgiving, Berlin's Women's Day, and Good Friday, on which New York does not trade."""
+    """Find Thanksgiving, Berlin's Women's Day, and Good Friday of New York's exchange."""
     assert day in _calendar(public_holidays=f"[{place}]").dates()
 
 
@@ -51,8 +51,8 @@ def test_a_calendar_joins_its_own_holidays_to_the_public_ones():
 
 
 @pytest.mark.parametrize("place", ["Germany", "DE-", "DE-ZZ", "XX", "de"])
-def test_a_place_that_nobody_knows_is_an_error(place):
-    """Silence would mean alarms on each holiday."""
+def test_an_unknown_place_is_an_error(place):
+    """Reject it: each holiday would alert."""
     problem = rf"lineward.yaml:1: \$\.calendars\[0\]: no public holidays are known of '{place}'"
 
     with pytest.raises(PolicyError, match=problem):
@@ -61,7 +61,7 @@ def test_a_place_that_nobody_knows_is_an_error(place):
 
 @pytest.mark.parametrize("days_later", [0, 1])
 def test_a_country_is_found_by_the_days_without_a_write(days_later):
-    """Nothing else is: not the weekends, which are no working days of this dataset."""
+    """Find nothing else: weekends are no working days of this dataset."""
     off = {day + timedelta(days=days_later) for day in dates_of("US")}
 
     found = fit(_days(day for day in WORKDAYS if day not in off))
@@ -87,13 +87,13 @@ def test_other_days_without_a_write_are_no_holidays(missed):
 
 
 def test_a_dataset_that_is_rarely_written_keeps_no_holidays():
-    """Monday's dataset has no write on most holidays, as on most other days."""
+    """Ignore Monday's dataset, which has no write on most holidays, as on most other days."""
     assert fit(_days(WORKDAYS[::5])) is None
     assert fit([]) is None
     assert fit(_days(WORKDAYS[:30])) is None
 
 
-def test_a_draft_proposes_the_calendar_of_what_keeps_holidays(catalog):
+def test_a_draft_proposes_the_calendar_of_datasets_with_holidays(catalog):
     """Keep holidays in two datasets below one prefix, and write the third on them too."""
     written = {
         "mart.a": [day for day in WORKDAYS if day not in BERLIN],

@@ -34,12 +34,12 @@ _BOSS = '{name: boss, slack: "#boss"}'
     ],
 )
 def test_unreachable_recipients_are_listed_with_their_place(owner, problems):
-    """Neither the owner of datasets nor a step of an escalation ends in nobody unseen."""
+    """List owners of datasets and steps of escalations without a recipient."""
     assert unreachable(parse(f"owners: [{_BOSS}, {owner}]")) == problems
 
 
 def test_channels_and_escalations_are_in_force():
-    """Act upon all that a policy says of people."""
+    """Use every setting for people."""
     text = '{name: a, slack: "#a", escalation: [{after_minutes: 1, owner: boss}]}'
 
     assert not_in_force(parse(f"owners: [{_BOSS}, {text}]")) == []

@@ -234,7 +234,7 @@ def test_a_wrong_file_is_rejected_with_line_and_path(text, message):
 
 
 def test_a_tag_of_python_is_rejected():
-    """The file is data: it makes no objects and runs nothing."""
+    """Create no object and run nothing: the file is data."""
     with pytest.raises(PolicyError, match="constructor"):
         parse("owners: !!python/object/apply:os.getcwd []")
 
@@ -244,7 +244,7 @@ _NESTED = st.recursive(st.none() | st.integers() | st.text(), st.lists)
 
 @given(st.text(max_size=60) | _NESTED.map(yaml.safe_dump))
 def test_any_file_is_accepted_or_rejected(text):
-    """No text may end the process that reads it."""
+    """Return an error for any text."""
     error_text = ""
     try:
         parse(text)
@@ -256,7 +256,7 @@ def test_any_file_is_accepted_or_rejected(text):
 
 @pytest.mark.parametrize("beginning", ["[", "- ", "{a: ", "- ? "])
 def test_a_nesting_without_end_is_rejected(beginning):
-    """Check that it is an error: it crashes an interpreter that composes YAML in C."""
+    """Return an error: such a text crashes an interpreter that composes YAML in C."""
     with pytest.raises(PolicyError, match="recursion"):
         parse(beginning * 50_000)
 
@@ -270,7 +270,7 @@ def test_a_token_in_the_place_of_its_hash_is_not_shown():
 
 
 def test_two_tokens_of_one_hash_are_rejected():
-    """Who asked would not be known."""
+    """Reject both: the user of a request would be unknown."""
     one = "sha256: " + "a" * 64
 
     with pytest.raises(PolicyError, match="another token has the same"):

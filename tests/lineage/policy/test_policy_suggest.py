@@ -16,7 +16,7 @@ def _seen(number, namespace, name, **known: object):
 
 
 def test_a_draft_names_sources_tiers_and_owners():
-    """Topics and a landing path are sources. Which end of the line is critical, a person knows."""
+    """Propose topics and a landing path as sources; leave tiers to people."""
     topic = _seen(1, "kafka://h:9092", "orders", is_written=False, readers=1)
     logins = _seen(6, "kafka://h:9092", "logins", is_written=False, readers=1)
     clicks = _seen(2, "kafka://h:9092", "clicks", is_written=False, readers=1)
@@ -39,7 +39,7 @@ def test_a_draft_names_sources_tiers_and_owners():
 
 
 def test_a_wide_lake_is_a_few_lines():
-    """300 tables of one owner below two folders, and 50 topics: a line each, and no tier."""
+    """Write one line for 300 tables of one owner below two folders, and one for 50 topics."""
     core = [_seen(n, "s3://lake", f"core/t{n}", owner="core") for n in range(150)]
     mart = [_seen(150 + n, "s3://lake", f"mart/t{n}", owner="mart") for n in range(150)]
     topics = [_seen(300 + n, "kafka://h:1", f"topic_{n}", is_written=False) for n in range(50)]
@@ -52,11 +52,11 @@ def test_a_wide_lake_is_a_few_lines():
     assert policy.sources == ("kafka://h:1/*", "s3://lake/raw/*")
     assert all(rule.tier is None for rule in policy.datasets)
     assert len(text.splitlines()) < 30
-    # Not `s3://lake/*`: what is only read does not end here.
+    # Not `s3://lake/*`: a dataset that is only read does not end here.
     assert '#  - match: "s3://lake/core/*"' in text
 
 
-def test_a_prefix_speaks_of_nothing_else():
+def test_a_prefix_matches_only_its_group():
     """Split the group at a dataset of another owner, or at one that is written."""
     own = [_seen(n, "s3://lake", f"core/a/t{n}", owner="core") for n in range(3)]
     foreign = _seen(3, "s3://lake", "core/b", owner="other")
@@ -69,14 +69,14 @@ def test_a_prefix_speaks_of_nothing_else():
     assert policy.sources == tuple(f"s3://lake/raw/t{n}" for n in range(3))
 
 
-def test_a_draft_of_nothing_is_a_policy():
-    """Asked too early, it still gives a file to begin with."""
+def test_a_draft_of_an_empty_catalog_is_a_policy():
+    """Return a valid file, however early."""
     assert parse(draft([], [])).datasets == ()
 
 
 @given(st.lists(st.tuples(st.text(max_size=15), st.text(min_size=1, max_size=15)), max_size=5))
 def test_names_from_outside_do_no_harm_to_a_draft(names):
-    """Quotes, line breaks and YAML in a name are the name, and name this dataset alone."""
+    """Escape quotes, line breaks and YAML in a name."""
     folded = [fold(namespace, name) for namespace, name in names]
     seen = [
         _seen(number, one.namespace, one.name, owner=one.name, owner_reason=one.name)
@@ -90,7 +90,7 @@ def test_names_from_outside_do_no_harm_to_a_draft(names):
 
 
 def test_a_draft_comes_from_the_catalog(catalog):
-    """Owners by facet before job namespace; retired datasets are left out."""
+    """Prefer owners by facet to the job namespace; leave retired datasets out."""
     instants = {"first_seen_at": 1, "last_seen_at": 1}
     keys = {name: key("s3://b", name) for name in ("raw", "core", "mart", "old")}
     flags = {"names_input": True, "is_reported": True, "is_streaming": False, "is_history": False}

@@ -1,4 +1,4 @@
-"""Windows that come again, over the days on which clocks are changed too."""
+"""Recurring windows, also on days of clock changes."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -21,7 +21,7 @@ def _at(text):
 
 
 def _spans(window, first, last):
-    """Return the windows that hold in each minute between two instants, as UTC `HH:MM`."""
+    """Return the windows in force in each minute between two times, as UTC `HH:MM`."""
     found, at = [], _at(first)
     while at < _at(last):
         span = window.window_at(at)
@@ -31,8 +31,8 @@ def _spans(window, first, last):
     return [tuple(f"{end:%d %H:%M}" for end in span) for span in found]
 
 
-def test_a_window_holds_from_its_first_to_before_its_last_instant():
-    """02:00 to 04:00 in Berlin is 01:00 to 03:00 UTC in winter."""
+def test_a_window_includes_its_begin_and_excludes_its_end():
+    """Begin 02:00 to 04:00 in Berlin at 01:00 UTC in winter, and end before 03:00."""
     window = _window("0 2 * * *")
     micro = timedelta(microseconds=1)
     begin, end = _at("2026-11-21T01:00"), _at("2026-11-21T03:00")
@@ -46,12 +46,12 @@ def test_a_window_holds_from_its_first_to_before_its_last_instant():
     ("cron", "spans"),
     [
         ("0 1 * * *", [("29 00:00", "29 02:00")]),
-        ("30 2 * * *", [("29 01:00", "29 03:00")]),  # 02:30 is left out: right after, at 03:00
+        ("30 2 * * *", [("29 01:00", "29 03:00")]),  # 02:30 is skipped: right after, at 03:00
         ("0 4 * * *", [("29 02:00", "29 04:00")]),
     ],
 )
-def test_in_spring_none_is_left_out_or_cut(cron, spans):
-    """29 March 2026, 02:00 is followed by 03:00: two hours are two hours of the second hand."""
+def test_in_spring_no_window_is_skipped_or_cut(cron, spans):
+    """Keep two elapsed hours on 29 March 2026, when 02:00 is followed by 03:00."""
     assert _spans(_window(cron), "2026-03-28T23:30", "2026-03-29T12:00") == spans
 
 
@@ -59,17 +59,17 @@ def test_in_spring_none_is_left_out_or_cut(cron, spans):
     ("cron", "spans"),
     [
         ("0 1 * * *", [("24 23:00", "25 01:00")]),
-        ("30 2 * * *", [("25 00:30", "25 02:30")]),  # 02:30 is there twice: begins once
+        ("30 2 * * *", [("25 00:30", "25 02:30")]),  # 02:30 occurs twice: begins once
         ("0 4 * * *", [("25 03:00", "25 05:00")]),
     ],
 )
-def test_in_autumn_none_comes_twice_or_lasts_longer(cron, spans):
-    """25 October 2026, 03:00 is followed by 02:00 once more."""
+def test_in_autumn_no_window_repeats_or_lasts_longer(cron, spans):
+    """Begin once on 25 October 2026, when 03:00 is followed by 02:00."""
     assert _spans(_window(cron), "2026-10-24T22:30", "2026-10-25T12:00") == spans
 
 
-def test_hourly_windows_go_by_the_hours_that_there_are():
-    """The repeated hour has one of its own, as cron's `*` does."""
+def test_hourly_windows_follow_real_hours():
+    """Begin a window in the repeated hour too, as cron's `*` does."""
     hourly = _window("0 * * * *", hours=0.5)
 
     assert _spans(hourly, "2026-10-24T23:45", "2026-10-25T02:45") == [
@@ -80,7 +80,7 @@ def test_hourly_windows_go_by_the_hours_that_there_are():
 
 
 def test_the_next_window_is_the_first_that_begins_later():
-    """Ask on a Sunday: the next Sunday's."""
+    """Return next Sunday's window on a Sunday."""
     sundays = _window("0 2 * * sun", zone="UTC")
 
     assert sundays.next_window(_at("2026-11-22T02:00")) == (
@@ -89,8 +89,8 @@ def test_the_next_window_is_the_first_that_begins_later():
     )
 
 
-def test_of_windows_that_overlap_the_last_holds():
-    """Friday 22:00 and Saturday 22:00 for 30 h: until Monday 04:00, from Saturday 22:00 on."""
+def test_the_last_of_overlapping_windows_applies():
+    """Prefer Saturday 22:00 for 30 h to Friday 22:00, until Monday 04:00."""
     nights = _window("0 22 * * fri,sat", hours=30, zone="UTC")
 
     assert nights.window_at(_at("2026-11-21T21:00")) == (
@@ -121,8 +121,8 @@ def test_of_windows_that_overlap_the_last_holds():
         ("0 0 * 3-8 *", 24, "hides without a break"),
     ],
 )
-def test_what_never_comes_or_never_ends_is_rejected(cron, hours, wrong):
-    """Daily windows that shrink by an hour in spring are none of those."""
+def test_a_window_that_never_begins_or_never_ends_is_rejected(cron, hours, wrong):
+    """Accept daily windows, although spring shortens one by an hour."""
     problem = problem_of(_window(cron, hours))
 
     assert problem is None if wrong is None else wrong in (problem or "")
@@ -130,14 +130,14 @@ def test_what_never_comes_or_never_ends_is_rejected(cron, hours, wrong):
 
 @given(st.text("0123456789*/-,#LW MONSUN?x", max_size=25))
 def test_any_text_is_accepted_or_rejected(cron):
-    """Return one sentence, and no error of the library's own."""
+    """Return one message, and no error of the library's own."""
     problem = problem_of(_window(cron))
 
     assert problem is None or problem[0].islower() or problem[0] == "'"
 
 
-def test_the_policys_zone_holds_unless_a_window_names_its_own():
-    """`for` is a duration as everywhere in the policy."""
+def test_the_zone_of_a_window_overrides_that_of_the_policy():
+    """Read `for` as a duration, as everywhere in the policy."""
     policy = parse(
         "time_zone: Europe/Berlin\nsuppressions:\n"
         "- {name: a, match: x, cron: 0 2 * * *, for: 90m}\n"

@@ -8,8 +8,8 @@ from lineage.policy.tiers import Tiering, expected_edges, inherit
 RAW, COUNTRIES, CORE, MART, LOOK = 1, 2, 3, 4, 5
 
 
-def test_what_a_critical_dataset_is_made_of_is_critical():
-    """The worked example: raw and countries inherit from core; mart's own tier is its own."""
+def test_upstream_of_a_critical_dataset_is_critical():
+    """Compare the worked example: raw and countries inherit from core; mart has its own tier."""
     edges = [(RAW, CORE), (COUNTRIES, CORE), (CORE, MART)]
 
     tiers = inherit([RAW, COUNTRIES, CORE, MART], {CORE: "critical", MART: "important"}, edges)
@@ -23,7 +23,7 @@ def test_what_a_critical_dataset_is_made_of_is_critical():
 
 
 def test_the_highest_tier_below_wins_over_the_nearest():
-    """An optional report right below does not hide the critical one further down."""
+    """Prefer the critical dataset further down to an optional report right below."""
     tiers = inherit(
         [RAW], {LOOK: "optional", MART: "critical"}, [(RAW, LOOK), (RAW, CORE), (CORE, MART)]
     )
@@ -32,19 +32,19 @@ def test_the_highest_tier_below_wins_over_the_nearest():
 
 
 def test_a_declared_tier_is_where_inheritance_ends():
-    """Who declares a dataset optional also says so of what only it is made of."""
+    """End at a dataset that is declared optional, also for its own sources."""
     tiers = inherit([RAW], {CORE: "optional", MART: "critical"}, [(RAW, CORE), (CORE, MART)])
 
     assert tiers[RAW] == Tiering("optional", "inherited", CORE)
 
 
-def test_what_nobody_speaks_of_is_optional_by_default():
-    """Its origin says that nobody chose that."""
+def test_an_undeclared_dataset_is_optional_by_default():
+    """Mark the tier as a default."""
     assert inherit([RAW], {}, [])[RAW] == Tiering("optional", "default")
 
 
-def test_one_look_into_a_table_raises_nothing():
-    """An edge seen in two runs is no expected edge; three runs, of whatever jobs, make it one."""
+def test_an_edge_of_few_runs_raises_no_tier():
+    """Expect an edge from three runs on, of any jobs; two are none."""
     seen = [(RAW, MART, 2), (CORE, MART, 2), (CORE, MART, 1)]
 
     assert expected_edges(seen) == {(CORE, MART)}
@@ -61,7 +61,7 @@ _tiers = st.sampled_from(["critical", "important", "optional"])
     st.randoms(),
 )
 def test_tiers_are_those_of_the_definition(edges, declared, chance: random.Random):
-    """Against the definition by repetition: own tier, else the highest below; cycles included."""
+    """Compare with the definition by repetition: own tier, else the highest below, with cycles."""
     rank = ["critical", "important", "optional"]
     slow = dict(declared)
     for _ in range(10):

@@ -29,7 +29,7 @@ def stats(monkeypatch):
         ({"f_flag": os.ST_RDONLY}, "is read-only"),
     ],
 )
-def test_the_disk_that_takes_nothing_is_named(tmp_path, stats, changed, problem):
+def test_the_full_disk_is_named(tmp_path, stats, changed, problem):
     stats |= changed
 
     assert disk_problem(tmp_path) == (problem and f"the disk of {tmp_path} {problem}")
@@ -38,8 +38,8 @@ def test_the_disk_that_takes_nothing_is_named(tmp_path, stats, changed, problem)
 @pytest.mark.parametrize("call", ["open", "posix_fallocate"])
 @pytest.mark.parametrize("code", [errno.EDQUOT, errno.ENOSPC])
 def test_a_quota_that_is_used_up_is_a_full_disk(tmp_path, monkeypatch, call, code):
-    """The file system has free blocks, and gives none of them to this user."""
-    monkeypatch.setattr(os, call, _failing(code))
+    """Report a full disk although the file system has free blocks."""
+    monkeypatch.setattr(os, call, _fail_with(code))
 
     assert disk_problem(tmp_path) == f"the disk of {tmp_path} is full ({os.strerror(code)})"
 
@@ -47,7 +47,7 @@ def test_a_quota_that_is_used_up_is_a_full_disk(tmp_path, monkeypatch, call, cod
 @pytest.mark.parametrize("code", [errno.EACCES, errno.EOPNOTSUPP, errno.EISDIR])
 def test_a_folder_where_no_room_can_be_requested_is_no_problem(tmp_path, monkeypatch, code):
     """Ignore quotas of another user, or of a file system without unnamed files."""
-    monkeypatch.setattr(os, "open", _failing(code))
+    monkeypatch.setattr(os, "open", _fail_with(code))
 
     assert disk_problem(tmp_path) is None
 
@@ -56,8 +56,8 @@ def _descriptors():
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
-def test_looking_leaves_nothing_behind(tmp_path):
-    """Neither a file nor an open descriptor."""
+def test_the_check_leaves_nothing_behind(tmp_path):
+    """Leave neither a file nor an open descriptor."""
     before = _descriptors()
 
     assert disk_problem(tmp_path) is None
@@ -83,17 +83,17 @@ def test_a_write_that_the_disk_failed(code, failed):
         (sqlite3.SQLITE_IOERR_FSYNC, True, False),
     ],
 )
-def test_what_sqlite_calls_an_error_of_the_disk(tmp_path, monkeypatch, code, quota, expected):
+def test_sqlite_disk_errors_are_recognized(tmp_path, monkeypatch, code, quota, expected):
     """Recognize a quota by SQLite's "disk I/O error", as of a broken disk."""
     if quota:
-        monkeypatch.setattr(os, "posix_fallocate", _failing(errno.EDQUOT))
+        monkeypatch.setattr(os, "posix_fallocate", _fail_with(errno.EDQUOT))
     error = sqlite3.OperationalError("disk I/O error")
     error.sqlite_errorcode = code
 
     assert is_out_of_room(error, tmp_path) is expected
 
 
-def _failing(code):
+def _fail_with(code):
     """Return a call of the operating system that fails with this error."""
 
     def fail(*_given: object):

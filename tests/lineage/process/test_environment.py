@@ -1,4 +1,4 @@
-"""Settings from the environment; the process does not start with invalid ones."""
+"""Settings from the environment; a process does not start with invalid ones."""
 
 from pathlib import Path
 from typing import Annotated
@@ -16,13 +16,13 @@ class Sample(msgspec.Struct, frozen=True):
     folder: Path = Path("data")
 
 
-def test_what_is_not_set_has_its_default():
-    """Lineward starts without any configuration."""
+def test_a_missing_setting_has_its_default():
+    """Start without any configuration."""
     assert read(Sample, environ={}) == Sample(port=8700, folder=Path("data"))
 
 
 def test_text_becomes_the_field_s_type():
-    """The environment knows only text."""
+    """Convert the text of the environment."""
     given = {"LINEWARD_PORT": "1", "LINEWARD_FOLDER": "/x"}
 
     assert read(Sample, environ=given) == Sample(port=1, folder=Path("/x"))
@@ -36,6 +36,6 @@ def test_a_wrong_value_is_rejected_by_the_variable_s_name(value: str):
 
 
 def test_an_unknown_variable_of_a_section_is_rejected():
-    """A misspelt limit would otherwise silently be the default."""
+    """Reject a misspelt limit: otherwise the default would apply silently."""
     with pytest.raises(InvalidSettingError, match="LINEWARD_X_PROT: no such setting"):
         read(Sample, section="X_", environ={"LINEWARD_X_PROT": "1"})

@@ -23,6 +23,6 @@ _WORKER = "An exception was thrown from the Python worker: Traceback (most recen
         ("[TABLE_NOT_FOUND] x\nValueError: y", "[TABLE_NOT_FOUND] x"),
     ],
 )
-def test_one_line_says_what_happened(text, line):
+def test_one_line_describes_the_error(text, line):
     """Take the exception of a traceback, and the first line of any other text."""
     assert error_line(text) == line

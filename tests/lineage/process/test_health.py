@@ -15,7 +15,7 @@ def reports():
 
 @pytest.fixture
 def role(reports, monkeypatch, at):
-    """Connect a role's end as by its environment; its clock stands still."""
+    """Connect the role's end as by its environment; the clock stands still."""
     own = socket.socket(fileno=reports.descriptor).dup()
     monkeypatch.setenv(health.VARIABLE, str(own.detach()))
     role = Health(at)
@@ -32,7 +32,7 @@ def test_a_failure_is_reported_with_its_attempts_and_start(role, reports, at):
 
 
 def test_every_heartbeat_repeats_what_fails(role, reports):
-    """A lost datagram costs nothing: the next one says the same."""
+    """Repeat failures in each datagram, so that a lost one costs nothing."""
     role.fail("stream", "no answer")
     reports.clear()
     role.beat()
@@ -41,7 +41,7 @@ def test_every_heartbeat_repeats_what_fails(role, reports):
     assert [each.part for each in reports.newest.failures] == ["stream"]
 
 
-def test_a_part_that_works_again_is_no_failure(role, reports):
+def test_a_part_that_recovered_is_no_failure(role, reports):
     role.fail("stream", "no answer")
     role.fail("evaluation", "no memory")
     role.succeed("stream")
@@ -59,7 +59,7 @@ def test_a_part_that_has_worked_is_reported_with_the_next_heartbeat(role, report
 
 
 def test_a_role_never_waits_for_a_supervisor_that_does_not_read(role):
-    """A thousand reports are more than the kernel keeps; sent to one that is gone, they vanish."""
+    """Send a thousand reports, more than the kernel buffers; drop those without a receiver."""
     for _ in range(1_000):
         role.beat()
 

@@ -1,4 +1,4 @@
-"""Check the port on which a role of a container says whether it is alive and ready."""
+"""Health port of a role in a container: liveness and readiness."""
 
 import socket
 
@@ -8,18 +8,17 @@ import pytest
 from lineage.process import health
 from lineage.process.health import Health
 from lineage.process.health_port import hang_of, serve, serve_health
+from tests.suite.ports import free_port
 
 
 @pytest.fixture
 def port() -> int:
     """Return a port that is free."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    return free_port()
 
 
 def test_a_role_in_a_container_answers_probes(port, monkeypatch):
-    """Ask before, while and after a part fails."""
+    """Probe before, while and after a part fails."""
     monkeypatch.setenv("LINEWARD_HEALTH_PORT", str(port))
     role = Health()
 
@@ -47,7 +46,7 @@ def test_a_role_that_hangs_is_not_alive():
 
 
 def test_a_role_of_lineward_up_serves_no_port(port, monkeypatch):
-    """Check that roles with one environment do not fight for one port."""
+    """Serve nothing: roles of one environment would compete for one port."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
     monkeypatch.setenv("LINEWARD_HEALTH_PORT", str(port))
     monkeypatch.setenv(health.VARIABLE, str(theirs.detach()))

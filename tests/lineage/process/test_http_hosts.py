@@ -1,4 +1,4 @@
-"""Requests of other sites and for other hosts, as opposed to our own."""
+"""Requests of other sites and for other hosts, compared with own ones."""
 
 import pytest
 
@@ -37,7 +37,7 @@ def test_names_of_this_machine_are_answered(host):
     ],
 )
 def test_other_hosts_are_rejected_on_loopback(host):
-    """The message names the header and the setting."""
+    """Return a message with the header and the setting."""
     problem = find_foreign_host(host, LOOPBACK)
 
     assert problem is not None
@@ -46,7 +46,7 @@ def test_other_hosts_are_rejected_on_loopback(host):
 
 
 def test_a_port_for_other_machines_answers_to_any_name():
-    """Their names for it are unknown here."""
+    """Accept any name: names of other machines for it are unknown."""
     assert find_foreign_host("lineage.svc:8700", OwnHosts("0.0.0.0")) is None  # noqa: S104
 
 
@@ -54,7 +54,7 @@ def test_a_port_for_other_machines_answers_to_any_name():
     "host", ["lineage.example.com", "LINEAGE.example.com:443", "proxy.example"]
 )
 def test_allowed_hosts_are_answered(host):
-    """A proxy on this machine may hand its own name on."""
+    """Accept the own name of a proxy on this machine."""
     assert find_foreign_host(host, NAMED) is None
 
 
@@ -71,7 +71,7 @@ def test_allowed_hosts_are_answered(host):
     ids=["no browser", "own page", "typed", "own page, old browser", "proxy", "link"],
 )
 def test_own_pages_programs_and_links_are_answered(method, headers):
-    """Nothing that worked before is rejected."""
+    """Accept pages, programs and links."""
     assert find_cross_site(method, _headers(**headers), NAMED) is None
 
 
@@ -90,7 +90,7 @@ def test_own_pages_programs_and_links_are_answered(method, headers):
     ],
 )
 def test_requests_of_other_sites_are_rejected(method, headers, named):
-    """Forms, `fetch` and images of other pages, also of another port of this machine."""
+    """Reject forms, `fetch` and images of other pages, also of another port of this machine."""
     problem = find_cross_site(method, _headers(**headers), NAMED)
 
     assert problem is not None

@@ -14,7 +14,7 @@ def server():
         yield server
 
 
-def _answered(server, answer):
+def _has_answered(server, answer):
     livez = Livez(*server.getsockname())
     livez.ask()
     taken, _ = server.accept()
@@ -23,12 +23,12 @@ def _answered(server, answer):
         assert asked.startswith(b"GET /livez HTTP/1.1\r\nHost: 127.0.0.1:")
         taken.sendall(answer)
         taken.shutdown(socket.SHUT_WR)
-    # On loopback what was sent has arrived.
+    # On loopback sent data arrives at once.
     return livez.has_answered()
 
 
 @pytest.mark.parametrize(
-    ("answer", "lives"),
+    ("answer", "is_live"),
     [
         (b"HTTP/1.1 200 OK\r\n\r\nok", True),
         (b"HTTP/1.1 204 No Content\r\n\r\n", True),
@@ -38,11 +38,11 @@ def _answered(server, answer):
         (b"", False),
     ],
 )
-def test_an_answer_of_a_working_server_is_life(server, answer, lives):
-    assert _answered(server, answer) is lives
+def test_a_response_shows_a_live_server(server, answer, is_live):
+    assert _has_answered(server, answer) is is_live
 
 
-def test_a_server_that_accepts_and_says_nothing_does_not_live(server):
+def test_a_server_that_accepts_and_never_answers_is_not_live(server):
     """Stop like a process under SIGSTOP: the kernel accepts for it."""
     livez = Livez(*server.getsockname())
     livez.ask()
@@ -50,7 +50,7 @@ def test_a_server_that_accepts_and_says_nothing_does_not_live(server):
     assert not livez.has_answered()
 
 
-def test_a_port_that_nobody_listens_on_does_not_live(server):
+def test_a_closed_port_is_not_live(server):
     address = server.getsockname()
     server.close()
     livez = Livez(*address)
@@ -72,5 +72,5 @@ def test_a_server_without_a_request_has_not_answered():
         ("localhost", "localhost"),
     ],
 )
-def test_a_server_on_all_addresses_is_asked_on_loopback(host, reached):
+def test_a_server_on_all_addresses_is_probed_on_loopback(host, reached):
     assert _reachable(host) == reached

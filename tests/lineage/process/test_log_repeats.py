@@ -11,7 +11,7 @@ from lineage.process.logs import OncePerMinute
 
 @pytest.fixture
 def clock():
-    """Seconds that have passed."""
+    """Return the seconds that have passed."""
     return SimpleNamespace(seconds=0.0)
 
 
@@ -63,12 +63,12 @@ def test_other_failures_are_logged_at_once(passed, first, second):
     assert passed(**first) == passed(**second) == 0
 
 
-def test_what_is_no_failure_is_always_logged(passed):
+def test_other_events_are_always_logged(passed):
     assert passed("info") == passed("info") == 0
 
 
 @pytest.mark.parametrize("output", ["/dev/full", "closed"])
-def test_a_log_that_cannot_be_written_ends_nobodys_work(output):
+def test_an_unwritable_log_stops_no_process(output):
     """Use a full disk, and a pipe that nobody reads."""
     code = (
         "import structlog; from lineage.process.logs import log_to_stderr\n"

@@ -1,4 +1,4 @@
-"""Logs are JSON lines on standard error, and never hold the values of variables."""
+"""Logs: JSON lines on standard error, without the values of variables."""
 
 import json
 import subprocess
@@ -33,7 +33,7 @@ def _run(configure):
 
 @pytest.mark.parametrize("level", ["info", "warning", "error"])
 def test_a_traceback_has_no_values_of_variables(level):
-    """Whatever the level; a message from outside stays one line."""
+    """Check each level; a message from outside stays one line."""
     done = _run(f'log_to_stderr("{level}")')
 
     lines = [json.loads(line) for line in done.stderr.splitlines()]
@@ -44,12 +44,12 @@ def test_a_traceback_has_no_values_of_variables(level):
 
 
 def test_the_default_of_structlog_would_print_them():
-    """Mutant: shows that the test above can fail."""
+    """Run the mutant, in which the test above fails."""
     assert "hunter2" in _run("").stdout
 
 
 def test_each_command_that_logs_logs_like_this():
-    """A command that only sets a level would keep structlog's own renderer."""
+    """Configure the renderer: a command that only sets a level would keep structlog's own."""
     folders = (ROOT / "service" / "cli" / "commands", ROOT / "lab" / "commands")
     texts = {
         path.name: path.read_text(encoding="utf-8") for one in folders for path in one.glob("*.py")

@@ -33,7 +33,7 @@ def test_a_time_of_python_is_left_as_it_is(given):
     assert normalize(given.isoformat()) == given.isoformat()
 
 
-def test_msgspec_reads_what_is_left():
+def test_msgspec_reads_the_result():
     """Check both together: msgspec judges in the collector what this made of a time."""
     found = msgspec.convert(normalize("2026-11-25T01:30+01:00[Europe/Berlin]"), datetime)
 

@@ -1,4 +1,4 @@
-"""Redaction: no secret of a connection or a message is left, for any user and password."""
+"""Redaction: it leaves no secret of a connection or a message, for any user and password."""
 
 import re
 
@@ -22,7 +22,7 @@ from tests.suite.examples import is_long
 # Each further password repeats the first ones: `make nightly` tries 100 with each text.
 _FEW = settings(max_examples=100 if is_long() else 15)
 
-# As they may stand in a URL without being encoded; none that is a word of the URL itself.
+# Passwords that may stand in a URL without encoding; none is a word of the URL itself.
 _PASSWORDS = st.text("abcXYZ019!$*+-._~^%|'", min_size=6, max_size=24).map(lambda text: f"Q{text}Z")
 _USERS = st.text("abc019._-", min_size=1, max_size=8)
 _HOSTS = st.from_regex(r"h[a-z0-9]{1,6}(\.[a-z]{2,4})?", fullmatch=True)
@@ -92,7 +92,7 @@ def test_no_password_is_in_any_name(connection, user, password, host):
     for found in (folded, as_name):
         assert password not in found.namespace + found.name
     assert fold(folded.namespace, folded.name).rules == ()
-    # A driver that takes its servers from elsewhere names none.
+    # A URL without servers, which the driver gets elsewhere.
     assert host in folded.namespace or sent.startswith("jdbc:db2:DB")
 
 
@@ -144,7 +144,7 @@ _HIDDEN = [
 @pytest.mark.parametrize("connection", _HIDDEN)
 @_FEW
 @given(password=st.text("abcXYZ019", min_size=6, max_size=24).map(lambda text: f"Q{text}Z"))
-def test_no_capital_blank_or_encoding_hides_a_password(connection, password):
+def test_no_case_space_or_encoding_hides_a_password(connection, password):
     """Redact as a namespace, as a name, and with a table behind it; twice is once."""
     sent = connection.format(p=password)
 
@@ -183,7 +183,7 @@ def test_no_capital_blank_or_encoding_hides_a_password(connection, password):
     ],
 )
 def test_a_name_without_a_secret_stays_as_it_is(name):
-    """A name that changes is another dataset."""
+    """Keep it: a changed name is another dataset."""
     assert (clear(name), clear_name(name)) == (name, name)
 
 
@@ -291,7 +291,7 @@ def test_any_text_is_cleared_and_redacted_without_an_error(text):
     "secret", ["jdbc:mysql://etl:{p}@h/db", "password={p}", "https://h/?sig={p}"]
 )
 def test_a_message_that_is_cut_keeps_no_piece_of_a_secret(limit, secret):
-    """Mutant: cut first, no pattern recognizes what is left of `user:password@`."""
+    """Redact before the cut; after it (mutant), no pattern recognizes `user:passw`."""
     password = "Qhunter2CANARYZ"  # noqa: S105 - none of ours
     text = secret.format(p=password)
     for place in range(limit - len(text) - 2, limit + 2):
@@ -308,7 +308,7 @@ def test_a_long_message_without_a_secret_keeps_its_beginning():
     assert redact_message(" " * READ_CHARACTERS) == ""
 
 
-# One piece in the end, and so many beginnings of one that a pattern tries each.
+# Many beginnings of a secret, each of which a pattern tries.
 _BEGINNINGS = [
     "password='",
     "password={",
@@ -328,7 +328,7 @@ _BEGINNINGS = [
 
 @pytest.mark.parametrize("beginning", _BEGINNINGS)
 def test_a_long_text_of_beginnings_is_redacted(beginning):
-    """Slow only for a pattern that reads the rest of the text at each of them."""
+    """Stay fast for a pattern that would read the rest of the text at each of them."""
     text = beginning * (250_000 // len(beginning)) + " password='Qhunter2Z'"
 
     assert "hunter2" not in redact(text)
@@ -337,7 +337,7 @@ def test_a_long_text_of_beginnings_is_redacted(beginning):
 
 @pytest.mark.parametrize("word", ["key", "auth", "code", "jwt", "session", "pat", "otp", "pin"])
 @pytest.mark.parametrize("sign", ["?", "&"])
-def test_a_query_without_an_address_is_searched_too(sign, word):
+def test_a_query_without_a_host_is_redacted_too(sign, word):
     """Find the key of a secret behind either sign: no other sign is in the text."""
     assert redact(f"failed at a{sign}{word}=P4ss") == f"failed at a{sign}{word}=[redacted]"
 
@@ -351,7 +351,7 @@ _PATTERNS = list(dict.fromkeys(pattern for pattern, _ in (*MESSAGES, *SQL)))
 def test_a_text_in_which_a_pattern_finds_a_secret_has_a_sign(
     pattern: re.Pattern[str], data: st.DataObject
 ) -> None:
-    """A text without a sign is stored as it is: no pattern is asked."""
+    """Store a text without a sign as it is: no pattern is tried."""
     secret = data.draw(st.from_regex(pattern))
     assert "[redacted]" in redact(secret) or "[redacted]" in redact_sql(secret)
 
@@ -372,7 +372,7 @@ _TOKENS_ALONE = [
 
 @pytest.mark.parametrize("text", [*(f"{key}=P4ss" for key in _KEYS_ALONE), *_TOKENS_ALONE])
 def test_each_key_and_token_is_found_by_itself(text: str) -> None:
-    """No other sign is in the text."""
+    """Test a text without any other sign."""
     assert redact(text).endswith("[redacted]")
 
 
@@ -387,7 +387,7 @@ def test_each_key_and_token_is_found_by_itself(text: str) -> None:
     ],
 )
 def test_a_letter_that_counts_as_another_hides_no_key(text: str) -> None:
-    """A pattern that ignores capitals takes the long s for an s, and Turkish letters for an i."""
+    """Match the long s as an s, and Turkish letters as an i, as a pattern without case does."""
     assert "hunter2" not in redact(text)
 
 
@@ -406,7 +406,7 @@ def test_a_letter_that_counts_as_another_hides_no_key(text: str) -> None:
     ],
 )
 def test_a_literal_that_is_named_like_a_secret_is_one(sql: str) -> None:
-    """Also in SQL, which stays as it is around it."""
+    """Redact it also in SQL, which stays as it is around it."""
     assert redact_sql(sql).count("hunter2") == sql.count("hunter2") - 1
     assert "'[redacted]'" in redact_sql(sql)
 

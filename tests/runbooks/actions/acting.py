@@ -1,4 +1,4 @@
-"""Means for actions: a catalog, a spool, a lake, and stand-ins for all that is beyond them."""
+"""World of an action: a catalog, a spool, a lake, and stand-ins for external dependencies."""
 
 import hashlib
 import sqlite3
@@ -35,18 +35,18 @@ class Posted:
         self.rejects: dict[bytes, str] = {}
 
     def post(self, bodies: Sequence[bytes], origin: str) -> list[str]:
-        """Note them."""
+        """Store the bodies, but those in `rejects`."""
         self.posted += [(origin, body) for body in bodies]
         return [self.rejects[body] for body in bodies if body in self.rejects]
 
     def requeue(self, body: bytes, origin: str, number: int) -> str | None:
-        """Note it."""
+        """Record it."""
         self.requeued.append((number, origin, body))
         return self.rejects.get(body)
 
 
 class Graph:
-    """Downstream of a dataset by its name."""
+    """Downstream datasets by name."""
 
     def __init__(self) -> None:
         self.of: dict[str, Downstream] = {}
@@ -58,23 +58,23 @@ class Graph:
 
 
 class Supervisor:
-    """Roles, and who asked for what."""
+    """Roles, and the requests to restart them."""
 
     def __init__(self) -> None:
         self.running: dict[str, str] = {}
         self.asked: list[str] = []
 
     def roles(self) -> dict[str, str]:
-        """State by role."""
+        """Return the state by role."""
         return self.running
 
     def ask_to_restart(self, role: str) -> None:
-        """Note it."""
+        """Record the request."""
         self.asked.append(role)
 
 
 class Sql:
-    """Statements by text."""
+    """SQL statements by text."""
 
     def __init__(self) -> None:
         self.of: dict[str, list[Statement]] = {}
@@ -116,7 +116,7 @@ class World:
         )
 
     def act(self, name: str, /, *, is_dry: bool = False, **arguments: object) -> Answer:
-        """Call one; `from_` stands for `from`."""
+        """Run an action; `from_` stands for `from`."""
         given = {field.rstrip("_"): value for field, value in arguments.items()}
         return call(Call(name=name, arguments=given, is_dry=is_dry), self.means())
 
@@ -147,14 +147,14 @@ class World:
         return found
 
     def audited(self) -> list[tuple[Any, ...]]:
-        """Return who, via, action, detail, answer of each row."""
+        """Return who, via, action, detail and answer of each row."""
         t = tables.audit.c
         rows = select(t.who, t.via, t.action, t.detail, t.answer).order_by(t.id)
         with self.engine.connect() as connection:
             return [tuple(row) for row in connection.execute(rows)]
 
     def insert(self, table: str, *rows: dict[str, Any]) -> None:
-        """Rows of the catalog."""
+        """Insert rows into the catalog."""
         with write_transaction(self.engine) as connection:
             connection.execute(insert(tables.metadata.tables[table]), list(rows))
 
@@ -185,7 +185,7 @@ class World:
 
 
 def run_event(run: str, *, parent: str | None = None, sql: str | None = None) -> bytes:
-    """Return an event of a run, cut to the fields that are read."""
+    """Return an event of a run with the fields that are read."""
     facets = {"parent": {"run": {"runId": parent}, "job": {}}} if parent else {}
     job = {"namespace": "jobs", "name": "etl", "facets": {"sql": {"query": sql}} if sql else {}}
     return msgspec.json.encode({"run": {"runId": run, "facets": facets}, "job": job})

@@ -17,7 +17,7 @@ UP = {"pipeline": "running", "service": "running"}
 
 
 def test_a_dry_run_has_one_row_and_its_plan(world):
-    """Record who asked, how, for what, and that nothing was done."""
+    """Record who ran it, how and for what, and that nothing was done."""
     world.supervisor.running = UP
     answer = world.act("restart-role", is_dry=True, role="pipeline")
 
@@ -26,8 +26,8 @@ def test_a_dry_run_has_one_row_and_its_plan(world):
     assert world.audited() == [("ann", "cli", "act restart-role", '{"role":"pipeline"}', "dry run")]
 
 
-def test_what_is_done_has_a_row_before_and_one_after(world):
-    """Leave the first row, without an answer, where a process dies half way."""
+def test_an_action_has_a_row_before_and_one_after(world):
+    """Leave the first row, without an answer, where a process ends half way."""
     world.supervisor.running = UP
     world.act("restart-role", role="pipeline")
 
@@ -56,7 +56,7 @@ def test_what_is_done_has_a_row_before_and_one_after(world):
 )
 @pytest.mark.parametrize("is_dry", [True, False])
 def test_rejected_actions_are_in_the_audit_log(world, name, arguments, error, is_dry):
-    """Dry or not; with the reason, and nothing else changed."""
+    """Record the reason, dry or not, and change nothing else."""
     before = world.everything()
     with pytest.raises(error):
         call(Call(name=name, arguments=arguments, is_dry=is_dry), world.means())
@@ -67,8 +67,8 @@ def test_rejected_actions_are_in_the_audit_log(world, name, arguments, error, is
     assert world.everything() == before
 
 
-def test_who_may_not_have_it_done_may_have_it_planned(world):
-    """Run it for anybody: an API that is open to all has no admins."""
+def test_a_user_without_permission_may_plan_an_action(world):
+    """Plan it for anybody: an API that is open to all has no admins."""
     world.supervisor.running = UP
     asked = {"name": "restart-role", "arguments": {"role": "service"}, "is_allowed": False}
 
@@ -96,7 +96,7 @@ def test_an_action_that_fails_half_way_is_recorded_as_failed(world, monkeypatch)
 
 
 @pytest.fixture
-def crowded(on_disk, disk):
+def full_disk_world(on_disk, disk):
     """Create a world whose catalog is on a disk that is full."""
     world = World(on_disk, disk)
     world.supervisor.running = UP
@@ -104,33 +104,33 @@ def crowded(on_disk, disk):
     return world
 
 
-def test_nothing_is_done_that_cannot_be_written_down(crowded, disk):
-    """The row is durable before the action begins; with space again, both are there."""
+def test_no_action_runs_without_its_audit_row(full_disk_world, disk):
+    """Store the row before the action begins; with space again, store both."""
     with pytest.raises(OperationalError, match="full"):
-        crowded.act("restart-role", role="service")
-    assert crowded.supervisor.asked == []
+        full_disk_world.act("restart-role", role="service")
+    assert full_disk_world.supervisor.asked == []
 
     (disk / "ballast").unlink()
-    assert crowded.audited() == []
-    crowded.act("restart-role", role="service")
-    assert crowded.supervisor.asked == ["service"]
-    assert len(crowded.audited()) == 2
+    assert full_disk_world.audited() == []
+    full_disk_world.act("restart-role", role="service")
+    assert full_disk_world.supervisor.asked == ["service"]
+    assert len(full_disk_world.audited()) == 2
 
 
-def test_an_action_begun_without_its_row_would_be_seen(crowded, monkeypatch):
-    """Leave the first row out (mutant): the same full disk."""
+def test_an_action_without_its_first_row_would_be_detected(full_disk_world, monkeypatch):
+    """Leave the first row out (mutant) on the same full disk."""
     record = audit.record
     monkeypatch.setattr(
         audit, "record", lambda engine, entry: entry.answer and record(engine, entry)
     )
 
     with pytest.raises(OperationalError, match="full"):
-        crowded.act("restart-role", role="service")
-    assert crowded.supervisor.asked == ["service"]
+        full_disk_world.act("restart-role", role="service")
+    assert full_disk_world.supervisor.asked == ["service"]
 
 
-def test_text_that_no_catalog_holds_is_kept_as_far_as_it_can(world):
-    """NUL and half a surrogate pair, in a name from outside; and it is cut."""
+def test_text_that_no_catalog_can_store_is_cleaned_and_cut(world):
+    """Store a NUL and half a surrogate pair of a name from outside, cut."""
     with pytest.raises(InvalidActionError):
         world.act("restart-role", role="a\0" + "x" * 5_000)
 

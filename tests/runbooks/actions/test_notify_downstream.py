@@ -19,16 +19,16 @@ POLICY = Policy(
 )
 
 
-def _made(name: str, owner: str | None, tier: str = "optional") -> Affected:
+def _affected(name: str, owner: str | None, tier: str = "optional") -> Affected:
     return Affected("s3://shop", name, tier, owner, "good")
 
 
 @pytest.fixture
 def filled(world):
-    """Thirteen datasets of three owners are made of `core/orders`."""
-    affected = [_made(f"mart/{n:02}", "shop") for n in range(11)]
-    affected += [_made("mart/revenue", "bi", "critical"), _made("tmp/x", None)]
-    affected += [_made("log/y", "mute")]
+    """Create thirteen datasets of three owners, derived from `core/orders`."""
+    affected = [_affected(f"mart/{n:02}", "shop") for n in range(11)]
+    affected += [_affected("mart/revenue", "bi", "critical"), _affected("tmp/x", None)]
+    affected += [_affected("log/y", "mute")]
     found = Downstream("s3://shop", "core/orders", "bad", tuple(affected))
     world.graph.of = {"core/orders": found}
     world.policy = POLICY
@@ -43,7 +43,7 @@ def _notices(world):
 
 
 def test_a_plan_lists_recipients_and_notifies_nobody(filled):
-    """Owners with a channel, with how many datasets; those without are named."""
+    """List owners with a channel, with the number of datasets; name owners without one."""
     before = filled.everything()
     plan = filled.plan("notify-downstream", dataset="core/orders", note="late")
 
@@ -102,7 +102,7 @@ def test_a_notice_names_the_roots_that_are_still_bad(filled):
 
 
 def test_a_notice_without_recipients_or_roots_is_rejected(filled):
-    """Neither leaves a row."""
+    """Store no row in either case."""
     filled.policy = Policy()
     with pytest.raises(RejectedActionError, match="bi, mute, nobody, shop; the policy has a slack"):
         filled.plan("notify-downstream", dataset="core/orders", note="x")

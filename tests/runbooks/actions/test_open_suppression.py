@@ -17,8 +17,8 @@ def _window(**more: str):
     return {"pattern": "s3://shop/core/*", "until": _at(0.25), "reason": "reload", **more}
 
 
-def test_a_window_is_planned_with_what_it_hides_and_nothing_changes(world):
-    """Open it from now by default; by the datasets that match now."""
+def test_a_planned_window_lists_its_datasets_and_changes_nothing(world):
+    """Open it from now by default, for the datasets that match now."""
     world.insert("dataset", *map(shop.dataset_row, shop.NAMES))
     before = world.everything()
     plan = world.plan("open-suppression", **_window())
@@ -29,7 +29,7 @@ def test_a_window_is_planned_with_what_it_hides_and_nothing_changes(world):
     assert world.everything() == before
 
 
-def test_a_window_stands_with_who_opened_it_and_why(world):
+def test_a_window_is_stored_with_its_author_and_reason(world):
     """Begin now where the window would have begun before."""
     world.act("open-suppression", **_window(from_=_at(-1), name="november"))
 
@@ -60,8 +60,8 @@ def test_a_window_stands_with_who_opened_it_and_why(world):
         ({"from_": "9999-12-31T23:59:59-14:00"}, "from: expected a time of the years"),
     ],
 )
-def test_a_window_without_end_or_sense_is_rejected(world, wrong, message):
-    """Whether it is planned or done."""
+def test_an_endless_or_invalid_window_is_rejected(world, wrong, message):
+    """Reject it, planned or done."""
     for is_dry in (True, False):
         with pytest.raises(InvalidActionError, match=message):
             world.act("open-suppression", is_dry=is_dry, **_window(**wrong))
@@ -69,8 +69,8 @@ def test_a_window_without_end_or_sense_is_rejected(world, wrong, message):
         assert connection.exec_driver_sql("SELECT count(*) FROM suppression").scalar() == 0
 
 
-def test_what_hides_everything_or_nothing_says_so(world):
-    """Reject both: they are most likely a typing error."""
+def test_a_window_over_everything_or_nothing_is_rejected(world):
+    """Reject both: most likely they are typing errors."""
     everything = world.plan("open-suppression", **_window(pattern="*"))
 
     assert "it hides every dataset there is" in everything.cautions

@@ -24,7 +24,7 @@ def _execution(number: int, **more: object) -> dict[str, Any]:
     return {**own, **flags, **instants, "group_key": GROUP, "run_key": None, **more}
 
 
-def _touched(number: int, name: str, direction: str) -> dict[str, Any]:
+def _touched_row(number: int, name: str, direction: str) -> dict[str, Any]:
     return {
         "execution_key": number,
         "dataset_key": shop.dataset_key(name),
@@ -41,16 +41,16 @@ def filled(world: World) -> World:
     world.insert("execution", _execution(70, run_key=RUN_KEY), _execution(71))
     world.insert(
         "execution_io",
-        _touched(70, "core/orders", "write"),
-        _touched(71, "raw/orders", "read"),
-        _touched(71, "ref/countries", "read"),
-        _touched(71, "core/orders", "read"),
+        _touched_row(70, "core/orders", "write"),
+        _touched_row(71, "raw/orders", "read"),
+        _touched_row(71, "ref/countries", "read"),
+        _touched_row(71, "core/orders", "read"),
     )
     return world
 
 
-def test_what_the_log_has_is_planned_and_nothing_changes(filled):
-    """Take all that the group read, for what it writes, but for itself."""
+def test_a_plan_has_the_content_of_the_log_and_changes_nothing(filled):
+    """Propose all datasets that the group read, except its outputs."""
     before = filled.everything()
     plan = filled.plan("reinfer", run=RUN)
 
@@ -63,8 +63,8 @@ def test_what_the_log_has_is_planned_and_nothing_changes(filled):
     assert filled.everything() == before
 
 
-def test_a_job_event_is_posted_that_says_it_is_inferred(filled):
-    """Declare as history, by openlineage-python, valid for our collector, without a claim."""
+def test_a_job_event_marked_as_inferred_is_posted(filled):
+    """Declare as history, by openlineage-python, valid for the own collector, without a claim."""
     filled.act("reinfer", run=RUN)
 
     ((origin, body),) = filled.collector.posted
@@ -90,12 +90,12 @@ def test_the_same_again_is_the_same_to_the_byte(filled):
 
 
 def test_several_outputs_are_several_events(filled):
-    """Use an event each: one of both would mix their inputs."""
+    """Post one event each: a common one would mix their inputs."""
     filled.insert("execution", _execution(80, group_key=80, run_key=RUN_KEY))
     filled.insert(
         "execution_io",
-        _touched(80, "mart/daily", "write"),
-        _touched(80, "core/orders", "read"),
+        _touched_row(80, "mart/daily", "write"),
+        _touched_row(80, "core/orders", "read"),
     )
     filled.act("reinfer", run=RUN)
 
@@ -104,29 +104,29 @@ def test_several_outputs_are_several_events(filled):
     assert made == {"core/orders": ["raw/orders", "ref/countries"], "mart/daily": ["core/orders"]}
 
 
-def test_what_failed_wrote_nothing(filled):
+def test_a_failed_execution_wrote_nothing(filled):
     """Conclude nothing from an execution with an error."""
     filled.insert(
         "execution", _execution(90, group_key=90, run_key=RUN_KEY, error_message="no space left")
     )
     filled.insert(
         "execution_io",
-        _touched(90, "mart/daily", "write"),
-        _touched(90, "core/orders", "read"),
+        _touched_row(90, "mart/daily", "write"),
+        _touched_row(90, "core/orders", "read"),
     )
 
     assert filled.plan("reinfer", run=RUN).figures["edges"] == 2
 
 
-def _with_sql(world: World, *statements: Statement) -> World:
+def _add_sql(world: World, *statements: Statement) -> World:
     world.sql.of = {"SELECT 1": list(statements)}
     world.lay((shop.DAY, "http", run_event(RUN, sql="SELECT 1")))
     return world
 
 
-def test_sql_has_what_no_log_has(filled):
-    """Names of two parts or more, each of which fits one dataset alone."""
-    _with_sql(filled, Statement(("core.prices",), ("core.items",)))
+def test_sql_adds_what_no_log_has(filled):
+    """Find names of two parts or more, each of which matches one dataset alone."""
+    _add_sql(filled, Statement(("core.prices",), ("core.items",)))
     plan = filled.plan("reinfer", run=RUN)
 
     assert plan.figures == {"edges": 3, "events": 2, "event_log": 2, "sql": 1}
@@ -136,8 +136,8 @@ def test_sql_has_what_no_log_has(filled):
 
 
 def test_a_name_that_fits_several_or_none_is_listed_and_not_guessed(filled):
-    """Nor is a name of one part, which may be a view of the session."""
-    _with_sql(filled, Statement(("db.items", "prices", "core.nothing"), ("core.items",)))
+    """List it; a name of one part too, which may be a view of the session."""
+    _add_sql(filled, Statement(("db.items", "prices", "core.nothing"), ("core.items",)))
     plan = filled.plan("reinfer", run=RUN)
 
     assert plan.figures["sql"] == 0
@@ -146,14 +146,14 @@ def test_a_name_that_fits_several_or_none_is_listed_and_not_guessed(filled):
 
 
 def test_a_query_without_a_target_is_of_the_runs_only_output(filled):
-    """Read the text of a DataFrame that is saved: it names inputs alone."""
+    """Use the text of a saved DataFrame, which names inputs alone."""
     filled.insert("run_io", shop.io_row(RUN_KEY, key("s3://shop", "core/orders"), "write"))
-    _with_sql(filled, Statement(("core.prices",), ()))
+    _add_sql(filled, Statement(("core.prices",), ()))
 
     assert filled.plan("reinfer", run=RUN).figures["sql"] == 1
 
 
-def test_a_run_that_nobody_knows_or_that_left_nothing_is_rejected(filled):
+def test_an_unknown_run_or_one_without_traces_is_rejected(filled):
     """Report bodies that the collector rejects as not done."""
     with pytest.raises(InvalidActionError, match="no run has the id"):
         filled.plan("reinfer", run="0195f1c2-7f8e-7000-8000-00000000000f")

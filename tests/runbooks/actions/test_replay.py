@@ -18,7 +18,7 @@ def _at(hours: float) -> str:
 
 @pytest.fixture
 def filled(world):
-    """Four events in two days; one without a time; one behind what was committed."""
+    """Write four events in two days, one without a time, and one behind the commit."""
     world.lay(
         (NOW - 30 * HOUR, "http", b'{"n":1}'),
         (NOW - 2 * HOUR, "http", b'{"n":2}'),
@@ -29,8 +29,8 @@ def filled(world):
     return world
 
 
-def test_a_span_is_counted_by_origin_and_nothing_of_it_changes(filled):
-    """Include the first instant, and exclude the last."""
+def test_a_plan_counts_events_by_origin_and_changes_nothing(filled):
+    """Include the begin, and exclude the end."""
     before = filled.everything()
     plan = filled.plan("replay", from_=_at(-2), to=_at(0))
 
@@ -41,8 +41,8 @@ def test_a_span_is_counted_by_origin_and_nothing_of_it_changes(filled):
 
 
 @pytest.mark.parametrize("hours", [-12, 0, 14])
-def test_a_span_is_of_instants_whatever_their_zone(world, hours):
-    """Open the lake's day by UTC, also where it is another day for the user."""
+def test_a_period_is_read_in_any_time_zone(world, hours):
+    """Split the lake's days by UTC, also where the user's day is another one."""
     zone = timezone(timedelta(hours=hours))
     world.lay(*[(NOW - ago * HOUR, "http", b'{"n":%d}' % ago) for ago in (2, 14, 22)])
     begin, end = ((NOW - ago * HOUR).astimezone(zone).isoformat() for ago in (20, 1))
@@ -59,7 +59,7 @@ def test_a_span_is_of_instants_whatever_their_zone(world, hours):
         ({"from_": _at(-1), "to": "9999-12-31T23:59:59-14:00"}, "to"),
     ],
 )
-def test_a_span_that_no_calendar_holds_is_rejected(filled, span, place):
+def test_a_period_outside_the_calendar_is_rejected(filled, span, place):
     """Name the wrong end."""
     with pytest.raises(InvalidActionError, match=f"{place}: expected a time of the years"):
         filled.plan("replay", **span)
@@ -78,11 +78,11 @@ def test_events_are_posted_as_history_byte_for_byte(filled):
 
 
 def test_to_is_now_by_default(filled):
-    """`from` alone: all since then."""
+    """Replay all events since `from`."""
     assert filled.plan("replay", from_=_at(-31)).figures == {"events": 3}
 
 
-def test_events_of_a_run_are_its_own_and_those_that_it_began(world):
+def test_events_of_a_run_include_its_child_runs(world):
     """Find by run id, parent and root; ignore bodies that merely hold the text."""
     own, child = run_event(RUN), run_event(OTHER, parent=RUN)
     stray = b'{"run": {"runId": "x"}, "note": "%s"}' % RUN.encode()
@@ -114,14 +114,14 @@ def test_rejections_of_the_collector_are_reported(filled):
         {"from_": _at(0), "to": _at(0)},
     ],
 )
-def test_neither_a_span_nor_a_run_is_rejected(filled, arguments):
-    """Nor both, nor a span that ends before it begins."""
+def test_a_replay_without_a_period_or_a_run_is_rejected(filled, arguments):
+    """Reject also both, and a period that ends before it begins."""
     with pytest.raises(InvalidActionError):
         filled.plan("replay", **arguments)
 
 
-def test_nothing_and_too_much_are_rejected(filled, monkeypatch):
-    """An empty span does nothing; one of more than a spool bears is to be cut."""
+def test_no_events_and_too_many_are_rejected(filled, monkeypatch):
+    """Reject an empty period, and one of more events than a spool can hold."""
     with pytest.raises(RejectedActionError, match="has no event"):
         filled.plan("replay", from_=_at(-60), to=_at(-59))
     monkeypatch.setattr(replay, "MOST_EVENTS", 1)
@@ -129,7 +129,7 @@ def test_nothing_and_too_much_are_rejected(filled, monkeypatch):
         filled.plan("replay", from_=_at(-2), to=_at(0))
 
 
-def test_a_reader_goes_on_with_the_new_manifest_where_a_folder_vanished(filled, monkeypatch):
+def test_a_reader_continues_with_the_new_manifest_after_a_folder_vanished(filled, monkeypatch):
     """Compact and delete the old folders while events are read: each event is posted once."""
     filled.lay(*[(NOW - HOUR, "http", b'{"n":%d}' % n) for n in (5, 6)], first=5)
     writer, works = filled.writer, lake_events.read_events

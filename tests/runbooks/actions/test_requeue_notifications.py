@@ -40,7 +40,7 @@ def test_a_plan_counts_them_and_changes_nothing(failed):
     assert failed.everything() == before
 
 
-def test_they_are_due_now_and_those_of_other_channels_stay(failed):
+def test_requeued_notifications_are_due_and_others_stay(failed):
     """Leave messages alone that a later one has replaced."""
     failed.act("requeue-notifications", channel=_CHANNEL)
 

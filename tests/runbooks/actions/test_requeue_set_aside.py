@@ -67,7 +67,7 @@ def test_some_may_be_chosen_by_number(filled):
         filled.plan("requeue-set-aside", numbers=[2])
 
 
-def test_where_none_is_set_aside_a_sentence_says_so(world):
+def test_without_a_set_aside_event_the_action_is_rejected(world):
     """Reject it like every action without work."""
     with pytest.raises(RejectedActionError, match="no event is set aside"):
         world.plan("requeue-set-aside")

@@ -8,7 +8,7 @@ from runbooks.actions.kubernetes import Kubernetes
 
 
 def test_only_a_role_that_runs_can_be_restarted(world):
-    """Name the actions of another dataset, where this one has none."""
+    """Name the roles that run."""
     world.supervisor.running = {"collector": "running", "pipeline": "restarting"}
 
     plan = world.plan("restart-role", role="pipeline")
@@ -20,7 +20,7 @@ def test_only_a_role_that_runs_can_be_restarted(world):
     assert world.supervisor.asked == []
 
 
-def test_without_a_supervisor_or_kubernetes_it_says_what_to_set(world):
+def test_without_a_supervisor_or_kubernetes_the_settings_are_named(world):
     """Name the settings of the release."""
     with pytest.raises(RejectedActionError, match="LINEWARD_KUBERNETES_URL, …_INSTANCE"):
         world.act("restart-role", role="pipeline")

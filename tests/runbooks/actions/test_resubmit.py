@@ -16,8 +16,8 @@ COPY = "orders-rerun-20261121120000"
 ENDED_COPY = ("jobs", COPY)
 
 
-def test_a_dry_run_asks_the_server_whether_it_would_and_stores_nothing(world, cluster):
-    """Name the copy; change nothing here or there."""
+def test_a_dry_run_validates_on_the_server_and_stores_nothing(world, cluster):
+    """Name the copy; change nothing on either side."""
     cluster.store(application("orders"))
     before, stored = world.everything(), dict(cluster.stored)
     plan = world.plan("resubmit", **ORDERS)
@@ -51,8 +51,8 @@ def test_a_copy_has_the_spec_and_nothing_of_the_old_run(world, cluster):
 
 
 @pytest.mark.parametrize("state", [None, "SUBMITTED", "RUNNING", "PENDING_RERUN", "UNKNOWN"])
-def test_what_has_not_ended_is_not_run_a_second_time(world, cluster, state):
-    """Two runs would write the same; a state that nobody knows is not one that has ended."""
+def test_an_application_that_runs_is_not_run_a_second_time(world, cluster, state):
+    """Reject it: two runs would write the same; an unknown state is not an end."""
     cluster.store(application("orders", state))
 
     with pytest.raises(RejectedActionError, match=r"two runs would write the same"):
@@ -60,7 +60,7 @@ def test_what_has_not_ended_is_not_run_a_second_time(world, cluster, state):
     assert len(cluster.stored) == 1
 
 
-def test_two_who_ask_at_once_get_one_run(world, cluster):
+def test_two_requests_at_once_start_one_run(world, cluster):
     """Find the copy of the first by its label; it has not ended."""
     cluster.store(application("orders"))
     world.act("resubmit", **ORDERS)
@@ -73,7 +73,7 @@ def test_two_who_ask_at_once_get_one_run(world, cluster):
     assert len(cluster.stored) == 3
 
 
-def test_without_the_look_at_copies_there_would_be_two(world, cluster, monkeypatch):
+def test_without_the_check_for_copies_there_would_be_two(world, cluster, monkeypatch):
     """Run the mutant."""
     cluster.store(application("orders"))
     monkeypatch.setattr(Kubernetes, "applications", lambda *_: [])
@@ -84,8 +84,8 @@ def test_without_the_look_at_copies_there_would_be_two(world, cluster, monkeypat
     assert len(cluster.stored) == 3
 
 
-def test_each_rejection_by_the_server_says_what_to_do(world, cluster, tmp_path):
-    """401, 403, 404, 409 and 422, in words, and never with the token."""
+def test_each_rejection_by_the_server_is_explained(world, cluster, tmp_path):
+    """Explain 401, 403, 404, 409 and 422, never with the token."""
     with pytest.raises(InvalidActionError, match=r'sparkapplications/orders: .*"orders" not found'):
         world.plan("resubmit", **ORDERS)
     cluster.store(application("orders"))
@@ -108,8 +108,8 @@ def test_each_rejection_by_the_server_says_what_to_do(world, cluster, tmp_path):
     )
 
 
-def test_a_token_that_was_renewed_is_taken_up(world, cluster, tmp_path):
-    """A pod's is, every hour."""
+def test_a_renewed_token_is_used(world, cluster, tmp_path):
+    """Read it at each request: a pod's token changes every hour."""
     cluster.store(application("orders"))
     cluster.token = "renewed"  # noqa: S105 - of a fake
     (tmp_path / "token").write_text("renewed")
@@ -117,8 +117,8 @@ def test_a_token_that_was_renewed_is_taken_up(world, cluster, tmp_path):
     assert world.plan("resubmit", **ORDERS).figures == {"applications": 1}
 
 
-def test_a_server_that_is_gone_or_is_another_is_reported(world, cluster, tmp_path):
-    """Nobody listens; or somebody does whom our authority does not know."""
+def test_a_missing_or_foreign_server_is_reported(world, cluster, tmp_path):
+    """Report a closed port, and a server with an unknown authority."""
     world.kubernetes = Kubernetes(
         KubernetesSettings(url=cluster.url, token_file=tmp_path / "token", timeout_seconds=5)
     )
@@ -132,14 +132,14 @@ def test_a_server_that_is_gone_or_is_another_is_reported(world, cluster, tmp_pat
 
 @pytest.mark.parametrize("name", ["../secrets", "orders?x=1", "Orders", "a" * 254, "-a", ""])
 def test_no_name_leads_to_another_path(world, cluster, name):
-    """Names are those that Kubernetes itself allows."""
+    """Accept only names that Kubernetes itself allows."""
     with pytest.raises(InvalidActionError):
         world.plan("resubmit", namespace="jobs", name=name)
     assert cluster.requests == []
 
 
 def test_a_long_name_is_cut_to_what_the_operator_can_use(world, cluster):
-    """Services and labels are named after it: 63 characters."""
+    """Cut it to 63 characters: services and labels derive from it."""
     long = "a" * 40 + "-" + "b" * 22
     cluster.store(application(long))
     world.act("resubmit", namespace="jobs", name=long)
@@ -151,7 +151,7 @@ def test_a_long_name_is_cut_to_what_the_operator_can_use(world, cluster):
 
 
 def test_settings_are_read_and_a_token_is_never_sent_in_the_clear(monkeypatch):
-    """https, or a proxy on this machine."""
+    """Require https, or a proxy on this machine."""
     monkeypatch.setenv("LINEWARD_KUBERNETES_URL", "https://kubernetes.default.svc")
     monkeypatch.setenv("LINEWARD_KUBERNETES_TOKEN_FILE", "/run/token")
     assert kubernetes_settings.read().token_file == Path("/run/token")

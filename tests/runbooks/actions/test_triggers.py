@@ -35,8 +35,8 @@ def _policy(*rules: ActionRule) -> Policy:
     return Policy(actions=rules)
 
 
-def test_a_rule_is_due_with_the_incidents_own_words():
-    """Insert its name where the rule has a word for it."""
+def test_a_rule_is_due_with_the_values_of_the_incident():
+    """Insert the incident's name at the rule's placeholder."""
     arguments = {"namespace": "spark", "name": "etl_orders"}
     asked = Due("resubmit", arguments, is_dry=False, who="policy for inc-1")
     assert due(_policy(AGAIN), FAILED, []) == [asked]
@@ -45,19 +45,19 @@ def test_a_rule_is_due_with_the_incidents_own_words():
 @pytest.mark.parametrize(
     "change", [{"kind": "missing"}, {"name": "load_orders"}, {"namespace": "other"}]
 )
-def test_another_kind_or_root_is_not(change):
+def test_an_incident_of_another_kind_or_root_is_not_due(change):
     """Match by kind, and by the pattern over the root's whole name."""
     assert due(_policy(AGAIN), msgspec.structs.replace(FAILED, **change), []) == []
 
 
-def test_an_action_is_done_once_an_incident_however_many_rules_ask():
+def test_an_action_runs_once_per_incident_for_any_number_of_rules():
     """Run it never again, an hour or a day later: it did not help."""
     assert len(due(_policy(AGAIN, AGAIN), FAILED, [])) == 1
     assert due(_policy(AGAIN), FAILED, [Past("inc-1", "resubmit", 0)]) == []
     assert len(due(_policy(AGAIN), FAILED, [Past("inc-1", "reinfer", 0)])) == 1
 
 
-def test_so_many_an_hour_over_all_incidents_and_no_more():
+def test_actions_per_hour_are_bounded_over_all_incidents():
     """Allow two within the hour: a storm needs a person; older ones do not count."""
     recent = [Past(f"inc-{n}", "resubmit", 10 * HOUR - n) for n in (2, 3)]
     older = [Past("inc-4", "resubmit", 9 * HOUR)]
@@ -74,8 +74,8 @@ def test_without_the_bound_a_storm_would_restart_everything(monkeypatch):
     assert len(due(_policy(AGAIN), FAILED, recent)) == 1
 
 
-def test_what_the_incident_cannot_say_is_not_due_and_no_word_reaches_further():
-    """A run that is not known yet; a word that is none of an incident's."""
+def test_a_rule_with_an_unknown_value_is_not_due():
+    """Wait for a run that is not known yet; reject an unknown placeholder."""
     asks_run = ActionRule(kind="failed", match="*", do="reinfer", with_={"run": "{run}"})
 
     assert due(_policy(asks_run), FAILED, []) == []
@@ -86,15 +86,15 @@ def test_what_the_incident_cannot_say_is_not_due_and_no_word_reaches_further():
             ActionRule(kind="failed", match="*", do="reinfer", with_={"run": strange})
 
 
-def test_a_rule_plans_only_unless_it_says_otherwise():
-    """What a policy does by itself was read in the audit log first."""
+def test_a_rule_only_plans_by_default():
+    """Plan only: users read the result in the audit log before they automate an action."""
     rule = ActionRule(kind="lost", match="*", do="requeue-rejected")
 
     assert (rule.dry_run, rule.most_per_hour) == (True, 3)
 
 
-def test_what_was_done_is_known_by_the_audit_log(world):
-    """Count this incident's ever, the others' in the last hour, and none of people."""
+def test_past_actions_are_read_from_the_audit_log(world):
+    """Count all rows of this incident, those of others in the last hour, and none of people."""
 
     def add(at, who, action="act resubmit", via="policy", answer="done"):
         record(

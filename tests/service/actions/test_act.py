@@ -18,8 +18,8 @@ from tests.collector import bodies
 from tests.collector.running import Collector
 from tests.runbooks.actions.acting import World
 from tests.service import shop
-from tests.service.api.test_api import _free_port
 from tests.service.commandline import lineward
+from tests.suite.ports import free_port
 
 NOW = datetime(2026, 11, 21, 9, tzinfo=UTC)
 
@@ -91,7 +91,7 @@ def test_refused_events_are_requeued_by_the_command(place):
 def test_a_collector_that_is_away_fails_the_action(tmp_path):
     """Nobody listens, or its token's file is gone: said, after a bounded time of trying."""
     for settings in (
-        Settings(collector_port=_free_port()),
+        Settings(collector_port=free_port()),
         Settings(collector_token_file=tmp_path / "no-such-token"),
     ):
         collector = CollectorAdapter(settings, give_up_seconds=0.1)

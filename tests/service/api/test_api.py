@@ -1,6 +1,5 @@
 import json
 import logging
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,7 +18,8 @@ from service.runtime.settings import Settings
 from tests.service import shop
 from tests.service.commandline import answer, environ
 from tests.service.waiting import until
-from tests.suite.asking import CLIENT
+from tests.suite.http_client import CLIENT
+from tests.suite.ports import free_port
 
 pytestmark = pytest.mark.postgres_nightly
 
@@ -217,7 +217,7 @@ def test_the_service_role_serves_api_and_metrics_and_stops_cleanly(tmp_path: Pat
     migrate(engine)
     shop.fill(engine)
     engine.dispose()
-    api, metrics = _free_port(), _free_port()
+    api, metrics = free_port(), free_port()
     ports = {"LINEWARD_SERVICE_PORT": str(api), "LINEWARD_METRICS_PORT": str(metrics)}
     process = subprocess.Popen(
         [sys.executable, "-m", "service"], env=environ(LINEWARD_DATA_DIR=str(tmp_path), **ports)
@@ -238,11 +238,6 @@ def _get(url: str) -> str | None:
         return CLIENT.get(url).raise_for_status().text
     except httpx.TransportError:
         return None
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return probe.getsockname()[1]
 
 
 def test_the_application_leaves_logging_as_it_was(tmp_path: Path):

@@ -9,7 +9,7 @@ from lineage.catalog.reader import keep_connections
 from service.api.app import create_app
 from service.exporter.metrics import CatalogCollector
 from service.runtime.settings import Settings
-from tests.lineage.catalog.proxy import proxied
+from tests.lineage.catalog.proxy import running_proxy
 from tests.service import shop
 from tests.service.waiting import until
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.postgres
 def proxy(catalog):
     """Before a catalog on PostgreSQL with the shop in it: a file cannot be silent."""
     shop.fill(catalog)
-    with proxied(catalog.url) as found:
+    with running_proxy(catalog.url) as found:
         yield found
 
 

@@ -21,6 +21,7 @@ from service.runtime.settings import Settings
 from tests.service.api.access.estate import Estate
 from tests.service.explorer import estate
 from tests.service.waiting import until
+from tests.suite.ports import free_port
 
 
 @pytest.fixture
@@ -68,8 +69,7 @@ class serving:  # noqa: N801 - read as a word
         policy = folder / "lineward.yaml"
         settings = Settings(data_dir=folder, policy=policy if policy.exists() else None)
         app = create_app(settings, lambda: estate.NOW)
-        with socket.create_server(("127.0.0.1", 0)) as probe:
-            self._port: int = probe.getsockname()[1]
+        self._port = free_port()
         self._server = Server(
             app,
             address="127.0.0.1",

@@ -10,8 +10,8 @@ import pytest
 from service.ingest.batching import batch_events
 from service.ingest.event_files import RecordedEvent, events_in
 from tests.collector.running import Collector
-from tests.service.api.test_api import _free_port
 from tests.service.commandline import lineward
+from tests.suite.ports import free_port
 
 Load = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -92,7 +92,7 @@ def test_without_a_collector_it_says_what_to_start(tmp_path: Path):
     file = tmp_path / "lines.jsonl"
     file.write_bytes(_jsonl(1))
 
-    done = lineward("backfill", "files", str(file), LINEWARD_COLLECTOR_PORT=str(_free_port()))
+    done = lineward("backfill", "files", str(file), LINEWARD_COLLECTOR_PORT=str(free_port()))
 
     assert done.returncode == 5
     assert "start it with `lineward up`" in done.stderr

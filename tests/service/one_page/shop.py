@@ -25,7 +25,7 @@ from service.runtime.settings import Settings
 from tests.alerts.detection.catalog_builder import MIDNIGHT, CatalogBuilder
 from tests.alerts.notify.messages import Ticking
 from tests.fakes.pagerduty import FakePagerDuty
-from tests.fakes.reached import leading_to
+from tests.fakes.settings import delivery_settings
 from tests.fakes.slack import FakeSlack
 
 SALES, FINANCE, PLATFORM = "C0000001", "C0000002", "C0000009"
@@ -67,7 +67,7 @@ def given(folder: Path, slack: FakeSlack, pagerduty: FakePagerDuty) -> Given:
     (folder / "platform.key").write_text(PLATFORM_KEY)
     # A lease is five times as long, and ends before what has failed is an incident.
     fields = {"fallback": f"slack:{PLATFORM}", "timeout_seconds": 2}
-    delivery = leading_to(slack, pagerduty, folder, **fields)
+    delivery = delivery_settings(slack, pagerduty, folder, **fields)
     settings = Settings(data_dir=folder, policy=folder / "lineward.yaml")
     return Given(settings, RoutingSettings(fallback=delivery.fallback), delivery)
 

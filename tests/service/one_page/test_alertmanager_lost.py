@@ -14,14 +14,14 @@ from lineage.policy import load
 from tests.alerts.notify.alertmanager_calls import BURN
 from tests.alerts.rules.alertmanagers import hasty, running
 from tests.alerts.rules.promtool import PEOPLE
-from tests.fakes.listening import Answer, Listening, Request
+from tests.fakes.http_server import Answer, FakeServer, Request
 from tests.service.one_page.shop import FINANCE, KEY, PLATFORM_KEY, SALES, Shop
 from tests.service.waiting import until
 
 pytestmark = pytest.mark.faults
 
 
-class Service(Listening):
+class Service(FakeServer):
     """The service's own API on a socket: what Alertmanager posts is answered by the real route.
 
     Attributes:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import httpx
 import pytest
+from tests.suite.asking import CLIENT
 
 from tests.e2e.running import free_port
 from tests.service.commandline import environ
 from tests.service.waiting import until
-from tests.suite.asking import CLIENT
 from tests.suite.classes import interpreting
 
 _NOWHERE = "127.0.0.1:1"  # servers that are away: a role is alive meanwhile

@@ -16,12 +16,12 @@ from lineage.catalog.reader import UnreachableCatalogError, open_reader
 from lineage.catalog.tables import dataset, meta
 from lineage.policy import Policy
 from slis.evaluation.evaluation import evaluate
-from tests.e2e.running import free_port
 from tests.service.commandline import environ
 from tests.service.waiting import until
 from tests.slis.stream.spools import rows, run_event, spool, work_off
-from tests.suite.asking import CLIENT
+from tests.suite.http_client import CLIENT
 from tests.suite.pgbouncer import running_pgbouncer
+from tests.suite.ports import free_port
 
 pytestmark = [pytest.mark.postgres, pytest.mark.faults]
 
@@ -177,7 +177,7 @@ def test_a_service_answers_and_leads(behind, pooled, tmp_path, at):
         )
     try:
         leads = "SELECT count(*) FROM lease WHERE expires_at > 0"
-        until(lambda: rows(pooled, leads) == [(1,)], told=log.read_text)
+        until(lambda: rows(pooled, leads) == [(1,)], describe=log.read_text)
         asked = [f"http://127.0.0.1:{port}/api/v1/{what}" for what in ("datasets", "slis")]
         answers = [CLIENT.get(url) for url in asked * 20]
         assert {answer.status_code for answer in answers} == {200}

@@ -3,7 +3,6 @@
 import importlib
 import os
 import signal
-import socket
 import tempfile
 
 import httpx
@@ -11,14 +10,13 @@ import pytest
 
 from lineage.process import role as starting
 from lineage.process.health import HEALTH
+from tests.suite.ports import free_port
 
 
 @pytest.fixture
 def port(monkeypatch) -> int:
     """Choose a free port, and let no role change what belongs to this process."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        found = int(probe.getsockname()[1])
+    found = free_port()
     monkeypatch.setenv("LINEWARD_HEALTH_PORT", str(found))
     monkeypatch.setattr(signal, "signal", lambda *_: None)
     monkeypatch.setattr(starting, "log_to_stderr", lambda: None)

@@ -16,7 +16,8 @@ from service.runtime import restarts
 from service.runtime.child import Child, RoleCommand
 from service.runtime.data_dir_lock import hold
 from tests.service.commandline import environ, lineward
-from tests.service.waiting import lives, until
+from tests.service.waiting import is_running, until
+from tests.suite.ports import free_port
 
 STAND_IN = Path(__file__).with_name("stand_in.py")
 ROLES = ("collector", "service", "pipeline")
@@ -30,7 +31,7 @@ def up(tmp_path: Path) -> Iterator[Up]:
 
     def start(*more: str) -> subprocess.Popen[str]:
         process = subprocess.Popen(
-            [sys.executable, str(STAND_IN), str(tmp_path), str(_free_port()), *more],
+            [sys.executable, str(STAND_IN), str(tmp_path), str(free_port()), *more],
             env=environ(),
             stdout=subprocess.PIPE,
             text=True,
@@ -48,11 +49,6 @@ def up(tmp_path: Path) -> Iterator[Up]:
             os.kill(pid, signal.SIGKILL)
 
 
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return probe.getsockname()[1]
-
-
 def _pids(folder: Path, role: str) -> list[int]:
     return [int(pid) for pid in (folder / f"{role}.pids").read_text().split()]
 
@@ -63,7 +59,7 @@ def _all_pids(folder: Path) -> list[int]:
 
 def _none_lives(folder: Path) -> bool:
     """Whom it killed, the kernel ends when it comes to it."""
-    return not any(lives(pid) for pid in _all_pids(folder))
+    return not any(is_running(pid) for pid in _all_pids(folder))
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -75,7 +71,7 @@ def test_a_killed_role_is_started_again(tmp_path: Path, up: Up, role):
     os.kill(before[role][0], signal.SIGKILL)
 
     until(lambda: _pids(tmp_path, role) != before[role])
-    until(lambda: not lives(before[role][1]))
+    until(lambda: not is_running(before[role][1]))
     others = [name for name in ROLES if name != role]
     assert {name: _pids(tmp_path, name) for name in others} == {n: before[n] for n in others}
 
@@ -124,7 +120,7 @@ def test_the_roles_die_with_a_killed_supervisor(tmp_path: Path, up: Up):
 
     supervisor.kill()
 
-    until(lambda: not any(lives(pid) for pid in roles))
+    until(lambda: not any(is_running(pid) for pid in roles))
 
 
 def test_a_second_up_on_the_same_folder_is_refused(tmp_path: Path):
@@ -195,7 +191,7 @@ def test_a_role_that_does_not_end_in_its_time_is_killed_for_a_restart(tmp_path: 
     restarts.ask(tmp_path, "pipeline")
 
     until(lambda: _pids(tmp_path, "pipeline") != before)
-    until(lambda: not lives(before[1]))
+    until(lambda: not is_running(before[1]))
 
 
 def test_what_was_asked_of_a_supervisor_that_is_gone_is_forgotten(tmp_path: Path, up: Up):
@@ -237,7 +233,7 @@ def test_a_role_that_stands_still_is_started_again(tmp_path: Path, up: Up):
     before = _pids(tmp_path, "service")
 
     until(lambda: _pids(tmp_path, "service") != before)
-    until(lambda: not lives(before[0]))
+    until(lambda: not is_running(before[0]))
     role = until(lambda: next((r for r in _roles(tmp_path) if r["error"]), None))
     assert (role["role"], role["error"]) == ("service", "did not answer for 50 s")
 

@@ -25,7 +25,7 @@ def _every(key, seconds, count, start=0, **row):  # noqa: ANN003
 
 
 def test_limits_fit_the_cadence_and_the_open_gap_is_in_no_training(spark):
-    """Daily, hourly and weekday jobs, a dead one, a stream, and one that has too few gaps."""
+    """Learn daily, hourly and weekday jobs, a stopped one, a stream, and one with too few gaps."""
     monday = -27  # 5 October 2026
     weekdays = [day(monday + n, 2) for n in range(33) if (monday + n + 6) % 7 < 5]
     daily = _every(1, DAY, 30, start=-30)
@@ -66,7 +66,7 @@ def test_limits_fit_the_cadence_and_the_open_gap_is_in_no_training(spark):
 
 
 def test_a_limit_is_never_below_the_latest_write_and_a_part_of_the_cadence(spark):
-    """Once 6 h after its hour: late from 9.1 h after the next one on, which is 27.1 h later."""
+    """Take 6 h as usual: the next write is late 9.1 h after its hour, 27.1 h after the last one."""
     times = [day(n) for n in range(12)] + [day(12, 6)] + [day(13 + n, 6) for n in range(3)]
     frame = writes(spark, *({"dataset_key": 1, "written_at": time} for time in times))
 
@@ -77,7 +77,7 @@ def test_a_limit_is_never_below_the_latest_write_and_a_part_of_the_cadence(spark
 
 @pytest.mark.parametrize("is_bounded", [True, False])
 def test_one_late_write_of_few_does_not_make_a_limit_of_days(spark, monkeypatch, is_bounded):
-    """The pool's tail is that of hourly datasets; times a scale of hours it would be days."""
+    """Cap the pool's tail, which comes from hourly datasets: scaled by hours it would be days."""
     if not is_bounded:
         monkeypatch.setattr(cadence_limits, "_most", lambda _: F.lit(None).cast("double"))
     late = [day(n, 9.6 if n == 11 else n % 3 / 20) for n in range(14)]
@@ -98,7 +98,7 @@ def test_one_late_write_of_few_does_not_make_a_limit_of_days(spark, monkeypatch,
 
 @pytest.mark.parametrize(("minutes", "late"), [(15, 4.8), (5, 1.6)])
 def test_one_late_write_of_a_fast_job_does_not_hide_that_it_flaps(spark, minutes, late):
-    """Have it late within three cycles: it writes each third one where two runs of three fail."""
+    """Report the job late within three cycles: two of its three runs fail."""
     delay = [late if n == 150 else n % 7 / 20 for n in range(280)]
     fast = [day(0, (n * minutes + delay[n]) / 60) for n in range(280)]
     pool = [
@@ -114,8 +114,8 @@ def test_one_late_write_of_a_fast_job_does_not_hide_that_it_flaps(spark, minutes
     assert row.limit_seconds < 2.2 * minutes * 60
 
 
-def test_a_schedule_goes_on_through_a_planned_window(spark):
-    """One night's write is 10 h late, within a window: the next night's is due at its hour."""
+def test_a_schedule_continues_through_a_planned_window(spark):
+    """Expect the next night's write at its hour, although one write is 10 h late in a window."""
     usual = [day(n, 4.6 + n % 3 / 20) for n in range(20)]
     planned = (day(12, 4.3), day(12, 18.3))
     times = [day(12, 14.5) if n == 12 else at for n, at in enumerate(usual)]
@@ -127,22 +127,23 @@ def test_a_schedule_goes_on_through_a_planned_window(spark):
         [row] = learned_limits(frame, gaps(spark), as_of=as_of, times=clock).collect()
         return newest + timedelta(seconds=row.limit_seconds)
 
-    # In it, the night's slot is for its end; a write in it counts as one at its end.
+    # Within the window, the night's slot is at its end. A write in the window counts at its
+    # end.
     assert day(12, 18.3) < due(day(12, 5), times[11]) < day(12, 23)
     assert day(13, 4.8) < due(day(12, 20), times[12]) < day(13, 23)
     assert day(14, 7) < due(day(13, 20), times[13]) < day(14, 9)
     assert day(20, 7) < due(day(19, 20), times[19]) < day(20, 9)
 
 
-def test_gaps_of_our_own_backfills_and_reruns_teach_nothing(spark):
+def test_own_gaps_backfills_and_reruns_train_nothing(spark):
     """Leave out ingestion gaps, writes for older days, and 20 reruns of one day by hand."""
     frame = writes(
         spark,
         *_every(1, DAY, 12),
-        *({"dataset_key": 2, **row} for row in _nominal(range(12))),
-        *({"dataset_key": 2, "written_at": day(11, 1, n), **_meant(n)} for n in range(9)),
-        *({"dataset_key": 3, **row} for row in _nominal(range(12))),
-        *({"dataset_key": 3, "written_at": day(10, 11, n), **_meant(10)} for n in range(20)),
+        *({"dataset_key": 2, **row} for row in _nominal_writes(range(12))),
+        *({"dataset_key": 2, "written_at": day(11, 1, n), **_nominal_at(n)} for n in range(9)),
+        *({"dataset_key": 3, **row} for row in _nominal_writes(range(12))),
+        *({"dataset_key": 3, "written_at": day(10, 11, n), **_nominal_at(10)} for n in range(20)),
     )
     silent = gaps(spark, ("ingestion", day(4, 12), day(4, 13)))
 
@@ -153,8 +154,11 @@ def test_gaps_of_our_own_backfills_and_reruns_teach_nothing(spark):
 
 
 @pytest.mark.parametrize("is_reported", [True, False])
-def test_a_job_that_flapped_for_a_day_is_no_slower_one(spark, is_reported):
-    """Hourly for ten days, then two runs of three fail; untold, it would be of every third hour."""
+def test_a_job_that_flapped_for_a_day_keeps_its_cadence(spark, is_reported):
+    """Keep an hourly cadence after a day on which two of three runs failed.
+
+    Without the failures, the cadence would be three hours.
+    """
     well = [day(0, hour + hour % 7 / 100) for hour in range(240)]
     flapping = [day(10, hour + hour % 7 / 100) for hour in range(24)]
     frame = writes(spark, *({"dataset_key": 1, "written_at": at} for at in well + flapping[2::3]))
@@ -165,16 +169,16 @@ def test_a_job_that_flapped_for_a_day_is_no_slower_one(spark, is_reported):
     assert (row.limit_seconds < 2 * HOUR) is is_reported
 
 
-def _meant(number):
+def _nominal_at(number):
     return {"nominal_start_at": day(number)}
 
 
-def _nominal(numbers):
-    return [{"written_at": day(n), **_meant(n)} for n in numbers]
+def _nominal_writes(numbers):
+    return [{"written_at": day(n), **_nominal_at(n)} for n in numbers]
 
 
 def test_a_backfill_is_meant_for_more_than_one_cadence_before_the_newest():
-    """The day before is no backfill, and what does not say is none."""
+    """Treat the day before, and a write without a nominal time, as no backfill."""
     meant_for = np.array([1.0, 2.0, 3.0, 4.0, 3.0, 2.0, np.nan, 5.0])
 
     assert _backfills(meant_for) == [False] * 5 + [True, False, False]

@@ -26,7 +26,7 @@ def _state(rows, at):
 
 @pytest.mark.postgres_nightly
 def test_a_weekday_job_is_late_neither_on_sunday_nor_on_a_holiday(spark, catalog):
-    """Learned limits take a changed calendar at once: the next write of Friday's is Tuesday's."""
+    """Apply a changed calendar to learned limits at once: after Friday, Tuesday is due."""
     rows = CatalogRows(catalog, day(0))
     core = rows.dataset("core.orders")
     for number in WEEKDAYS:
@@ -45,8 +45,8 @@ def test_a_weekday_job_is_late_neither_on_sunday_nor_on_a_holiday(spark, catalog
 
 
 @pytest.mark.postgres_nightly
-def test_a_planned_window_is_no_time_and_its_writes_make_nothing_fresh(spark, catalog):
-    """With a limit of 2 h: due at 11:00 without the window of 10:00 to 16:00, at 17:00 with it."""
+def test_a_planned_window_counts_no_time_and_its_writes_refresh_nothing(spark, catalog):
+    """Expect a write with a limit of 2 h at 11:00; with a window from 10:00 to 16:00 at 17:00."""
     policy = parse("""
 datasets:
   - {match: shop/core.*, limit: 2h}

@@ -1,4 +1,4 @@
-"""Reloads, reruns and gaps that recur: what must neither make nor hide an alarm."""
+"""Reloads, reruns and recurring gaps: they neither cause nor hide an alert."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def _micros(hours):
     return (np.array(hours, dtype=np.float64) * HOUR * 1e6).astype(np.int64)
 
 
-def _left_out(writes):
+def _list_left_out(writes):
     """Return the hours of the writes, each with its root run, that are no deliveries."""
     hours, runs = zip(*writes, strict=True)
     ends = end_root_runs(_micros(hours), np.array(runs))
@@ -44,8 +44,8 @@ def test_a_root_run_is_one_delivery_unless_it_writes_for_hours():
     long = [(32.0 + hour, 3) for hour in range(80)]
     unknown = [(120.0, 0), (121.0, 0)]
 
-    assert _left_out([*nightly, *unknown]) == [2.0, 2.9, 26.0, 26.9]
-    assert _left_out([*nightly, *long, *unknown]) == []
+    assert _list_left_out([*nightly, *unknown]) == [2.0, 2.9, 26.0, 26.9]
+    assert _list_left_out([*nightly, *long, *unknown]) == []
 
 
 @pytest.mark.parametrize(("usual", "other"), [(5, 7), (5, 22), (7, 5)])
@@ -55,7 +55,7 @@ def test_one_night_does_not_change_what_a_delivery_is(usual, other):
     ends = [24.0 * night + usual for night in range(9)] + [24.0 * 9 + other]
 
     expected = [] if usual > other else [hour for hour, _ in nights if hour not in ends]
-    assert _left_out(nights) == expected
+    assert _list_left_out(nights) == expected
 
 
 def test_the_writes_of_a_server_count_within_days_of_the_change():
@@ -63,7 +63,7 @@ def test_the_writes_of_a_server_count_within_days_of_the_change():
     nights = _nights([3] * 60)
     server = [(24.0 * 60 + hour, 99) for hour in range(24 * 35)]
 
-    assert _left_out([*nights, *server]) == []
+    assert _list_left_out([*nights, *server]) == []
 
 
 def test_reruns_of_a_time_that_was_served_are_no_deliveries():
@@ -114,7 +114,7 @@ def test_a_time_of_many_writes_a_day_stays_as_it_was():
     assert np.flatnonzero(~begins).tolist() == [len(hours) - 1]
 
 
-def test_a_gap_teaches_between_deliveries_if_all_of_its_parts_do():
+def test_a_gap_between_deliveries_trains_if_all_of_its_parts_do():
     """Fold the flags of the gaps before reloads into those before deliveries."""
     begins = np.array([True, True, False, True, False])
     flags = np.array([True, True, False, True, True])
@@ -142,7 +142,7 @@ def test_usual_gaps_of_a_cadence_that_is_over_do_not_recur():
 
 
 def test_retries_of_a_cadence_that_is_over_do_not_recur():
-    """Let a dataset of every second hour become hourly: that it was late by two says nothing."""
+    """Ignore a delay of two hours after a dataset of every second hour became hourly."""
     assert _recurring([2.0] * 50 + [4.0] * 6 + [1.0] * 8, 56) == 1
 
 
@@ -184,7 +184,7 @@ def test_a_rerun_in_a_served_cycle_is_no_delay():
 
 
 def test_a_rerun_puts_no_deadline_off(spark):
-    """Have the same deadlines with a rerun, weeks ago or today, as without one."""
+    """Keep the same deadlines with a rerun, weeks ago or today, as without one."""
     frames = {1: (), 2: (20,), 3: (59,)}
     rows = [
         {"dataset_key": key, "written_at": day(0, second / HOUR)}

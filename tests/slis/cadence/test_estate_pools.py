@@ -1,4 +1,4 @@
-"""Pools over the estate: a pass over one dataset knows the tails of the others."""
+"""Pools over all datasets: an evaluation of one dataset uses the tails of the others."""
 
 import pytest
 
@@ -19,14 +19,14 @@ from tests.slis.catalog_rows import CatalogRows
 from tests.slis.sli_frames import day, gaps, writes
 
 
-def _daily(key, count=30):
+def _daily_writes(key, count=30):
     return [{"dataset_key": key, "written_at": day(n, n * 7 % 5 / 10)} for n in range(count)]
 
 
 @pytest.fixture(scope="module")
 def profiles(spark):
     """Return the profile of one daily dataset, which has four scores."""
-    frame = writes(spark, *_daily(1))
+    frame = writes(spark, *_daily_writes(1))
     times = {None: WorkingTime()}
     return cadence.profiles(frame, gaps(spark), instants=[day(30)], times=times).persist()
 
@@ -75,7 +75,7 @@ def test_the_newest_scores_are_kept_up_to_a_bound(monkeypatch):
 
 @pytest.mark.postgres_nightly("scores are stored by the SQL of test_learning.py")
 def test_scores_outlive_passes_over_other_datasets(spark, catalog):
-    """Have the scores of both datasets, though each pass learns one of them."""
+    """Keep the scores of both datasets, although each pass learns one dataset."""
     rows = CatalogRows(catalog, day(0))
     for name, hour in (("mart.first", 1), ("mart.second", 2)):
         at = rows.dataset(name)
@@ -91,7 +91,7 @@ def test_scores_outlive_passes_over_other_datasets(spark, catalog):
 
 @pytest.mark.postgres_nightly("scores are stored by the SQL of test_learning.py")
 def test_a_class_without_datasets_is_stored_as_empty(catalog):
-    """Have no pool for the only dataset of a class that moved to another class."""
+    """Store no pool for the class of the only dataset that moved to another class."""
     before, after = DatasetScores(1, "bursty", [1.0], 1), DatasetScores(1, "periodic", [2.0], 2)
     with catalog.begin() as connection:
         store_scores(connection, [], [before])

@@ -17,8 +17,8 @@ from tests.slis.sli_frames import day
 
 @pytest.mark.postgres_nightly(but="False")
 @pytest.mark.parametrize("is_own", [True, False])
-def test_failed_runs_of_its_own_keep_a_flapping_job_from_a_slower_cadence(spark, catalog, is_own):
-    """Two runs of three failed for a day: it is hourly as before, by its failures alone."""
+def test_a_flapping_job_keeps_its_cadence_by_its_failed_runs(spark, catalog, is_own):
+    """Keep an hourly cadence by the failures alone: two of three runs failed for a day."""
     rows = CatalogRows(catalog, day(0))
     at, other = rows.dataset("mart.hourly"), rows.dataset("mart.other")
     for hour in range(96):

@@ -41,13 +41,13 @@ def texts(spark):
         (5, r"learning: 7 of 8 gaps; late 14 d after a write$"),
     ],
 )
-def test_a_limit_says_the_schedule_and_the_deadline_in_words(texts, key, words):
+def test_a_limit_is_explained_by_schedule_and_deadline(texts, key, words):
     """State the usual time, its spread and from when on the next write is late."""
     assert re.match(words, texts[key]), texts[key]
 
 
 def test_a_duration_is_in_its_largest_unit():
-    """Have one decimal where there is one."""
+    """Show one decimal unless the value is whole."""
     assert [duration(value) for value in (0.4, 90, 5_400, 129_600)] == [
         "0 s",
         "1.5 min",

@@ -1,4 +1,4 @@
-"""Training gaps, and the hours in which time counts."""
+"""Training gaps, and the hours that count."""
 
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -30,8 +30,8 @@ def _weekdays(start, weeks):
     return [time for time in days if time.weekday() < 5]
 
 
-def test_a_weekday_jobs_weekend_is_no_time_at_all():
-    """Friday to Monday is one working day, and a deadline that falls into Saturday is Monday's."""
+def test_a_weekend_does_not_count_for_a_weekday_job():
+    """Count Friday to Monday as one working day; move a deadline on Saturday to Monday."""
     times = _weekdays(MONDAY, 5)
     wall = _wall(*times)
 
@@ -44,14 +44,14 @@ def test_a_weekday_jobs_weekend_is_no_time_at_all():
 
 
 def test_one_sunday_run_does_not_make_sundays_working_days():
-    """An hour of the week that was used once was chance."""
+    """Ignore an hour of the week that was used once."""
     wall = _wall(*sorted([*_weekdays(MONDAY, 5), MONDAY + timedelta(days=13)]))
 
     assert not working_hours(wall)[6 * 24 : 6 * 24 + 24].any()
 
 
 def test_a_daily_jobs_gap_is_a_day_in_the_weeks_in_which_the_clocks_change():
-    """02:30 in Berlin each day over both changes of 2026: 23 and 25 hours apart, one wall day."""
+    """Count 02:30 to 02:30 in Berlin as one day at both clock changes of 2026: 23 and 25 hours."""
     zone = ZoneInfo("Europe/Berlin")
     for month in (3, 10):
         times = [datetime(2026, month, day, 4, 30, tzinfo=zone) for day in range(20, 31)]
@@ -66,7 +66,7 @@ def _utc(times):
 
 
 def test_a_deadline_in_an_hour_that_comes_twice_is_in_its_second():
-    """Nothing is called late an hour early: 02:30 on 25 October is 01:30 UTC, not 00:30."""
+    """Place 02:30 on 25 October at 01:30 UTC, not at 00:30: nothing is late an hour early."""
     times = [datetime(2026, 10, day, 2, 30, tzinfo=ZoneInfo("Europe/Berlin")) for day in (23, 24)]
     due = wall_at(_wall(times[1], zone="Europe/Berlin")[0] + DAY, np.ones(168, dtype=np.bool_))
 
@@ -80,7 +80,7 @@ def test_a_deadline_in_an_hour_that_comes_twice_is_in_its_second():
     st.floats(min_value=2e9, max_value=3e9),
 )
 def test_working_time_reverses(hours, wall):
-    """A wall time in a working hour comes back; one in a pause comes back as the pause's end."""
+    """Return a wall time in a working hour as it was, and one in a pause as the pause's end."""
     mask = np.array(hours)
     working = working_seconds(np.array([wall]), mask)
 
@@ -91,14 +91,14 @@ def test_working_time_reverses(hours, wall):
 
 
 def test_a_missed_cycle_does_not_train():
-    """A gap of two days among daily ones is left out; so are two such."""
+    """Leave out one gap of two days among daily ones, and also two of them."""
     gaps = np.array([DAY] * 9 + [2 * DAY, DAY, 2 * DAY, 2 * DAY, DAY])
 
     assert gaps[train(gaps)].tolist() == [DAY] * 11
 
 
 def test_three_misses_in_a_row_that_agree_are_the_new_cadence():
-    """From then on only they train: the old cadence is of no use."""
+    """Train with the three gaps alone: the old cadence is over."""
     gaps = np.array([DAY] * 9 + [2 * DAY] * 5)
 
     assert gaps[without_misses(gaps)].tolist() == [2 * DAY] * 5
@@ -107,14 +107,14 @@ def test_three_misses_in_a_row_that_agree_are_the_new_cadence():
 
 
 def test_an_outage_among_the_first_of_a_new_cadence_does_not_hide_it():
-    """Of the last four that were taken for misses, three agree."""
+    """Find three gaps that agree among the last four outliers."""
     gaps = np.array([DAY] * 9 + [2 * DAY, 2 * DAY, 9 * DAY, 2 * DAY, 2 * DAY])
 
     assert without_misses(gaps).tolist() == [9, 10, 11, 12, 13]
 
 
-def test_a_gap_with_a_failed_run_is_no_cadence_unless_failing_is_how_the_job_goes():
-    """What is as long as usual teaches, failure or not; so does all, where all fails."""
+def test_a_gap_with_a_failed_run_trains_only_where_failures_are_usual():
+    """Train with a gap of usual length despite a failure, and with all gaps where all runs fail."""
     gaps = np.array([DAY] * 9 + [3 * DAY, 3 * DAY, DAY, 3 * DAY])
     failed = np.array([False] * 9 + [True, True, True, False])
 
@@ -125,7 +125,7 @@ def test_a_gap_with_a_failed_run_is_no_cadence_unless_failing_is_how_the_job_goe
 
 
 def test_a_change_of_cadence_cuts_the_window():
-    """From daily to hourly: what was before the change is gone; steady gaps are never cut."""
+    """Drop the gaps before a change from daily to hourly; keep all of steady gaps."""
     steady = DAY * (1 + 0.05 * np.sin(np.arange(60)))
     changed = np.concatenate([steady[:20], np.full(10, 3_600.0)])
 

@@ -31,7 +31,7 @@ def test_a_month_that_was_missed_does_not_widen_the_limit():
 
 
 def test_a_new_cadence_keeps_a_limit_and_a_few_gaps_have_a_wide_one():
-    """Know eight gaps of any cadence, or three; a tail says more where it is known."""
+    """Set a limit from eight gaps of any cadence, or from three; a known tail narrows it."""
     changed = np.array([1.0] * 8 + [3.0] * 3) * DAY
 
     assert wide_limit(changed, 3) == (CHANGING, 3.5 * DAY)
@@ -41,7 +41,7 @@ def test_a_new_cadence_keeps_a_limit_and_a_few_gaps_have_a_wide_one():
 
 
 def test_a_monthly_feed_is_learned_from_two_years(spark):
-    """Have a limit of a month and a part, though half a year holds six of its gaps."""
+    """Set a limit of a month and a part, although half a year has only six of its gaps."""
     firsts = [datetime(2025 + month // 12, month % 12 + 1, 1, 6, tzinfo=UTC) for month in range(23)]
     rows = [{"dataset_key": 1, "written_at": at} for at in firsts]
 
@@ -53,7 +53,7 @@ def test_a_monthly_feed_is_learned_from_two_years(spark):
 
 
 def test_a_feed_that_ends_while_it_is_learned_is_bad_once_and_never_good(spark):
-    """Be `learning` until the wide limit is over."""
+    """Report `learning` until the wide limit has passed."""
     described = datasets(
         spark,
         {"dataset_key": 1, "learned_limit_seconds": 14 * DAY, "cadence_class": FEW},

@@ -1,4 +1,4 @@
-"""Time that counts: calendars, holidays, planned windows, and weeks of clock changes."""
+"""Working time: calendars, holidays, planned windows, and weeks of clock changes."""
 
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -34,15 +34,15 @@ def _working(time, *instants):  # noqa: ANN002
     return time.working(wall, time.hours(wall))
 
 
-def test_a_holiday_and_a_weekend_are_no_time_at_all():
-    """From Thursday 24 December 02:00 to Monday 28 December 02:00 it is one working day."""
+def test_a_holiday_and_a_weekend_do_not_count():
+    """Count Thursday 24 December 02:00 to Monday 28 December 02:00 as one working day."""
     thursday, monday = (datetime(2026, 12, day, 2, tzinfo=BERLIN) for day in (24, 28))
 
     assert np.diff(_working(GERMANY, thursday, monday)).tolist() == [DAY]
 
 
 def test_a_deadline_on_a_day_off_is_the_next_working_days_at_the_same_time():
-    """Due on Saturday, 24 October, at 04:30: due on Monday at 04:30, after the clocks changed."""
+    """Move a deadline on Saturday, 24 October, 04:30, to Monday, 04:30, after the clock change."""
     friday = datetime(2026, 10, 23, 2, 30, tzinfo=BERLIN)
     at = np.array([to_micros(friday)])
     hours = GERMANY.hours(wall_seconds(at, "Europe/Berlin"))
@@ -53,7 +53,7 @@ def test_a_deadline_on_a_day_off_is_the_next_working_days_at_the_same_time():
 
 
 def test_an_hourly_job_is_due_by_the_hour_when_the_clocks_go_forward():
-    """Written at 01:10, and limited to 65 minutes: due at 03:15, which is 65 minutes later."""
+    """Expect a write of 01:10 with a limit of 65 minutes by 03:15, which is 65 minutes later."""
     written = datetime(2027, 3, 28, 1, 10, tzinfo=BERLIN)
     time = WorkingTime("Europe/Berlin")
     at = np.array([to_micros(written)])
@@ -65,7 +65,7 @@ def test_an_hourly_job_is_due_by_the_hour_when_the_clocks_go_forward():
 
 
 def test_a_plan_names_a_calendar_and_its_windows_and_changes_with_them():
-    """What a dataset's rules say comes back from the name; another holiday is another name."""
+    """Return the rules of a dataset from the plan's name; give another holiday another name."""
     policy = parse(POLICY)
     decision = resolve(policy, "shop", "core.orders")
     windows = [one.name for one in suppressions_of(policy, "shop", "core.orders")]
@@ -84,7 +84,7 @@ def test_a_plan_names_a_calendar_and_its_windows_and_changes_with_them():
 
 
 def test_two_windows_at_once_are_one():
-    """What lies in both makes a deadline later once."""
+    """Count the overlap of both windows once."""
     more = "  - {name: move, match: shop/core.orders, from: 2026-11-21T14:00:00+01:00,\n"
     policy = parse(POLICY + more + "     until: 2026-11-21T22:00:00+01:00}\n")
     windows = [one.name for one in suppressions_of(policy, "shop", "core.orders")]
@@ -97,8 +97,8 @@ def test_two_windows_at_once_are_one():
     assert due.tolist() == [start + 14 * 3_600_000_000 + 1]
 
 
-def test_time_off_is_given_in_instants_and_joined():
-    """A holiday before a weekend is one pause of three days, by the calendar's clock."""
+def test_time_off_is_returned_as_joined_times():
+    """Join a holiday and the weekend after it to one pause of three days, in calendar time."""
     first, last = datetime(2026, 12, 23, tzinfo=UTC), datetime(2026, 12, 29, tzinfo=UTC)
 
     spans = off_spans(GERMANY, first, last)
@@ -109,8 +109,8 @@ def test_time_off_is_given_in_instants_and_joined():
     ]
 
 
-def test_what_lies_in_a_planned_window_is_for_its_end():
-    """Of two windows that follow one another too; what is over when one begins stays over."""
+def test_a_time_in_a_planned_window_counts_at_its_end():
+    """Move a time in two successive windows too; leave one outside a window alone."""
     hour = 3_600_000_000
     time = WorkingTime(windows=((10 * hour, 14 * hour), (14 * hour, 16 * hour)))
     instants = np.array([9, 10, 13, 15, 16]) * hour
@@ -124,7 +124,7 @@ def test_what_lies_in_a_planned_window_is_for_its_end():
 
 @given(st.floats(min_value=2e9, max_value=2.01e9), st.lists(st.integers(0, 60), max_size=4))
 def test_working_time_with_pauses_reverses(wall, days):
-    """A wall time outside pauses comes back; one inside comes back as the pause's end."""
+    """Return a wall time outside pauses as it was, and one inside as the pause's end."""
     hours = np.ones(168, dtype=np.bool_)
     hours[120:] = False
     begins = 2e9 + 3 * DAY * np.array(sorted(set(days)), dtype=np.float64)

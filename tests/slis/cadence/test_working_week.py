@@ -8,7 +8,7 @@ HOUR, DAY, WEEK = 3_600.0, 86_400.0, 7 * 86_400.0
 
 
 def _near_the_hour(wall):
-    """Now a minute before it and now a minute after: in one of two hours of the week."""
+    """Return times before and after the full hour: they fall into two hours of the week."""
     return wall + np.random.default_rng(1).choice((-60.0, 60.0), wall.size)
 
 
@@ -17,7 +17,7 @@ def _off(wall):
 
 
 def test_a_weekday_job_has_its_weekends_off_though_it_ends_near_the_full_hour():
-    """Now before three and now after it; one Saturday was chance."""
+    """Ignore one Saturday; runs end before three or after it."""
     days = np.arange(28.0)
     days = days[days % 7 < 5]
     wall = _near_the_hour(days * DAY + 3 * HOUR)
@@ -27,15 +27,15 @@ def test_a_weekday_job_has_its_weekends_off_though_it_ends_near_the_full_hour():
 
 
 def test_every_second_day_has_no_day_off_after_an_outage():
-    """Two weeks are lost: each weekday was then used twice or once, which shows no pause."""
+    """Find no day off after two lost weeks, in which each weekday was used once or twice."""
     days = np.arange(0.0, 60.0, 2.0)
     wall = _near_the_hour(days[(days < 30) | (days > 44)] * DAY + 3 * HOUR)
 
     assert [_off(wall[:count]) for count in range(12, wall.size + 1)] == [0] * (wall.size - 11)
 
 
-def test_a_cadence_that_grew_slower_has_no_pauses_in_the_hours_that_it_left():
-    """Hourly for four weeks, then each second hour: no evaluation since takes the odd hours off."""
+def test_a_slower_cadence_has_no_pauses_in_its_former_hours():
+    """Find no pause in the odd hours after an hourly job of four weeks became two-hourly."""
     wall = np.concatenate([np.arange(0, 4 * WEEK, HOUR), np.arange(4 * WEEK, 10 * WEEK, 2 * HOUR)])
     wall, later = _near_the_hour(wall), np.flatnonzero(wall > 4 * WEEK + DAY)
 

@@ -1,4 +1,4 @@
-"""Note with an evaluation how far it is behind."""
+"""Backlog of an evaluation: the time by which it is behind."""
 
 from datetime import timedelta
 
@@ -15,19 +15,19 @@ NOON = day(8, 12)
 def test_an_evaluation_that_lacks_old_events_is_behind_until_one_lacks_none(embedded):
     """Note the first of them; events of the last minute are on their way."""
     lags = [30, 90, 61, 60, None, 300]
-    found = [_noted(embedded, minute, lag) for minute, lag in enumerate(lags)]
+    found = [_evaluate_with_lag(embedded, minute, lag) for minute, lag in enumerate(lags)]
 
     assert found == [None, 1, 1, None, None, 5]
 
 
 def test_a_clock_that_was_ahead_does_not_hide_how_long_it_is_behind(embedded):
     """Count from now where the first was noted for a time that has not come."""
-    _noted(embedded, 60, 300)
+    _evaluate_with_lag(embedded, 60, 300)
 
-    assert _noted(embedded, 1, 300) == 1
+    assert _evaluate_with_lag(embedded, 1, 300) == 1
 
 
-def _noted(engine, minute, lag):
+def _evaluate_with_lag(engine, minute, lag):
     """Return the minute since which evaluations are behind."""
     as_of = NOON + timedelta(minutes=minute)
     waiting = None if lag is None else as_of - timedelta(seconds=lag)

@@ -25,8 +25,8 @@ def filled(catalog: Engine) -> Engine:
     return catalog
 
 
-def test_a_row_comes_with_instants_and_truth_values(spark: SparkSession, filled: Engine):
-    """SQLite has neither instants nor booleans of its own; the frame has both."""
+def test_a_row_has_timestamps_and_booleans(spark: SparkSession, filled: Engine):
+    """Convert times and booleans, for which SQLite has no types."""
     rows = frame(spark, filled, QUERY, COLUMNS).collect()
 
     assert [(row[0].astimezone(UTC), *row[1:]) for row in rows] == [ROW]
@@ -34,7 +34,7 @@ def test_a_row_comes_with_instants_and_truth_values(spark: SparkSession, filled:
 
 @pytest.mark.usefixtures("spark")
 def test_an_empty_table_keeps_its_columns(catalog: Engine):
-    """The first evaluation finds nothing, and must not fail for it."""
+    """Return an empty frame: the first evaluation finds no rows."""
     table = read(catalog, QUERY, COLUMNS)
 
     assert (table.num_rows, table.column_names) == (0, COLUMNS.replace(",", "").split()[::2])
@@ -42,7 +42,7 @@ def test_an_empty_table_keeps_its_columns(catalog: Engine):
 
 @pytest.mark.usefixtures("spark")
 def test_any_password_can_be_in_the_url(databases):
-    """Read by a URL whose password has each character that means something in one, and a space."""
+    """Read with a password that has each special character of a URL, and a space."""
     engine = databases.take()
     url = engine.url.set(password="a b+c%d/e:f@g?h#i&j=k'l[m")  # noqa: S106 - of nobody
     other = open_catalog(url.render_as_string(hide_password=False))
@@ -55,7 +55,10 @@ def test_any_password_can_be_in_the_url(databases):
 
 @pytest.mark.usefixtures("spark")
 def test_reading_leaves_the_writer_s_rows_to_everyone(filled: Engine):
-    """A second SQLite library in the process once dropped the locks, and the WAL with its rows."""
+    """Keep the writer's locks.
+
+    A second SQLite library in the process once dropped them, and the WAL with its rows.
+    """
     read(filled, QUERY, COLUMNS)
     row = {"event_time": 2, "event_key": 2, "landed_at": 2, "last_seq": 1}
     flags = {"is_streaming": False, "is_history": False, "is_skewed": False}

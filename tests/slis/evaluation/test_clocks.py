@@ -1,4 +1,4 @@
-"""Pipeline under a clock that jumps: nothing stops, and nothing is good for longer."""
+"""Pipeline under a clock that jumps: nothing stops, and no state stays good for longer."""
 
 from datetime import timedelta
 from unittest.mock import Mock
@@ -32,8 +32,11 @@ def _state(rows):
 
 
 @pytest.mark.parametrize("jump", _JUMPS, ids=str)
-def test_evaluation_goes_on_when_the_clock_is_right_again(spark, embedded, jump):
-    """It once judged everything as of the time ahead, with no weight, until that time came."""
+def test_evaluation_continues_once_the_clock_is_right_again(spark, embedded, jump):
+    """Evaluate at once.
+
+    It once judged everything as of the time ahead, with no weight, until that time came.
+    """
     rows = CatalogRows(embedded, day(0))
     core = rows.dataset("core")
     rows.written(core, day(1, 11))
@@ -57,7 +60,7 @@ def test_evaluation_goes_on_when_the_clock_is_right_again(spark, embedded, jump)
 
 
 def test_a_write_under_a_clock_ahead_is_fresh_no_longer_than_others(spark, embedded):
-    """Its time is not known; it was before now."""
+    """Treat the time of the write as unknown, but before now."""
     rows = CatalogRows(embedded, day(0))
     jumps = (timedelta(minutes=6), *_JUMPS[1:])
     names = {f"core{number}": jump for number, jump in enumerate(jumps)}
@@ -81,8 +84,8 @@ def _freshness(rows):
     return [row["state"] for row in rows.rows(tables.dataset_state) if row["sli"] == "M2"]
 
 
-def test_evaluations_that_are_all_ahead_leave_no_figure_of_now(embedded):
-    """What they counted stays counted, and the next evaluation follows a gap."""
+def test_evaluations_ahead_of_now_leave_no_current_figure(embedded):
+    """Keep the counters, and begin the next evaluation after a gap."""
     rows = CatalogRows(embedded, day(0))
     evaluation = {"policy_hash": "x", "datasets": 1, "seconds": 1.0}
     for minute, seq in ((0, 7), (1, 9)):
@@ -99,7 +102,7 @@ def test_evaluations_that_are_all_ahead_leave_no_figure_of_now(embedded):
 
 @pytest.mark.parametrize("jump", [*_JUMPS, -timedelta(hours=1), -timedelta(days=30)], ids=str)
 def test_retention_and_compaction_keep_their_hours(embedded, tmp_path, monkeypatch, jump):
-    """By seconds that nobody sets: a clock set back for 30 days stopped them for 30 days."""
+    """Measure by a monotonic clock: a clock set back for 30 days once stopped both for 30 days."""
     ran = []
     monkeypatch.setattr(pipeline_module, "prune", lambda *_, **__: ran.append("retention"))
     monkeypatch.setattr(pipeline_module.compaction, "compact", lambda *_: ran.append("compaction"))
@@ -118,7 +121,7 @@ def test_retention_and_compaction_keep_their_hours(embedded, tmp_path, monkeypat
 
 @pytest.mark.parametrize("catalogs", ["postgresql"], indirect=True)
 def test_the_partitions_of_a_clock_that_was_ahead_do_no_harm(catalog, tmp_path):
-    """Make them in a task of the pipeline, and those of today once the clock is right."""
+    """Create partitions in a task of the pipeline, and those of today once the clock is right."""
     pipeline = Pipeline(catalog, Place(data_dir=tmp_path), Settings(), lambda: day(1))
     tasks = {task.name: task for task in pipeline._tasks(Mock())}  # noqa: SLF001 - not started
     for now in (day(1) + timedelta(days=400), day(1)):
@@ -148,7 +151,7 @@ def test_a_pipeline_notes_within_seconds_that_another_has_started(embedded, tmp_
 
 
 def test_retention_that_fails_is_tried_less_and_less_often(embedded, tmp_path, monkeypatch):
-    """A full disk is asked again after 1, 2, 4 … minutes; compaction does not wait for it."""
+    """Try a full disk again after 1, 2, 4 … minutes, and compact meanwhile."""
 
     def fail(*_: object, **__: object):
         raise OSError("disk full")
@@ -170,7 +173,7 @@ def test_retention_that_fails_is_tried_less_and_less_often(embedded, tmp_path, m
 
 @pytest.mark.parametrize("jump", [-jump for jump in _JUMPS], ids=str)
 def test_a_clock_set_back_does_not_put_off_the_first_evaluation(embedded, tmp_path, jump):
-    """Events wait at each moment of a busy hour: it once waited for the clock to come back."""
+    """Evaluate while events wait; the pipeline once waited for the clock to catch up."""
     seconds = [0.0]
     given = (embedded, Place(data_dir=tmp_path), Settings())
     pipeline = Pipeline(*given, lambda: day(1), monotonic=lambda: seconds[0])

@@ -3,15 +3,15 @@ import pytest
 from slis.evaluation.computed import computed_once
 
 
-def _kept(spark) -> set[str]:
+def _list_cached(spark) -> set[str]:
     """Return the ids of what Spark keeps; what others left may go at any time."""
     found = spark.sparkContext._jsc.sc().getPersistentRDDs().keys()  # noqa: SLF001
     return set(found.mkString(" ").split())
 
 
 def test_a_frame_is_computed_once_and_its_rows_are_freed(spark):
-    """Check that what is made of it neither computes it again nor holds its plan."""
-    before, calls = _kept(spark), spark.sparkContext.accumulator(0)
+    """Free its rows: derived frames neither compute it again nor keep its plan."""
+    before, calls = _list_cached(spark), spark.sparkContext.accumulator(0)
 
     def count(batches):
         for batch in batches:
@@ -22,22 +22,22 @@ def test_a_frame_is_computed_once_and_its_rows_are_freed(spark):
     with computed_once(frame) as computed:
         found = [sorted(row.id for row in computed.where(f"id > {n}").collect()) for n in range(2)]
         children = computed._jdf.queryExecution().analyzed().children()  # noqa: SLF001
-        own = _kept(spark) - before
+        own = _list_cached(spark) - before
 
     assert found == [[1, 2], [2]]
     assert calls.value == 1
     assert children.isEmpty()
     assert len(own) == 1
-    assert not own & _kept(spark)
+    assert not own & _list_cached(spark)
 
 
 def test_rows_are_freed_where_computing_them_fails(spark):
     """Free them each time: an evaluation that fails is tried again every 15 s."""
-    before = _kept(spark)
+    before = _list_cached(spark)
     with (
         pytest.raises(Exception, match="DIVIDE_BY_ZERO"),
         computed_once(spark.range(3).selectExpr("1 div (id - 2) AS one")) as computed,
     ):
         computed.collect()
 
-    assert not _kept(spark) - before
+    assert not _list_cached(spark) - before

@@ -16,31 +16,31 @@ def _retire(catalog, number: int, at: int | None) -> None:
         connection.execute(update(tables.dataset).where(own).values(retired_at=at))
 
 
-def _resolved(catalog) -> list[int]:
+def _list_resolved(catalog) -> list[int]:
     with catalog.connect() as connection:
         return sorted(connection.scalars(select(tables.dataset_policy.c.dataset_key)))
 
 
-def test_one_retired_while_another_comes_back_is_a_change(catalog):
-    """As many are retired as before, and others."""
+def test_a_retired_dataset_and_a_returned_one_are_a_change(catalog):
+    """Detect the change although the number of retired datasets is the same."""
     seen = {"namespace": "s3://shop", "first_seen_at": 1, "last_seen_at": 1}
     rows = [{"dataset_key": n, "canonical_key": n, "name": f"d{n}", **seen} for n in (1, 2)]
     with write_transaction(catalog) as connection:
         connection.execute(insert(tables.dataset), rows)
     _retire(catalog, 2, 5)
     assert renew(catalog, Policy())
-    assert _resolved(catalog) == [1]
+    assert _list_resolved(catalog) == [1]
     assert not renew(catalog, Policy())
 
     _retire(catalog, 1, 6)
     _retire(catalog, 2, None)
 
     assert renew(catalog, Policy())
-    assert _resolved(catalog) == [2]
+    assert _list_resolved(catalog) == [2]
 
 
 def test_a_dataset_without_an_owner_has_that_of_the_job_that_writes_it(catalog):
-    """Airflow names owners of tasks only. A dataset's own facet comes first."""
+    """Prefer a dataset's own facet; Airflow names owners of tasks only."""
     seen = {"namespace": "s3://shop", "first_seen_at": 1, "last_seen_at": 1}
     rows = [{"dataset_key": n, "canonical_key": n, "name": f"d{n}", **seen} for n in (1, 2)]
     owners = [("dataset", 2, "sales"), ("job", key("airflow", "daily.load"), "ingest")]
@@ -66,7 +66,7 @@ def test_a_dataset_without_an_owner_has_that_of_the_job_that_writes_it(catalog):
 
 
 def test_the_owner_of_a_spark_application_comes_after_that_of_events(catalog):
-    """Own what the job writes, until an event names an owner of the job; renew when it changes."""
+    """Use the application's owner until an event names an owner of the job; follow its changes."""
     seen = {"namespace": "s3://shop", "first_seen_at": 1, "last_seen_at": 1}
     at = {"submitted_at": 1, "seen_at": 1, "state": "RUNNING", "summary": "", "is_ended": False}
     job = {"last_job_namespace": "spark", "last_job_name": "orders"}
@@ -81,7 +81,8 @@ def test_the_owner_of_a_spark_application_comes_after_that_of_events(catalog):
     assert renew(catalog, Policy())
     assert _owners(catalog) == {1: "shop"}
     with write_transaction(catalog) as connection:
-        # A job that wrote no dataset, as of each object with a generated name: no change.
+        # A job that wrote no dataset, as for each object with a generated name, is no
+        # change.
         other = {**row, "uid": "2", "name": "orders-x7k2", "job_name": "orders_x7k2"}
         connection.execute(insert(tables.spark_application), other)
     assert not renew(catalog, Policy())
@@ -122,7 +123,10 @@ _ONE_TASK = {
     ],
 )
 def test_a_rule_for_the_job_or_its_root_job_owns_what_the_job_wrote_last(catalog, rules, owner):
-    """Airflow's owners are often in the policy only, by DAG. An own rule comes first."""
+    """Find owners by DAG, as the policy names them for Airflow.
+
+    A rule for the dataset comes first.
+    """
     seen = {"namespace": "s3://shop", "first_seen_at": 1, "last_seen_at": 1}
     job = {"last_job_namespace": "airflow", "last_job_name": "daily.load"}
     write = {"writes": 1, "learned_writes": 0, "last_write_root_run_id": "dag-1", **job}

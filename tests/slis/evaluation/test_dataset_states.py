@@ -1,4 +1,4 @@
-"""State of a dataset that is shown first: marked at each change, for all lists and counts."""
+"""Mark of the state of a dataset that is shown first, for all lists and counts."""
 
 import pyarrow as pa
 import pytest
@@ -41,7 +41,7 @@ def test_the_most_severe_state_is_marked_and_of_the_good_ones_the_youngest(catal
 
 @pytest.mark.postgres_nightly
 def test_the_mark_moves_with_the_states(catalog):
-    """One is marked after every change, also where the one that was marked is gone."""
+    """Mark one state after every change, also where the marked one is gone."""
     elsewhere = _state("M1", "good", dataset=8)
     moves = [
         _change(catalog, _state("M1", "good"), _state("M2", "bad"), elsewhere),
@@ -53,7 +53,7 @@ def test_the_mark_moves_with_the_states(catalog):
     assert moves == [["M2"], ["M2"], ["M1"], ["M2"]]
 
 
-def _judged(*states: tuple[str, str]) -> pa.Table:
+def _judgement(*states: tuple[str, str]) -> pa.Table:
     rows = [{**_state(sli, state), "since": None} for sli, state in states]
     types = {"reason": pa.string(), "evidence": pa.string(), "limit_origin": pa.string()}
     types |= {"limit_seconds": pa.float64(), "age_seconds": pa.float64()}
@@ -62,13 +62,13 @@ def _judged(*states: tuple[str, str]) -> pa.Table:
 
 
 @pytest.mark.usefixtures("spark")  # which parses the names of types
-def test_what_was_good_once_is_known_to_have_been(catalog, at):
+def test_a_dataset_that_was_good_once_is_known(catalog, at):
     """Distinguish a gap that was there from the beginning from lineage that stopped."""
     seen = []
     for hour, (coverage, freshness) in enumerate(
         [("bad", "learning"), ("bad", "good"), ("bad", "bad"), ("bad", "unknown")]
     ):
-        states = _judged(("M1", coverage), ("M2", freshness))
+        states = _judgement(("M1", coverage), ("M2", freshness))
         changes = state_changes(held_states(catalog, ("M1", "M2")), at(hour), states)
         with write_transaction(catalog) as connection:
             change_states(connection, changes)

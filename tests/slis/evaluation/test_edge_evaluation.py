@@ -1,4 +1,4 @@
-"""Judging of edges: its counts, and what it leaves to the evaluations."""
+"""Judging of edges: its counters, and the parts that evaluations do."""
 
 from datetime import timedelta
 
@@ -23,7 +23,7 @@ MINUTE = timedelta(minutes=1)
 
 @pytest.fixture
 def estate(spark, catalog):
-    """Raw is read for core, as declared; rates is declared too, and was never reported."""
+    """Read raw for core as declared; rates is declared too, and was never reported."""
     rows = CatalogRows(catalog, day(0))
     rows.keys = {name: rows.dataset(name) for name in ("raw", "rates", "core.orders")}
     rows.written(rows.keys["core.orders"], NOON)
@@ -57,9 +57,9 @@ def _states(rows):
 
 
 def test_edges_count_in_seconds_and_stay_known_until_that_is_old(spark, estate):
-    """Answer for no time in the first turn, and for the minute since in the next.
+    """Count no time in the first turn, and the minute since in the next.
 
-    Each evaluation keeps to its own SLIs; edges that nobody judges any more are not shown as of
+    Each evaluation keeps to its own SLIs. Edges that are no longer judged are not shown as of
     now.
     """
     for minutes in range(2):
@@ -84,7 +84,7 @@ def test_edges_count_in_seconds_and_stay_known_until_that_is_old(spark, estate):
 
 
 @pytest.mark.postgres_nightly
-def test_each_check_counts_once_and_stands_for_thirty_days(spark, estate):
+def test_each_check_counts_once_and_lasts_thirty_days(spark, estate):
     """Count once, however many turns there are; keep it until it is old."""
     core = estate.keys["core.orders"]
     estate.check(estate.keys["raw"], core, NOON, "good")
@@ -106,7 +106,7 @@ def test_each_check_counts_once_and_stands_for_thirty_days(spark, estate):
 
 
 @pytest.mark.postgres_nightly
-def test_of_runs_compared_at_once_the_one_that_wrote_last_counts(spark, estate):
+def test_the_last_write_of_runs_compared_at_once_counts(spark, estate):
     """Take what was fixed since for good at the first look at eight days of logs."""
     core, raw = estate.keys["core.orders"], estate.keys["raw"]
     estate.check(raw, core, NOON, "edge_wrong", run="old", written=NOON - timedelta(days=7))

@@ -1,4 +1,4 @@
-"""Turns that read the event logs and judge edges, whatever becomes of the logs."""
+"""Turns that read the event logs and judge edges, also when logs fail."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -23,7 +23,7 @@ MINUTE = timedelta(minutes=1)
 
 @pytest.fixture
 def judged(monkeypatch):
-    """Return the instants at which edges were judged."""
+    """Return the times at which edges were judged."""
     instants: list = []
 
     def judge(_spark, _engine, _policy, now, *, settle, backlog_since) -> None:  # noqa: ARG001
@@ -35,7 +35,7 @@ def judged(monkeypatch):
 
 @pytest.fixture
 def turns(spark, embedded, tmp_path, monkeypatch):
-    """Make turns over a new catalog, after a first evaluation: `turns(folders)`."""
+    """Return a function for turns over a new catalog with one evaluation: `turns(folders)`."""
     # The thread is the tests' own: its settings would hold for all tests that follow.
     monkeypatch.setattr(edge_turns, "in_evaluation_pool", lambda _spark: None)
 
@@ -51,7 +51,7 @@ def turns(spark, embedded, tmp_path, monkeypatch):
 
 
 def test_logs_are_read_and_edges_judged_though_one_folder_cannot_be_listed(turns, tmp_path, judged):
-    """It is an error in the log of the pipeline, by name."""
+    """Log the folder as an error of the pipeline, by name."""
     log(tmp_path / "logs" / "app-1", "orders")
 
     with capture_logs() as logged:
@@ -64,8 +64,8 @@ def test_logs_are_read_and_edges_judged_though_one_folder_cannot_be_listed(turns
     assert error["problem"].startswith("file:/there/is/none: ")
 
 
-def test_what_a_killed_pass_left_is_gone_though_no_logs_are_read_any_more(turns, tmp_path, judged):
-    """It is gigabytes, and nobody knows of it."""
+def test_files_of_a_killed_pass_are_deleted_without_logs(turns, tmp_path, judged):
+    """Delete the gigabytes that nobody else knows of."""
     (tmp_path / "unpacked").mkdir()
     (tmp_path / "unpacked" / "left").touch()
 
@@ -76,7 +76,7 @@ def test_what_a_killed_pass_left_is_gone_though_no_logs_are_read_any_more(turns,
     assert rows(turns.engine, "SELECT count(*) FROM meta WHERE name LIKE 'evidence%'") == [(0,)]
 
 
-def test_what_logs_name_is_folded_by_the_policy(turns, tmp_path, judged):
+def test_names_in_logs_are_folded_by_the_policy(turns, tmp_path, judged):
     """Fold it as the stream does: a log and its events name one dataset."""
     log(tmp_path / "logs" / "app-1", "run_7")
     policy = tmp_path / "lineward.yaml"
@@ -88,8 +88,8 @@ def test_what_logs_name_is_folded_by_the_policy(turns, tmp_path, judged):
     assert judged == [NOON + MINUTE]
 
 
-def test_what_a_turn_held_in_the_jvm_is_freed_though_it_fails(turns, monkeypatch):
-    """The next turn needs the room."""
+def test_memory_of_a_failed_turn_is_freed(turns, monkeypatch):
+    """Free it for the next turn."""
     freed, failing = Mock(), Mock(side_effect=ValueError("edges"))
     monkeypatch.setattr(edge_evaluation, "evaluate_edges", failing)
     monkeypatch.setattr(edge_turns.jvm_memory, "free", freed)

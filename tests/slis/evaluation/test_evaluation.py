@@ -1,4 +1,4 @@
-"""Evaluations of a catalog: what they count, keep, amend and never do twice."""
+"""Evaluations of a catalog: counters, states, amended hours, and repeats."""
 
 from datetime import timedelta
 
@@ -40,7 +40,7 @@ def _counters(rows):
 
 
 @pytest.mark.postgres_nightly(_SAME_SQL)
-def test_an_empty_catalog_gives_no_sample(spark, catalog):
+def test_an_empty_catalog_has_no_sample(spark, catalog):
     """Note the evaluation, and what it lacks: an event waits since the day before.
 
     No datasets, reads or events: no counter, no ratio, no state.
@@ -59,7 +59,7 @@ def test_an_empty_catalog_gives_no_sample(spark, catalog):
 
 
 def test_counters_add_dataset_seconds_and_each_event_once_and_never_fall(spark, catalog):
-    """At most 60 s an evaluation; a read or an event counts in one evaluation and no other."""
+    """Add at most 60 s an evaluation, and each read or event in exactly one evaluation."""
     rows = CatalogRows(catalog, day(0))
     core = rows.dataset("core.orders")
     lost = rows.dataset("lost")
@@ -108,7 +108,7 @@ def test_counters_add_dataset_seconds_and_each_event_once_and_never_fall(spark, 
 
 
 def test_an_evaluation_survives_every_stored_time(spark, catalog):
-    """An event of the year 1 in a time zone ahead of UTC once stopped all evaluations."""
+    """Evaluate an event of the year 1 in a zone ahead of UTC: it once stopped all evaluations."""
     rows = CatalogRows(catalog, day(0))
     core = rows.dataset("core.orders")
     rows.written(core, day(1, 11))
@@ -154,7 +154,7 @@ def _set_times(catalog, at, seq, stored):
 
 @pytest.mark.postgres_nightly(_SAME_SQL)
 def test_states_keep_since_while_state_and_reason_stay(spark, catalog):
-    """Bad from 13:00 on, seen again at 14:00: since 13:00, with an age of its own; then good."""
+    """Keep 13:00 as `since` while a dataset stays bad, with an age at 14:00; then show it good."""
     rows = CatalogRows(catalog, day(0))
     core = rows.dataset("core.orders")
     rows.written(core, day(1, 10))
@@ -173,7 +173,7 @@ def test_states_keep_since_while_state_and_reason_stay(spark, catalog):
 
 
 def test_late_facts_amend_the_hours_they_belong_to_and_no_counter(spark, catalog):
-    """Of 10:30, with a limit of 2 h, landed after 13:00: 10:30 to 12:30 was good after all."""
+    """Amend 10:30 to 12:30 to good for a write of 10:30, limit 2 h, that landed after 13:00."""
     rows = CatalogRows(catalog, day(0))
     core = rows.dataset("core.orders")
     rows.event(day(0, 5), 1)
@@ -182,7 +182,7 @@ def test_late_facts_amend_the_hours_they_belong_to_and_no_counter(spark, catalog
     rows.read(core, day(1, 5, 30))
     evaluate(spark, catalog, POLICY, day(1, 13))
     before = _counters(rows)
-    _evaluated_all_along(rows, hours=(4, 10, 11, 12))
+    _evaluate_continuously(rows, hours=(4, 10, 11, 12))
 
     rows.written(core, day(1, 10, 30), landed=day(1, 13, 0.5))
     rows.written(core, day(1, 4, 30), landed=day(1, 13, 0.5))
@@ -205,7 +205,7 @@ def test_late_facts_amend_the_hours_they_belong_to_and_no_counter(spark, catalog
     assert before["M5", "critical"] == _counters(rows)["M5", "critical"] == (1, 2, 0)
 
 
-def _evaluated_all_along(rows, hours):
+def _evaluate_continuously(rows, hours):
     seconds = {"good": 0, "total": 3_600, "unknown": 0}
     with write_transaction(rows.engine) as connection:
         for hour in hours:
@@ -215,7 +215,7 @@ def _evaluated_all_along(rows, hours):
 
 @pytest.mark.postgres_nightly(_SAME_SQL)
 def test_an_evaluation_that_was_overtaken_writes_nothing(spark, catalog, monkeypatch):
-    """Two pipelines by mistake: what one counted the other must not count again."""
+    """Count once, although two pipelines run by mistake."""
     rows = CatalogRows(catalog, day(0))
     rows.event(day(1, 11), 2)
     with catalog.connect() as connection:
@@ -250,9 +250,9 @@ def test_a_retired_dataset_is_in_no_total(spark, catalog):
 
 @pytest.mark.postgres_nightly
 def test_limits_are_learned_in_the_evaluation_that_finds_new_writes(spark, catalog):
-    """Nine daily writes are eight gaps: a limit, with how it came about; nothing is left due.
+    """Learn a limit and its explanation from eight gaps of nine daily writes.
 
-    A single write has no gap before it and nothing to teach.
+    Nothing is left due. A single write has no gap and no limit.
     """
     rows = CatalogRows(catalog, day(0))
     core, once = rows.dataset("mart.daily"), rows.dataset("mart.once")

@@ -25,8 +25,8 @@ NOW = Position(as_of=NOON, previous_as_of=None, after_seq=0, last_seq=0)
 FACTS = ("write", "read_at", "failed", "started_at")
 
 
-def test_the_catalog_s_rows_are_known_as_a_fold_has_them(spark, catalog):
-    """The catalog has one row a dataset, up to now: nothing is left to fold, and none is lost."""
+def test_the_catalog_s_rows_equal_a_fold(spark, catalog):
+    """Read one row per dataset, up to now, equal to a fold over all facts."""
     estate_rows.fill(catalog, datasets=20, edges=20, now=NOON - timedelta(hours=1))
     dataset_policies.renew(catalog, Policy())
     given = EvaluationInput(spark, catalog, NOW)
@@ -41,7 +41,7 @@ def test_the_catalog_s_rows_are_known_as_a_fold_has_them(spark, catalog):
 
 
 def test_a_job_is_seen_in_the_logs_of_its_own_namespace(spark, catalog):
-    """`orders` of another team just ran; a log without a namespace is of whom its name says."""
+    """Ignore `orders` of another team; match a log without a namespace by its name."""
     rows = CatalogRows(catalog, NOON - timedelta(days=3))
     for name, namespace, job in (
         ("core.orders", "ours", "orders"),

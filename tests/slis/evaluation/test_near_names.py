@@ -16,7 +16,7 @@ NAMES = (
 
 
 def test_spark_and_python_find_the_same_names_alike(spark):
-    """One says it in the evidence of a dataset, the other in a lint."""
+    """Find the same names for the evidence of a dataset and for the lint."""
     frame = spark.createDataFrame([(name,) for name in NAMES], "name string")
 
     found = frame.select("name", near_key_in_spark(F.col("name")).alias("key")).collect()

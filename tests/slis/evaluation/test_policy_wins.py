@@ -1,4 +1,4 @@
-"""Policy rules that hold for a dataset under any name, over all facets."""
+"""Policy rules that hold for a dataset under any name, and before all facets."""
 
 import pytest
 
@@ -30,28 +30,28 @@ def _row(names, *, tags=None, owners=None, policy=_POLICY, others=None):
     return policy_rows(policy, described)[0]
 
 
-def _decided(row):
+def _decision(row):
     return row["tier"], row["owner"], row["declared_limit_seconds"], row["is_declared"]
 
 
 @pytest.mark.parametrize(
     ("called", "other"), [(_REVENUE, _EVIL), (_EVIL, _REVENUE), (_HIVE, _REVENUE)]
 )
-def test_the_rule_for_one_dataset_holds_under_every_name(called, other):
+def test_the_rule_for_one_dataset_applies_under_every_name(called, other):
     row = _row([called], others={0: [other]})
 
-    assert _decided(row) == ("critical", "shop", 26 * 3600, True)
+    assert _decision(row) == ("critical", "shop", 26 * 3600, True)
 
 
 @pytest.mark.parametrize("called", [("s3://wh", "t"), ("s3://a", "0"), ("file", "/wh/t")])
-def test_a_pattern_for_the_metastores_name_holds_for_the_path(called):
+def test_a_pattern_for_the_metastores_name_applies_to_the_path(called):
     row = _row([called], others={0: [_HIVE]})
 
     assert (row["tier"], row["owner"], row["tier_origin"]) == ("important", "shop", "declared")
 
 
 @pytest.mark.parametrize(("one", "other"), [("optional", "critical"), ("critical", "optional")])
-def test_of_two_rules_that_disagree_the_stricter_tier_holds(one, other):
+def test_the_stricter_tier_of_two_rules_applies(one, other):
     policy = parse(f"""
 datasets:
   - {{match: s3://a/t, tier: {one}}}
@@ -81,7 +81,7 @@ def test_a_tag_raises_no_tier(name, tag):
     ],
 )
 def test_a_tag_lowers_an_inherited_tier_of_its_own_dataset_alone(name, tag, expected):
-    """What the dataset is made of inherits as if there were no tag."""
+    """Inherit tiers downstream as without the tag."""
     names = [name, ("s3://top", "t"), ("s3://raw", "t")]
     top = parse("datasets: [{match: s3://top/t, tier: critical}]").datasets
     policy = Policy(owners=_POLICY.owners, datasets=_POLICY.datasets + top)
@@ -106,7 +106,7 @@ def test_a_facet_owns_no_declared_dataset(owner):
 
 
 def test_the_rule_for_a_job_owns_no_declared_dataset():
-    """Anybody may send an event by which a job of another team wrote it."""
+    """Ignore an event of any sender by which a job of another team wrote the dataset."""
     policy = parse("datasets: [{match: s3://lake/mart/revenue, tier: critical}]")
     owners = Owners({}, {0: "finance"}, {})
 
@@ -131,8 +131,8 @@ _GIVEN = [("s3://maint", "x"), ("kafka://k", "t"), _HIVE]
 
 @pytest.mark.parametrize("given", _GIVEN)
 @pytest.mark.parametrize("is_canonical", [True, False])
-def test_a_name_by_events_gives_a_declared_dataset_nothing(given, is_canonical):
-    """Whichever of its names the dataset is called by."""
+def test_a_name_by_events_changes_no_declared_dataset(given, is_canonical):
+    """Ignore the name, whichever of its names the dataset is called by."""
     policy = parse(_MAINTENANCE)
     called, other = (given, _REVENUE) if is_canonical else (_REVENUE, given)
 
@@ -164,8 +164,8 @@ def test_a_name_that_the_policy_joins_decides_too(given, line):
 
 
 @pytest.mark.parametrize("called", [("s3://wh", "t"), ("s3://a", "0"), ("file", "/wh/t")])
-def test_a_declaration_of_the_metastores_name_holds_for_the_path(called):
-    """And a pattern for the path gives way."""
+def test_a_declaration_of_the_metastores_name_applies_to_the_path(called):
+    """Let it win over a pattern for the path."""
     policy = parse("""
 datasets:
   - {match: hive://ms:9083/mart.revenue, tier: critical}

@@ -54,7 +54,7 @@ def _judge(estate: Engine, *states: tuple[int, str, str], gone: tuple[int, ...] 
         change_states(connection, StateChanges(rows=pa.Table.from_pylist(rows), gone=left))
 
 
-def _listed(estate: Engine, **filters: str) -> list[str]:
+def _list_datasets(estate: Engine, **filters: str) -> list[str]:
     with open_reader(estate.url.render_as_string(hide_password=False)) as reader:
         page = datasets(reader, Filters(**filters), NOW)
     assert page.total == len(page.datasets)
@@ -62,9 +62,9 @@ def _listed(estate: Engine, **filters: str) -> list[str]:
     return [f"{row.dataset} {row.state}" for row in page.datasets]
 
 
-def test_what_nobody_judged_is_unknown_and_by_name(estate):
-    """Neither state nor tier is there yet."""
-    assert _listed(estate, state="unknown") == [
+def test_datasets_without_a_state_are_unknown_and_listed_by_name(estate):
+    """List datasets without a state and a tier by name."""
+    assert _list_datasets(estate, state="unknown") == [
         *("core.orders unknown", "core.rates unknown", "mart.daily unknown"),
         *("raw.orders unknown", "raw.rates unknown"),
     ]
@@ -76,29 +76,29 @@ def test_the_most_severe_come_first_and_of_these_the_highest_tier(estate):
     _judge(estate, (0, "M1", "good"), (1, "M1", "bad"), (1, "M2", "good"), (2, "M2", "learning"))
     _judge(estate, (3, "M1", "good"), (3, "M2", "bad"))
 
-    assert _listed(estate) == [
+    assert _list_datasets(estate) == [
         *("core.rates bad", "raw.orders bad", "raw.rates unknown"),
         *("mart.daily learning", "core.orders good"),
     ]
-    assert _listed(estate, tier="critical") == ["core.rates bad", "core.orders good"]
+    assert _list_datasets(estate, tier="critical") == ["core.rates bad", "core.orders good"]
     with pytest.raises(InvalidQuestionError, match="tier: expected one of critical"):
-        _listed(estate, tier="none of ours")
+        _list_datasets(estate, tier="none of ours")
 
 
-def test_it_moves_with_states_and_tiers(estate):
-    """Also where states are gone, and where a tier is taken back."""
+def test_the_order_follows_states_and_tiers(estate):
+    """Follow also where states are gone, and where a tier is withdrawn."""
     dataset_policies.renew(estate, parse(POLICY))
     _judge(estate, *((key, "M1", "good") for key in range(5)))
     _judge(estate, (4, "M2", "bad"))
     _judge(estate, (4, "M2", "learning"), gone=(0,))
 
-    assert _listed(estate)[:2] == ["core.orders unknown", "raw.rates learning"]
+    assert _list_datasets(estate)[:2] == ["core.orders unknown", "raw.rates learning"]
     dataset_policies.renew(estate, Policy())
-    assert _listed(estate)[2:] == ["core.rates good", "mart.daily good", "raw.orders good"]
+    assert _list_datasets(estate)[2:] == ["core.rates good", "mart.daily good", "raw.orders good"]
 
 
 @pytest.mark.postgres_always
-def test_a_name_that_turns_out_to_be_another_s_is_not_listed_and_forgets(estate):
+def test_a_name_that_becomes_an_alias_is_no_longer_listed(estate):
     """Compute known facts again under the key that is left."""
     dataset_policies.renew(estate, parse(POLICY))
     _judge(estate, (0, "M1", "bad"))
@@ -110,10 +110,10 @@ def test_a_name_that_turns_out_to_be_another_s_is_not_listed_and_forgets(estate)
         ).one()
 
     assert tuple(ranks) == (NOT_JUDGED, NO_TIER)
-    assert _listed(estate)[0].startswith("core.rates")
+    assert _list_datasets(estate)[0].startswith("core.rates")
 
 
-def test_what_came_since_the_policy_was_resolved_counts_as_what_nobody_declared(estate):
+def test_a_dataset_newer_than_the_resolved_policy_counts_as_undeclared(estate):
     """List them in lists, impacts and metrics by that tier."""
     dataset_policies.renew(estate, parse(POLICY))
     seen = {"namespace": "s3://shop", "first_seen_at": 2, "last_seen_at": 2}
@@ -121,23 +121,23 @@ def test_what_came_since_the_policy_was_resolved_counts_as_what_nobody_declared(
     with write_transaction(estate) as connection:
         connection.execute(insert(tables.dataset), came)
 
-    assert _listed(estate, tier="optional")[0] == "core.late unknown"
+    assert _list_datasets(estate, tier="optional")[0] == "core.late unknown"
 
 
 @pytest.mark.postgres_always
-def test_what_is_retired_is_not_listed(estate):
-    """However it is."""
+def test_a_retired_dataset_is_not_listed(estate):
+    """Leave it out, by request or by age."""
     with write_transaction(estate) as connection:
         connection.execute(update(tables.dataset).values(retired_at=2))
 
-    assert _listed(estate) == []
+    assert _list_datasets(estate) == []
 
 
 _FIRST = ListPart(limit=1)
 
 
 class Explained:
-    """A reader that keeps how the database means to answer."""
+    """Reader that records the plans of the database."""
 
     def __init__(self, reader) -> None:
         self._reader = reader
@@ -164,7 +164,7 @@ def _plans(
 
 @pytest.mark.parametrize("catalogs", ["sqlite"], indirect=True)
 def test_the_list_is_counted_and_cut_by_its_index(estate):
-    """Words that the database does not know as the index's own would have it read every row."""
+    """Use the index: by expressions unlike those of the index, every row would be read."""
     first, (counts, rows) = _plans(estate, Filters())
     _, (_, behind) = _plans(estate, Filters(), ListPart(limit=1, cursor=first.next_cursor))
     _, (of_state, bad) = _plans(estate, Filters(state="bad"))

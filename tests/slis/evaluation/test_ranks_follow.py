@@ -1,4 +1,4 @@
-"""Ranks stand beside names, and states and tiers elsewhere: whatever is written, they agree."""
+"""Ranks beside names agree with states and tiers elsewhere, after any write."""
 
 import pyarrow as pa
 from hypothesis import HealthCheck, given, settings
@@ -28,7 +28,7 @@ _DONE = st.one_of(
 )
 
 
-def _emptied(catalog: Engine) -> None:
+def _empty(catalog: Engine) -> None:
     seen = {"namespace": "n", "first_seen_at": 1, "last_seen_at": 1}
     rows = [{"dataset_key": key, "canonical_key": key, "name": f"d{key}", **seen} for key in _KEYS]
     with exclusive_transaction(catalog) as connection:
@@ -63,8 +63,8 @@ def _do(catalog: Engine, what: str, argument) -> None:
 @settings(max_examples=examples(80), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(done=st.lists(_DONE, min_size=1, max_size=8))
 def test_ranks_follow_whatever_is_judged_declared_or_folded(catalog, done):
-    """After each step, also where a dataset is judged that was folded into another meanwhile."""
-    _emptied(catalog)
+    """Compare after each step, also for a dataset that was judged and folded meanwhile."""
+    _empty(catalog)
     for what, argument in done:
         _do(catalog, what, argument)
         with catalog.connect() as connection:

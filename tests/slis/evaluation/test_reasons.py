@@ -1,4 +1,4 @@
-"""Reasons: each dataset that is not good has the first one that holds, in words."""
+"""Reasons: each dataset that is not good has the first one that applies, in words."""
 
 from typing import Any, NamedTuple
 
@@ -44,14 +44,14 @@ def _states(spark, *scenes, silent=()):  # noqa: ANN002
     return {(row.dataset_key, row.sli): row for row in explained.collect()}
 
 
-def _of(states, scene):
+def _states_of(states, scene):
     keys = {row["dataset_key"] for row in scene.datasets}
     return {key: row for key, row in states.items() if key[0] in keys}
 
 
 @pytest.fixture(scope="module")
 def without_gaps(spark):
-    """Return the states of all scenes while nothing of ours was silent."""
+    """Return the states of all scenes without an ingestion gap."""
     return _states(spark, *_SCENES)
 
 
@@ -83,7 +83,7 @@ _EACH_REASON = Scene(
 
 def test_each_reason_is_shown_with_its_evidence(without_gaps):
     """Give the first reason that holds: one dataset a reason, all overdue."""
-    states = _of(without_gaps, _EACH_REASON)
+    states = _states_of(without_gaps, _EACH_REASON)
 
     written = "last written 2026-11-09 00:00:00 UTC by run run-8 of job"
     limits = "; limit 1 d (declared)"
@@ -169,7 +169,7 @@ _NEAR_NAMES = Scene(
 
 def test_a_near_name_that_has_what_this_one_lacks_is_a_naming_mismatch(without_gaps):
     """Report a spelling that is only read beside one that is only written."""
-    states = _of(without_gaps, _NEAR_NAMES)
+    states = _states_of(without_gaps, _NEAR_NAMES)
 
     assert {key: (row.reason, row.evidence) for key, row in states.items() if row.reason} == {
         (21, "M1"): (
@@ -255,13 +255,13 @@ _FAILED_IN_A_GAP = Scene(
 )
 
 
-def test_what_our_own_gaps_explain_says_so_before_any_other_reason(spark, without_gaps, with_lag):
-    """Pipeline lag and ingestion gaps come first, and make the state unknown."""
+def test_own_gaps_come_before_any_other_reason(spark, without_gaps, with_lag):
+    """Prefer pipeline lag and ingestion gaps, which make the state unknown."""
     silence = "ingestion", day(9, 17), day(9, 19)
     with_silence = _states(spark, _FAILED_IN_A_GAP, silent=[silence])
 
     def shown(states):
-        found = _of(states, _FAILED_IN_A_GAP)
+        found = _states_of(states, _FAILED_IN_A_GAP)
         return {key: (row.state, row.reason) for key, row in found.items()}
 
     well = {(61, "M1"): ("good", None), (62, "M1"): ("good", None), (62, "M2"): ("learning", None)}
@@ -276,7 +276,7 @@ _READ_ONLY = Scene(
 
 
 def test_coverage_is_unknown_while_we_may_have_lost_the_write(without_gaps, with_lag):
-    """Count events that have not landed: the only write of the window may be among them."""
+    """Include events that have not landed: the only write of the window may be among them."""
     lagging = with_lag[71, "M1"]
 
     assert without_gaps[71, "M1"].state == "bad"
@@ -302,8 +302,8 @@ _LOGS = Scene(
 
 
 def test_evidence_names_what_events_leave_out(without_gaps):
-    """A failure that the events call a success; a job that its event logs show did not run."""
-    states = _of(without_gaps, _LOGS)
+    """Report a failure that events call a success, and a job that did not run by its event logs."""
+    states = _states_of(without_gaps, _LOGS)
 
     written = "last written 2026-11-09 00:00:00 UTC by run run-8 of job"
     limits = "; limit 1 d (declared)"
@@ -340,7 +340,7 @@ _LOGS_READ_ONCE = Scene(
 def test_logs_that_were_last_read_before_the_deadline_do_not_show_that_a_job_is_missing(
     without_gaps,
 ):
-    """The folder's key expired, or reading was switched off: whether the job ran is unknown."""
+    """Report unknown: the folder's key expired, or reading was switched off."""
     found = {key: without_gaps[key, "M2"].reason for key in _READ_AT}
 
     assert found == {91: "silent", 92: "silent", 93: "silent", 94: "job_missing"}
@@ -367,9 +367,9 @@ _APPLICATIONS = Scene(
 )
 
 
-def test_spark_applications_say_whether_the_job_ran_and_reports(without_gaps):
+def test_spark_applications_show_whether_the_job_ran_and_reports(without_gaps):
     """Distinguish a job without the listener from one that was not submitted."""
-    states = _of(without_gaps, _APPLICATIONS)
+    states = _states_of(without_gaps, _APPLICATIONS)
 
     written = "last written 2026-11-09 00:00:00 UTC by run run-8 of job"
     limits = "; limit 1 d (declared)"
@@ -414,9 +414,9 @@ _LEARNING = Scene(
 )
 
 
-def test_a_dataset_that_is_learned_says_by_when_it_is_due(without_gaps):
-    """Say that there is no write only where there is none."""
-    states = _of(without_gaps, _LEARNING)
+def test_a_learning_dataset_shows_its_deadline(without_gaps):
+    """Report that there is no write only where there is none."""
+    states = _states_of(without_gaps, _LEARNING)
 
     assert {key: states[key, "M2"].evidence for key in (111, 112)} == {
         111: "learning its cadence: 4 of 8 gaps; due by 2026-11-23 00:00:00 UTC",

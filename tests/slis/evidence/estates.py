@@ -1,4 +1,4 @@
-"""Catalog filled by events and by evidence of one application, row by row."""
+"""Catalog with rows of events and of the evidence of one application."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -15,18 +15,18 @@ APPLICATION = {"spark_applicationDetails": {"applicationId": "app-1"}}
 
 
 class Estate:
-    """Catalog, filled by events and by evidence of one application."""
+    """Catalog with rows of events and of evidence."""
 
     def __init__(self, catalog, folder) -> None:
         self.catalog = catalog
         self._lander = Lander(catalog, folder, NOON)
 
     def land(self, *events: dict) -> None:
-        """Land a batch of these."""
+        """Land a batch of these events."""
         self._lander.land(*events)
 
     def log(self, *executions: dict, touched=(), stages=(), jobs=(), of=None) -> None:
-        """Return what a pass over the logs gives; `of`: the application, if not the only one."""
+        """Return the result of a pass over the logs; `of`: the application, if not the only one."""
         of = of or application()
         base = {"path": "log", "stream_run_id": None, "stream_batch": None, "error_message": None}
         unsaid = {"reads_unnamed": None}
@@ -47,7 +47,7 @@ class Estate:
             )
 
     def join(self, *, minutes: float = 10) -> int:
-        """Bring together what there is, so long after noon."""
+        """Join evidence and events, so many seconds after noon."""
         now = to_micros(NOON + timedelta(minutes=minutes))
         with write_transaction(self.catalog) as connection:
             return join(connection, times(now=now, settle_micros=_SETTLE, horizon=0))
@@ -100,6 +100,6 @@ def stage(number=0, rows=None, *, execution_id=None):
 
 
 def event(kind, after, **more: object):
-    """Return an event of the run `r1`, which writes `out`, unless another is given."""
+    """Return an event of the run `r1`, which writes `out`, unless another is passed."""
     fields = {"facets": APPLICATION, "root": ("root", "shop"), "run": "r1", **more}
     return run_event(kind, later(NOON, after), job="shop.save", outputs=["out"], **fields)

@@ -34,12 +34,12 @@ class Logged:
         return [name for (name,) in rows(self.catalog, _WRITTEN)]
 
     def last(self, name):
-        """Return the number of the last pass that noted this; None: none did."""
+        """Return the number of the last pass that noted this, or None."""
         with self.catalog.connect() as connection:
             at = read_meta_number(connection, name)
         return None if at is None else (from_micros(at) - self.began) // timedelta(minutes=1)
 
     def unread(self):
-        """Names of the files and logs that the catalog holds as not read."""
+        """Return the names of files and logs that the catalog lists as not read."""
         unread = "SELECT path FROM evidence_file WHERE bytes < 0 AND problem IS NOT NULL"
         return [path.rsplit("/", 1)[1] for (path,) in rows(self.catalog, unread)]

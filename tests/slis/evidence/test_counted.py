@@ -1,4 +1,4 @@
-"""Output that an execution's rows went to, and executions without a known output."""
+"""Outputs of the rows of an execution, and executions without a known output."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def estate(catalog, tmp_path):
 
 @pytest.mark.postgres_nightly
 def test_rows_are_of_the_output_that_the_plan_names(estate):
-    """Add its stages together: one was tried again for what the first did not finish."""
+    """Add the stages together: one was tried again for the rest of the first attempt."""
     stages = [stage(0, 5, execution_id=0), stage(1, 6, execution_id=0)]
     estate.log(execution(), touched=[write()], stages=stages)
 
@@ -31,8 +31,8 @@ def test_rows_are_of_the_output_that_the_plan_names(estate):
 
 
 @pytest.mark.postgres_nightly(_SAME_SQL)
-def test_what_a_command_runs_writes_the_output_of_the_command(estate):
-    """A JDBC save: the command names the table, an execution of its own has the rows."""
+def test_executions_of_a_command_write_its_output(estate):
+    """Credit a JDBC save: the command names the table, another execution has the rows."""
     estate.land(event("START", 0), event("COMPLETE", 1))
     inner = execution(1, after=0.1, lasts=0.5, root_execution_id=0)
     estate.log(execution(), inner, touched=[write()], stages=[stage(0, 5, execution_id=1)])
@@ -63,8 +63,8 @@ def _two_tables(estate):
 
 
 @pytest.mark.postgres_nightly(_SAME_SQL)
-def test_rows_that_may_be_of_either_output_are_of_none(estate):
-    """Nobody can say which."""
+def test_ambiguous_rows_belong_to_no_output(estate):
+    """Assign them to no output."""
     _two_tables(estate)
 
     assert estate.rows(_ROWS) == [("more", None, None, None), ("out", None, None, None)]
@@ -83,7 +83,7 @@ def test_without_that_rule_both_outputs_would_have_the_rows_of_one(estate, monke
 
 @pytest.mark.postgres_nightly(_SAME_SQL)
 def test_rows_that_may_have_gone_to_an_unknown_output_are_of_none(estate):
-    """A table whose database Spark hides, beside one file."""
+    """Assign no rows: Spark hides the database of one table, beside one file."""
     inner = execution(1, after=0.1, lasts=0.5, root_execution_id=0)
     hidden = {**write(1, "hidden"), "kind": "table"}
     stages = [stage(0, 5, execution_id=0)]
@@ -96,8 +96,8 @@ def test_rows_that_may_have_gone_to_an_unknown_output_are_of_none(estate):
 
 @pytest.mark.postgres_nightly(_SAME_SQL)
 @pytest.mark.parametrize("failed", [0, 1])
-def test_what_failed_has_written_nothing_that_is_known(estate, failed):
-    """The command, or what it ran: what was written may have been taken back."""
+def test_a_failed_command_has_no_known_rows(estate, failed):
+    """Ignore the rows of the command, and of its executions: a rollback is possible."""
     errors = {failed: {"error_message": "no"}}
     outer = execution(0, **errors.get(0, {}))
     inner = execution(1, after=0.1, lasts=0.5, root_execution_id=0, **errors.get(1, {}))
@@ -110,7 +110,7 @@ def test_what_failed_has_written_nothing_that_is_known(estate, failed):
 
 @pytest.mark.postgres_nightly(_SAME_SQL)
 def test_a_stage_in_two_passes_is_one(estate):
-    """Submitted in one file, ended in the next; the next is read again while it grows."""
+    """Join a stage that was submitted in one file and ended in the next, which still grows."""
     estate.log(execution(lasts=None), touched=[write()], stages=[stage(0, execution_id=0)])
     for _ in range(2):
         estate.log(execution(), stages=[stage(0, 5)])

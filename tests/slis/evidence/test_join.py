@@ -1,4 +1,4 @@
-"""Evidence and events brought together, in both kinds of catalog."""
+"""Joins of evidence and events, in both kinds of catalog."""
 
 from datetime import timedelta
 
@@ -90,7 +90,7 @@ def test_attempts_below_one_root_run_are_separated_by_time(estate):
 
 @pytest.mark.postgres_nightly(_SAME_SQL)
 def test_an_attempt_without_events_is_a_run_of_its_own(estate):
-    """Know the second attempt from its log alone; the first one has its events."""
+    """Read the second attempt from its log alone; the first one has its events."""
     estate.land(event("START", 0), event("FAIL", 1))
     estate.log(execution(error_message="executor lost"))
     estate.log(execution(after=60), touched=[write()], of=application(2, after=60))
@@ -103,7 +103,7 @@ def test_an_attempt_without_events_is_a_run_of_its_own(estate):
 
 @pytest.mark.postgres_nightly(_SAME_SQL)
 def test_another_start_is_another_run(estate):
-    """A millisecond off: the failure is not this run's."""
+    """Leave the run alone, whose start differs by a millisecond."""
     estate.land(event("START", 0.001), event("COMPLETE", 1.001))
 
     estate.log(execution(error_message="no", lasts=0.5))
@@ -114,7 +114,7 @@ def test_another_start_is_another_run(estate):
 
 @pytest.mark.postgres_nightly
 def test_a_run_is_known_by_its_end_where_its_start_was_lost(estate):
-    """COMPLETE has the execution's end, and its parent names the application's run."""
+    """Match COMPLETE, which has the execution's end; its parent names the application's run."""
     start = event("START", -5, root=None)
     start["run"]["runId"], start["job"]["name"] = "root", "shop"
     start["job"]["facets"]["jobType"]["jobType"] = "APPLICATION"
@@ -128,7 +128,7 @@ def test_a_run_is_known_by_its_end_where_its_start_was_lost(estate):
 
 
 def test_an_end_without_an_event_is_evidence_until_the_event(estate):
-    """The write is known, and not reported; the late COMPLETE makes it so."""
+    """Count the write as known and not reported, until the late COMPLETE."""
     estate.land(event("START", 0))
     estate.log(execution())
 
@@ -143,7 +143,7 @@ def test_an_end_without_an_event_is_evidence_until_the_event(estate):
     assert estate.rows(_WRITES) == [("out", True, "root")]
 
 
-def test_what_no_event_names_stands_in_the_run_of_its_execution(estate):
+def test_unreported_datasets_belong_to_the_run_of_their_execution(estate):
     """Add a second output, and the input of both."""
     estate.land(event("START", 0), event("COMPLETE", 1))
     read = {**write(name="in"), "direction": "read"}
@@ -163,8 +163,8 @@ def test_what_no_event_names_stands_in_the_run_of_its_execution(estate):
 
 
 @pytest.mark.postgres_nightly(_SAME_SQL)
-def test_an_execution_that_has_not_ended_or_settled_says_nothing_yet(estate):
-    """It may fail, and its events may be on their way."""
+def test_an_execution_that_has_not_settled_is_not_compared(estate):
+    """Wait: it may fail, and its events may still come."""
     estate.log(execution(lasts=None), execution(1, after=1), touched=[write(), write(1)])
 
     assert estate.join(minutes=2) == 0
@@ -185,8 +185,8 @@ def test_without_the_join_by_time_a_failure_would_stay_a_success(estate, monkeyp
     assert estate.rows(_WRITES) == [("out", True, "root")]
 
 
-def test_evidence_goes_when_it_is_old(estate, tmp_path):
-    """Delete it with its lists; what is younger stays."""
+def test_old_evidence_is_deleted(estate, tmp_path):
+    """Delete it with its lists; keep younger evidence."""
     stages = [stage(0, 5, execution_id=0), stage(1, 5, execution_id=1)]
     touched = [write(), write(1)]
     estate.log(execution(), execution(1, after=86_400), touched=touched, stages=stages)

@@ -1,4 +1,4 @@
-"""Lines of a log that are whole."""
+"""Complete lines of a log."""
 
 import pytest
 
@@ -20,7 +20,7 @@ _BRACES_IN_TEXT = '{"Event":"SparkListenerLogStart","Spark Version":"4.3 }} {"}'
     ],
 )
 def test_a_line_is_half_where_what_it_opened_is_not_closed(spark, line, is_half):
-    """Whatever it happens to end with; braces in text prove nothing."""
+    """Reject a line with any end that leaves a brace open; ignore braces in text."""
     text = spark.createDataFrame([("file:/log", line)], schemas.LINES)
     logged = lines.read_lines(text, schemas.EVENT)
     assert [row.path for row in logged.where("is_half").collect()] == ["file:/log"] * is_half
@@ -28,7 +28,7 @@ def test_a_line_is_half_where_what_it_opened_is_not_closed(spark, line, is_half)
 
 @pytest.mark.parametrize("millis", [-(2**63), -1, 7_258_118_400_000, 2**63 - 1])
 def test_a_time_that_no_event_has_is_left_out_of_a_log(spark, millis):
-    """A broken line must not stop the pass over all logs."""
+    """Skip the line: it must not stop the pass over all logs."""
     given = spark.createDataFrame([(millis,)], "at bigint")
 
     assert given.select(instant_of("at")).first()[0] is None

@@ -6,7 +6,7 @@ from pyspark.sql import functions as F
 from slis.evidence.plans import streamed_tables, streamed_topics, touched_tables
 
 
-def _touched(spark, *plans: str):
+def _list_touched(spark, *plans: str):
     frame = spark.createDataFrame([(plan,) for plan in plans], "plan string")
     rows = frame.select(F.explode(touched_tables("plan")).alias("of")).select("of.*").collect()
     return sorted(tuple(row) for row in rows)
@@ -17,10 +17,10 @@ def _scan(location: str) -> str:
 
 
 def test_every_path_of_a_list_is_read(spark):
-    """Two folders, one with a comma in its name: a path begins where a scheme does."""
+    """Split two folders, one with a comma in its name: a path begins at a scheme."""
     listed = _scan("InMemoryFileIndex(2 paths)[s3a://lake/a, b, hdfs://n:8020/c]")
 
-    assert _touched(spark, listed) == [
+    assert _list_touched(spark, listed) == [
         ("read", "file", "hdfs://n:8020/c", True),
         ("read", "file", "s3a://lake/a, b", True),
     ]
@@ -33,17 +33,17 @@ def test_every_path_of_a_list_is_read(spark):
         "InMemoryFileIndex(9 paths)[file:/a, file:/b, file:/c, ...]",
     ],
 )
-def test_a_list_that_spark_cut_names_what_is_whole_of_it_and_says_so(spark, location):
-    """The last path is half a path, or three dots: nothing may be held against it."""
-    found = _touched(spark, _scan(location))
+def test_a_list_that_spark_cut_names_its_complete_paths(spark, location):
+    """Ignore the last path, which is cut or three dots: it proves nothing."""
+    found = _list_touched(spark, _scan(location))
 
     assert {row[3] for row in found} == {False}
     assert {row[2] for row in found} >= {"file:/a", "file:/b"}
     assert not any("..." in row[2] or "very" in row[2] for row in found)
 
 
-def test_what_is_written_is_named_by_the_command(spark):
-    """A folder, a table of a hidden database, a topic of hidden brokers."""
+def test_outputs_are_named_by_the_command(spark):
+    """Name a folder, a table of a hidden database, and a topic of hidden brokers."""
     folder = (
         "(2) Execute InsertIntoHadoopFsRelationCommand\nInput: []\n"
         "Arguments: file:/out/t, false, Parquet, [path=/out/t], Overwrite, [id]\n"
@@ -52,7 +52,7 @@ def test_what_is_written_is_named_by_the_command(spark):
     table = save.format("jdbc.JdbcRelationProvider@1, [url=***(redacted), dbtable=sales.orders]")
     topic = save.format("sql.kafka010.KafkaSourceProvider@1, [topic=orders, a=***(redacted)]")
 
-    assert _touched(spark, folder, table, topic) == [
+    assert _list_touched(spark, folder, table, topic) == [
         ("write", "file", "file:/out/t", True),
         ("write", "table", "sales.orders", True),
         ("write", "topic", "orders", True),
@@ -66,12 +66,12 @@ def test_rows_that_come_out_of_code_prove_no_absence(spark):
         "Arguments: file:/out/t, false, Parquet\n"
     )
 
-    assert _touched(spark, plan) == [("write", "file", "file:/out/t", False)]
+    assert _list_touched(spark, plan) == [("write", "file", "file:/out/t", False)]
 
 
 def test_a_plan_without_files_names_nothing(spark):
-    """A local table, an empty text."""
-    assert _touched(spark, "== Physical Plan ==\nLocalTableScan (1)\n", "") == []
+    """Return no names for a local table and an empty text."""
+    assert _list_touched(spark, "== Physical Plan ==\nLocalTableScan (1)\n", "") == []
 
 
 def test_deltas_own_log_is_no_source(spark):
@@ -79,12 +79,12 @@ def test_deltas_own_log_is_no_source(spark):
     log = "DeltaLogFileIndex(1 paths)[file:/lake/t/_delta_log/00000000000000000000.json]"
     data = _scan(log) + "Location: TahoeBatchFileIndex(1 paths)[file:/lake/t_delta_log]\n"
 
-    assert _touched(spark, _scan(log)) == []
-    assert _touched(spark, data) == [("read", "file", "file:/lake/t_delta_log", True)]
+    assert _list_touched(spark, _scan(log)) == []
+    assert _list_touched(spark, data) == [("read", "file", "file:/lake/t_delta_log", True)]
 
 
 def test_a_streams_folder_is_named_without_its_pattern(spark):
-    """File sinks and sources; a sink that is code or memory has no folder."""
+    """Strip the pattern of file sinks and sources; code and memory sinks have no folder."""
     described = [
         "FileSink[file:/out/s]",
         "FileStreamSource[s3a://in/x/*.csv]",
@@ -99,7 +99,7 @@ def test_a_streams_folder_is_named_without_its_pattern(spark):
 
 
 def test_topics_are_those_that_a_kafka_source_had_read_up_to(spark):
-    """However they were subscribed; other sources have offsets too, that name nothing."""
+    """Read offsets of any subscription; the offsets of other sources name nothing."""
     sources = [
         ("KafkaV2[Subscribe[orders, returns]]", '{"orders":{"0":3,"1":0},"returns":{"0":2}}'),
         ("KafkaV2[SubscribePattern[ord.*]]", '{"orders":{"0":3}}'),

@@ -1,4 +1,4 @@
-"""Query plans of each minute's or scrape's queries: none reads months of rows."""
+"""Query plans of the queries of each minute or scrape: none reads months of rows."""
 
 import pytest
 from sqlalchemy import text
@@ -47,23 +47,23 @@ def connection(embedded):
         yield opened
 
 
-def _scanned(connection, query):
+def _list_scanned(connection, query):
     """Return the tables that SQLite would read whole, other than those of a pass alone."""
     return scanned_tables(connection, query, _GIVEN, small=("known", "root_", "leaf_"))
 
 
 def test_no_query_reads_a_table_whole(connection):
     """Find due, open, failed and named rows by an index."""
-    found = {name: _scanned(connection, query) for name, query in (_QUERIES | _OTHERS).items()}
+    found = {name: _list_scanned(connection, query) for name, query in (_QUERIES | _OTHERS).items()}
 
     assert found == {name: [] for name in _QUERIES | _OTHERS}
 
 
 def test_each_index_is_needed(connection):
-    """Without it, the same queries read `execution` or `run` whole."""
+    """Drop the index: the same queries then read `execution` or `run` whole."""
     for index in ("execution_unsettled", "run_evidence", "run_root_job", "run_leaf_job"):
         connection.execute(text(f"DROP INDEX {index}"))
 
-    found = {name: bool(_scanned(connection, query)) for name, query in _QUERIES.items()}
+    found = {name: bool(_list_scanned(connection, query)) for name, query in _QUERIES.items()}
 
     assert found == dict.fromkeys(_QUERIES, True)

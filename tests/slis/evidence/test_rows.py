@@ -32,12 +32,12 @@ _EXECUTION = {
     ],
 )
 def test_an_application_is_the_job_that_its_listener_would_call_it(application, job):
-    """Words in small letters, whatever stood between them."""
+    """Write the name in small letters, whatever separates the words."""
     assert job_of(application) == job
 
 
 def test_an_execution_belongs_to_its_outermost_and_to_its_micro_batch():
-    """Keys of both, so that rows of several files find each other."""
+    """Return both keys, so that rows of several files match."""
     row = {**_EXECUTION, "stream_run_id": "r", "stream_batch": 4}
 
     found = evidence_rows({**_FRAMES, "executions": [row]}, {"log": "app"}, lambda *_: None)
@@ -48,8 +48,8 @@ def test_an_execution_belongs_to_its_outermost_and_to_its_micro_batch():
     assert execution["stream_key"] == stream_key("app", "r", 4)
 
 
-def test_what_a_file_of_no_known_application_says_is_left_out():
-    """The first file of its log, which names it, was not read yet."""
+def test_a_file_of_an_unknown_application_is_left_out():
+    """Skip the rows: the first file of the log, which names the application, is not read yet."""
     found = evidence_rows({**_FRAMES, "executions": [_EXECUTION]}, {}, lambda *_: None)
 
     assert found.executions == []
@@ -71,7 +71,7 @@ def test_a_hidden_name_is_kept_where_it_can_mean_one_dataset_only():
 
 
 def test_a_path_is_the_dataset_that_events_would_name():
-    """Folded as they are: scheme, partitions, slashes."""
+    """Fold as for events: scheme, partitions, slashes."""
     base = {"path": "log", "execution_id": 7, "stream_run_id": None, "stream_batch": None}
     location = "s3a://lake/orders/dt=2026-11-21"
     row = {**base, "direction": "read", "kind": "file", "location": location, "is_whole": True}
@@ -85,7 +85,7 @@ def test_a_path_is_the_dataset_that_events_would_name():
 
 
 def test_a_path_that_the_policy_folds_is_the_dataset_of_its_fold():
-    """Else what a log proves would be held against another dataset than the events'."""
+    """Match the dataset of the events: otherwise a log would blame another one."""
     base = {"path": "log", "execution_id": 7, "stream_run_id": None, "stream_batch": None}
     location = "s3a://lake/run_7/dt=2026-11-21"
     row = {**base, "direction": "read", "kind": "file", "location": location, "is_whole": True}

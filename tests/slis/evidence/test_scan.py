@@ -1,4 +1,4 @@
-"""Pass over event logs: a broken one stops no other, and the amount read is bounded."""
+"""Pass over event logs: a broken log stops no other, and the amount read is bounded."""
 
 import os
 
@@ -14,7 +14,7 @@ _JOINED_TO = "SELECT value FROM meta WHERE name = 'evidence_joined_to'"
 
 
 def test_a_log_that_cannot_be_listed_stops_no_other_and_is_tried_again(logged):
-    """A file that somebody put into its folder has no number, and Spark's reader gives up."""
+    """Continue past a foreign file without a number, on which Spark's reader fails."""
     log(logged.logs / "app-1", "orders")
     odd = rolling_log(logged.logs, "app-2", "rates") / "events_copy_app-2"
     odd.touch()
@@ -53,10 +53,10 @@ def test_attempts_of_one_application_have_their_own_executions(logged):
 @pytest.mark.parametrize(
     "when", ["before it is opened", "before it is unpacked", "after it was opened"]
 )
-def test_a_file_that_goes_while_it_is_read_is_noted_and_the_others_are_read(
+def test_a_file_that_vanishes_during_a_read_is_noted_and_the_others_are_read(
     logged, monkeypatch, when
 ):
-    """Renamed as its application ended, or deleted by the history server's cleaner."""
+    """Read on after a rename at the application's end, or a delete by the history server."""
     gone = log(logged.logs / "app-2", "rates")
     if when == "before it is unpacked":
         plain, gone = gone, pack(logged.spark, gone)
@@ -91,8 +91,8 @@ def test_a_file_that_goes_while_it_is_read_is_noted_and_the_others_are_read(
     assert logged.last(EVIDENCE_READ_AT) == 2
 
 
-def test_what_is_wrong_with_spark_is_not_taken_for_a_broken_file(logged, monkeypatch):
-    """A pass that was cut short has read nothing: it is no file's fault, and the pass fails."""
+def test_an_error_of_spark_is_not_blamed_on_a_file(logged, monkeypatch):
+    """Fail the pass: no file is to blame."""
     log(logged.logs / "app-1", "orders")
 
     def cancelled(*_given: object) -> None:
@@ -123,8 +123,8 @@ def test_a_folder_that_cannot_be_listed_stops_no_other_and_is_reported(logged, f
     assert rows(logged.catalog, unlisted) == [("0",)]
 
 
-def test_a_log_that_has_grown_by_nothing_is_not_read_again(logged):
-    """Its time alone is another."""
+def test_a_log_of_the_same_size_is_not_read_again(logged):
+    """Skip a log whose time alone changed."""
     path = log(logged.logs / "app-1.inprogress", "orders")
     assert logged.scan().files == 1
 
@@ -136,7 +136,7 @@ def test_a_log_that_has_grown_by_nothing_is_not_read_again(logged):
     assert logged.written() == ["orders", "rates"]
 
 
-def test_what_a_pass_unpacks_is_bounded_and_the_rest_is_the_next_one_s(logged, monkeypatch):
+def test_a_pass_unpacks_a_bounded_amount(logged, monkeypatch):
     """Read the oldest first, and leave nothing behind, also after a pass that was killed."""
     for number, name in ((1, "orders"), (2, "rates")):
         path = log(logged.logs / f"app-{number}", name)
@@ -162,8 +162,8 @@ def test_what_a_pass_unpacks_is_bounded_and_the_rest_is_the_next_one_s(logged, m
     assert rows(logged.catalog, _JOINED_TO) == [("0",)]
 
 
-def test_of_a_file_that_alone_unpacks_to_too_much_the_first_part_is_read(logged, monkeypatch):
-    """It says so, and is not unpacked again and again."""
+def test_the_first_part_of_a_too_large_file_is_read(logged, monkeypatch):
+    """Report it, and do not unpack the file again."""
     path = log(logged.logs / "app-1", *(f"t{number}" for number in range(20)))
     pack(logged.spark, path)
     path.unlink()
@@ -178,7 +178,7 @@ def test_of_a_file_that_alone_unpacks_to_too_much_the_first_part_is_read(logged,
 
 
 def test_the_scratch_folder_is_gone_after_an_error_too(logged, monkeypatch):
-    """What was unpacked is gigabytes."""
+    """Delete gigabytes of unpacked files."""
     log(logged.logs / "app-1", "orders")
 
     def failing(*_given: object) -> None:
@@ -193,7 +193,7 @@ def test_the_scratch_folder_is_gone_after_an_error_too(logged, monkeypatch):
 
 
 def test_an_error_message_is_cut_after_its_secrets_are_taken_out(logged):
-    """The 2,000th character is one of the password."""
+    """Redact first: the 2,000th character is part of the password."""
     path = log(logged.logs / "app-1", "orders")
     error = "x " * 977 + "cannot connect to jdbc:mysql://etl:hunter2CANARY@h/db"
     path.write_text(path.read_text().replace('"errorMessage":""', f'"errorMessage":"{error}"'))

@@ -1,4 +1,4 @@
-"""Joins of evidence and events: where something is new, and after a join that was cut."""
+"""Joins of evidence and events: when they run, and after a join that was cut short."""
 
 from datetime import timedelta
 
@@ -26,8 +26,8 @@ def joins(logged, monkeypatch):
     return made
 
 
-def test_without_news_nothing_is_joined_and_no_lock_is_taken_for_it(logged, joins):
-    """News are lines of a log, and events."""
+def test_without_new_rows_no_join_runs_and_no_lock_is_taken(logged, joins):
+    """Join for new lines of a log and new events only."""
     log(logged.logs / "app-1", "orders")
     logged.scan()
     logged.scan()
@@ -46,7 +46,7 @@ def test_without_news_nothing_is_joined_and_no_lock_is_taken_for_it(logged, join
 
 
 def test_time_alone_makes_unreported_writes_known(logged, joins):
-    """Its events may still come for five minutes; then it is a run of its own."""
+    """Wait five minutes for events; then store the execution as a run of its own."""
     log(logged.logs / "app-1", "orders", ago_millis=0)
     for _ in range(8):
         logged.scan()
@@ -55,8 +55,8 @@ def test_time_alone_makes_unreported_writes_known(logged, joins):
     assert rows(logged.catalog, "SELECT evidence, is_history FROM run") == [("alone", 0)]
 
 
-def test_a_join_that_was_cut_short_is_made_up_for(logged, joins, monkeypatch):
-    """What was read is kept, and is not due yet; that it was not joined yet is known."""
+def test_an_interrupted_join_is_repeated(logged, joins, monkeypatch):
+    """Join in the next pass, although no new lines are due."""
     logged.scan()
     log(logged.logs / "app-1", "orders", ago_millis=0)
 

@@ -1,4 +1,4 @@
-"""M1: whose origin is known from its own events."""
+"""M1: datasets whose origin is known from their own events."""
 
 from slis.evaluation.facts_as_of import activity as facts_of
 from slis.evaluation.facts_as_of import facts_as_of
@@ -8,13 +8,13 @@ from tests.slis.sli_frames import activity, datasets, day, instants, naive, read
 _CREATED = {"created_at": day(9.5)}
 
 
-def _judged(frame):
+def _judge_rows(frame):
     fields = ("judgement.state", "judgement.defect")
     return {tuple(row) for row in frame.select("dataset_key", *fields).collect()}
 
 
 def test_each_defect_of_the_newest_write_makes_a_dataset_bad(spark):
-    """Good is a write of the last 7 days that was itself reported and names an input."""
+    """Require a write of the last 7 days that was itself reported and names an input."""
     described = datasets(
         spark,
         *({"dataset_key": number} for number in (1, 2, 3, 4, 6)),
@@ -35,7 +35,7 @@ def test_each_defect_of_the_newest_write_makes_a_dataset_bad(spark):
 
     judged = coverage(facts_as_of(facts, described, instants(spark, day(10))))
 
-    assert _judged(judged) == {
+    assert _judge_rows(judged) == {
         (1, "good", None),
         (2, "bad", "unreported_write"),
         (3, "bad", "no_inputs"),
@@ -47,7 +47,7 @@ def test_each_defect_of_the_newest_write_makes_a_dataset_bad(spark):
 
 
 def test_a_dataset_whose_first_run_is_under_way_is_learning(spark):
-    """Nothing was due yet; a run that failed, or a day, says more. So of what was only created."""
+    """Report `learning` until a run fails or a day passes, also for a dataset only created."""
     described = datasets(
         spark,
         *({"dataset_key": number, "first_seen_at": day(9.5)} for number in (1, 2)),
@@ -65,7 +65,7 @@ def test_a_dataset_whose_first_run_is_under_way_is_learning(spark):
 
     judged = coverage(facts_as_of(facts, described, instants(spark, day(10))))
 
-    assert _judged(judged) == {
+    assert _judge_rows(judged) == {
         (1, "learning", None),
         (2, "bad", "never_written"),
         (3, "bad", "never_written"),
@@ -76,7 +76,7 @@ def test_a_dataset_whose_first_run_is_under_way_is_learning(spark):
 
 
 def test_only_expected_active_datasets_that_are_no_sources_are_in_the_total(spark):
-    """A source needs no upstream; what is idle for 7 days counts only if the policy names it."""
+    """Leave out sources, and datasets idle for 7 days unless the policy names them."""
     described = datasets(
         spark,
         {"dataset_key": 1, "is_source": True},
@@ -93,11 +93,11 @@ def test_only_expected_active_datasets_that_are_no_sources_are_in_the_total(spar
 
     judged = coverage(facts_as_of(facts, described, instants(spark, day(10))))
 
-    assert _judged(judged) == {(4, "bad", "never_written")}
+    assert _judge_rows(judged) == {(4, "bad", "never_written")}
 
 
-def test_what_landed_later_was_not_known_then(spark):
-    """The past as known then: a write of 09:00 that landed at 12:00 helps nobody at 11:00."""
+def test_a_write_that_landed_later_is_ignored(spark):
+    """Ignore at 11:00 a write of 09:00 that landed at 12:00."""
     late = writes(spark, {"dataset_key": 1, "written_at": day(9, 9), "landed_at": day(9, 12)})
     seen = reads(spark, {"dataset_key": 1, "read_at": day(9, 8)})
 

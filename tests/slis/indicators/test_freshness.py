@@ -1,4 +1,4 @@
-"""M2: written within its limit."""
+"""M2: datasets written within their limit."""
 
 from lineage.process.clock import to_micros
 from slis.evaluation.facts_as_of import activity as facts_of
@@ -12,7 +12,7 @@ HOUR = 3_600.0
 
 
 def test_a_declared_limit_wins_over_streaming_and_that_over_learned(spark):
-    """Age against the limit in force, which says where it comes from."""
+    """Compare the age with the limit in force, and name the source of the limit."""
     both = {"learned_limit_seconds": 2 * HOUR, "is_streaming": True}
     described = datasets(
         spark,
@@ -40,7 +40,7 @@ def test_a_declared_limit_wins_over_streaming_and_that_over_learned(spark):
 
 
 def test_a_declared_limit_without_a_write_is_bad_from_first_seen_plus_the_limit(spark):
-    """Before that nothing was due: neither good nor bad. A write in between makes it good."""
+    """Return no state before the deadline, and good after a write."""
     described = datasets(spark, {"dataset_key": 1, "declared_limit_seconds": 2 * HOUR})
     facts = facts_of(writes(spark, {"dataset_key": 1, "written_at": day(0, 5)}))
     grid = instants(spark, day(0, 1), day(0, 2), day(0, 3), day(0, 5), day(0, 7), day(0, 8))
@@ -52,7 +52,7 @@ def test_a_declared_limit_without_a_write_is_bad_from_first_seen_plus_the_limit(
 
 
 def test_a_stream_is_idle_only_when_every_input_is_known_to_have_nothing_newer(spark):
-    """Idle is good and says so; an input that nobody reports on may have anything."""
+    """Return good with the reason idle; an unreported input may have new data."""
     described = datasets(
         spark,
         *({"dataset_key": n} for n in (10, 11, 12)),
@@ -73,8 +73,8 @@ def test_a_stream_is_idle_only_when_every_input_is_known_to_have_nothing_newer(s
     assert rows == {(1, "good", True), (2, "bad", False), (3, "bad", False), (4, "bad", False)}
 
 
-def test_a_run_that_fell_due_in_a_gap_is_unknown_until_the_next_cycle(spark):
-    """Events lost while the collector was silent are no dataset's fault, for one cycle."""
+def test_a_run_due_in_a_gap_is_unknown_until_the_next_cycle(spark):
+    """Excuse events that were lost while the collector was down, for one cycle."""
     described = datasets(
         spark,
         {
@@ -104,8 +104,8 @@ def test_a_run_that_fell_due_in_a_gap_is_unknown_until_the_next_cycle(spark):
     ]
 
 
-def test_over_days_off_no_write_of_a_schedule_was_lost(spark):
-    """Friday's noon to Monday's: Saturday's gap swallowed nothing, Monday morning's might have."""
+def test_a_gap_on_days_off_loses_no_scheduled_write(spark):
+    """Ignore Saturday's gap, which lost no write; Monday morning's may have lost one."""
     weekly = {"learned_limit_seconds": 75 * HOUR, "cadence_seconds": 24 * HOUR}
     described = datasets(
         spark,
@@ -127,8 +127,8 @@ def _by_key(judged):
     return {row.dataset_key: row.state for row in rows}
 
 
-def test_a_gap_of_many_cycles_excuses_until_one_fell_due_after_it(spark):
-    """While it lasts nothing is bad by it; after it, an hourly job has its next hour."""
+def test_a_gap_of_many_cycles_excuses_until_the_next_cycle(spark):
+    """Excuse every state during the gap; afterwards expect an hourly job within the next hour."""
     hourly = {"learned_limit_seconds": 1.1 * HOUR, "cadence_seconds": HOUR}
     described = datasets(spark, {"dataset_key": 1, **hourly})
     facts = activity(spark, {"dataset_key": 1, "write": {"written_at": day(1)}})
@@ -142,8 +142,8 @@ def test_a_gap_of_many_cycles_excuses_until_one_fell_due_after_it(spark):
     assert [row[1] for row in _states(excuse_states(judged, over))] == ["unknown"] * 3 + ["bad"]
 
 
-def test_what_turned_bad_after_the_backlog_began_is_unknown(spark):
-    """The write may stand in the backlog; what was bad before it began stays bad."""
+def test_a_dataset_that_turns_bad_during_a_backlog_is_unknown(spark):
+    """Return unknown where the backlog may have the write; a dataset bad before it stays bad."""
     described = datasets(spark, {"dataset_key": 1, "declared_limit_seconds": HOUR})
     facts = activity(spark, {"dataset_key": 1, "write": {"written_at": day(1)}})
 
@@ -164,8 +164,8 @@ def _states(judged):
     return [tuple(row) for row in rows]
 
 
-def test_a_declared_limit_does_not_run_on_days_off_and_in_planned_windows(spark):
-    """A weekday job of Friday is not late on Sunday, only on Monday; without a calendar it is."""
+def test_a_declared_limit_pauses_on_days_off_and_in_planned_windows(spark):
+    """Expect a weekday job of Friday on Monday, and without a calendar on Sunday."""
     limit = {"declared_limit_seconds": 26 * HOUR}
     described = datasets(
         spark, {"dataset_key": 1, "plan": "weekdays", **limit}, {"dataset_key": 2, **limit}

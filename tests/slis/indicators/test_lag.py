@@ -1,4 +1,4 @@
-"""M6: how late facts stand in the catalog."""
+"""M6: delay until facts are in the catalog."""
 
 from datetime import timedelta
 
@@ -7,7 +7,10 @@ from tests.slis.sli_frames import day, events, instants, naive
 
 
 def test_each_event_counts_once_against_the_limit_of_its_kind(spark):
-    """30 s for streams, 5 min for batch; history apart; of a clock ahead of ours it is unknown."""
+    """Allow 30 s for streams and 5 min for batch.
+
+    History counts apart. The lag of an event of a clock ahead is unknown.
+    """
 
     def arrived(seconds, hour=9, **row):  # noqa: ANN003
         happened = day(1, hour)
@@ -44,5 +47,5 @@ def test_each_event_counts_once_against_the_limit_of_its_kind(spark):
 
 
 def test_no_events_give_no_sample(spark):
-    """An empty denominator is no row: neither 100 % nor 0 %."""
+    """Return no row: neither 100 % nor 0 %."""
     assert lag(events(spark), instants(spark, day(1))).collect() == []

@@ -1,11 +1,11 @@
-"""M5: reads whose origin nobody knows."""
+"""M5: reads with a known origin."""
 
 from slis.indicators.provenance import provenance, provenance_tally
 from tests.slis.sli_frames import datasets, day, instants, naive, reads, writes
 
 
-def test_each_read_counts_once_at_its_due_instant_against_earlier_writes(spark):
-    """15 minutes after its event time, or on landing if that is later."""
+def test_each_read_counts_once_when_due_against_earlier_writes(spark):
+    """Judge a read 15 minutes after its event time, or on landing if that is later."""
     described = datasets(
         spark, *({"dataset_key": key} for key in (1, 2, 3)), {"dataset_key": 4, "is_source": True}
     )
@@ -47,7 +47,7 @@ def test_each_read_counts_once_at_its_due_instant_against_earlier_writes(spark):
 
 
 def test_no_reads_give_no_sample(spark):
-    """An empty denominator is no row: neither 100 % nor 0 %."""
+    """Return no row: neither 100 % nor 0 %."""
     nothing = provenance(
         reads(spark), writes(spark), datasets(spark), instants(spark, day(1)), horizon=None
     )

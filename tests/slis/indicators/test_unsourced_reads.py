@@ -1,4 +1,4 @@
-"""M5 of datasets: who is read though no write is known, in a catalog of rows."""
+"""M5 of datasets that are read though no write is known, in a catalog of rows."""
 
 from datetime import timedelta
 
@@ -29,7 +29,7 @@ def _policy(key, tier, *, is_source=False):
     return row | flags
 
 
-def test_unsourced_datasets_are_bad_if_they_matter_and_nobody_wrote_them(spark, embedded):
+def test_important_datasets_without_a_write_are_bad(spark, embedded):
     """Count readers of the last day; leave out optional, written and declared sources."""
     catalog = CatalogRows(embedded, day(1))
     topic, feed, mart, bus = (catalog.dataset(name) for name in ("topic", "feed", "mart", "bus"))

@@ -1,4 +1,4 @@
-"""Lays batches in a lake and in its manifest, without Spark."""
+"""Batches in a lake and in its manifest, stored without Spark."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -27,7 +27,7 @@ def writer_of(engine: Engine, lake: Lake | Path, now: datetime = NOON) -> LakeWr
 
 
 def event_row(seq: int, at: datetime | None = NOON, **given: object) -> dict[str, Any]:
-    """Return an event as the lake has it."""
+    """Return an event as a row of the lake."""
     received = given.pop("received_at", NOON)
     assert isinstance(received, datetime)
     received = received.replace(tzinfo=None)

@@ -12,7 +12,7 @@ _REGION = "us-east-1"
 
 
 class S3Server:
-    """Server on one port, which may be stopped and started; its objects are in memory and stay.
+    """Server on one port that can be stopped and started; its objects stay in memory.
 
     Attributes:
         endpoint: its address.
@@ -31,7 +31,7 @@ class S3Server:
         _, self._port = self._server.get_host_and_port()
 
     def stop(self) -> None:
-        """Refuse connections."""
+        """Stop listening; objects stay."""
         self._server.stop()
 
 

@@ -1,4 +1,4 @@
-"""Compaction makes few folders of many, in bounded pieces."""
+"""Compaction of many folders into few, in bounded steps."""
 
 import shutil
 from datetime import timedelta
@@ -56,7 +56,7 @@ def test_compaction_leaves_each_event_once(writer):
 
 
 def test_small_compacted_folders_are_compacted_again():
-    """Compacted hourly, a lake would else have thousands of folders; each is rarely rewritten."""
+    """Rewrite each event rarely, and keep the number of folders small."""
     lake: list[Folder] = []
     rewritten = 0
     for first in range(1, 201, 2):
@@ -72,7 +72,7 @@ def test_small_compacted_folders_are_compacted_again():
 
 
 def test_a_piece_is_bounded_in_files_and_bytes():
-    """After an outage thousands of batches wait: no turn takes more than memory has room for."""
+    """Bound the memory of a turn after an outage with thousands of waiting batches."""
     many = [_folder(number) for number in range(1, 1_301)]
     assert [folder.first_seq for folder in choose_piece(many)] == list(range(1, MOST_FILES + 1))
 
@@ -112,14 +112,14 @@ def test_a_batch_whose_days_are_not_all_listed_is_left_out(writer, monkeypatch):
 
 
 def test_many_batches_are_compacted_before_the_hour_is_over(writer, monkeypatch):
-    """Keep the lake from growing by a file a second for a day: a reader opens each file."""
+    """Compact in time: the lake would grow by a file a second, and a reader opens each file."""
     assert not is_scattered(writer)
     monkeypatch.setattr(compaction, "_MOST_BATCHES", 1)
     assert is_scattered(writer)
 
 
 def test_events_that_do_not_arrive_stop_the_compaction(writer, monkeypatch):
-    """Rows are swapped only for as many events."""
+    """Replace rows only for the same number of events."""
     monkeypatch.setattr(compaction, "write_batches", lambda *_: [])
 
     with pytest.raises(OSError, match="0 events of 4"):
@@ -157,7 +157,7 @@ def test_a_reader_tries_again_with_the_new_manifest(writer):
 
 
 def test_the_old_files_are_kept_for_readers_that_listed_them(writer):
-    """They go when the grace is over."""
+    """Delete them when the grace period is over."""
     old = visible(writer)
     compact(writer, to_micros(NOON))
 
@@ -170,7 +170,7 @@ def test_the_old_files_are_kept_for_readers_that_listed_them(writer):
 
 
 def test_a_compaction_needs_twice_its_room(writer, monkeypatch):
-    """Nothing is written to a disk that is nearly full."""
+    """Compact nothing on a disk that is nearly full."""
     usage = shutil.disk_usage(writer.lake.folder)._replace(free=1)
     monkeypatch.setattr(compaction.shutil, "disk_usage", lambda _: usage)
 

@@ -1,4 +1,4 @@
-"""Check that a lake that allows no deletion stops no batch and no event that is set aside."""
+"""Lake that allows no deletion: it stops no batch and no event that is set aside."""
 
 from contextlib import suppress
 from unittest.mock import Mock
@@ -19,7 +19,7 @@ from tests.slis.lake.lakes import NOON, event_row, lay, read_seqs, write, writer
 
 
 class Killed(BaseException):
-    """End of a batch, as far as a test can have it."""
+    """End of a process at a step of a batch, as an exception."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Check that a pipeline changes nothing at a place that is not the lake of its catalog."""
+"""Pipeline at a place that is not the lake of its catalog: it changes nothing."""
 
 import shutil
 from datetime import timedelta
@@ -27,7 +27,7 @@ def writer(embedded, tmp_path):
 
 @pytest.fixture
 def unmount(writer, tmp_path):
-    """Return what takes the lake away, as a volume that is unmounted, and returns its folder."""
+    """Return a function that removes the lake, as an unmount does, and returns its folder."""
 
     def take_away():
         return shutil.move(writer.lake.folder, tmp_path / "volume")
@@ -46,10 +46,10 @@ def _forget_id(engine):
 
 
 @pytest.mark.parametrize("other", [None, "another", ""])
-def test_start_at_a_wrong_place_changes_nothing_and_says_what_to_do(
+def test_start_at_a_wrong_place_changes_nothing_and_names_the_fix(
     writer, embedded, tmp_path, unmount, other
 ):
-    """Start where the volume is not mounted, and where another lake is; then mount it again."""
+    """Fail with instructions where the volume is not mounted, or another lake is; then mount it."""
     before, lake_id = _manifest(embedded), writer.started.lake_id
     volume = unmount()
     if other is not None:
@@ -70,7 +70,7 @@ def test_start_at_a_wrong_place_changes_nothing_and_says_what_to_do(
 
 
 def test_running_pipeline_deletes_nothing_once_its_lake_is_gone(writer, embedded, unmount):
-    """Rows whose files were not deleted stay: they alone name the files."""
+    """Keep rows whose files were not deleted: they alone name the files."""
     before = _manifest(embedded)
     unmount()
 
@@ -120,7 +120,7 @@ def test_catalog_without_an_id_adopts_only_a_lake_that_has_its_folders(
 
 
 def test_empty_lake_of_an_empty_catalog_may_move(embedded, tmp_path):
-    """Nothing was written yet, so that there is nothing to lose; then a folder appears."""
+    """Accept the move while nothing is written, and reject it once a folder exists."""
     first = writer_of(embedded, tmp_path)
     lake_id = first.started.lake_id
     (first.lake.folder / ID_FILE).unlink()

@@ -1,4 +1,4 @@
-"""Check which folders of the lake a catalog may land behind what it has."""
+"""Folders of the lake that a catalog may land after its last event."""
 
 import pytest
 

@@ -1,8 +1,7 @@
-"""Retention hides days of the lake first, and deletes their files later."""
+"""Retention: it hides days of the lake first, and deletes their files later."""
 
 import os
 import shutil
-import subprocess
 from datetime import timedelta
 
 import pytest
@@ -15,6 +14,7 @@ from slis.lake.listing import list_names
 from slis.settings import Settings
 from slis.stream.prune import prune
 from tests.slis.lake.lakes import NOON, event_row, lay, read_seqs, visible, writer_of
+from tests.suite.disks import fill, small_disk
 
 _DAY = timedelta(days=1)
 _LATER = NOON + timedelta(hours=1)
@@ -46,7 +46,7 @@ def test_days_past_their_retention_go(writer):
 
 @pytest.mark.parametrize("ahead", [2, 9, 9_999])
 def test_a_day_that_has_not_come_is_deleted_in_its_turn(writer, ahead):
-    """Events of a clock that was ahead are kept under today."""
+    """Store events of a clock ahead under today."""
     lay(writer, event_row(4, NOON + ahead * _DAY))
 
     assert retention.date_back(writer, NOON.date()) == 1
@@ -59,21 +59,10 @@ def test_a_day_that_has_not_come_is_deleted_in_its_turn(writer, ahead):
 
 
 @pytest.fixture
-def small_disk(tmp_path):
+def disk(tmp_path):
     """Mount a disk of 32 MiB."""
-    path = tmp_path / "small"
-    path.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=32m", "tmpfs", str(path)]
-    if subprocess.run(command, check=False, capture_output=True).returncode:
-        pytest.skip("may not mount a tmpfs here")
-    yield path
-    subprocess.check_call(["umount", "-l", str(path)])
-
-
-def _fill(disk, leave):
-    """Take all room of the disk but so many bytes."""
-    free = shutil.disk_usage(disk).free
-    (disk / "filler").write_bytes(os.urandom(max(0, free - leave)))
+    with small_disk(tmp_path / "small", 32 << 20) as path:
+        yield path
 
 
 def _noise(seq, at):
@@ -81,40 +70,38 @@ def _noise(seq, at):
 
 
 @pytest.mark.parametrize("leave", [3 << 20, 0])
-def test_retention_frees_a_full_disk(small_disk, embedded, leave):
+def test_retention_frees_a_full_disk(disk, embedded, leave):
     """Delete before anything is rewritten, and leave nothing half-written behind."""
-    writer = writer_of(embedded, small_disk)
+    writer = writer_of(embedded, disk)
     lay(writer, *(_noise(seq, NOON - 100 * _DAY) for seq in (1, 2, 3)))
     lay(writer, _noise(4, NOON - _DAY))
     lay(writer, _noise(5, NOON))
-    _fill(small_disk, leave)
-    before = shutil.disk_usage(small_disk).free
+    fill(disk, leave=leave)
+    before = shutil.disk_usage(disk).free
 
     with pytest.raises(OSError, match="bytes free on its disk"):
         compaction.compact(writer, to_micros(NOON))
-    assert shutil.disk_usage(small_disk).free >= before
+    assert shutil.disk_usage(disk).free >= before
     prune(writer, Settings(), NOON, lake_days=90)
     retention.delete_hidden(writer, _LATER)
 
-    assert shutil.disk_usage(small_disk).free > before + (11 << 20)
+    assert shutil.disk_usage(disk).free > before + (11 << 20)
     assert read_seqs(writer) == [4, 5]
 
 
-def test_a_disk_that_fills_during_a_compaction_gets_its_room_back(
-    small_disk, embedded, monkeypatch
-):
-    """Others write to it as well: what was free before may be gone."""
-    writer = writer_of(embedded, small_disk)
+def test_a_disk_that_fills_during_a_compaction_gets_its_room_back(disk, embedded, monkeypatch):
+    """Release the space, although other programs write to the disk as well."""
+    writer = writer_of(embedded, disk)
     lay(writer, _noise(1, NOON))
     lay(writer, _noise(2, NOON))
     monkeypatch.setattr(compaction, "_check_room", lambda *_: None)
-    _fill(small_disk, 2 << 20)
-    before = shutil.disk_usage(small_disk).free
+    fill(disk, leave=2 << 20)
+    before = shutil.disk_usage(disk).free
 
     with pytest.raises(OSError, match=r"(?i)space"):
         compaction.compact(writer, to_micros(NOON))
     writer.delete_failed()
 
-    assert shutil.disk_usage(small_disk).free >= before
+    assert shutil.disk_usage(disk).free >= before
     assert read_seqs(writer) == [1, 2]
     assert len(list_names(writer.lake)) == 2

@@ -1,4 +1,4 @@
-"""Check the lake on an S3 server: the same steps as on a disk, and the part of executors."""
+"""Lake on an S3 server: the same steps as on a disk, and the part of executors."""
 
 import os
 from datetime import timedelta
@@ -81,8 +81,8 @@ def test_each_event_is_in_the_bucket_once(embedded, lake, bucket):
     assert is_absent(gone.value)
 
 
-def test_a_restart_on_a_bucket_goes_on_and_deletes_what_was_never_committed(embedded, lake, bucket):
-    """Kill a process behind its files."""
+def test_a_restart_on_a_bucket_continues_and_deletes_uncommitted_files(embedded, lake, bucket):
+    """Kill a process after it wrote its files."""
     first = writer_of(embedded, lake)
     lay(first, event_row(1))
     write(first, event_row(1))
@@ -96,7 +96,7 @@ def test_a_restart_on_a_bucket_goes_on_and_deletes_what_was_never_committed(embe
 
 
 def test_executors_write_and_compact_without_the_driver(spark, embedded, lake):
-    """Have tasks extract facts and write events; each sends back facts and names of files."""
+    """Let tasks extract facts and write events; each returns facts and names of files."""
     writer = writer_of(embedded, lake)
     days = [NOON - number % 2 * timedelta(days=1) for number in range(6)]
     events = [

@@ -1,4 +1,4 @@
-"""Check that a pipeline that starts brings the manifest into line with the lake."""
+"""Start of a pipeline: it brings the manifest into line with the lake."""
 
 from datetime import timedelta
 
@@ -114,7 +114,7 @@ def test_two_pipelines_that_start_at_once_have_two_epochs(embedded, tmp_path):
     assert one.started.owner == other.started.owner
 
 
-def test_days_that_retention_deleted_do_not_come_back(embedded, tmp_path):
+def test_days_deleted_by_retention_stay_deleted(embedded, tmp_path):
     """Restore a catalog beside a compacted folder of which one day is gone."""
     writer = writer_of(embedded, tmp_path)
     lay(writer, event_row(1, NOON - _DAY))
@@ -127,10 +127,10 @@ def test_days_that_retention_deleted_do_not_come_back(embedded, tmp_path):
     with embedded.begin() as connection:
         connection.execute(update(lake_folder).values(epoch=1))
 
-    assert read_seqs(_started(embedded, tmp_path)) == [2]
+    assert read_seqs(_start(embedded, tmp_path)) == [2]
 
 
-def _started(engine, folder):
+def _start(engine, folder):
     writer = writer_of(engine, folder)
     _ = writer.started
     return writer
@@ -145,7 +145,7 @@ def test_start_shows_hidden_folders_again_where_the_compacted_one_is_lost(embedd
     compaction.compact(writer, to_micros(NOON))
     writer.lake.delete(visible(writer)[0].batch)
 
-    again = _started(embedded, tmp_path)
+    again = _start(embedded, tmp_path)
 
     assert visible(again) == before
     retention.delete_hidden(again, NOON + _DAY)
@@ -161,7 +161,7 @@ def test_start_does_not_show_days_again_that_retention_hid(embedded, tmp_path):
     retention.forget(writer, NOON.date(), NOON)
     writer.lake.delete(visible(writer)[1].batch)
 
-    assert read_seqs(_started(embedded, tmp_path)) == [2]
+    assert read_seqs(_start(embedded, tmp_path)) == [2]
 
 
 @pytest.mark.parametrize("count", [1_000, 2_000])

@@ -1,4 +1,4 @@
-"""Retention deletes a folder without a row only where the lake has its events a second time."""
+"""Retention of a folder without a row: deleted only where the lake has its events twice."""
 
 from datetime import date, timedelta
 
@@ -26,7 +26,7 @@ def _delete_unknown(writer, kept_from=date.min):
     return found, [one["folder"] for one in logged if one["event"] == "lake_folder_kept"]
 
 
-def test_retention_keeps_events_that_the_catalog_has_under_no_number(writer, embedded, tmp_path):
+def test_retention_keeps_events_unknown_to_the_catalog(writer, embedded, tmp_path):
     """Restore a copy behind Kafka: the numbers 3 and 4 are given to other events."""
     lost = write(writer, event_row(3, body=b"first life"), event_row(4))[0].batch
     lay(writer, event_row(3, body=b"second life"), event_row(4))

@@ -1,4 +1,4 @@
-"""Check that each event is in the lake once, whatever fails between the files and the commit."""
+"""Writer of the lake: each event is stored once, at any failure before the commit."""
 
 from contextlib import suppress
 from datetime import timedelta
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.postgres_nightly
 
 
 class Killed(BaseException):
-    """End of a process, as far as a test can have it."""
+    """End of a process, as an exception."""
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def _folders(writer):
 
 
 def test_readers_see_committed_batches_only(writer):
-    """Files come first: without their rows nobody reads them."""
+    """Write files first: without their rows nobody reads them."""
     folders = write(writer, event_row(5))
     assert read_seqs(writer) == [1, 2, 3, 4]
 
@@ -80,10 +80,10 @@ def test_a_pipeline_that_was_replaced_commits_nothing_and_deletes_nothing(writer
 
 
 @pytest.mark.parametrize("failed_in", ["describe", "commit"])
-def test_a_batch_that_fails_is_deleted_by_the_next_and_its_retry_is_there_once(
+def test_a_failed_batch_is_deleted_by_the_next_and_its_retry_is_stored_once(
     writer, monkeypatch, failed_in
 ):
-    """Fail behind the files, and behind the rows that are beside them."""
+    """Fail after the files, and after the rows beside them."""
 
     def fail(*_: object):
         raise OSError(5, "Input/output error")
@@ -109,7 +109,7 @@ def test_a_batch_that_fails_is_deleted_by_the_next_and_its_retry_is_there_once(
 
 
 def test_a_commit_without_an_answer_keeps_its_files(writer):
-    """Break the connection behind the commit: the catalog says that the batch has landed."""
+    """Break the connection during the commit: the catalog shows that the batch has landed."""
     with suppress(ConnectionError), writer.folder(BATCH, 5, 5) as name:
         table = batches.pa.Table.from_pylist([event_row(5)], batches.event_schema())
         commit(writer, batches.write_raw(table, writer.lake, name))
@@ -160,7 +160,7 @@ def test_a_compaction_killed_at_any_step_leaves_each_event_once(
 def test_a_deletion_killed_between_files_is_finished_by_the_next_process(
     writer, monkeypatch, tmp_path
 ):
-    """Rows go after their files: they are all that names the files."""
+    """Delete rows after their files: only rows name the files."""
 
     def killed(*_: object):
         raise Killed
@@ -178,9 +178,7 @@ def test_a_deletion_killed_between_files_is_finished_by_the_next_process(
     assert len(_folders(again)) == 1
 
 
-def test_what_was_never_committed_goes_when_it_is_a_day_old_and_its_events_are_stored(
-    writer, tmp_path
-):
+def test_uncommitted_files_are_deleted_after_a_day_once_their_events_are_stored(writer, tmp_path):
     """Keep what this process writes, what is young, what is another catalog's or not landed."""
     write(writer, event_row(3), event_row(4))  # its process was killed
     write(writer, event_row(5))  # not landed: a restore may need it

@@ -6,7 +6,7 @@ from slis.spark.session import open_session
 
 
 def test_a_class_that_was_asked_for_once_is_not_looked_up_again(spark):
-    """Check that a session builds the same expressions again without a question of reflection."""
+    """Build the same expressions again without a request for reflection."""
     jvm = spark._jvm  # noqa: SLF001 - as PySpark names it
     F.coalesce(F.col("a"), F.lit(1)).isin(1, 2)
     asked = []
@@ -27,7 +27,7 @@ def test_a_class_that_was_asked_for_once_is_not_looked_up_again(spark):
 
 
 def test_a_session_that_is_opened_again_remembers_the_same_classes(spark, tmp_path: Path):
-    """Check that nothing is wrapped a second time: each bench opens the session again."""
+    """Wrap nothing a second time: each benchmark opens the session again."""
     before = dict(vars(spark._jvm))  # noqa: SLF001 - as above
     again = open_session(warehouse=tmp_path)
 

@@ -1,4 +1,4 @@
-"""Temporary files of the pipeline: none outlives its next start."""
+"""Temporary files of the pipeline: the next start deletes all."""
 
 import subprocess
 import sys
@@ -12,7 +12,7 @@ from slis.spark.scratch import sweep
 
 @pytest.fixture
 def own_tempdir(monkeypatch):
-    """Python's own folder is put back."""
+    """Restore Python's own folder."""
     monkeypatch.setattr(tempfile, "tempdir", tempfile.tempdir)
 
 
@@ -20,8 +20,8 @@ def own_tempdir(monkeypatch):
     "left", ["blockmgr-1/0c/shuffle_0_0_0.data", "spark-2/userFiles/x", "liblz4-java-3.so"]
 )
 @pytest.mark.usefixtures("own_tempdir")
-def test_what_a_killed_pipeline_left_is_deleted_at_the_next_start(tmp_path, left):
-    """Folders and files alike; the folder is made where it was never there."""
+def test_files_of_a_killed_pipeline_are_deleted_at_the_next_start(tmp_path, left):
+    """Delete folders and files; create a missing folder."""
     folder = sweep(tmp_path / "scratch")
     (folder / left).parent.mkdir(parents=True, exist_ok=True)
     (folder / left).write_bytes(b"x")
@@ -47,7 +47,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_spark_leaves_nothing_elsewhere_when_it_is_killed(tmp_path):
-    """A real session, killed with -9 after a shuffle; the folder's name has a space."""
+    """Kill a real session with -9 after a shuffle; the folder's name has a space."""
     scratch = tmp_path / "data folder" / "scratch"
     command = [sys.executable, "-c", _KILLED, str(scratch)]
     killed = subprocess.run(command, check=False, capture_output=True, timeout=300)

@@ -1,4 +1,4 @@
-"""Check which of Spark's settings the pipeline sets, and which stay as spark-submit gave them."""
+"""Settings of Spark that the pipeline sets, and those that spark-submit keeps."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ SUBMITTED = {
 
 
 def test_settings_of_spark_submit_are_kept():
-    """Check that no setting that spark-submit gave is set again."""
+    """Set no setting again that spark-submit has set."""
     chosen = choose_settings(
         SessionOptions(master="local[2]", driver_memory="1g", scratch=Path("/data/scratch")),
         SUBMITTED,
@@ -30,7 +30,7 @@ def test_settings_of_spark_submit_are_kept():
 
 
 def test_jvm_that_runs_already_gets_no_memory_and_no_options():
-    """Check that a master alone, as spark-submit always gives one, brings no JVM settings of ours.
+    """Set no JVM options where spark-submit passes a master alone.
 
     They would have no effect, and the configuration would show values that are not true.
     """
@@ -43,7 +43,7 @@ def test_jvm_that_runs_already_gets_no_memory_and_no_options():
 
 
 def test_embedded_session_starts_its_own_jvm_as_before():
-    """Check master, memory, options and folders of a session that spark-submit did not start."""
+    """Set master, memory, options and folders of a session that spark-submit did not start."""
     options = SessionOptions(
         master="local[2]", driver_memory="1g", warehouse=Path("/d/w"), scratch=Path("/d/s s")
     )
@@ -57,8 +57,8 @@ def test_embedded_session_starts_its_own_jvm_as_before():
     assert chosen["spark.sql.warehouse.dir"] == "/d/w"
 
 
-def test_executors_have_the_options_of_the_driver_unless_spark_submit_gives_others():
-    """Check options of JVMs that start behind the driver: spark-submit need not give any."""
+def test_executors_have_the_options_of_the_driver_unless_spark_submit_sets_others():
+    """Set options of JVMs that start after the driver: spark-submit need not pass any."""
     name, master = "spark.executor.extraJavaOptions", {"spark.master": "spark://host:7077"}
     given = choose_settings(SessionOptions(), master)
 
@@ -70,7 +70,7 @@ def test_executors_have_the_options_of_the_driver_unless_spark_submit_gives_othe
 @pytest.mark.parametrize("master", ["k8s://https://10.0.0.1:443", "spark://host:7077"])
 @pytest.mark.parametrize("is_submitted", [True, False])
 def test_executors_elsewhere_reach_the_driver(master, is_submitted):
-    """Check that the driver is on loopback, and on its own disk, with a local master only."""
+    """Use loopback and the driver's own disk with a local master only."""
     options = SessionOptions(master=master, scratch=Path("/data/scratch"))
     chosen = choose_settings(options, {"spark.master": master} if is_submitted else None)
 
@@ -82,7 +82,7 @@ def test_executors_elsewhere_reach_the_driver(master, is_submitted):
     ["spark.sql.session.timeZone", "spark.extraListeners", "spark.scheduler.mode"],
 )
 def test_settings_that_results_rest_on_are_ours(required):
-    """Check that spark-submit can neither move the time zone nor make the pipeline watch itself."""
+    """Let spark-submit neither move the time zone nor make the pipeline observe itself."""
     chosen = choose_settings(
         SessionOptions(), {"spark.master": "local[2]", required: "something else"}
     )
@@ -91,7 +91,7 @@ def test_settings_that_results_rest_on_are_ours(required):
 
 
 def test_local_cluster_is_not_the_drivers_jvm():
-    """Check the masters that look alike."""
+    """Distinguish masters with similar names."""
     masters = ("local", "local[*]", "local[4,2]", "local-cluster[2,1,9]")
 
     assert [is_local(one) for one in masters] == [True, True, True, False]

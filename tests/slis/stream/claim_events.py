@@ -1,4 +1,4 @@
-"""Events that claim something of a dataset's names, tier or owner."""
+"""Events with claims about a dataset's names, tier or owner."""
 
 from datetime import datetime
 from typing import Any

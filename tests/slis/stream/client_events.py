@@ -1,4 +1,4 @@
-"""Events in the shapes of clients that run no Spark: Flink, Debezium, Kafka Connect and Argo.
+"""Events in the shapes of clients without Spark: Flink, Debezium, Kafka Connect and Argo.
 
 Each function returns the events of one run, as that client's public source or documentation has it.
 """

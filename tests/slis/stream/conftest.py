@@ -12,5 +12,5 @@ from tests.slis.stream.spools import Lander
 
 @pytest.fixture
 def lander(catalog: Engine, tmp_path: Path, at: Callable[..., datetime]) -> Lander:
-    """Lands batches in the catalog at noon."""
+    """Return a lander of batches at noon."""
     return Lander(catalog, tmp_path, at(12))

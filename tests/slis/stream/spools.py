@@ -1,4 +1,4 @@
-"""Builds spools as the collector writes them, and reads back what the pipeline made of them."""
+"""Spools as the collector writes them, and the rows that the pipeline makes of them."""
 
 import hashlib
 import json
@@ -75,7 +75,7 @@ def spool(
 
 
 def prune_spool(path: Path, through: int, now: datetime) -> None:
-    """Have the collector's own code delete the events up to `through`, as an hour later."""
+    """Delete the events up to `through` with the collector's own code, as an hour later."""
     with closing(open_spool(path, 1 << 30)) as connection:
         passed = SpoolRetention(connection, Limits(), lambda: now + timedelta(hours=2))
         passed.through(through)
@@ -90,7 +90,7 @@ def work_off(
     max_rows: int = 25_000,
     max_bytes: int = 128 << 20,
 ) -> None:
-    """Run the stream until the spool of this data folder is worked off."""
+    """Run the stream until it has landed the whole spool of this data folder."""
     bounds = Bounds(max_rows, max_bytes)
     place = Place(data_dir=folder)
     given = {"bounds": bounds, "clock": lambda: now}
@@ -104,18 +104,18 @@ def rows(catalog: Engine, sql: str) -> list[tuple[Any, ...]]:
 
 
 def symlink(name: str) -> dict[str, Any]:
-    """Facets of a dataset that has this other name."""
+    """Return facets of a dataset with this other name."""
     return {"symlinks": {"identifiers": [{"namespace": "n", "name": name, "type": "TABLE"}]}}
 
 
 def columns(*names: str) -> dict[str, Any]:
-    """Facets of a dataset with a column that is made of a column of each of these datasets."""
+    """Return facets of a dataset with a column derived from a column of each of these datasets."""
     fields = [{"namespace": "n", "name": name, "field": "f"} for name in names]
     return {"columnLineage": {"fields": {"id": {"inputFields": fields}}}}
 
 
 def datasets(names: Iterable[str | tuple[str, dict[str, Any]]]) -> Iterator[Event]:
-    """Datasets of the namespace `n`, with facets where given."""
+    """Return datasets of the namespace `n`, with facets where passed."""
     for given in names:
         name, facets = given if isinstance(given, tuple) else (given, {})
         yield {"namespace": "n", "name": name, "facets": facets}
@@ -165,7 +165,7 @@ def run_event(  # noqa: PLR0913 - by name, each with a default
 
 
 def later(at: datetime, seconds: float) -> datetime:
-    """Return that instant, so many seconds on."""
+    """Return the time so many seconds later."""
     return at + timedelta(seconds=seconds)
 
 
@@ -176,7 +176,7 @@ def table(
     after_seq: int = 0,
     origin: str = "http",
 ) -> pa.Table:
-    """Return these events as the log gives a batch of them."""
+    """Return these events as the log returns a batch of them."""
     given = batch_rows(events, received_at, after_seq=after_seq, origin=origin)
     return pa.table([list(column) for column in zip(*given, strict=True)], schema=SPOOL_COLUMNS)
 
@@ -202,7 +202,7 @@ def batch_rows(
 
 
 class Lander:
-    """Lands batches without a streaming query, which takes seconds to start.
+    """Lander of batches without a streaming query, which takes seconds to start.
 
     Attributes:
         policy: in force from the next batch on.

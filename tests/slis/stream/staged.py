@@ -1,4 +1,4 @@
-"""Merges staged rows into a catalog: batches as Spark leaves them, made without Spark."""
+"""Staged rows for merges: batches as Spark leaves them, made without Spark."""
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
@@ -43,7 +43,7 @@ def staged_run(  # noqa: PLR0913 - by name, each with a default
         kind: START, RUNNING (of a stream that puts out data) or COMPLETE.
         integration: of the job.
         symlinks: the other name of some of these datasets.
-        processing: BATCH or STREAMING; STREAMING of RUNNING, else BATCH, if not given.
+        processing: BATCH or STREAMING; by default STREAMING of RUNNING, else BATCH.
         parent: id of its parent run, if not the root run.
         lifecycle: change of state of the outputs, as `CREATE`.
     """
@@ -82,7 +82,7 @@ def _rows(events: list[dict[str, Any]]) -> dict[str, tuple[tuple[str, ...], list
     spellings = Spellings()
     rows: dict[str, list[dict[str, Any]]] = {"s_event": []}
     for event in events:
-        for table, row in _of_job(event) if event["kind"] == "JOB" else _of_run(event):
+        for table, row in _job_rows(event) if event["kind"] == "JOB" else _run_rows(event):
             rows.setdefault(table, []).append(row)
         _note_names(spellings, event)
     columns = (
@@ -106,14 +106,14 @@ def _note_names(spellings: Spellings, event: dict[str, Any]) -> None:
         spellings.note("n", name, seen, is_dataset=False)
 
 
-def _of_job(event: dict[str, Any]) -> Iterable[tuple[str, dict[str, Any]]]:
+def _job_rows(event: dict[str, Any]) -> Iterable[tuple[str, dict[str, Any]]]:
     upstream, downstream = (spelling_key("n", name) for name in event["edge"])
     ends = {"upstream_spelling_key": upstream, "downstream_spelling_key": downstream}
     job = {"job_namespace": "j", "job_name": "app"}
     yield "s_declared_edge", {**ends, **job, **_span("seen", event["at"])}
 
 
-def _of_run(event: dict[str, Any]) -> Iterable[tuple[str, dict[str, Any]]]:
+def _run_rows(event: dict[str, Any]) -> Iterable[tuple[str, dict[str, Any]]]:
     at, run_key, kind = event["at"], key("j", "app", event["run"]), event["kind"]
     job = {"job_namespace": "j", "job_name": "app"}
     root = {"root_job_namespace": "j", "root_job_name": "app", "root_run_id": event["root"]}
@@ -138,9 +138,9 @@ def _of_run(event: dict[str, Any]) -> Iterable[tuple[str, dict[str, Any]]]:
             yield "s_run_io", _io(run_key, name, direction, at, is_streamed=kind == "RUNNING")
     for name, sources in event["outputs"].items():
         if event["lifecycle"] and event["kind"] == "COMPLETE":
-            yield "s_facets", _changed(run_key, name, event["lifecycle"], at)
+            yield "s_facets", _lifecycle_row(run_key, name, event["lifecycle"], at)
         for source in sources:
-            yield "s_told_facet", _told(run_key, name, source)
+            yield "s_told_facet", _facet_source(run_key, name, source)
     for name, other in event["symlinks"].items():
         yield "s_link", _link(run_key, name, other, at)
 
@@ -159,13 +159,13 @@ def _io(run_key: int, name: str, direction: str, at: int, *, is_streamed: bool) 
     }
 
 
-def _told(run_key: int, name: str, source: str) -> dict[str, Any]:
+def _facet_source(run_key: int, name: str, source: str) -> dict[str, Any]:
     keys = {"spelling_key": spelling_key("n", name), "facets_key": run_key}
     upstream = {"upstream_spelling_key": spelling_key("n", source)}
     return {**keys, **upstream, "oracle": COLUMN_LINEAGE}
 
 
-def _changed(run_key: int, name: str, lifecycle: str, at: int) -> dict[str, Any]:
+def _lifecycle_row(run_key: int, name: str, lifecycle: str, at: int) -> dict[str, Any]:
     dataset = spelling_key("n", name)
     keys = {"spelling_key": dataset, "facets_key": run_key, "dataset_key": dataset}
     return {**keys, "lifecycle": lifecycle, **_span("seen", at)}

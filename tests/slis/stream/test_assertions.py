@@ -15,7 +15,7 @@ _KEPT = """
 """
 
 
-def _tested(at, *results: dict[str, Any], facets=None, run="r1"):
+def _test_event(at, *results: dict[str, Any], facets=None, run="r1"):
     event = run_event("COMPLETE", at, run=run, inputs=[("t", facets or {})])
     event["inputs"][0]["inputFacets"] = {"dataQualityAssertions": {"assertions": list(results)}}
     return event
@@ -27,14 +27,12 @@ _FAILED = {**_PASSED, "success": False, "severity": "error", "expected": "0", "a
 
 @pytest.mark.postgres_nightly
 @pytest.mark.parametrize("is_reversed", [False, True], ids=["in order", "newest first"])
-def test_each_assertion_knows_when_it_passed_and_how_it_failed_last(
-    lander, catalog, at, is_reversed
-):
-    """Whatever order the results land in; the texts are those of the newest failure."""
+def test_each_assertion_has_its_last_success_and_last_failure(lander, catalog, at, is_reversed):
+    """Keep the texts of the newest failure, in any order of results."""
     events = [
-        _tested(at(8), {**_FAILED, "actual": "9"}, run="r1"),
-        _tested(at(9), _PASSED, {"assertion": "row_count", "success": True}, run="r2"),
-        _tested(at(10), _FAILED, run="r3"),
+        _test_event(at(8), {**_FAILED, "actual": "9"}, run="r1"),
+        _test_event(at(9), _PASSED, {"assertion": "row_count", "success": True}, run="r2"),
+        _test_event(at(10), _FAILED, run="r3"),
     ]
     for event in reversed(events) if is_reversed else events:
         lander.land(event)
@@ -46,12 +44,12 @@ def test_each_assertion_knows_when_it_passed_and_how_it_failed_last(
 
 
 def test_the_facet_is_taken_from_the_dataset_too_and_beside_the_same_facets(lander, catalog, at):
-    """Two results beside one schema are two results, and one description."""
+    """Store two results beside one schema as two results and one description."""
     schema = {"schema": {"fields": [{"name": "id", "type": "long"}]}}
     own = {"dataQualityAssertions": {"assertions": [{"assertion": "fresh", "success": False}]}}
     lander.land(
-        _tested(at(8), _PASSED, facets=schema),
-        _tested(at(9), _FAILED, facets=schema),
+        _test_event(at(8), _PASSED, facets=schema),
+        _test_event(at(9), _FAILED, facets=schema),
         run_event("COMPLETE", at(10), run="r4", outputs=[("u", own)]),
     )
 
@@ -63,13 +61,13 @@ def test_the_facet_is_taken_from_the_dataset_too_and_beside_the_same_facets(land
 
 
 @pytest.mark.parametrize("raw", ["{", "5", "null", '[{"assertion": "x"}]', '["x"]', "[" * 5_000])
-def test_what_is_no_assertion_is_left_out(raw):
-    """Nothing is made up for a list that is none."""
+def test_an_invalid_list_of_assertions_is_left_out(raw):
+    """Store nothing for a list that is invalid."""
     assert assertions_of(raw) == ()
 
 
 def test_one_odd_assertion_does_not_hide_the_others():
-    """The list is read one by one, and to a bound."""
+    """Read the list entry by entry, up to a bound."""
     raw = [{"success": "maybe"}, *({"assertion": f"a{n}", "success": True} for n in range(300))]
 
     found = assertions_of(json.dumps(raw))

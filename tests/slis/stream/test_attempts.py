@@ -1,4 +1,4 @@
-"""Tries of a range outlive the process, and lead to the event that fails."""
+"""Tries of a range: they outlive the process, and lead to the event that fails."""
 
 import msgspec
 import pytest
@@ -58,14 +58,14 @@ def test_exactly_the_events_that_fail_are_found(path, odd):
 
 @pytest.mark.parametrize("odd", [[1], [37], [100]])
 def test_an_event_that_ends_the_process_is_found_too(path, odd):
-    """Each try begins in a new process, which knows the last one by the file alone."""
+    """Begin each try in a new process, which knows the last one by the file alone."""
     alone, _ = _search(path, 100, odd, lambda _: Attempts(path))
 
     assert alone == odd
 
 
 def test_a_range_stays_the_same_while_more_events_come(path):
-    """Else its second failure would be the first one of a longer range, for ever."""
+    """Keep the range: a longer one would count each second failure as a first one."""
     tries = Attempts(path)
     tries.begin(*_batch(tries, 0, 10))
     tries.failed("odd")
@@ -73,8 +73,8 @@ def test_a_range_stays_the_same_while_more_events_come(path):
     assert _batch(tries, 0, 90) == (0, 10, 10)
 
 
-def test_what_is_interrupted_counts_as_no_failure(path):
-    """A disk that is full for a day leaves the range as it is."""
+def test_an_interrupted_try_counts_as_no_failure(path):
+    """Keep the range as it is while a disk is full for a day."""
     tries = Attempts(path)
     for _ in range(50):
         tries.begin(0, 100, 100)
@@ -84,7 +84,7 @@ def test_what_is_interrupted_counts_as_no_failure(path):
 
 
 def test_a_process_that_ended_for_want_of_memory_on_the_machine_counts_as_none(path, monkeypatch):
-    """The kernel counts whom it ends; a graceful end counts as none either."""
+    """Ignore a process that the kernel killed for memory, and one that ended in order."""
     for kills in range(20):
         monkeypatch.setattr(attempts, "_kills", lambda kills=kills: kills)
         Attempts(path).begin(0, 1, 1)
@@ -94,22 +94,22 @@ def test_a_process_that_ended_for_want_of_memory_on_the_machine_counts_as_none(p
 
 
 def test_a_file_that_cannot_be_read_is_started_again(path):
-    """Half a file, or another's: no reason to land nothing."""
+    """Begin again with half a file, or a foreign one, and land events."""
     path.write_bytes(b'{"after_seq": 7')
 
     assert Attempts(path).bounds(7, GIVEN) == GIVEN
 
 
 def test_a_try_is_noted_before_it_is_made(path):
-    """The mutant: noted behind the try, a killed process would leave nothing."""
+    """Store the try first; stored after it (mutant), a killed process would leave nothing."""
     Attempts(path).begin(3, 9, 6)
 
     noted = msgspec.json.decode(path.read_bytes(), type=Attempt)
     assert (noted.after_seq, noted.last_seq, noted.is_running) == (3, 9, True)
 
 
-def test_tries_of_another_log_say_nothing(path):
-    """Begin again where the pipeline reads another topic, and go on where it is the same one."""
+def test_tries_of_another_log_are_ignored(path):
+    """Begin again where the pipeline reads another topic; continue with the same one."""
     Attempts(path, "b/first").begin(3, 9, 6, {5: 100})
 
     assert Attempts(path, "b/second").bounds(3, GIVEN) == GIVEN

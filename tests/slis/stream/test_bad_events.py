@@ -26,7 +26,7 @@ class Odd(Exception):  # noqa: N818 - read as a word
 
 
 class Killed(BaseException):
-    """End of a process, as far as a test can have it."""
+    """End of a process, as an exception."""
 
 
 class Failing:
@@ -70,7 +70,7 @@ def landing(catalog, tmp_path, at):
 
 
 def _work_off(landing):
-    """Try as the thread does, again after a failure; return how many there were."""
+    """Try as the thread does, again after a failure; return the number of failures."""
     failures = 0
     while True:
         try:
@@ -86,7 +86,7 @@ def _work_off(landing):
 def test_the_events_that_fail_are_set_aside_and_the_others_land(
     landing, catalog, tmp_path, odd, bad
 ):
-    """The cursor is at the end, every range follows the one before, the lake has every event."""
+    """Move the cursor to the end, without a gap in the ranges; the lake has every event."""
     odd.runs.update(f"r{number:02}" for number in bad)
 
     _work_off(landing)
@@ -103,7 +103,7 @@ def test_the_events_that_fail_are_set_aside_and_the_others_land(
     assert rows(catalog, errors) == [(n, "set_aside") for n in bad]
 
 
-def test_a_set_aside_event_is_stored_with_what_its_body_says(landing, catalog, odd):
+def test_a_set_aside_event_is_stored_with_details_of_its_body(landing, catalog, odd):
     """Let people find its sender without the lake."""
     odd.runs.add("r03")
 
@@ -126,18 +126,18 @@ def test_a_set_aside_event_is_stored_with_what_its_body_says(landing, catalog, o
     ids=["text run", "number", "login", "lone surrogate", "deep", "no text"],
 )
 def test_names_are_read_from_any_body(body, producer, run_id):
-    """The body is of an event that failed: nothing of it is taken for granted."""
+    """Read the body of an event that failed: nothing in it is certain."""
     found = set_asides.names_in(body)
 
     assert (found["producer"], found["run_id"]) == (producer, run_id)
 
 
 @pytest.mark.postgres_nightly(_SAME_SQL)
-def test_where_every_event_fails_none_is_set_aside(landing, catalog, odd):
-    """A control event fails as well: it is our own fault, or the machine's, and is waited for."""
+def test_no_event_is_set_aside_when_all_fail(landing, catalog, odd):
+    """Wait: a control event fails as well, so the fault is Lineward's or the machine's."""
     odd.__class__ = Always
 
-    errors = [_tried(landing) for _ in range(10)]
+    errors = [_try(landing) for _ in range(10)]
 
     assert errors.count("a control event fails as well: Odd: always") >= 2
     assert rows(catalog, "SELECT count(*) FROM event_set_aside") == [(0,)]
@@ -145,14 +145,14 @@ def test_where_every_event_fails_none_is_set_aside(landing, catalog, odd):
 
 
 class Always(Failing):
-    """Every batch fails."""
+    """Stand-in that fails every batch."""
 
     def __call__(self, *_: object, **__: object) -> Rows:
         """Fail."""
         raise Odd("always")
 
 
-def _tried(landing):
+def _try(landing):
     try:
         landing.step()
     except (Odd, WaitError) as error:
@@ -162,7 +162,7 @@ def _tried(landing):
 
 @pytest.mark.postgres_nightly(_SAME_SQL)
 def test_a_control_event_leaves_nothing(landing, catalog, tmp_path, odd):
-    """Neither rows nor folders; the events that wait land behind it as ever."""
+    """Delete rows and folders; the waiting events land behind it."""
     odd.runs.add(f"r{EVENTS:02}")
     _work_off(landing)
 
@@ -174,7 +174,7 @@ def test_a_control_event_leaves_nothing(landing, catalog, tmp_path, odd):
 @pytest.mark.postgres_nightly(but="read")
 @pytest.mark.parametrize("place", ["merge", "write_raw", "read"])
 def test_a_full_disk_or_an_absent_catalog_sets_nothing_aside(landing, catalog, monkeypatch, place):
-    """However often it fails; once there is space all events land as one batch."""
+    """Set nothing aside at any number of failures; once there is space, land one batch."""
     owner = {"merge": batch, "write_raw": batch, "read": spool_log}[place]
     works = getattr(owner, place)
 
@@ -194,7 +194,7 @@ def test_a_full_disk_or_an_absent_catalog_sets_nothing_aside(landing, catalog, m
 def test_an_event_that_ends_the_process_is_set_aside_by_a_later_one(
     landing, catalog, tmp_path, odd
 ):
-    """Each process tries once and vanishes; what it tried is known by the file alone."""
+    """Try once per process: each vanishes, and the next one reads the file of tries."""
     odd.runs, odd.error = {"r03"}, Killed
     attempts = Place(data_dir=tmp_path).attempts
     lives = 0
@@ -215,8 +215,8 @@ def test_an_event_that_ends_the_process_is_set_aside_by_a_later_one(
 
 
 @pytest.mark.postgres_nightly
-def test_what_was_set_aside_and_not_committed_is_tried_again(landing, catalog, odd, monkeypatch):
-    """Killed between the lake and the catalog: the same event is set aside, once."""
+def test_an_uncommitted_set_aside_event_is_tried_again(landing, catalog, odd, monkeypatch):
+    """Kill between lake and catalog: set the same event aside, once."""
     odd.runs.add("r01")
     works = set_asides.record_batch
     failures = [OSError(5, "Input/output error")]

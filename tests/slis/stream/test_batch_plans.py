@@ -1,11 +1,11 @@
-"""Check that no batch reads a table of the catalog whole."""
+"""Query plans of batches: no batch reads a table of the catalog whole."""
 
 import pytest
 
 from slis.stream import failed_runs, staging, writes
 from tests.slis.plans import plan_of, scanned_tables
 
-# Aliases of what a batch holds.
+# Aliases of the tables of a batch.
 _SMALL = ("s", "t", "touched", "ended", "abandoned", "newest", "created", "target", "q")
 _QUERIES = {  # the queries themselves
     "runs without an end": failed_runs._ABANDONED,  # noqa: SLF001

@@ -1,4 +1,4 @@
-"""Look up the runs and the events of a batch once: what the catalog knows of them already."""
+"""Lookup of the runs and events of a batch: once, before the merge."""
 
 from datetime import timedelta
 
@@ -45,7 +45,7 @@ def test_a_known_run_has_the_sources_that_its_output_names(catalog, at):
 
 
 @pytest.mark.parametrize("left", ["run", "run_io"])
-def test_an_event_may_follow_what_retention_has_deleted(catalog, at, left):
+def test_an_event_may_follow_deleted_rows(catalog, at, left):
     """Merge an event of a run of which one table has rows, and the other has none any more."""
     event = staged_run(at(8), inputs=["in"], outputs={"out": []})
     merge_staged(catalog, [event])

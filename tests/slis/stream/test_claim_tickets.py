@@ -1,4 +1,4 @@
-"""Claims without effect: which become a ticket, and what the ticket says."""
+"""Claims without effect: which become a ticket, and the text of the ticket."""
 
 from datetime import timedelta
 
@@ -123,7 +123,7 @@ def _claims(at):
         "owned_name": [without_run(at, *mine("owned_name"), symlink("kafka://k", "t"))],
         "owned_drop": [without_run(at, *mine("owned_drop"), DROP)],
         "owned_drop_by_job": [without_run(at, *mine("owned_drop_by_job"), DROP, by="evil")],
-        # What agrees, and what a writer may say.
+        # Claims that agree, and claims that a writer may make.
         "owned_agrees": _reads(at, "evil", "owned_agrees", *agreeing),
         # Readers repeat the technical owner that their metastore has.
         "owned_by_hive": [
@@ -200,8 +200,8 @@ def test_tier_and_owner_are_one_ticket_until_the_policy_settles_them_or_seven_da
     assert [*_tickets(spark, catalog, policy, at(12, 1))] == [case]
 
 
-def test_an_owner_of_an_undeclared_dataset_is_its_own_writers_to_name(spark, lander, catalog, at):
-    """`aaa` would come first; an event without a run is that of a catalog of tables."""
+def test_only_a_writer_names_the_owner_of_an_undeclared_dataset(spark, lander, catalog, at):
+    """Ignore other jobs, although `aaa` would come first; accept an event without a run."""
     claim = {
         "own": _reads(at(9), "shop", "own", owner_facet("aaa")),
         "other": _reads(at(9), "evil", "other", owner_facet("aaa")),

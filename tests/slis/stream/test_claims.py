@@ -1,4 +1,4 @@
-"""Claims of others about a dataset's names: none moves, retires or hides anything of it."""
+"""Claims about datasets of others: none moves, retires or hides a name."""
 
 import pytest
 
@@ -118,12 +118,12 @@ def attacked(request, lander, catalog, at):
     return catalog
 
 
-def _retired(catalog, cases):
+def _list_retired(catalog, cases):
     names = {mine(case)[1]: case for case in cases}
     return [names[name] for (name,) in rows(catalog, RETIRED) if name in names]
 
 
-def _rejected(catalog, *names):  # noqa: ANN002
+def _rejections(catalog, *names):  # noqa: ANN002
     return [row for row in rows(catalog, REJECTED) if row[2] in names]
 
 
@@ -134,8 +134,8 @@ def _symlinks(catalog, *names):  # noqa: ANN002
 
 @pytest.mark.parametrize("case", _MOVED)
 @pytest.mark.postgres_nightly(but="before-moved")
-def test_claims_of_somebody_else_move_nothing(attacked, at, case):
-    """Whether the policy declares the dataset or not."""
+def test_claims_of_others_move_nothing(attacked, at, case):
+    """Ignore them, whether the policy declares the dataset or not."""
     name = mine(case)[1]
     names = sorted([name, *(other for _, other, _ in _moving(case))])
 
@@ -146,26 +146,26 @@ def test_claims_of_somebody_else_move_nothing(attacked, at, case):
         (name, f"shop-{name}-{at(8).isoformat()}"),
         (name, f"shop-{name}-{at(9).isoformat()}"),
     ]
-    assert _rejected(attacked, name) == [
+    assert _rejections(attacked, name) == [
         *[("rename", "evil", name)] * 2,
         *[("symlink", "evil", name)] * 3,
     ]
 
 
 def test_a_claim_made_by_a_writer_of_one_side_only_is_rejected(attacked):
-    """Writing the dataset once gives nobody a right over it."""
+    """Give no right to a job that wrote the dataset once."""
     names = {"b_sided", "mart/sided"}
 
     found = [row for row in rows(attacked, CANONICAL) if set(row) & names]
     assert found == [(name, name) for name in sorted(names)]
-    assert _retired(attacked, ["sided"]) == []
+    assert _list_retired(attacked, ["sided"]) == []
 
 
 @pytest.mark.postgres_nightly
 def test_a_dataset_is_dropped_by_the_job_that_writes_it_alone(attacked):
     """Reject also a job of the writer's own namespace: many jobs share one."""
-    assert _retired(attacked, _DROPPED) == ["declared_own", "own"]
-    assert _rejected(attacked, *(mine(case)[1] for case in _DROPPED)) == [
+    assert _list_retired(attacked, _DROPPED) == ["declared_own", "own"]
+    assert _rejections(attacked, *(mine(case)[1] for case in _DROPPED)) == [
         ("drop", "evil", "mart/declared_evil"),
         ("drop", "evil", "mart/declared_evil_other_job"),
         ("drop", "evil", "mart/evil"),
@@ -175,35 +175,35 @@ def test_a_dataset_is_dropped_by_the_job_that_writes_it_alone(attacked):
 
 @pytest.mark.postgres_nightly
 def test_a_drop_without_a_run_retires_nothing_and_is_listed(attacked):
-    """Whether the policy declares the dataset or not."""
+    """List it, whether the policy declares the dataset or not."""
     names = [mine(case)[1] for case in _NOT_DROPPED]
 
-    assert _retired(attacked, _NOT_DROPPED) == []
-    assert _rejected(attacked, *names) == [("drop", "", name) for name in sorted(names)]
+    assert _list_retired(attacked, _NOT_DROPPED) == []
+    assert _rejections(attacked, *names) == [("drop", "", name) for name in sorted(names)]
 
 
 @pytest.mark.postgres_nightly
-def test_only_a_writer_gives_a_dataset_a_free_name(attacked):
-    """Neither a reader nor an event without a run does, whatever stores the free name."""
+def test_only_a_writer_names_a_dataset_by_a_free_name(attacked):
+    """Reject a reader and an event without a run, in either order."""
     names = [name for _, name in _FREE.values()]
 
     assert _symlinks(attacked, *names) == []
-    found = [(rule, name) for rule, _, name in _rejected(attacked, *names)]
+    found = [(rule, name) for rule, _, name in _rejections(attacked, *names)]
     assert sorted(found) == [("symlink", name) for name in sorted(names)]
 
 
 @pytest.mark.postgres_nightly
 def test_a_free_name_of_a_dataset_gets_no_further_name_by_others(attacked):
-    """The further name was read under its own name, and nobody writes it."""
+    """Reject the further name, which was read under its own name and is written by nobody."""
     tables = [_table(case)[1] for case in _FURTHER]
 
     assert {(name, name) for _, name in _FURTHER.values()} <= {*rows(attacked, CANONICAL)}
-    assert _rejected(attacked, *tables) == [("symlink", "evil", name) for name in sorted(tables)]
+    assert _rejections(attacked, *tables) == [("symlink", "evil", name) for name in sorted(tables)]
 
 
 @pytest.mark.postgres_nightly
 def test_a_name_that_the_policy_joins_to_a_dataset_is_the_datasets_own(attacked):
-    """Nobody writes the name itself."""
+    """Join the name, although nobody writes it."""
     joined = {(f"a_{case}", mine(case)[1]) for case in _JOINED}
 
     assert joined & {*rows(attacked, CANONICAL)} == {("a_joined_shop", "mart/joined_shop")}
@@ -211,5 +211,5 @@ def test_a_name_that_the_policy_joins_to_a_dataset_is_the_datasets_own(attacked)
 
 @pytest.mark.postgres_nightly(but="after")
 def test_a_name_that_the_policy_keeps_apart_is_no_name_of_a_dataset(attacked):
-    """Whether the writer reports it of an input or of an output."""
+    """Reject it of an input and of an output."""
     assert _symlinks(attacked, *(_table(case)[1] for case in _APART)) == []

@@ -1,4 +1,4 @@
-"""Claims that come one after the other: which names are one dataset, and which are dropped."""
+"""Successive claims: which names are one dataset, and which are dropped."""
 
 import pytest
 
@@ -40,8 +40,11 @@ def test_two_claims_through_a_free_name_join_no_two_datasets(lander, catalog, at
 
 
 @pytest.mark.postgres_nightly
-def test_both_writers_may_say_that_their_names_are_one(lander, catalog, at):
-    """Trino writes the table's name and Spark its path; each reports the other as a symlink."""
+def test_both_writers_together_may_join_their_names(lander, catalog, at):
+    """Join the table's name, which Trino writes, and the path, which Spark writes.
+
+    Each reports the other as a symlink.
+    """
     lander.land(
         event(at(8), "spark", "s3://wh", "t", symlink("trino://host", "db.t")),
         event(at(9), "trino", "trino://host", "db.t", symlink("s3://wh", "t")),
@@ -58,8 +61,8 @@ def test_both_writers_may_say_that_their_names_are_one(lander, catalog, at):
 
 
 @pytest.mark.postgres_nightly
-def test_a_metastore_name_that_nobody_writes_is_another_name_of_the_path(lander, catalog, at):
-    """Spark reports its table's name in the metastore; others read the table by that name."""
+def test_an_unwritten_metastore_name_is_another_name_of_the_path(lander, catalog, at):
+    """Join Spark's table name in the metastore, by which others read the table."""
     lander.land(event(at(7), "trino", "hive://ms:9083", "db.t", side="inputs"))
     lander.land(event(at(8), "spark", "s3://wh", "t", symlink("hive://ms:9083", "db.t")))
 
@@ -73,7 +76,7 @@ _DROPPED_BEFORE = {  # case: by, job
 }
 
 
-def test_a_drop_by_the_writer_gives_nobody_else_the_right(lander, catalog, at):
+def test_a_drop_by_the_writer_gives_no_right_to_others(lander, catalog, at):
     """Let a job drop and write its table each night, with another job in between."""
     names = [mine(case) for case in _DROPPED_BEFORE]
     renew_names(
@@ -98,7 +101,7 @@ def test_a_drop_by_the_writer_gives_nobody_else_the_right(lander, catalog, at):
 def test_a_dataset_that_was_dropped_by_another_name_and_is_declared_is_expected(
     lander, catalog, at
 ):
-    """Dropped as the table, declared as the path."""
+    """Expect a dataset that was dropped as the table and is declared as the path."""
     other = ("hive://ms:9083", "mart.revenue")
     lander.land(event(at(8), "shop", *_MINE, symlink(*other)))
     lander.land(event(at(9), "shop", *other, DROP))
@@ -111,8 +114,8 @@ def test_a_dataset_that_was_dropped_by_another_name_and_is_declared_is_expected(
 
 
 @pytest.mark.postgres_nightly
-def test_a_dataset_that_the_policy_declares_later_is_its_own_again(lander, catalog, at):
-    """Dropped by its writer, then declared: it is expected from then on."""
+def test_a_dataset_declared_after_its_drop_is_expected_again(lander, catalog, at):
+    """Expect the dataset from its declaration on, although its writer dropped it before."""
     lander.land(event(at(8), "shop", *_MINE))
     lander.land(event(at(9), "shop", *_MINE, DROP))
     assert rows(catalog, RETIRED) == [("mart/revenue",)]
@@ -150,7 +153,7 @@ def test_the_policy_still_joins_what_no_event_may(lander, catalog, at):
 
 @pytest.mark.postgres_nightly
 @pytest.mark.parametrize("policy", [DEFAULT, _DECLARED], ids=["undeclared", "declared"])
-def test_a_drop_without_a_run_of_a_dataset_that_nobody_writes(lander, catalog, at, policy):
+def test_a_drop_without_a_run_of_an_unwritten_dataset(lander, catalog, at, policy):
     """Claim before and after somebody has written it."""
     renew_names(catalog, policy, at(7))
     lander.land(event(at(8), "shop", *_MINE, side="inputs"))
@@ -162,9 +165,10 @@ def test_a_drop_without_a_run_of_a_dataset_that_nobody_writes(lander, catalog, a
 
 
 def _paths():
-    """Return how `s3://evil` and a declared dataset that nobody writes get a name in common.
+    """Return cases in which `s3://evil` and a declared, unwritten dataset get a name in common.
 
-    Each path is a list of events: the name, its side, and the other name that is claimed for it.
+    Each path is a list of events: the name, its side, and the other name that is claimed for
+    it.
     """
     cases = ("direct", "reverse", "shared", "shared_mine_first", "chain", "chain_reverse")
     stolen, own, free, other = (
@@ -191,7 +195,7 @@ def _paths():
     return paths, [stolen.values(), free.values()]
 
 
-def test_a_declared_dataset_that_nobody_writes_joins_nothing(spark, lander, catalog, at):
+def test_an_unwritten_declared_dataset_joins_nothing(spark, lander, catalog, at):
     """Keep owner, tier and states; a drop of the other dataset has no effect here."""
     paths, dropped = _paths()
     names = sorted(mine(case)[1] for case in paths)

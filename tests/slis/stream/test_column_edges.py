@@ -37,8 +37,8 @@ _COPY = '[{"type":"DIRECT","subtype":"IDENTITY"}]'
         ('[{"masking": "true"}]', '[{"masking":true}]'),
     ],
 )
-def test_what_a_facet_says_is_stored_in_one_shape(raw, stored):
-    """Empty values say nothing, and a malformed entry leaves the others as they are."""
+def test_facets_are_stored_in_one_shape(raw, stored):
+    """Drop empty values; a malformed entry leaves the others as they are."""
     assert transformations_of(raw) == stored
 
 
@@ -55,7 +55,7 @@ def test_texts_are_bounded_and_a_secret_at_the_cut_is_redacted():
 
 
 def test_an_older_facet_describes_the_whole_field():
-    """Before the list of transformations, an output field had one type and one description."""
+    """Read the single type and description of older facets."""
     older = ColumnLineage([], "MASKED", "hashed")
 
     assert of_whole_field(older) == '[{"type":"MASKED","description":"hashed"}]'
@@ -69,7 +69,7 @@ def _merge(catalog, *rows: tuple):
         merge_column_edges(connection)
 
 
-def _stored(catalog) -> list[tuple]:
+def _read_stored(catalog) -> list[tuple]:
     named = [tables.column_edge.c[name] for name in _COLUMNS]
     with catalog.connect() as connection:
         return sorted(tuple(row) for row in connection.execute(select(*named)))
@@ -85,8 +85,8 @@ _SEEN = [
 
 @pytest.mark.postgres_nightly
 @pytest.mark.parametrize("split", [1, 2, 4])
-def test_the_newest_event_says_how_a_column_is_made(catalogs, split):
-    """Whatever the order of events, and however they are split into batches."""
+def test_the_newest_event_sets_the_transformation(catalogs, split):
+    """Store it in any order of events and any split into batches."""
     results = set()
     for order in list(itertools.permutations(_SEEN))[:: 4 * split]:
         catalog = catalogs()
@@ -94,14 +94,14 @@ def test_the_newest_event_says_how_a_column_is_made(catalogs, split):
             put_dataset(catalog, key, 0, canonical_key=canonical)
         for start in range(0, len(order), split):
             _merge(catalog, *order[start : start + split])
-        results.add(tuple(_stored(catalog)))
+        results.add(tuple(_read_stored(catalog)))
 
     assert results == {((1, "a", 2, "b", _COPY, 1, 9),)}
 
 
 @pytest.mark.postgres_nightly
 def test_an_edge_that_moves_to_another_name_keeps_its_newest_transformations(catalog):
-    """Dataset 3 turns out to be dataset 1, upstream of one edge and downstream of another."""
+    """Move dataset 3 to dataset 1, upstream of one edge and downstream of another."""
     for key in (1, 2, 3):
         put_dataset(catalog, key, 0)
     _merge(
@@ -115,4 +115,4 @@ def test_an_edge_that_moves_to_another_name_keeps_its_newest_transformations(cat
         staging.create(connection)
         move(connection, [3], 1)
 
-    assert _stored(catalog) == [(1, "a", 2, "b", _SUM, 1, 9), (2, "b", 1, "c", _SUM, 2, 2)]
+    assert _read_stored(catalog) == [(1, "a", 2, "b", _SUM, 1, 9), (2, "b", 1, "c", _SUM, 2, 2)]

@@ -1,28 +1,28 @@
-"""Check which inputs of a connector an output is made of."""
+"""Inputs of the outputs of a connector."""
 
 from slis.stream.connectors import pairs
 
 
-def _paired(inputs: str, outputs: str) -> list[tuple[str, str]]:
+def _pair_names(inputs: str, outputs: str) -> list[tuple[str, str]]:
     sources, sinks = (dict(enumerate(names.split())) for names in (inputs, outputs))
     return [(sources[up], sinks[down]) for up, down in pairs(sources, sinks)]
 
 
-def test_a_topic_is_made_of_the_table_that_it_is_called_after():
+def test_a_topic_derives_from_the_table_of_its_name():
     """Compare the last parts; the schema distinguishes two tables of one name."""
-    assert _paired("db.a.orders db.b.orders db.a.Users", "shop.b.orders shop.a.users") == [
+    assert _pair_names("db.a.orders db.b.orders db.a.Users", "shop.b.orders shop.a.users") == [
         ("db.b.orders", "shop.b.orders"),
         ("db.a.Users", "shop.a.users"),
     ]
 
 
-def test_a_topic_whose_schema_is_left_out_is_made_of_all_tables_of_its_name():
-    assert _paired("db.a.orders db.b.orders db.a.users", "topics/orders") == [
+def test_a_topic_without_a_schema_derives_from_all_tables_of_its_name():
+    assert _pair_names("db.a.orders db.b.orders db.a.users", "topics/orders") == [
         ("db.a.orders", "topics/orders"),
         ("db.b.orders", "topics/orders"),
     ]
 
 
-def test_a_topic_of_another_name_may_be_made_of_every_table():
+def test_a_topic_of_another_name_may_derive_from_every_table():
     """Keep tables unmatched without a like name: routing may rename topics."""
-    assert _paired("db.a.x db.a.y", "events") == [("db.a.x", "events"), ("db.a.y", "events")]
+    assert _pair_names("db.a.x db.a.y", "events") == [("db.a.x", "events"), ("db.a.y", "events")]

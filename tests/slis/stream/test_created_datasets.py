@@ -1,4 +1,4 @@
-"""Fail what an application has only created, once it ended without a run that names nothing."""
+"""Datasets that were only created fail once the application ends without a run naming any."""
 
 import pytest
 
@@ -25,7 +25,7 @@ _MERGE = {"run": "merge", "kind": "START"}
 
 @pytest.fixture
 def event(at):
-    """Return an event of a run of the application `a1`, at a minute past eight."""
+    """Return a function that makes an event of the application `a1`, at a minute past eight."""
 
     def make(run, minute):
         return staged_run(at(8, minute), **{"root": "a1", "integration": "SPARK", **run})
@@ -40,9 +40,7 @@ def ended(event):
 
 
 @pytest.mark.postgres_nightly
-def test_a_killed_run_that_names_nothing_fails_what_its_application_created(
-    catalogs, at, event, ended
-):
+def test_a_killed_run_without_datasets_fails_the_created_ones(catalogs, at, event, ended):
     """Find the newest such run, in any order of events, as Delta's MERGE leaves it."""
     events = [event(_CREATE, 1), event(_MERGE, 2), event(_MERGE | {"run": "merge2"}, 3), ended]
     for order in (events, events[::-1]):
@@ -66,7 +64,7 @@ _SECOND = {"run": "create2", "outputs": {"u": []}, "lifecycle": "CREATE"}
 
 
 @pytest.mark.postgres_nightly
-def test_of_many_created_tables_only_the_last_one_before_the_run_fails(catalogs, event, ended):
+def test_only_the_last_table_created_before_the_run_fails(catalogs, event, ended):
     """Leave alone what a session created before, or later: a run has one target."""
     third = _SECOND | {"run": "create3", "outputs": {"v": []}}
     events = [event(_CREATE, 1), event(_SECOND, 2), event(_MERGE, 3), event(third, 4), ended]

@@ -1,4 +1,4 @@
-"""Datasets, their other names, and what their facets say."""
+"""Datasets, their other names, and their facets."""
 
 import pytest
 from sqlalchemy import select
@@ -10,11 +10,8 @@ from tests.slis.stream.spools import CANONICAL, WRITES, rows, run_event, symlink
 _SYMLINK = symlink("db.t")
 
 
-def test_a_symlink_found_late_moves_what_was_known_of_the_alias(lander, catalog, at):
-    """Trino wrote `db.t` and read it for long.
-
-    Only then Spark says that it is a name of `/wh/t`.
-    """
+def test_a_late_symlink_moves_the_facts_of_the_alias(lander, catalog, at):
+    """Move the writes and reads of `db.t`, of Trino, once Spark names it as `/wh/t`."""
     lander.land(
         run_event("COMPLETE", at(8), run="r1", inputs=["in"], outputs=["db.t"]),
         run_event("COMPLETE", at(9), run="r2", job="reader", inputs=["db.t"], outputs=["out"]),
@@ -50,7 +47,7 @@ def test_a_symlink_found_late_moves_what_was_known_of_the_alias(lander, catalog,
 
 
 def test_a_read_that_was_counted_under_its_alias_is_not_counted_again(lander, catalog, at):
-    """The counters never fall, so a second count of one read would stay for good."""
+    """Count once: the counters never fall, so a second count would stay."""
     lander.land(run_event("COMPLETE", at(8), inputs=["db.t"]))
     with catalog.begin() as connection:
         connection.exec_driver_sql("UPDATE dataset_read SET counted_at = 5, outcome = 'good'")
@@ -62,7 +59,7 @@ def test_a_read_that_was_counted_under_its_alias_is_not_counted_again(lander, ca
 
 @pytest.mark.postgres_nightly
 def test_a_rename_makes_the_old_name_an_alias_of_the_new(lander, catalog, at):
-    """After RENAME the writes of the old name are the new one's."""
+    """Move the writes of the old name to the new one."""
     renamed = {
         "lifecycleStateChange": {
             "lifecycleStateChange": "RENAME",
@@ -76,7 +73,7 @@ def test_a_rename_makes_the_old_name_an_alias_of_the_new(lander, catalog, at):
     assert rows(catalog, WRITES) == [("b_new", "r1")]
 
 
-def _moved(at, kind, name, former=None):
+def _rename(at, kind, name, former=None):
     change = {"lifecycleStateChange": kind}
     if former:
         change["previousIdentifier"] = {"namespace": "n", "name": former}
@@ -85,18 +82,18 @@ def _moved(at, kind, name, former=None):
 
 
 def _swap(at, hour):
-    """Build a table beside the living one, and put it in its place."""
+    """Build a table beside the current one, and replace that one by it."""
     return [
         run_event("COMPLETE", at(hour), run=f"load{hour}", inputs=["src"], outputs=["orders__tmp"]),
-        _moved(at(hour, 1), "RENAME", "orders__backup", former="orders"),
-        _moved(at(hour, 2), "RENAME", "orders", former="orders__tmp"),
-        _moved(at(hour, 3), "DROP", "orders__backup"),
+        _rename(at(hour, 1), "RENAME", "orders__backup", former="orders"),
+        _rename(at(hour, 2), "RENAME", "orders", former="orders__tmp"),
+        _rename(at(hour, 3), "DROP", "orders__backup"),
     ]
 
 
 @pytest.mark.parametrize("size", [1, 3, 10])
 def test_a_table_that_is_swapped_in_keeps_its_name_and_its_past(lander, catalog, at, size):
-    """Whatever batches the events come in, `orders` lives on, and the backup is dropped."""
+    """Keep `orders` in any split into batches, and drop the backup."""
     first = run_event("COMPLETE", at(7), run="load7", inputs=["src"], outputs=["orders"])
     events = [first, *_swap(at, 8), *_swap(at, 9)]
     for begin in range(0, len(events), size):
@@ -114,20 +111,20 @@ def test_a_table_that_is_swapped_in_keeps_its_name_and_its_past(lander, catalog,
 
 
 def test_a_table_that_is_renamed_to_and_fro_has_its_last_name(lander, catalog, at):
-    lander.land(run_event("COMPLETE", at(7), outputs=["a"]), _moved(at(8), "RENAME", "b", "a"))
+    lander.land(run_event("COMPLETE", at(7), outputs=["a"]), _rename(at(8), "RENAME", "b", "a"))
     assert rows(catalog, CANONICAL) == [("a", "b"), ("b", "b")]
 
-    lander.land(_moved(at(9), "RENAME", "a", "b"))
+    lander.land(_rename(at(9), "RENAME", "a", "b"))
 
     assert rows(catalog, CANONICAL)[0] == ("a", "a")
     assert rows(catalog, WRITES) == [("a", "r1")]
 
 
 def test_a_stranger_s_rename_brings_no_name_back(lander, catalog, at):
-    """Jobs of another namespace claim older and newer times of what the writer renamed."""
-    lander.land(run_event("COMPLETE", at(7), outputs=["a"]), _moved(at(8), "RENAME", "b", "a"))
+    """Ignore older and newer times of jobs of another namespace."""
+    lander.land(run_event("COMPLETE", at(7), outputs=["a"]), _rename(at(8), "RENAME", "b", "a"))
     for hour, new, old in ((6, "b", "a"), (10, "a", "b"), (11, "a", "c")):
-        evil = _moved(at(hour), "RENAME", new, old)
+        evil = _rename(at(hour), "RENAME", new, old)
         evil["job"]["namespace"] = "evil"
         lander.land(evil)
 
@@ -151,7 +148,7 @@ def test_partitions_are_one_dataset_and_leave_one_alias(lander, catalog, at):
 
 
 def test_facets_give_schema_version_owner_tag_and_column_edges(lander, catalog, at):
-    """Each of them once, however often the job repeats it."""
+    """Store each of them once, however often the job repeats it."""
     facets = {
         "schema": {"fields": [{"name": "id", "type": "long"}]},
         "version": {"datasetVersion": "v7"},
@@ -211,17 +208,14 @@ def test_facets_give_schema_version_owner_tag_and_column_edges(lander, catalog, 
     ],
 )
 def test_a_column_without_a_name_is_no_column(lander, catalog, at, fields, stored):
-    """The others are stored."""
+    """Store the other columns."""
     lander.land(run_event("COMPLETE", at(8), outputs=[("t", {"schema": {"fields": fields}})]))
 
     assert rows(catalog, "SELECT fields FROM schema_version") == stored
 
 
 def test_job_and_dataset_events_give_facts_without_runs(lander, catalog, at):
-    """A JobEvent declares an edge that no run has named.
-
-    A DatasetEvent a dataset and its facets.
-    """
+    """Store an edge of a JobEvent that no run names, and dataset and facets of a DatasetEvent."""
     time = at(8).isoformat()
     lander.land(
         {
@@ -247,7 +241,7 @@ def test_job_and_dataset_events_give_facts_without_runs(lander, catalog, at):
 
 
 def test_texts_that_postgresql_cannot_hold_are_kept_readable(lander, catalog, at):
-    """A NUL in a name, an owner or an error reaches the catalog as a mark, and stops nothing."""
+    """Replace a NUL in a name, an owner or an error by a visible mark, and land the event."""
     owner = {"ownership": {"owners": [{"name": "a\x00b", "type": "T"}]}}
     error = {"errorMessage": {"message": "no\x00way"}}
     lander.land(run_event("FAIL", at(8), outputs=[("t\x00u", owner)], facets=error))
@@ -262,7 +256,7 @@ def test_texts_that_postgresql_cannot_hold_are_kept_readable(lander, catalog, at
 def test_a_partition_for_the_far_future_leaves_later_writes_fresh(lander, catalog, at, far):
     """Count no later write as a backfill: the dataset would stay stale."""
     days = ["2026-11-18", "2026-11-19", far, "2026-11-20", "2026-11-21"]
-    events = [_daily(at, number, day) for number, day in enumerate(days)]
+    events = [_daily_event(at, number, day) for number, day in enumerate(days)]
     lander.land(events[0])
     _learn_a_day(catalog)
     lander.land(*events[1:])
@@ -279,6 +273,6 @@ def _learn_a_day(catalog):
         connection.execute(tables.dataset_limit.insert(), row)
 
 
-def _daily(at, number, day):
+def _daily_event(at, number, day):
     written = [f"core/orders/dt={day}"]
     return run_event("COMPLETE", at(24 * (number - 4) + 1), run=f"r{number}", outputs=written)

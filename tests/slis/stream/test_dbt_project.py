@@ -1,4 +1,4 @@
-"""Check the incidents of one `dbt run`: each failed model is a fault of its own."""
+"""Incidents of one `dbt run`: each failed model is a fault of its own."""
 
 import pytest
 
@@ -37,7 +37,7 @@ _MODEL = {"integration": "DBT", "job_type": "MODEL"}
 
 
 def _project(lander, at):
-    """Let two models of two teams fail in one run, and another model succeed."""
+    """Report two models of two teams that fail in one run, and another model that succeeds."""
     root = {"run": _RUN[0], "job": _RUN[1], "integration": "DBT"}
     lander.land(
         run_event("START", at(8), **root),

@@ -19,7 +19,7 @@ _FIELD_TAGS = "SELECT field, tag, value, source FROM field_tag ORDER BY 1, 2, 3"
 _CLAIMS = "SELECT value, job_namespace FROM attribute_claim WHERE kind = 'tier' ORDER BY 1, 2"
 
 
-def _described(text: str, **fields: str) -> dict[str, object]:
+def _facets_with_text(text: str, **fields: str) -> dict[str, object]:
     described = [
         {"name": name, "type": "long", "description": each} for name, each in fields.items()
     ]
@@ -31,24 +31,24 @@ def _tags(*tags: tuple[str, str, str | None]) -> dict[str, object]:
     return {"tags": [dict(zip(names, tag, strict=True)) for tag in tags]}
 
 
-def _with(event, *, run_tags=None, job_facets=None):
+def _add_facets(event, *, run_tags=None, job_facets=None):
     event["run"].setdefault("facets", {}).update({"tags": run_tags} if run_tags else {})
     event["job"].setdefault("facets", {}).update(job_facets or {})
     return event
 
 
-def _written(at, run, facets):
+def _write_event(at, run, facets):
     return run_event("COMPLETE", at, run=run, outputs=[("db.t", facets)])
 
 
 def test_the_newest_description_stays_in_any_order_of_batches(lander, catalog, at):
     """Keep the text before an empty one; a schema is the same with other descriptions."""
-    newest = _described("People. Their password=hunter22 is secret.", id="the key", at="")
-    older = _described("Persons", id="a key", at="a day")
-    silent = _described("", id="", at="")
+    newest = _facets_with_text("People. Their password=hunter22 is secret.", id="the key", at="")
+    older = _facets_with_text("Persons", id="a key", at="a day")
+    silent = _facets_with_text("", id="", at="")
     job = {"documentation": {"description": "Loads people"}}
-    lander.land(_with(_written(at(9), "r2", newest), job_facets=job))
-    lander.land(_written(at(8), "r1", older), _written(at(10), "r3", silent))
+    lander.land(_add_facets(_write_event(at(9), "r2", newest), job_facets=job))
+    lander.land(_write_event(at(8), "r1", older), _write_event(at(10), "r3", silent))
 
     assert rows(catalog, "SELECT count(*) FROM schema_version") == [(1,)]
     (_, people), (_, columns), of_job = rows(catalog, _TEXTS)
@@ -63,17 +63,17 @@ def test_the_newest_description_stays_in_any_order_of_batches(lander, catalog, a
 
 
 def test_tags_of_a_model_reach_what_its_run_writes(lander, catalog, at):
-    """Dbt sends the tags and the meta of a model as tags of its run, under sources of its own."""
+    """Store tags and meta of a dbt model, which dbt sends as tags of its run with own sources."""
     own = _tags(("pii", "true", "DBT"), ("tier", "critical", "DBT_META"), ("client", "1", "OL"))
     of_column = {"tags": {"tags": [{"key": "pii", "value": "no", "source": "X", "field": "id"}]}}
     model = run_event("COMPLETE", at(8), inputs=[("in", of_column)], outputs=["mart"])
-    # Writes the same dataset without tags, in the same batch: it claims none of them.
+    # Writes the same dataset without tags, in the same batch.
     other = run_event("COMPLETE", at(8), run="r2", outputs=["mart"])
     other["job"] = {"namespace": "other", "name": "x"}
     stranger = {"tags": _tags(("pii", "false", None))}
     later = run_event("COMPLETE", at(9), run="r3", outputs=[("mart", stranger)])
     of_job = {"tags": _tags(("a", "b", ""))}
-    lander.land(_with(model, run_tags=own), other, _with(later, job_facets=of_job))
+    lander.land(_add_facets(model, run_tags=own), other, _add_facets(later, job_facets=of_job))
 
     assert rows(catalog, _TAGS) == [
         ("mart", "pii", "false", None),

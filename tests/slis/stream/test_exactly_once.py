@@ -33,12 +33,12 @@ _WITHOUT_CLOCK = {
 }
 
 
-# By lot and by process: who wrote what. What the lake holds is compared by its events.
+# Columns that depend on the batch and on the process. The lake is compared by its events.
 _OF_THE_LAKE = ("lake_folder", "role_epoch")
 
 
 def contents(catalog, *, but=("batch",)):
-    """Return every row of the catalog, without the instants of landing."""
+    """Return every row of the catalog, without the landing times."""
     found = {}
     with catalog.connect() as connection:
         for table in metadata.sorted_tables:
@@ -55,7 +55,7 @@ def contents(catalog, *, but=("batch",)):
 
 
 def triple(at, number):
-    """START, RUNNING and COMPLETE of one run."""
+    """Return START, RUNNING and COMPLETE of one run."""
     return [
         run_event(
             kind,
@@ -85,7 +85,7 @@ def test_a_repeated_event_is_counted_once(lander, catalog, at):
 
 
 def test_without_the_fold_on_conflict_a_repeat_fails(lander, at, monkeypatch):
-    """A mutant: it is the upserts that make repeats harmless."""
+    """Run the mutant: only the upserts make repeats harmless."""
     forgetful = lambda insert, _keys, _changes: insert  # noqa: E731 - a line of the mutant
     monkeypatch.setattr(upsert, "_folding", forgetful)
     build_again = upsert._built.__wrapped__  # noqa: SLF001 - and kept for no other test
@@ -98,10 +98,7 @@ def test_without_the_fold_on_conflict_a_repeat_fails(lander, at, monkeypatch):
 
 
 def test_a_replayed_batch_leaves_no_trace(lander, catalog, at):
-    """Killed between the catalog's commit and the checkpoint's.
-
-    The batch comes again and changes nothing.
-    """
+    """Kill between the commits of catalog and checkpoint: the repeated batch changes nothing."""
     lander.land(*triple(at, 1))
     before = contents(catalog, but=())
 
@@ -113,8 +110,8 @@ def test_a_replayed_batch_leaves_no_trace(lander, catalog, at):
 
 
 @pytest.mark.parametrize("after_seq", [1, 7], ids=["overlaps", "skips"])
-def test_a_range_that_does_not_follow_stops_with_what_to_do(lander, catalog, at, after_seq):
-    """Going on would double the events 2 and 3, or skip 4 to 7."""
+def test_a_range_that_does_not_follow_stops_with_instructions(lander, catalog, at, after_seq):
+    """Stop: continuing would double the events 2 and 3, or skip 4 to 7."""
     lander.land(*triple(at, 1))
     before = contents(catalog, but=())
 
@@ -161,8 +158,8 @@ def test_a_batch_that_failed_behind_its_files_leaves_nothing_in_the_lake(lander,
 
 
 @pytest.mark.postgres_nightly("its statements are those of each batch")
-def test_a_pipeline_that_was_taken_for_dead_lands_nothing_when_it_comes_back(catalog, tmp_path, at):
-    """Another one has landed a batch meanwhile: rows and folders of the first are no part of it."""
+def test_a_replaced_pipeline_lands_nothing_when_it_comes_back(catalog, tmp_path, at):
+    """Land a batch with a second pipeline meanwhile: it has no rows or folders of the first."""
     place = Place(data_dir=tmp_path)
     spool(place.spool, triple(at, 0), received_at=at(12))
     given = {"bounds": Bounds(3, 1 << 20), "clock": lambda: at(12)}

@@ -1,4 +1,4 @@
-"""Check the facts of events, before they are merged."""
+"""Facts of events, before they are merged."""
 
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -14,7 +14,7 @@ from tests.slis.stream.spools import read, run_event, table
 
 
 def micros(*parts: int) -> int:
-    """Microseconds of an instant in UTC."""
+    """Return the microseconds of a time in UTC."""
     return (datetime(*parts, tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(
         microseconds=1
     )
@@ -47,8 +47,8 @@ TIMES = {
 }
 
 
-def test_an_instant_is_read_whatever_its_spelling():
-    """1 to 9 fraction digits, Z and offsets; without a zone UTC; what is no instant is None."""
+def test_a_time_is_read_in_any_spelling():
+    """Read 1 to 9 fraction digits, Z and offsets; assume UTC; return None for no time."""
     assert {text: parse_time(text) for text in TIMES} == TIMES
 
 
@@ -60,7 +60,7 @@ _INSTANTS = st.datetimes(
 
 
 @given(instant=_INSTANTS)
-def test_an_instant_is_read_as_python_reads_it(instant):
+def test_a_time_is_read_as_python_reads_it(instant):
     """Read any microsecond, at any offset of whole minutes."""
     expected = (instant - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
 
@@ -73,7 +73,7 @@ def facts_of(events, received_at):
 
 
 def test_a_run_fact_folds_the_events_of_one_run(at):
-    """Earliest and latest START, latest COMPLETE and FAIL; the job is the application."""
+    """Keep earliest and latest START, latest COMPLETE and FAIL; the job is the application."""
     [(run, times)] = facts_of(
         [
             run_event("COMPLETE", at(10), root=("a1", "shop")),
@@ -91,9 +91,9 @@ def test_a_run_fact_folds_the_events_of_one_run(at):
 
 
 def test_an_application_of_spark_is_named_before_the_first_dot(at):
-    """Without a parent facet, the plan behind the dot changes from run to run.
+    """Cut the plan behind the dot, which changes between runs without a parent facet.
 
-    Other producers' dots stay.
+    Names of other producers keep their dots.
     """
     spark_job = run_event("START", at(8), job="shop.execute_insert.t")
     spark_job["job"]["facets"]["jobType"]["integration"] = "SPARK"
@@ -105,8 +105,8 @@ def test_an_application_of_spark_is_named_before_the_first_dot(at):
     ]
 
 
-def test_what_a_run_read_and_wrote_is_keyed_by_spelling(at):
-    """One row a run, dataset and direction, with the figures of the last event that had any."""
+def test_reads_and_writes_of_a_run_are_keyed_by_spelling(at):
+    """Return one row per run, dataset and direction, with the figures of the last event."""
     found = facts_of(
         [
             run_event("START", at(8), inputs=["in"], outputs=["out"]),
@@ -121,7 +121,7 @@ def test_what_a_run_read_and_wrote_is_keyed_by_spelling(at):
 
 @pytest.mark.parametrize("given_facets", [{}, {"schema": "not an object"}, {"tags": {"tags": 5}}])
 def test_odd_facets_describe_a_dataset_without_them(at, given_facets):
-    """The dataset is known all the same."""
+    """Keep the dataset."""
     event = run_event("COMPLETE", at(8), outputs=[("t", given_facets)])
 
     [found] = facts_of([event], at(12)).described

@@ -1,4 +1,4 @@
-"""Check which runs failed: also those without an end, but none that was started again."""
+"""Failed runs: also those without an end, but none that was started again."""
 
 from datetime import timedelta
 from itertools import islice, permutations
@@ -45,13 +45,13 @@ def test_a_write_has_failed_once_its_application_ended_without_it(lander, catalo
 
 
 @pytest.mark.parametrize("end", ["FAIL", "ABORT"])
-def test_it_has_failed_as_well_where_the_application_did(lander, catalog, at, end):
+def test_a_write_fails_with_its_application(lander, catalog, at, end):
     lander.land(_app("START", at(8)), _write("START", at(8, 1)), _app(end, at(8, 5)))
 
     assert rows(catalog, _FAILED) == [("w1", to_micros(at(8, 1)), NEVER_ENDED)]
 
 
-def test_a_failure_of_before_is_known_again_when_the_end_comes_late(lander, catalog, at):
+def test_an_earlier_failure_is_restored_when_the_end_comes_late(lander, catalog, at):
     lander.land(_write("FAIL", at(7), run="w0", facets=_NO_DISK))
     lander.land(_app("START", at(8)), _write("START", at(8, 1)), _app("COMPLETE", at(8, 5)))
     assert rows(catalog, _FAILED) == [("w1", to_micros(at(8, 1)), NEVER_ENDED)]

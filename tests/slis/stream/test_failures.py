@@ -17,7 +17,7 @@ def _sqlite(code):
     return error
 
 
-def _caused(cause):
+def _with_cause(cause):
     error = RuntimeError("the batch failed")
     error.__cause__ = cause
     return error
@@ -41,8 +41,8 @@ OF_MACHINE = [
     RuntimeError("java.net.SocketTimeoutException: Accept timed out"),
     RuntimeError("PythonException\nOSError: When creating key 'x': AWS Error SLOW_DOWN during Put"),
     RuntimeError("PythonException\nInvalidSettingError: LINEWARD_LAKE_ACCESS_KEY_FILE"),
-    _caused(OSError(errno.ENOSPC, "No space left on device")),
-    _caused(_caused(psycopg.OperationalError("server closed the connection"))),
+    _with_cause(OSError(errno.ENOSPC, "No space left on device")),
+    _with_cause(_with_cause(psycopg.OperationalError("server closed the connection"))),
 ]
 OF_EVENTS = [
     ValueError("odd"),
@@ -54,24 +54,24 @@ OF_EVENTS = [
     DataError("INSERT", {}, errors.CharacterNotInRepertoire("invalid byte sequence")),
     DataError("INSERT", {}, _sqlite(sqlite3.SQLITE_TOOBIG)),
     OSError(errno.ENAMETOOLONG, "File name too long"),
-    _caused(ValueError("odd")),
+    _with_cause(ValueError("odd")),
 ]
 
 
 @pytest.mark.parametrize("error", OF_MACHINE, ids=repr)
 def test_a_failure_that_passes_is_of_the_machine(error):
-    """It is waited for: no event is set aside by it."""
+    """Wait, and set no event aside."""
     assert is_of_machine(error)
 
 
 @pytest.mark.parametrize("error", OF_EVENTS, ids=repr)
-def test_any_other_is_of_the_events(error):
-    """Halve their range."""
+def test_any_other_failure_is_of_the_events(error):
+    """Halve the range of the events."""
     assert not is_of_machine(error)
 
 
 def test_a_jvm_that_a_signal_ended_was_stopped_from_outside():
-    """Its own ends, by want of heap or by a crash, are codes of their own."""
+    """Blame the events for the JVM's own ends: no heap, or a crash, by their exit codes."""
     assert [code for code in (-9, -15, 143, 52, 3, 1, -6, -11, 134) if was_stopped(code)] == [
         *(-9, -15, 143)
     ]

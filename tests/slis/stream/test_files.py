@@ -1,4 +1,4 @@
-"""Join files to the datasets of their folders."""
+"""Files, joined to the datasets of their folders."""
 
 import pytest
 
@@ -31,9 +31,7 @@ def test_a_file_belongs_to_the_folder_that_a_run_writes(lander, catalog, at, is_
     assert rows(catalog, _READS) == [(_FOLDER, "r"), (deeper, "s")]
 
 
-def test_a_file_that_somebody_writes_and_a_folder_that_nobody_writes_stay_apart(
-    lander, catalog, at
-):
+def test_a_written_file_and_an_unwritten_folder_stay_apart(lander, catalog, at):
     """Join `orders.csv` to the folder `orders` that is only read: no other file."""
     lander.land(
         run_event("COMPLETE", at(8), run="w", outputs=["/raw/a", "/raw/a/own.csv"]),

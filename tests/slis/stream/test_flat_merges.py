@@ -1,4 +1,4 @@
-"""Check that a merge reads of PostgreSQL's large tables the rows of its runs alone."""
+"""Merges read only the rows of their runs in PostgreSQL's large tables."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""Events that a Marquez gives back: the same as it got."""
+"""Events that a Marquez returns: equal to those it received."""
 
 import json
 
@@ -9,8 +9,8 @@ from tests.fakes.marquez import FakeMarquez
 from tests.slis.stream.spools import read, rows, run_event
 
 
-def _returned(event):
-    """Return the event as pulled: other keys, in another order, and then in one order again."""
+def _pull_event(event):
+    """Return the event as pulled: with other keys and order, and then sorted again."""
     fake = FakeMarquez(seed=1)
     fake.store([event])
     answer = json.loads(fake.events("limit=1").body)
@@ -18,9 +18,9 @@ def _returned(event):
 
 
 def test_an_event_that_comes_back_is_the_same_to_the_pipeline(lander, catalog, at):
-    """Forwarded and pulled again, or sent to both by its producer: it counts once."""
+    """Count an event once that was forwarded and pulled, or sent to both by its producer."""
     event = run_event("COMPLETE", at(8), inputs=["a", "b"], outputs=["out"], facets={"x": {}})
-    returned = _returned(event)
+    returned = _pull_event(event)
 
     first = lander.land(event)
     second = lander.land(returned, origin="marquez")
@@ -31,8 +31,8 @@ def test_an_event_that_comes_back_is_the_same_to_the_pipeline(lander, catalog, a
 
 
 @pytest.mark.parametrize(("origin", "is_history"), [("marquez", 0), ("marquez-history", 1)])
-def test_what_is_pulled_counts_and_what_is_loaded_does_not(lander, catalog, at, origin, is_history):
-    """A backfill of Marquez is history like one of files; a live event of it is live."""
+def test_pulled_events_count_and_loaded_events_do_not(lander, catalog, at, origin, is_history):
+    """Count a backfill of Marquez as history, like one of files, and a live event as live."""
     lander.land(run_event("COMPLETE", at(8), outputs=["out"]), origin=origin)
 
     found = rows(catalog, "SELECT CAST(is_history AS INTEGER) FROM event")
@@ -56,7 +56,7 @@ _OTHERS = (
 
 
 def test_the_puller_and_the_pipeline_identify_events_alike(at):
-    """What one drops as known, the other would fold; what one keeps apart, the other does too."""
+    """Identify alike: otherwise one would drop an event that the other counts."""
     event = run_event("COMPLETE", at(8), inputs=["a", "b"], outputs=["out"])
     bodies = [json.dumps(event | change).encode() for change in ({}, *_SAME, *_OTHERS)]
     parsed = [read(body, at(12)) for body in bodies]

@@ -33,7 +33,7 @@ def beating(tmp_path):
 def test_a_silence_is_a_gap_from_its_fourth_second_and_ends_with_the_next_heartbeat(
     beating, catalog
 ):
-    """Open while it lasts, closed by what the collector writes when it is back."""
+    """Show the gap as open while it lasts; close it by the collector's own row."""
     gaps = "SELECT started_at, ended_at FROM ingestion_gap"
     assert not copy_gaps(beating.path, catalog, 103 * SECOND)
 
@@ -46,7 +46,7 @@ def test_a_silence_is_a_gap_from_its_fourth_second_and_ends_with_the_next_heartb
     assert rows(catalog, gaps) == [(100 * SECOND, 110 * SECOND)]
 
 
-def test_a_silence_that_the_collector_does_not_call_a_gap_is_forgotten(beating, catalog):
+def test_a_silence_without_a_gap_of_the_collector_is_forgotten(beating, catalog):
     """Delay one heartbeat by a stalled disk: no event was rejected in that time."""
     copy_gaps(beating.path, catalog, 104 * SECOND)
     beating(105)
@@ -72,5 +72,5 @@ def test_a_heartbeat_ahead_of_the_clock_is_no_heartbeat_of_now(beating, catalog)
 
 @pytest.mark.postgres_nightly
 def test_a_spool_that_is_not_there_yet_has_no_gaps(tmp_path, catalog):
-    """The pipeline may be up before the collector ever was."""
+    """Return none: the pipeline may start before the collector."""
     assert not copy_gaps(tmp_path / "none.db", catalog, SECOND)

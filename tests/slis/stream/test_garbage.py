@@ -1,4 +1,4 @@
-"""Check that Python searches for no cycles while a batch is extracted, and does afterwards."""
+"""Garbage collector of Python: off while a batch is extracted, and on afterwards."""
 
 import gc
 
@@ -10,8 +10,8 @@ from slis.stream.on_executors import extract_from_partition
 from tests.slis.stream.spools import run_event, table
 
 
-def test_a_task_searches_for_no_cycles_until_it_ends(at, tmp_path):
-    """Ask while the events are read and when they are written; the worker process goes on."""
+def test_a_task_collects_no_garbage_until_it_ends(at, tmp_path):
+    """Check while the events are read and when they are written; the worker process continues."""
     states = []
 
     def read(batches):
@@ -26,15 +26,15 @@ def test_a_task_searches_for_no_cycles_until_it_ends(at, tmp_path):
     assert gc.isenabled()
 
 
-def test_the_search_goes_on_after_an_error():
-    """Fail inside: a bad event must not leave the process without a search."""
+def test_garbage_collection_is_on_again_after_an_error():
+    """Fail inside: a bad event must not leave the process without a collector."""
     with pytest.raises(ValueError, match="bad"), no_search():
         raise ValueError("bad")
 
     assert gc.isenabled()
 
 
-def test_a_process_that_never_searches_stays_so():
+def test_a_process_without_garbage_collection_stays_so():
     """Leave it as it was."""
     gc.disable()
     try:

@@ -1,4 +1,4 @@
-"""Infer the inputs of runs that name none from the facets of their outputs."""
+"""Inputs of runs without inputs, inferred from the facets of their outputs."""
 
 import pytest
 
@@ -54,7 +54,7 @@ def test_a_merge_that_names_its_target_alone_has_the_sources_of_its_columns(land
 
 @pytest.mark.parametrize("is_reversed", [False, True], ids=["inputs last", "inputs first"])
 def test_inputs_replace_the_inferred_ones_whenever_they_come(lander, catalog, at, is_reversed):
-    """r1 names `a`, and not `b`: M4 is to judge that; r0 keeps what is inferred."""
+    """Replace the inputs of r1 by `a`, and leave `b` to M4; keep the inferred ones of r0."""
     lander.land(run_event("COMPLETE", at(7), run="r0", outputs=[("t", columns("b"))]))
     events = [
         run_event("COMPLETE", at(9), outputs=[("t", columns("a", "b"))]),

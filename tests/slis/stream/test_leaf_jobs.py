@@ -1,4 +1,4 @@
-"""Check that the job below a root is known: a dbt model, an Airflow task, a Spark application."""
+"""Jobs below a root: a dbt model, an Airflow task, a Spark application."""
 
 from itertools import permutations
 
@@ -32,7 +32,7 @@ def _event(at, job, integration, job_type="JOB", **given):  # noqa: ANN003
     return run_event("START", at, job=job, integration=integration, job_type=job_type, **given)
 
 
-def _of(event, parent, root):
+def _with_parent(event, parent, root):
     """Name another job as the parent than as the root."""
     event["run"]["facets"]["parent"]["job"]["name"] = parent
     event["run"]["facets"]["parent"]["root"] = {
@@ -48,7 +48,7 @@ def test_each_client_s_job_is_the_one_that_people_know(at):
         "dbt's model": _event(at(8), "db.shop.orders", "DBT", "MODEL", root=("r", "dbt-run-shop")),
         "dbt's run": _event(at(8), "dbt-run-shop", "DBT"),
         "Airflow's task": _event(at(8), "shop_daily.load", "AIRFLOW", "TASK", root=_DAG),
-        "a query of a task": _of(
+        "a query of a task": _with_parent(
             _event(at(8), "9f3a", "TRINO", "QUERY", root=_DAG), "shop_daily.load", _DAG
         ),
         "a query alone": _event(at(8), "9f3a", "TRINO", "QUERY"),
@@ -57,7 +57,7 @@ def test_each_client_s_job_is_the_one_that_people_know(at):
         "an application with a dot": _event(at(8), "my.app", "SPARK", "APPLICATION"),
         "a write of it": _event(at(8), "my.app.save_x", "SPARK", root=("a1", "my.app")),
         "an application of a task": _event(at(8), "app", "SPARK", "APPLICATION", root=_DAG),
-        "a write of that": _of(
+        "a write of that": _with_parent(
             _event(at(8), "app.save_x", "SPARK", root=_DAG), "app", ("d1", "shop_daily")
         ),
     }
@@ -80,7 +80,7 @@ def test_each_client_s_job_is_the_one_that_people_know(at):
 
 
 def test_a_run_s_key_does_not_depend_on_its_parent_facet(at):
-    """Clients that send the facet with START only still have one run."""
+    """Store one run, also of clients that send the facet with START only."""
     events = [_event(at(8), "dag.load", "AIRFLOW", "TASK", root=root) for root in (_DAG, None)]
 
     keys = {read(event, at(12)).run.run_key for event in events}
@@ -117,17 +117,17 @@ def test_a_write_has_the_job_that_wrote_last(lander, catalog, at):
 @pytest.mark.postgres_always
 @pytest.mark.parametrize("order", list(permutations(range(3))))
 @pytest.mark.parametrize(("job", "job_type"), [("dag.load", "TASK"), ("9f3a", "QUERY")])
-def test_a_parent_that_only_start_names_holds_for_all_events(  # noqa: PLR0913, PLR0917
+def test_a_parent_named_by_start_applies_to_all_events(  # noqa: PLR0913, PLR0917
     lander, catalog, at, order, job, job_type
 ):
-    """Land each event by itself; the result is that of the usual order.
+    """Land each event by itself, with the result of the usual order.
 
     A query of the task `dag.load` has that job once its parent is known.
     """
     given = {"run": "t1", "job": job, "integration": "AIRFLOW", "job_type": job_type}
     touched = {"inputs": ["in"], "outputs": ["out"]}
     events = (
-        _of(run_event("START", at(8), root=_DAG, **given, **touched), "dag.load", _DAG),
+        _with_parent(run_event("START", at(8), root=_DAG, **given, **touched), "dag.load", _DAG),
         run_event("RUNNING", at(8, 1), **given, **touched),
         run_event("COMPLETE", at(9), **given, **touched),
     )
@@ -142,7 +142,7 @@ def test_a_parent_that_only_start_names_holds_for_all_events(  # noqa: PLR0913, 
 
 @pytest.mark.parametrize("is_alone", [True, False])
 def test_a_task_that_fails_leaves_the_write_of_another(lander, catalog, at, is_alone):
-    """Whether both come in one batch or in two; so does a task that changes the schema."""
+    """Keep it for one batch and for two, and where the task changes the schema."""
     given = {"integration": "AIRFLOW", "job_type": "TASK", "root": _DAG}
     altered = ("out", {"lifecycleStateChange": {"lifecycleStateChange": "ALTER"}})
     events = [
@@ -157,8 +157,8 @@ def test_a_task_that_fails_leaves_the_write_of_another(lander, catalog, at, is_a
     assert rows(catalog, "SELECT writes, last_job_name FROM dataset_activity") == [(1, "dag.load")]
 
 
-def test_a_root_that_knows_the_write_already_keeps_it_once(lander, catalog, at):
-    """Another run of the DAG wrote the same dataset before the first run's parent was known."""
+def test_a_root_with_the_write_keeps_it_once(lander, catalog, at):
+    """Store the write once: another run of the DAG wrote it before the parent was known."""
     given = {"integration": "AIRFLOW", "job_type": "TASK"}
     touched = {"inputs": ["in"], "outputs": ["out"]}
     lander.land(run_event("COMPLETE", at(8), run="t1", job="dag.load", **given, **touched))

@@ -55,7 +55,7 @@ def test_a_failed_query_takes_back_the_write_of_its_hour_alone(lander, catalog, 
 def test_a_run_that_completes_again_hours_later_is_one_write(lander, catalog, at):
     """Move the write of a task that was cleared and started again under its run id.
 
-    The other query of the first hour has written all the same.
+    Keep the write of the other query of the first hour.
     """
     lander.land(_insert("COMPLETE", at(7, 30), 1), _insert("COMPLETE", at(7, 10), 2))
     lander.land(_insert("COMPLETE", at(8, 30), 3, outputs=["other"]))
@@ -70,7 +70,7 @@ def test_a_run_that_completes_again_hours_later_is_one_write(lander, catalog, at
 
 
 @pytest.mark.postgres_nightly
-def test_a_stream_that_ends_and_fails_keeps_what_it_put_out(lander, catalog, at):
+def test_a_stream_that_ends_and_fails_keeps_its_writes(lander, catalog, at):
     """Take back the COMPLETE alone: its figures of the same hour were read by then."""
     stream = {"outputs": ["live"], "processing": "STREAMING"}
     lander.land(

@@ -1,4 +1,4 @@
-"""Texts of 50 kB in every field of an event land: whatever an index holds is cut and hashed."""
+"""Texts of 50 kB in every field of an event: they land, and indexed values are cut and hashed."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -45,10 +45,10 @@ _OF_EVENTS = {
     },
     "tag": {"tag", "value"},
 }
-# These are filled when an incident notifies an owner, from the bounded `ownership.owner`; or from
-# runs that were checked against an oracle, by `run.producer` and `run.adapter_version`.
+# Filled when an incident notifies an owner, from the bounded `ownership.owner`, or from runs that
+# were checked against an oracle, by `run.producer` and `run.adapter_version`.
 _LATER = {"accuracy_stratum", "digest", "incident_escalation", "name_pattern"}
-# Words, ids and hashes of ours, settings of the operator, and what event logs on disk are called.
+# Words, ids and hashes of Lineward, settings of the operator, and names of event logs.
 _OF_OTHERS = {
     *("access_audit", "application", "batch", "dataset_alias", "dataset_state", "edge_check"),
     *("error_count", "evidence_file", "execution", "execution_io", "incident", "incident_command"),
@@ -62,14 +62,14 @@ _OF_OTHERS = {
     *("dataset_claim", "dataset_producer"),  # namespaces of jobs, cut at 200 characters
     "description",
     "attribute_claim",  # likewise, beside values of `tag` and `ownership`
-    *("lake_folder", "lease", "log_position", "role_epoch"),  # paths and names of ours, a topic
+    *("lake_folder", "lease", "log_position", "role_epoch"),  # own paths and names, a topic
     "log_collector",  # as a setting names it
     # Names of Kubernetes' objects; `as_stored` of the kubernetes role cuts the others.
     *("kubernetes_watch", "spark_application", "spark_output", "spark_pod_failure"),
 }
 
 
-def _indexed(table: Table) -> Iterator[list[Column[Any]]]:
+def _list_indexed(table: Table) -> Iterator[list[Column[Any]]]:
     yield list(table.primary_key.columns)
     yield from (list(index.columns) for index in table.indexes if isinstance(index, Index))
     yield from ([column] for column in table.columns if column.unique)
@@ -78,14 +78,14 @@ def _indexed(table: Table) -> Iterator[list[Column[Any]]]:
 def _texts(table: Table) -> set[str]:
     return {
         column.name
-        for index in _indexed(table)
+        for index in _list_indexed(table)
         for column in index
         if isinstance(column.type, Text)
     }
 
 
-def _fresh(alphabet: str, seed: int = 7) -> Callable[[int], str]:
-    """Make texts of so many bytes that no compression makes shorter."""
+def _random_texts(alphabet: str, seed: int = 7) -> Callable[[int], str]:
+    """Return texts of so many bytes that no compression shortens."""
     chance = random.Random(seed)  # noqa: S311 - no secret
     width = len(alphabet[0].encode())
     return lambda size: "".join(chance.choices(alphabet, k=size // width))
@@ -163,8 +163,8 @@ def _job_facets(text: Callable[[], str], output: dict[str, str]) -> dict[str, An
 
 
 def _events(at, alphabet: str) -> Iterator[dict[str, Any]]:
-    """Texts of 50 kB in every facet, and of 2,048 bytes in the names that the collector bounds."""
-    fresh = _fresh(alphabet)
+    """Return events with texts of 50 kB in every facet, and names of 2,048 bytes."""
+    fresh = _random_texts(alphabet)
     long, name = (lambda: fresh(50_000)), (lambda: fresh(NAME_BYTES))
     bounded = [{"namespace": name(), "name": name()} for _ in range(3)]
     run_id = long()
@@ -193,7 +193,7 @@ def _longest(catalog, table: str, column: str) -> int:
         )
 
 
-def test_every_indexed_text_is_known_to_be_of_events_or_of_others():
+def test_every_indexed_text_is_declared_by_origin():
     """Declare of each index whether an event can fill it."""
     indexed = {table.name: found for table in metadata.tables.values() if (found := _texts(table))}
     unbounded = {name: found for name, found in indexed.items() if name not in _OF_OTHERS}
@@ -224,7 +224,7 @@ _SHORT = (
     ],
 )
 def test_an_event_of_long_texts_lands_with_each_text_cut(spark, lander, catalog, at, alphabet):
-    """No index entry is longer than PostgreSQL takes, and no text is left out instead."""
+    """Cut each text to the length that PostgreSQL takes, and leave out none."""
     now = at(9, 2)
     lander.batches._clock = lambda: now  # noqa: SLF001 - so that its datasets are new
     landed = lander.land(*_events(at, alphabet))
@@ -235,14 +235,14 @@ def test_an_event_of_long_texts_lands_with_each_text_cut(spark, lander, catalog,
         sizes = {column: _longest(catalog, name, column) for column in columns}
         found = {column for column, size in sizes.items() if size > KEY_BYTES // 4}
         assert name in _LATER or found == columns, sizes
-        for index in _indexed(metadata.tables[name]):
+        for index in _list_indexed(metadata.tables[name]):
             texts = [column.name for column in index if isinstance(column.type, Text)]
             assert sum(_longest(catalog, name, one) for one in texts) < _ENTRY_BYTES - _OTHER_BYTES
 
 
 def test_patterns_of_names_that_grow_when_generalised_are_cut(spark, catalog, lander, at):
-    """`{n}` is three times as long as a digit: both names of 2,048 bytes would be 8 kB."""
-    digits = "".join(f"{letter}1" for letter in _fresh("abcdefghijklmnopqrstuvwxyz")(1_000))
+    """Cut two names of 2,048 bytes that would grow to 8 kB: `{n}` replaces one digit."""
+    digits = "".join(f"{letter}1" for letter in _random_texts("abcdefghijklmnopqrstuvwxyz")(1_000))
     namespace = digits[:1_000].replace("1", "7")
     events = [run_event("COMPLETE", at(9, 0, number), run=f"r{number}") for number in range(30)]
     for number, event in enumerate(events):
@@ -258,9 +258,9 @@ def test_patterns_of_names_that_grow_when_generalised_are_cut(spark, catalog, la
 
 @pytest.mark.parametrize("most", [40, KEY_BYTES, NAME_BYTES])
 def test_python_and_spark_cut_alike(spark, most):
-    """Keys are of the cut names: an edge of a facet and the dataset of an event meet."""
+    """Compute keys from the cut names: an edge of a facet then matches the dataset of an event."""
     texts = ["", "short", "x" * most, "x" * (most + 1), "é" * most, "\ufffd" * most]
-    texts += [_fresh(alphabet)(3 * most) for alphabet in _ALPHABETS.values()]
+    texts += [_random_texts(alphabet)(3 * most) for alphabet in _ALPHABETS.values()]
     texts += [f"{'x' * (most - 19 - before)}\U0001f600{'y' * most}" for before in range(5)]
     frame = spark.createDataFrame([(one,) for one in texts], "text string")
 
@@ -273,8 +273,8 @@ def test_python_and_spark_cut_alike(spark, most):
 
 
 def test_a_facet_and_an_event_that_give_one_long_name_mean_one_dataset(lander, catalog, at):
-    """The name of the facet is cut as that of the event is, in another place."""
-    long = _fresh(_ALPHABETS["three bytes"])(9_000)
+    """Cut the name of the facet like that of the event."""
+    long = _random_texts(_ALPHABETS["three bytes"])(9_000)
     lander.land(
         run_event("COMPLETE", at(8), run="r1", outputs=[long]),
         run_event(

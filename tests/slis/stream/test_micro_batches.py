@@ -1,4 +1,4 @@
-"""Infer the inputs of what `foreachBatch` writes, by staged rows alone."""
+"""Inputs of the writes of `foreachBatch`, inferred by staged rows alone."""
 
 import pytest
 from sqlalchemy import text
@@ -74,7 +74,7 @@ def test_an_independent_write_has_no_inputs(embedded, ran, case):
     assert [row for row in rows(embedded, _EDGES) if row[1] == "table"] == []
 
 
-def test_a_micro_batch_without_an_end_gives_no_inputs(embedded, ran):
+def test_a_micro_batch_without_an_end_has_no_inputs(embedded, ran):
     """Draw no edge from a stream that was stopped within its micro-batch: it never ends."""
     begun, _ = ran(_STREAM, 1, 50)
     merge_staged(embedded, [begun], ran(_WRITE, 40, 42))
@@ -82,7 +82,7 @@ def test_a_micro_batch_without_an_end_gives_no_inputs(embedded, ran):
     assert rows(embedded, _EDGES) == []
 
 
-def test_of_overlapping_queries_only_the_inputs_of_all_are_certain(embedded, ran):
+def test_only_common_inputs_of_overlapping_queries_are_certain(embedded, ran):
     """Take back the input that another query of the application, reported later, does not read."""
     own, other = (_STREAM | {"inputs": ["topic", name], "run": name} for name in ("own", "other"))
     merge_staged(embedded, [*ran(own, 1, 5), *ran(_WRITE, 2, 4)], ran(other, 0, 6))

@@ -1,4 +1,4 @@
-"""Order, repeats and the cut into batches do not matter."""
+"""Order, repeats and the split into batches do not matter."""
 
 import tempfile
 from pathlib import Path
@@ -20,8 +20,8 @@ _SCHEMA = {"schema": {"fields": [{"name": "id", "type": "long"}]}}
 def _estate(at):
     """Return events of two runs of one application, one of which completes again hours later.
 
-    And of other runs: one that fails, a stream, a partition, a table under two names, and two runs
-    with column lineage of which one names inputs too.
+    Add other runs: one that fails, a stream, a partition, a table under two names, and two runs
+    with column lineage, of which one names inputs too.
     """
     app, stream = (
         ("a1", "shop"),
@@ -41,7 +41,7 @@ def _estate(at):
         run_event(
             "COMPLETE", at(8, 30), run="r2", job="shop.b", inputs=["in"], outputs=["db.t"], root=app
         ),
-        # Cleared and started again under its id: it wrote two hours later.
+        # A run that was cleared and started again under its id: it wrote two hours later.
         run_event("COMPLETE", at(10, 30), run="r2", job="shop.b", outputs=["db.t"], root=app),
         run_event(
             "START", at(9), run="r3", job="late", inputs=["db.t"], outputs=[("out", _SCHEMA)]
@@ -58,9 +58,9 @@ def _estate(at):
             inputs=["db.t"],
             outputs=["/wh/p/dt=2026-11-20"],
         ),
-        run_event("START", at(8), run="r5", job="told", inputs=["in"]),
+        run_event("START", at(8), run="r5", job="facets", inputs=["in"]),
         run_event(
-            "COMPLETE", at(9), run="r5", job="told", outputs=[("told", columns("in", "topic"))]
+            "COMPLETE", at(9), run="r5", job="facets", outputs=[("facets", columns("in", "topic"))]
         ),
         run_event(
             "COMPLETE", at(9), run="r6", job="seeded", outputs=[("seeded", columns("in", "seed"))]
@@ -68,7 +68,7 @@ def _estate(at):
     ]
 
 
-def _landed(spark, catalog, at, batches):
+def _land(spark, catalog, at, batches):
     with tempfile.TemporaryDirectory() as folder:
         lander = Lander(catalog, Path(folder), at(12))
         for batch in batches:
@@ -79,7 +79,7 @@ def _landed(spark, catalog, at, batches):
     return found
 
 
-# A catalog's own epoch, and how long the evaluation took.
+# The catalog's own epoch, and the duration of the evaluation.
 _NOT_COMPARED = ("batch", "reader_cursor", "meta", "sli_counter", "evaluation")
 _expected = {}
 
@@ -90,9 +90,9 @@ _expected = {}
 )
 @given(data=st.data())
 def test_order_repeats_and_batches_do_not_matter(spark, catalogs, at, data):
-    """Shuffled, with repeats, cut into batches anywhere.
+    """Land shuffled events, with repeats, cut into batches anywhere.
 
-    The same rows in every table of the catalog, those of the SLIs included.
+    Compare every table of the catalog, those of the SLIs included.
     """
     events = _estate(at)
     order = data.draw(st.permutations(range(len(events))))
@@ -103,6 +103,6 @@ def test_order_repeats_and_batches_do_not_matter(spark, catalogs, at, data):
     catalog = catalogs()
     kind = catalog.dialect.name
     if kind not in _expected:
-        _expected[kind] = _landed(spark, catalogs(), at, [events])
+        _expected[kind] = _land(spark, catalogs(), at, [events])
 
-    assert _landed(spark, catalog, at, batches) == _expected[kind]
+    assert _land(spark, catalog, at, batches) == _expected[kind]

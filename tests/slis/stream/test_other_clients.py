@@ -1,4 +1,4 @@
-"""Check what Lineward says of Flink, Debezium, Kafka Connect and Argo Workflows, landed at once."""
+"""Facts of Flink, Debezium, Kafka Connect and Argo Workflows, landed in one batch."""
 
 import pytest
 
@@ -100,14 +100,14 @@ def test_running_connectors_and_checkpoints_are_writes(landed, at):
     ]
 
 
-def test_topics_stay_apart_that_two_sessions_of_flink_call_alike(landed):
+def test_tables_of_the_same_name_in_two_flink_sessions_stay_apart(landed):
     """Leave names of Flink's in-memory catalog out: both statements have a table `sink`."""
     joined = "SELECT name FROM dataset WHERE canonical_key <> dataset_key"
     assert rows(landed, joined) == []
     assert rows(landed, "SELECT rule FROM dataset_alias WHERE rule = 'symlink'") == []
 
 
-def test_jobs_have_what_their_clients_say_of_them(landed):
+def test_jobs_have_the_details_of_their_clients(landed):
     """Store owner, tags, description, engine and error of each job and run."""
     jobs = """
         SELECT run_id, coalesce(leaf_job_name, root_job_name), integration, error_message FROM run

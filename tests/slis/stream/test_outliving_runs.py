@@ -1,4 +1,4 @@
-"""Check which runs may go on after their root run has ended."""
+"""Runs that may continue after their root run has ended."""
 
 import pytest
 
@@ -20,7 +20,7 @@ def events(at):
 
 
 @pytest.mark.postgres_nightly
-def test_a_write_goes_on_after_a_dag_that_did_not_wait_for_its_application(catalogs, events):
+def test_a_write_continues_after_a_dag_that_did_not_wait_for_its_application(catalogs, events):
     """Fail no dataset while the application works, in any order of events."""
     for order in (events, events[::-1], [events[1], events[2], events[0]]):
         catalog = catalogs()

@@ -16,7 +16,7 @@ MIB = 1 << 20
 GIVEN = Bounds(1_000, 128 * MIB)
 
 
-def test_it_grows_to_the_setting_while_merges_are_short():
+def test_the_batch_grows_to_the_setting_while_merges_are_short():
     """Double the size each time, from eight MiB on."""
     paced = Pace(GIVEN)
     sizes = []
@@ -28,7 +28,7 @@ def test_it_grows_to_the_setting_while_merges_are_short():
     assert paced.bounds() == GIVEN
 
 
-def test_a_small_batch_says_nothing_of_a_large_one():
+def test_a_small_batch_is_no_measure_of_a_large_one():
     """Land a few kB, because nothing else waits."""
     paced = Pace(GIVEN)
     paced.landed(4_000, 0.1)
@@ -52,7 +52,7 @@ def test_a_batch_that_the_catalog_had_no_time_for_is_tried_smaller():
     assert paced.bounds().size == 4 * MIB
 
 
-def test_it_never_exceeds_a_small_setting():
+def test_the_batch_never_exceeds_a_small_setting():
     """Keep a setting below the smallest size."""
     paced = Pace(Bounds(10, 1_000))
     paced.landed(1_000, 60.0)

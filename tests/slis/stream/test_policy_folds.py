@@ -1,4 +1,4 @@
-"""Folds of the policy in the stream, and over what the catalog knew before them."""
+"""Folds of the policy in the stream, and over facts from before them."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +16,7 @@ from tests.slis.stream.spools import CANONICAL, WRITES, Lander, rows, run_event,
 
 _FOLDS = parse("folds: [{match: 'n/run_{n}', dataset: n/run}]")
 _FOLD_ALIASES = "SELECT name FROM dataset_alias WHERE rule = 'fold' ORDER BY 1"
-# All facts of datasets by their names: what a test compares, in whatever order they came.
+# All facts of datasets by name, for comparisons in any order.
 _FACTS = (
     WRITES,
     """SELECT d.name, r.root_run_id, r.job_name FROM dataset_read r
@@ -76,7 +76,7 @@ def _nights(at, numbers):
 
 @pytest.mark.postgres_nightly
 def test_new_names_are_the_folded_dataset_with_the_names_kept(lander, catalog, at):
-    """One dataset however many names, and each of them leads to it."""
+    """Store one dataset for all names; each name leads to it."""
     lander.policy = _FOLDS
 
     lander.land(*_nights(at, (1, 2)))
@@ -89,7 +89,7 @@ def test_new_names_are_the_folded_dataset_with_the_names_kept(lander, catalog, a
     assert rows(catalog, _FOLD_ALIASES) == [("run_1",), ("run_2",)]
 
 
-def test_what_was_known_of_the_old_names_moves(lander, catalog, at):
+def test_facts_of_the_old_names_move(lander, catalog, at):
     """Move it with writes, reads and edges; later events go on from there."""
     lander.land(*_nights(at, (1, 2)))
 
@@ -109,8 +109,8 @@ def test_what_was_known_of_the_old_names_moves(lander, catalog, at):
     assert rows(catalog, _FOLD_ALIASES) == [("run_1",), ("run_2",), ("run_3",)]
 
 
-def test_a_late_fold_gives_the_same_as_an_early_one(lakes, at, tmp_path):
-    """The catalog does not depend on when the policy learned of it."""
+def test_a_late_fold_equals_an_early_one(lakes, at, tmp_path):
+    """Store the same rows, whenever the policy gets the fold."""
     early, late = lakes
     first, then = list(_nights(at, (1, 2, 3))), list(_nights(at, (4,)))
     folded = Lander(early, tmp_path / "one", at(12))
@@ -129,7 +129,7 @@ def test_a_late_fold_gives_the_same_as_an_early_one(lakes, at, tmp_path):
 
 @pytest.mark.postgres_nightly
 def test_a_batch_under_the_policy_before_is_moved_by_the_next_evaluation(lander, catalog, at):
-    """It may land after the names were looked at."""
+    """Move the names of a batch that landed after the names were read."""
     renew_names(catalog, _FOLDS, at(1))
     lander.land(*_nights(at, (1,)))
 
@@ -139,7 +139,7 @@ def test_a_batch_under_the_policy_before_is_moved_by_the_next_evaluation(lander,
 
 
 def test_many_names_are_moved_a_part_at_a_time(lander, catalog, at, monkeypatch):
-    """The stream waits for a part only, and the figures for a call: the next one goes on."""
+    """Move a bounded part per call, so that stream and metrics need not wait for the others."""
     monkeypatch.setattr(policy_names, "_A_TRANSACTION", 2)
     monkeypatch.setattr(policy_names, "_AT_ONCE", 3)
     lander.land(*_nights(at, range(1, 6)))
@@ -155,7 +155,7 @@ def test_many_names_are_moved_a_part_at_a_time(lander, catalog, at, monkeypatch)
 
 
 def test_a_folded_partition_and_a_folded_symlink_lead_to_the_dataset(lander, catalog, at):
-    """The built-in rules come first; what they leave is what the policy folds."""
+    """Apply the built-in rules first, then the policy."""
     lander.policy = parse(
         "folds:\n- {match: 'n//wh/run_{n}', dataset: n//wh/run}\n"
         "- {match: 'n/db.run_{n}', dataset: n/db.run}"
@@ -177,8 +177,8 @@ def test_a_folded_partition_and_a_folded_symlink_lead_to_the_dataset(lander, cat
 
 
 @pytest.mark.postgres_nightly
-def test_a_fold_taken_out_of_the_policy_is_none(lander, catalog, at):
-    """New events of a name are its own; what was reported of all stays with the dataset."""
+def test_a_fold_removed_from_the_policy_ends(lander, catalog, at):
+    """Give new events of a name to its own dataset; earlier facts stay with the folded one."""
     lander.land(*_nights(at, (1,)))
     renew_names(catalog, _FOLDS, at(2))
     assert renew_names(catalog, DEFAULT, at(3))
@@ -191,8 +191,8 @@ def test_a_fold_taken_out_of_the_policy_is_none(lander, catalog, at):
     ]
 
 
-def test_what_is_retired_is_not_brought_back_by_a_fold(lander, catalog, at):
-    """Somebody took it out of the totals: under another name it is out of them too."""
+def test_a_retired_dataset_stays_retired_after_a_fold(lander, catalog, at):
+    """Keep it out of the totals under another name."""
     lander.land(*_nights(at, (1,)))
     with catalog.begin() as connection:
         connection.exec_driver_sql("UPDATE dataset SET retired_at = 1 WHERE name = 'run_1'")
@@ -203,7 +203,7 @@ def test_what_is_retired_is_not_brought_back_by_a_fold(lander, catalog, at):
 
 @pytest.mark.postgres_nightly
 def test_without_a_fold_the_names_are_not_looked_at(catalog, at, monkeypatch):
-    """Estates without folds pay nothing for them."""
+    """Read no names where the policy has no folds."""
     asked = []
     monkeypatch.setattr("slis.evaluation.policy_folds._candidates", asked.append)
 
@@ -215,10 +215,8 @@ def test_without_a_fold_the_names_are_not_looked_at(catalog, at, monkeypatch):
 
 
 @pytest.mark.postgres_nightly
-def test_a_policy_that_changes_while_the_stream_runs_holds_from_the_next_batch(
-    lander, catalog, at, tmp_path
-):
-    """Names seen before are folded again: by the file as it is, in the stream's own memory."""
+def test_a_changed_policy_applies_from_the_next_batch(lander, catalog, at, tmp_path):
+    """Fold known names again by the current file, also in the stream's own cache."""
     path = tmp_path / "lineward.yaml"
     path.write_text("{}")
     file = PolicyFile(path, settle_seconds=0)
@@ -233,8 +231,8 @@ def test_a_policy_that_changes_while_the_stream_runs_holds_from_the_next_batch(
     assert rows(catalog, CANONICAL) == [(n, n) for n in ("first", "run_1", "second")]
 
 
-def test_a_memory_that_forgets_whose_folds_they_were_would_fold_wrongly(monkeypatch):
-    """Mutant of the test above: with folds that are all alike, the first policy's stay."""
+def test_a_cache_without_the_policy_in_its_key_would_fold_wrongly(monkeypatch):
+    """Run the mutant of the test above: with equal folds, the first policy's stay cached."""
     folds = [
         folding(parse(f"folds: [{{match: 'n/run_{{n}}', dataset: n/{to}}}]")) for to in ("a", "b")
     ]
@@ -249,8 +247,8 @@ def test_a_memory_that_forgets_whose_folds_they_were_would_fold_wrongly(monkeypa
     spellings.spell.cache_clear()
 
 
-def test_a_name_whose_fold_gives_way_to_an_alias_changes_hands_in_one_piece(lander, catalog, at):
-    """What the policy says of one name outright comes before its folds."""
+def test_a_name_with_an_alias_instead_of_a_fold_moves_completely(lander, catalog, at):
+    """Prefer an alias of the policy to its folds."""
     lander.land(*_nights(at, (1, 2)))
     renew_names(catalog, _FOLDS, at(3))
     policy = parse(

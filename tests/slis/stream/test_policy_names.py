@@ -1,4 +1,4 @@
-"""Names in the policy, over reported ones, before and after these come."""
+"""Names of the policy, which win over reported ones, before and after these come."""
 
 import pytest
 
@@ -15,7 +15,7 @@ _APART = parse("aliases: [{name: n/copy, dataset: n/orders, apart: true}]")
 
 @pytest.fixture
 def write(lander, at):
-    """Lands a write of a dataset."""
+    """Return a function that lands a write of a dataset."""
 
     def land(name, run, hour, facets=None):
         output = (name, facets) if facets else name
@@ -24,7 +24,7 @@ def write(lander, at):
     return land
 
 
-def test_an_alias_moves_what_was_known_of_the_name(catalog, write, at):
+def test_an_alias_moves_the_facts_of_the_name(catalog, write, at):
     write("copy", "r1", 8)
     write("orders", "r2", 9)
 
@@ -35,14 +35,14 @@ def test_an_alias_moves_what_was_known_of_the_name(catalog, write, at):
     assert rows(catalog, WRITES) == [("orders", "r1"), ("orders", "r2"), ("orders", "r3")]
 
 
-def test_repeated_it_changes_nothing(catalog, write, at):
+def test_a_repeated_alias_changes_nothing(catalog, write, at):
     write("copy", "r1", 8)
     assert renew_names(catalog, _JOINED, at(10))
     assert not renew_names(catalog, _JOINED, at(11))
 
 
 def test_an_alias_waits_for_the_dataset_that_it_names(catalog, write, at):
-    """The policy may know the name before any event does."""
+    """Wait: the policy may have the name before any event does."""
     write("copy", "r1", 8)
     renew_names(catalog, _JOINED, at(9))
     assert rows(catalog, CANONICAL) == [("copy", "copy")]
@@ -53,8 +53,8 @@ def test_an_alias_waits_for_the_dataset_that_it_names(catalog, write, at):
     assert rows(catalog, WRITES) == [("orders", "r1"), ("orders", "r2")]
 
 
-def test_an_alias_of_a_declared_dataset_holds_at_once(catalog, write, at):
-    """A pattern without wildcards puts the dataset into the catalog."""
+def test_an_alias_of_a_declared_dataset_applies_at_once(catalog, write, at):
+    """Add the dataset to the catalog by a pattern without wildcards."""
     write("copy", "r1", 8)
     policy = parse(
         "aliases: [{name: n/copy, dataset: n/orders}]\n"
@@ -65,7 +65,7 @@ def test_an_alias_of_a_declared_dataset_holds_at_once(catalog, write, at):
     assert rows(catalog, CANONICAL) == [("copy", "orders"), ("orders", "orders")]
 
 
-def test_what_the_policy_keeps_apart_no_symlink_joins(catalog, write, at):
+def test_a_symlink_joins_no_names_that_the_policy_separates(catalog, write, at):
     renew_names(catalog, _APART, at(7))
     write("copy", "r1", 8)
     write("orders", "r2", 9, _SYMLINK)
@@ -76,7 +76,7 @@ def test_what_the_policy_keeps_apart_no_symlink_joins(catalog, write, at):
 
 
 def test_without_the_policy_the_symlink_would_join_them(catalog, write):
-    """Mutant of the test above."""
+    """Run the mutant of the test above."""
     write("copy", "r1", 8)
     write("orders", "r2", 9, _SYMLINK)
 
@@ -94,7 +94,7 @@ def test_names_separated_later_start_again(catalog, write, at):
     assert rows(catalog, WRITES) == [("copy", "r3"), ("orders", "r1"), ("orders", "r2")]
 
 
-def test_an_alias_taken_out_of_the_policy_is_none(catalog, write, at):
+def test_an_alias_removed_from_the_policy_ends(catalog, write, at):
     write("copy", "r1", 8)
     write("orders", "r2", 9)
     renew_names(catalog, _JOINED, at(10))

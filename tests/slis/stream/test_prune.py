@@ -1,4 +1,4 @@
-"""Retention deletes what is too old from the catalog."""
+"""Retention of the catalog."""
 
 from sqlalchemy import insert, update
 
@@ -14,7 +14,7 @@ from tests.slis.lake.lakes import writer_of
 from tests.slis.stream.spools import rows, run_event
 
 
-def test_the_daily_clearing_keeps_the_newest_writes(lander, catalog, tmp_path, at):
+def test_retention_keeps_the_newest_writes(lander, catalog, tmp_path, at):
     """Keep as many as the settings say, and the first; delete identities of events by age."""
     lander.land(
         *(run_event("COMPLETE", at(4 * n - 36), run=f"r{n}", outputs=["t"]) for n in range(12))
@@ -22,7 +22,7 @@ def test_the_daily_clearing_keeps_the_newest_writes(lander, catalog, tmp_path, a
     settings = Settings(writes_a_dataset=10, event_days=1)
 
     with catalog.begin() as connection:
-        # A forwarder that is behind, or was turned off long ago, holds no batch.
+        # A forwarder that is behind, or was switched off long ago, keeps no batch.
         connection.execute(insert(reader_cursor).values(reader="marquez", seq=0))
 
     # One day before is 06:00: the days before that one go, and no part of it.
@@ -50,8 +50,8 @@ def test_a_dataset_that_was_written_once_keeps_that_write(lander, catalog, tmp_p
     assert kept == [("old",), ("once",)]
 
 
-def test_the_daily_clearing_keeps_half_a_year_of_hourly_writes(embedded, tmp_path, at):
-    """Limits are learned from all of them: a tenth of them gave 30 times the false alarms."""
+def test_retention_keeps_half_a_year_of_hourly_writes(embedded, tmp_path, at):
+    """Keep all of them for learned limits: with a tenth, false alarms rose 30-fold."""
     hours = 180 * 24
     estate = CatalogRows(embedded, at(0))
     estate.written(estate.dataset("hourly"), at(0))

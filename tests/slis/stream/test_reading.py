@@ -1,4 +1,4 @@
-"""Check that events are read as far as they have the specified types, and keep their identity."""
+"""Reading of events: fields of the specified types are read, and the identity is stable."""
 
 import json
 
@@ -65,8 +65,8 @@ def test_bytes_that_are_no_text_are_replaced(at):
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"7", b"\xff", b"[" * 5_000, b'"text"'])
-def test_what_is_no_event_is_a_problem_of_its_own(at, body):
-    """Read nothing of it, and say that it has no time."""
+def test_a_body_that_is_no_event_is_a_problem_of_its_own(at, body):
+    """Read nothing, and report a missing time."""
     found = read(body, at(12))
 
     assert found.problem == "core_unreadable"
@@ -75,7 +75,7 @@ def test_what_is_no_event_is_a_problem_of_its_own(at, body):
 
 
 def test_a_nul_is_replaced_wherever_it_is(lander, catalog, at):
-    r"""PostgreSQL has none in a text; `\\u0000` is a backslash and five characters."""
+    r"""Replace it: PostgreSQL has no NUL; `\\u0000` is a backslash and five characters."""
     event = run_event("COMPLETE", at(8), run="r\0", job="a\0b", outputs=["t\0x", r"t\u0000y"])
     assert b"\\u0000" in json.dumps(event).encode()
 
@@ -108,7 +108,7 @@ def test_a_nul_within_json_within_a_text_lands(lander, catalog, at, facets):
 
 
 def test_an_event_has_the_key_that_earlier_releases_gave_it(at):
-    """Know a repeat whose first copy landed before an upgrade."""
+    """Recognize a repeat whose first copy landed before an upgrade."""
     event = run_event("COMPLETE", at(8), inputs=["b", "a"], outputs=["out"])
     dataset = {"eventTime": at(8).isoformat(), "dataset": {"namespace": "n", "name": "t"}}
 

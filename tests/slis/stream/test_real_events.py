@@ -1,4 +1,4 @@
-"""Events of real producers, through the whole stream, and the result of each application."""
+"""Events of real producers, through the whole stream, and the facts of each application."""
 
 import json
 
@@ -42,15 +42,15 @@ def listener(shared, tmp_path_factory, at):
     catalog.dispose()
 
 
-def test_every_event_of_the_listener_is_taken(listener):
-    """165 events in four batches, none repeated, none in error."""
+def test_every_event_of_the_listener_lands(listener):
+    """Land 165 events in four batches, without a repeat and without an error."""
     batches = "SELECT count(*), sum(events), sum(duplicates) FROM batch"
     assert rows(listener, batches) == [(4, 165, 0)]
     assert rows(listener, "SELECT * FROM pipeline_error") == []
 
 
-def test_the_writes_of_each_application_are_those_that_it_made(listener):
-    """One write a dataset and application, however many runs; the failed UDF wrote nothing."""
+def test_each_application_has_its_own_writes(listener):
+    """Count one write per dataset and application; the failed UDF wrote nothing."""
     lake = "/lake/"
     assert of_application(listener, _WRITES) == {
         "spike_batch_join": [
@@ -79,8 +79,8 @@ def test_the_writes_of_each_application_are_those_that_it_made(listener):
     }
 
 
-def test_the_edges_of_each_application_are_those_that_it_reported(listener):
-    """The edge of the failed job is there too: it is how its failure reaches what hangs on it."""
+def test_each_application_has_its_reported_edges(listener):
+    """Keep the edge of the failed job, through which its failure reaches downstream datasets."""
     edges = of_application(listener, _EDGES)
     assert edges["spike_batch_join"] == [
         ("/lake/batch_join/cust_pq", "/lake/batch_join/enriched"),
@@ -100,7 +100,7 @@ def test_the_edges_of_each_application_are_those_that_it_reported(listener):
 
 
 def test_failures_and_drops_are_known(listener):
-    """The UDF's run failed for good, and the dropped table is retired."""
+    """Fail the run of the UDF for good, and retire the dropped table."""
     failed = "SELECT root_job_name, error_message IS NOT NULL FROM run WHERE failed_at IS NOT NULL"
     assert rows(listener, failed) == [("spike_fail_udf", True)]
     retired = "SELECT name FROM dataset WHERE retired_at IS NOT NULL"
@@ -115,7 +115,7 @@ def test_failures_and_drops_are_known(listener):
 
 
 def test_the_runs_that_only_start_are_rdd_jobs_that_write_nothing(listener):
-    """Seven RDD jobs never end; each names what it scans, none what it writes."""
+    """Store seven RDD jobs that never end; each names its scan and no output."""
     open_runs = """
         SELECT r.job_type, io.direction, count(*) FROM run r
         LEFT JOIN run_io io ON io.run_key = r.run_key
@@ -132,8 +132,8 @@ def _open_events(folder):
         yield from map(json.loads, texts)
 
 
-def test_the_open_events_of_other_producers_are_taken(catalog, shared, tmp_path, at):
-    """Airflow, Dataproc, Marquez's edge cases: all land, and the re-delivered are repeats."""
+def test_the_public_events_of_other_producers_land(catalog, shared, tmp_path, at):
+    """Land all of Airflow, Dataproc and Marquez's edge cases, and fold the re-delivered ones."""
     events = list(_open_events(shared / "events/open"))
     lander = Lander(catalog, tmp_path, at(12))
 

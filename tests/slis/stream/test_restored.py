@@ -1,4 +1,4 @@
-"""Restored or new catalog: the lake gives what the spool has deleted, each event once."""
+"""Restored or new catalog: the lake provides what the spool has deleted, each event once."""
 
 import shutil
 from unittest.mock import Mock
@@ -45,7 +45,7 @@ def catalogs(empty_catalog, tmp_path):
 
 
 @pytest.fixture
-def worked_off(catalog, tmp_path, at):
+def landed_folder(catalog, tmp_path, at):
     """Create a data folder of four batches of three events, and its catalog."""
     events = [event for number in range(_RUNS) for event in triple(at, number)]
     spool(tmp_path / "spool.db", events, received_at=at(12))
@@ -54,7 +54,7 @@ def worked_off(catalog, tmp_path, at):
 
 
 @pytest.fixture
-def restored(catalogs, worked_off, tmp_path, at):
+def restored(catalogs, landed_folder, tmp_path, at):
     """Make a catalog that ends after so many events, as a copy of that moment does."""
 
     def restore(events):
@@ -62,7 +62,7 @@ def restored(catalogs, worked_off, tmp_path, at):
         if events:
             past = tmp_path / "past"
             (past / "lake").mkdir(parents=True)
-            shutil.copy(worked_off / "lake" / ID_FILE, past / "lake")  # the copy knows its id
+            shutil.copy(landed_folder / "lake" / ID_FILE, past / "lake")  # the copy knows its id
             taken = [event for number in range(_RUNS) for event in triple(at, number)][:events]
             spool(past / "spool.db", taken, received_at=at(12))
             work_off(found, past, at(12), max_rows=3)
@@ -77,30 +77,30 @@ def restored(catalogs, worked_off, tmp_path, at):
     ids=str,
 )
 def test_a_restored_catalog_gets_each_event_once(  # noqa: PLR0913, PLR0917 - fixtures
-    catalog, worked_off, restored, at, ends_at, pruned, is_compacted
+    catalog, landed_folder, restored, at, ends_at, pruned, is_compacted
 ):
     """Start the pipeline on it, then count lake and catalog."""
     if is_compacted:
-        compact(writer_of(catalog, worked_off), to_micros(at(12)))
-    prune_spool(worked_off / "spool.db", pruned, at(12))
+        compact(writer_of(catalog, landed_folder), to_micros(at(12)))
+    prune_spool(landed_folder / "spool.db", pruned, at(12))
     again = restored(ends_at)
 
-    spool(worked_off / "spool.db", triple(at, 9), received_at=at(12))
-    work_off(again, worked_off, at(12), max_rows=3)
+    spool(landed_folder / "spool.db", triple(at, 9), received_at=at(12))
+    work_off(again, landed_folder, at(12), max_rows=3)
 
-    work_off(catalog, worked_off, at(12), max_rows=3)
+    work_off(catalog, landed_folder, at(12), max_rows=3)
     but = _COMPARED_APART
     assert contents(again, but=but) == contents(catalog, but=but)
     assert rows(again, "SELECT count(*) FROM event") == [(_LAST + 3,)]
-    assert seqs(again, worked_off) == list(range(1, _LAST + 4))
+    assert seqs(again, landed_folder) == list(range(1, _LAST + 4))
 
 
-def test_what_the_lake_gives_counts_in_no_sli_a_second_time(worked_off, restored, at):
-    """The catalog that was lost counted the lag of these events."""
-    prune_spool(worked_off / "spool.db", 10, at(12))
+def test_events_from_the_lake_count_in_no_sli_again(landed_folder, restored, at):
+    """Count no lag again: the lost catalog counted these events."""
+    prune_spool(landed_folder / "spool.db", 10, at(12))
     again = restored(0)
 
-    work_off(again, worked_off, at(12))
+    work_off(again, landed_folder, at(12))
 
     assert rows(again, "SELECT is_history, count(*) FROM event GROUP BY 1 ORDER BY 2") == [
         (True, 12)
@@ -118,25 +118,25 @@ def test_what_the_lake_gives_counts_in_no_sli_a_second_time(worked_off, restored
     ],
     ids=str,
 )
-def test_what_neither_has_is_named_and_the_rest_lands(  # noqa: PLR0913, PLR0917 - fixtures
-    catalog, worked_off, restored, at, lost, missing
+def test_a_missing_range_is_reported_and_the_rest_lands(  # noqa: PLR0913, PLR0917 - fixtures
+    catalog, landed_folder, restored, at, lost, missing
 ):
-    """A message gives the range; what fell due between its neighbours is unknown."""
-    prune_spool(worked_off / "spool.db", 11, at(12))
-    writer = writer_of(catalog, worked_off)
+    """Log the missing range; states between its neighbours are unknown."""
+    prune_spool(landed_folder / "spool.db", 11, at(12))
+    writer = writer_of(catalog, landed_folder)
     for folder in [visible(writer)[place] for place in lost]:
         writer.lake.delete(folder.batch)
     again = restored(0)
 
     with capture_logs() as logged:
-        work_off(again, worked_off, at(12))
+        work_off(again, landed_folder, at(12))
 
     named = [
         (one["first_seq"], one["last_seq"]) for one in logged if one["event"] == "events_missing"
     ]
     assert named == missing
     gone = {seq for first, last in missing for seq in range(first, last + 1)}
-    assert seqs(again, worked_off) == [seq for seq in range(1, _LAST + 1) if seq not in gone]
+    assert seqs(again, landed_folder) == [seq for seq in range(1, _LAST + 1) if seq not in gone]
     landed = rows(again, "SELECT count(*) FROM event")
     assert landed == [(_LAST - len(gone),)]
     noon = to_micros(at(12))
@@ -144,22 +144,24 @@ def test_what_neither_has_is_named_and_the_rest_lands(  # noqa: PLR0913, PLR0917
     assert rows(again, "SELECT started_at, ended_at FROM ingestion_gap") == gaps
 
 
-def test_numbers_that_repeats_used_up_are_not_missing(catalog, worked_off, at):
-    """A repeat takes a number and leaves no row."""
-    prune_spool(worked_off / "spool.db", _LAST, at(12))
+def test_numbers_that_repeats_used_up_are_not_missing(catalog, landed_folder, at):
+    """Allow for repeats, which take a number and leave no row."""
+    prune_spool(landed_folder / "spool.db", _LAST, at(12))
     with capture_logs() as logged:
-        spool(worked_off / "spool.db", [], received_at=at(12), skip=5)
-        spool(worked_off / "spool.db", triple(at, 9), received_at=at(12))
-        work_off(catalog, worked_off, at(12))
+        spool(landed_folder / "spool.db", [], received_at=at(12), skip=5)
+        spool(landed_folder / "spool.db", triple(at, 9), received_at=at(12))
+        work_off(catalog, landed_folder, at(12))
 
     assert rows(catalog, "SELECT max(last_seq) FROM batch") == [(_LAST + 5 + 3,)]
     assert not [one for one in logged if one["event"] == "events_missing"]
 
 
 @pytest.mark.parametrize("events", [0, 3], ids=["new", "restored"])
-def test_an_event_that_fails_alone_stops_no_restore(worked_off, restored, at, monkeypatch, events):
+def test_an_event_that_fails_alone_stops_no_restore(
+    landed_folder, restored, at, monkeypatch, events
+):
     """Set aside again what was set aside when it came first: the lake has it as all others."""
-    prune_spool(worked_off / "spool.db", _LAST, at(12))
+    prune_spool(landed_folder / "spool.db", _LAST, at(12))
     works = batch.staged_rows
 
     def fail(facts, folds, *, are_history):
@@ -169,22 +171,24 @@ def test_an_event_that_fails_alone_stops_no_restore(worked_off, restored, at, mo
 
     monkeypatch.setattr(batch, "staged_rows", fail)
     again = restored(events)
-    work_off(again, worked_off, at(12))
+    work_off(again, landed_folder, at(12))
 
     aside = rows(again, "SELECT spool_seq, error FROM event_set_aside ORDER BY 1")
     assert aside == [(seq, "ValueError: r2 fails") for seq in (7, 8, 9)]
     assert rows(again, "SELECT count(DISTINCT run_id) FROM run") == [(_RUNS - 1,)]
     assert rows(again, "SELECT seq FROM reader_cursor") == [(_LAST,)]
-    assert seqs(again, worked_off) == list(range(1, _LAST + 1))
+    assert seqs(again, landed_folder) == list(range(1, _LAST + 1))
 
 
-def test_a_restore_that_fails_for_all_events_sets_none_aside(worked_off, restored, at, monkeypatch):
+def test_a_restore_that_fails_for_all_events_sets_none_aside(
+    landed_folder, restored, at, monkeypatch
+):
     """Wait where a control event fails as well."""
-    prune_spool(worked_off / "spool.db", _LAST, at(12))
+    prune_spool(landed_folder / "spool.db", _LAST, at(12))
     monkeypatch.setattr(batch, "staged_rows", Mock(side_effect=ValueError("always")))
     again = restored(0)
 
     with pytest.raises(WaitError, match="always"):
-        work_off(again, worked_off, at(12))
+        work_off(again, landed_folder, at(12))
 
     assert rows(again, "SELECT count(*) FROM event_set_aside") == [(0,)]

@@ -43,7 +43,7 @@ def _event(kind, at, outputs):
 
 @pytest.mark.postgres_nightly(_SAME_SQL)
 def test_a_run_reports_its_code_its_engine_and_its_settings(lander, catalog, at):
-    """Whatever event named them; nothing of it that may hold a credential."""
+    """Read them from any event, without parts that may hold a credential."""
     lander.land(run_event("START", at(8)), _event("COMPLETE", at(9), ["t"]))
 
     assert rows(catalog, _DETAILS) == [
@@ -57,7 +57,7 @@ def test_a_run_reports_its_code_its_engine_and_its_settings(lander, catalog, at)
 
 @pytest.mark.postgres_nightly(_SAME_SQL)
 def test_airflow_announces_how_many_tries_are_left(lander, catalog, at):
-    """Older releases count the next try where a task failed; what is no number announces none."""
+    """Read the tries left; older releases count the next try, and texts count as none."""
 
     def task(kind, hour, run, retries, number):
         values = {"task": {"retries": retries}, "taskInstance": {"try_number": number}}
@@ -80,7 +80,7 @@ def test_airflow_announces_how_many_tries_are_left(lander, catalog, at):
 
 @pytest.mark.postgres_nightly(_SAME_SQL)
 def test_a_write_bears_the_code_version_and_the_schema_that_its_run_named(lander, catalog, at):
-    """A write of a run that names neither has neither."""
+    """Store neither for a write of a run that names neither."""
     schema = {"schema": {"fields": [{"name": "id", "type": "long"}]}}
     lander.land(
         _event("COMPLETE", at(9), [("t", schema)]),
@@ -107,7 +107,7 @@ _CHECKSUMS = {
 }
 
 
-def test_a_checksum_is_kept_where_a_producer_gives_one(lander, catalog, at):
+def test_a_reported_checksum_is_stored(lander, catalog, at):
     """Store versions of inputs too: by run, and once for the dataset."""
     inputs = [(name, facets) for name, (facets, _) in _CHECKSUMS.items()]
     lander.land(run_event("COMPLETE", at(9), inputs=inputs))
@@ -124,7 +124,7 @@ def test_a_checksum_is_kept_where_a_producer_gives_one(lander, catalog, at):
 
 @pytest.mark.postgres_nightly(_SAME_SQL)
 def test_which_run_read_which_version_is_known(lander, catalog, at):
-    """Two runs, two versions of one table."""
+    """Store two versions of one table for two runs."""
     for hour, version in ((8, "1"), (9, "2")):
         values = {"version": {"datasetVersion": version}}
         lander.land(run_event("COMPLETE", at(hour), run=f"r{version}", inputs=[("t", values)]))
@@ -134,7 +134,7 @@ def test_which_run_read_which_version_is_known(lander, catalog, at):
 
 
 def test_only_listed_settings_are_kept():
-    """A password in a property that no list names goes nowhere."""
+    """Drop a password in a property that no list names."""
     given = {"spark.executor.memory": "4g", "spark.my.password": "hunter2", "spark.master": "k8s"}
 
     kept = spark_conf_of(json.dumps(given))
@@ -150,14 +150,14 @@ def test_only_listed_settings_are_kept():
     ],
 )
 def test_a_parameter_is_kept_by_the_last_word_of_its_key(key, is_kept):
-    """Days, ranges and modes; all else may be anything."""
+    """Keep days, ranges and modes only."""
     kept = parameters_of(json.dumps([{"key": key, "value": "x"}]), None)
 
     assert kept == (json.dumps({key: "x"}, separators=(",", ":")) if is_kept else None)
 
 
 def test_a_longer_list_of_keys_would_let_a_secret_through(monkeypatch):
-    """The list is the guarantee: with one that takes all, the password is kept."""
+    """Run the mutant: with a list that accepts all keys, the password is stored."""
     values = json.dumps([{"key": "password_of_the_mutant", "value": "hunter2"}])
     assert parameters_of(values, None) is None
     monkeypatch.setattr(run_details, "_is_harmless", lambda _key: True)
@@ -170,7 +170,7 @@ def test_a_longer_list_of_keys_would_let_a_secret_through(monkeypatch):
 
 
 def test_settings_are_bounded():
-    """4 kB as a whole, 200 characters a value."""
+    """Cut all settings at 4 kB, and each value at 200 characters."""
     values = [{"key": f"p{number:03}.date", "value": "x" * 999} for number in range(100)]
 
     kept = parameters_of(json.dumps(values), None)
@@ -181,14 +181,14 @@ def test_settings_are_bounded():
 
 @pytest.mark.parametrize("text", ["[", "5", '"x"', "[5]", "null", '[{"key": 5}]', "[" * 5_000])
 def test_odd_texts_are_ignored(text):
-    """A facet of another shape is no error: the run is known all the same."""
+    """Store the run without the facet of another shape."""
     found = spark_conf_of(text), parameters_of(text, text), job_version_of(text)
 
     assert (*found, code_version_of(text)) == (None, None, None, None)
 
 
-def test_a_job_tag_gives_the_code_version_where_no_facet_does():
-    """CI that knows no facet knows tags."""
+def test_a_job_tag_sets_the_code_version_without_a_facet():
+    """Read the version from a tag, as CI without facets sends it."""
     tags = json.dumps([{"key": "GIT_SHA", "value": "abc"}, {"key": "version", "value": "7"}])
 
     assert (code_version_of(tags), job_version_of(tags)) == ("abc", "7")

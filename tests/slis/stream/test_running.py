@@ -1,4 +1,4 @@
-"""Stream thread: it goes on by itself, or reports why it cannot."""
+"""Stream thread: it continues by itself, or reports why it cannot."""
 
 import subprocess
 import sys
@@ -22,7 +22,7 @@ from tests.suite.disks import fill
 
 
 class Steps:
-    """Lands nothing: each step returns, or raises, what is given."""
+    """Stand-in for the steps: each returns, or raises, a given result."""
 
     is_behind = False
 
@@ -31,7 +31,7 @@ class Steps:
         self.is_done = Event()
 
     def step(self):
-        """Take the next one; none is left: nothing waits."""
+        """Take the next one; without one, nothing waits."""
         if not self.left:
             self.is_done.set()
             return False
@@ -46,7 +46,7 @@ class Steps:
 
 @pytest.fixture
 def run(monkeypatch):
-    """Start a stream over such steps; no pause is waited for."""
+    """Start a stream over such steps, without pauses."""
     monkeypatch.setattr(running, "_PAUSE_SECONDS", 0.0)
     started = []
 
@@ -68,36 +68,36 @@ def _ended_by(stream):
 
 
 def test_a_range_that_does_not_follow_ends_the_stream_at_once(run):
-    """Report in the words of the batch: no repetition can help."""
+    """Report the message of the batch: a repetition cannot help."""
     stream = run([RangeMismatchError("batch 1 holds others\nat x"), True])
 
     assert _ended_by(stream) == "batch 1 holds others"
 
 
 def test_a_pipeline_that_was_replaced_ends_at_once(run):
-    """Keep two from a fight for the catalog."""
+    """Leave the catalog to the other pipeline."""
     stream = run([StaleEpochError("another pipeline works on this catalog"), True])
 
     assert _ended_by(stream) == "another pipeline works on this catalog"
 
 
 def test_a_jvm_that_ended_ends_the_role(run):
-    """The supervisor starts it again, with another."""
+    """End the role: the supervisor starts it again, with a new JVM."""
     assert _ended_by(run([SparkGoneError("Spark's JVM ended with exit code 52")])) == (
         "Spark's JVM ended with exit code 52"
     )
 
 
 def test_failures_that_pass_are_waited_for_without_end(run):
-    """Twenty in a row, each of the disk, end nothing: the batch behind them lands."""
+    """Wait through twenty failures of the disk in a row; the batch behind them lands."""
     stream = run([WaitError("No space left on device")] * 20 + [True])
 
     assert stream._landing.is_done.wait(60)  # noqa: SLF001 - set by the steps
     stream.look()
 
 
-def test_failures_of_events_end_nothing_either(run):
-    """Which events fail is found by the steps; the thread tries the next one."""
+def test_failures_of_events_end_nothing(run):
+    """Continue: the steps find the events that fail."""
     stream = run([ValueError("odd"), KeyError(), True] * 5)
 
     assert stream._landing.is_done.wait(60)  # noqa: SLF001
@@ -105,7 +105,7 @@ def test_failures_of_events_end_nothing_either(run):
 
 
 def test_events_land_while_the_stream_runs_and_when_it_is_started_again(embedded, tmp_path, at):
-    """Events from before and after are in the catalog once each."""
+    """Store each event once, from before and after the restart."""
     place = Place(data_dir=tmp_path)
 
     def landed(count):
@@ -128,7 +128,7 @@ def test_events_land_while_the_stream_runs_and_when_it_is_started_again(embedded
 
 
 def test_events_land_on_a_machine_that_is_busy_with_other_work(embedded, tmp_path, at):
-    """No process of Spark's has to answer in time: there is none."""
+    """Depend on no process of Spark that has to answer in time."""
     place = Place(data_dir=tmp_path)
     spool(place.spool, [run_event("COMPLETE", at(1), run="a")], received_at=at(1))
     bounds = Bounds(10, 1 << 20)
@@ -164,7 +164,7 @@ def failures(monkeypatch):
 def test_a_stream_that_fails_is_shown_as_failing_until_a_step_succeeds(
     run, failures, error, message
 ):
-    """Whether the machine failed or an event: the role reports its last error."""
+    """Report the last error of the role, of the machine or of an event."""
     gate = Event()
     run([error, gate.wait])
     until(lambda: failures() == {"stream": message})
@@ -174,8 +174,8 @@ def test_a_stream_that_fails_is_shown_as_failing_until_a_step_succeeds(
     until(lambda: failures() == {})
 
 
-def test_a_batch_that_does_not_end_is_reported_and_goes_on(failures, monkeypatch):
-    """Fail where a worker stands still, or the machine is starved: nobody knows which."""
+def test_a_batch_that_does_not_end_is_reported_and_continues(failures, monkeypatch):
+    """Report a worker that stands still or a starved machine, without a distinction."""
     monkeypatch.setattr(running, "_LONG_BATCH_SECONDS", 0.0)
     stream = Running(Steps([]), poll_seconds=0.01)
     stream._step_since = time.monotonic()  # noqa: SLF001 - a batch is in flight
@@ -185,10 +185,8 @@ def test_a_batch_that_does_not_end_is_reported_and_goes_on(failures, monkeypatch
     assert failures() == {"stream": "a batch has run for 0 min without an end"}
 
 
-def test_a_full_lake_is_waited_for_and_with_space_the_batch_lands(
-    embedded, disk, tmp_path, at, failures
-):
-    """A real disk: the error names it, no event is lost, and none is landed twice."""
+def test_a_batch_waits_for_space_in_a_full_lake_and_lands(embedded, disk, tmp_path, at, failures):
+    """Fill a real disk: the error names it, and each event lands once."""
     place = Place(data_dir=tmp_path)
     place.lake.folder.symlink_to(disk)
     events = [run_event("COMPLETE", at(hour), run=f"r{hour}") for hour in (1, 2)]
@@ -216,7 +214,7 @@ def test_a_full_lake_is_waited_for_and_with_space_the_batch_lands(
     [(0.0, False, 2.0), (1.5, False, 0.5), (30.0, False, 0.0), (0.0, True, 0.0)],
 )
 def test_events_gather_where_a_batch_is_short(monkeypatch, seconds, is_behind, pause):
-    """Look again after what is left of two seconds, or at once while a backlog waits."""
+    """Check again after the rest of two seconds, or at once while a backlog waits."""
     monkeypatch.setattr(Steps, "is_behind", is_behind)
     pauses, times = [], iter([100.0, 100.0 + seconds])
     monkeypatch.setattr(Event, "wait", lambda self, wait: pauses.append(wait) or self.set())

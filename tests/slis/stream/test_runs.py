@@ -1,4 +1,4 @@
-"""Runs, writes and reads as the catalog has them after a batch."""
+"""Runs, writes and reads in the catalog after a batch."""
 
 import pytest
 
@@ -28,9 +28,9 @@ def micros(instant):
 
 
 def test_a_run_is_the_union_of_its_events(lander, catalog, at):
-    """Inputs came with START, outputs with COMPLETE, and COMPLETE came first.
+    """Store one write, one read and one edge.
 
-    One write, one read, one edge.
+    Inputs came with START, outputs with COMPLETE, and COMPLETE came first.
     """
     lander.land(
         run_event("COMPLETE", at(9), outputs=["out"], root=("a1", "shop"), rows_written=7),
@@ -44,9 +44,9 @@ def test_a_run_is_the_union_of_its_events(lander, catalog, at):
 
 
 def test_a_failure_is_sticky_whatever_comes_after_it(lander, catalog, at):
-    """The listener sends COMPLETE 13 ms after FAIL.
+    """Keep the failure: the listener sends COMPLETE 13 ms after FAIL.
 
-    The dataset was not written, and the reader knows who failed.
+    The dataset was not written, and readers see the failed run.
     """
     lander.land(
         run_event("START", at(8), inputs=["in"], outputs=["out"]),
@@ -64,10 +64,7 @@ def test_a_failure_is_sticky_whatever_comes_after_it(lander, catalog, at):
 
 
 def test_a_failure_that_comes_a_batch_later_takes_the_write_back(lander, catalog, at):
-    """Of two runs of one application one failed after all.
-
-    The write stands as the other one made it.
-    """
+    """Keep the write of the other run of the application, which did not fail."""
     lander.land(
         run_event("COMPLETE", at(8), run="r1", job="app.one", outputs=["out"], root=("a1", "app")),
         run_event(
@@ -83,10 +80,7 @@ def test_a_failure_that_comes_a_batch_later_takes_the_write_back(lander, catalog
 
 
 def test_runs_without_datasets_are_kept_and_touch_nothing(lander, catalog, at):
-    """An application and a START-only RDD job are structural.
-
-    Runs, without reads, writes or edges.
-    """
+    """Store an application and a START-only RDD job as runs, without reads, writes or edges."""
     lander.land(
         run_event("START", at(8), run="a1", job="shop", job_type="APPLICATION"),
         run_event(
@@ -106,7 +100,7 @@ def test_runs_without_datasets_are_kept_and_touch_nothing(lander, catalog, at):
 
 @pytest.mark.postgres_nightly(but="RDD_JOB-False")
 @pytest.mark.parametrize(("job_type", "waited_for"), [("SQL_JOB", True), ("RDD_JOB", False)])
-def test_an_rdd_job_that_started_is_not_waited_for(lander, catalog, at, job_type, waited_for):
+def test_an_rdd_job_without_an_end_is_not_awaited(lander, catalog, at, job_type, waited_for):
     """Lose a run of which the listener reports the start alone."""
     lander.land(run_event("START", at(8), run="r1", job_type=job_type, outputs=["t"]))
 
@@ -115,7 +109,7 @@ def test_an_rdd_job_that_started_is_not_waited_for(lander, catalog, at, job_type
 
 
 def test_a_run_id_that_two_jobs_use_is_two_runs(lander, catalog, at):
-    """Two producers with the id 1 must not be merged into one run with the writes of both."""
+    """Keep two producers with the id 1 apart."""
     lander.land(
         run_event("COMPLETE", at(8), run="1", job="a", outputs=["x"]),
         run_event("COMPLETE", at(9), run="1", job="b", outputs=["y"]),
@@ -145,8 +139,8 @@ def test_tasks_with_one_run_id_and_job_are_one_run_that_fails_with_any(lander, c
 
 
 @pytest.mark.postgres_nightly
-def test_schema_changes_are_no_writes(lander, catalog, at):
-    """ALTER, TRUNCATE, and CREATE without inputs or figures leave a dataset as stale as it was.
+def test_schema_changes_count_as_no_writes(lander, catalog, at):
+    """Keep a dataset as stale after ALTER, TRUNCATE, and CREATE without inputs or figures.
 
     CTAS writes it.
     """
@@ -174,7 +168,7 @@ def test_schema_changes_are_no_writes(lander, catalog, at):
 
 
 def test_a_drop_retires_a_dataset_until_it_is_written_again(lander, catalog, at):
-    """DROP closes the dataset's case; a later write opens it again."""
+    """Retire the dataset by DROP, and restore it by a later write."""
     dropped = {"lifecycleStateChange": {"lifecycleStateChange": "DROP"}}
     retired = "SELECT name, retired_at FROM dataset"
     lander.land(run_event("COMPLETE", at(8), run="r1", outputs=["t"]))
@@ -186,10 +180,7 @@ def test_a_drop_retires_a_dataset_until_it_is_written_again(lander, catalog, at)
 
 
 def test_a_stream_writes_once_an_hour_and_its_start_writes_nothing(lander, catalog, at):
-    """RUNNING with figures is a write of its hour.
-
-    A later failure does not take back what went out.
-    """
+    """Count RUNNING with figures as a write of its hour, which a later failure keeps."""
     stream = {"inputs": ["topic"], "outputs": ["table"], "processing": "STREAMING"}
     lander.land(
         run_event("START", at(7), **stream),
@@ -212,7 +203,7 @@ def test_a_stream_writes_once_an_hour_and_its_start_writes_nothing(lander, catal
 
 @pytest.mark.parametrize(("integration", "writes"), [("DEBEZIUM", 1), ("SPARK", 0), ("FLINK", 0)])
 def test_a_connector_that_only_runs_has_written(lander, catalog, at, integration, writes):
-    """RUNNING is all that it sends; no hourly limit holds for it. Spark and Flink report more."""
+    """Count RUNNING of a connector that sends nothing else; Spark and Flink report more."""
     fields = {"processing": "STREAMING", "integration": integration}
     lander.land(
         run_event("START", at(7), **fields),
@@ -226,7 +217,7 @@ def test_a_connector_that_only_runs_has_written(lander, catalog, at, integration
 
 
 def test_a_clock_ahead_of_ours_makes_nothing_fresh(lander, catalog, at):
-    """An event from tomorrow counts as received now, and is marked."""
+    """Treat an event of tomorrow as received now, and mark it."""
     lander.land(run_event("COMPLETE", at(36), outputs=["t"]))
 
     assert rows(catalog, "SELECT event_time, is_skewed FROM event") == [(micros(at(12)), True)]
@@ -234,9 +225,9 @@ def test_a_clock_ahead_of_ours_makes_nothing_fresh(lander, catalog, at):
 
 
 def test_an_event_that_cannot_be_read_is_noted_and_stops_nothing(lander, catalog, at):
-    """It gives a row with its reason.
+    """Store a row with the reason; the other events land.
 
-    Its neighbours land; one odd facet costs no more than itself.
+    One odd facet costs no more than itself.
     """
     odd = run_event("COMPLETE", at(9), run="r2", outputs=["u"])
     odd["run"]["facets"]["nominalTime"] = {"nominalStartTime": {"not": "text"}, "x": 1}
@@ -264,7 +255,7 @@ def test_an_event_that_cannot_be_read_is_noted_and_stops_nothing(lander, catalog
 
 @pytest.mark.postgres_nightly
 def test_an_edge_counts_root_runs_and_not_runs(lander, catalog, at):
-    """SaveAsTable sends two runs with one lineage: one ad-hoc job must not look like two."""
+    """Count two runs with one lineage, as SaveAsTable sends them, as one ad-hoc job."""
     for root in ("a1", "a2"):
         lander.land(
             *(
@@ -285,7 +276,7 @@ def test_an_edge_counts_root_runs_and_not_runs(lander, catalog, at):
 
 
 def test_an_unreadable_event_of_a_history_load_is_separate(lander, catalog):
-    """Its batch says how much of it was history, and its error that it was: M9 leaves both out."""
+    """Store with batch and error that they are history: M9 leaves them out."""
     broken = b'{"eventTime":"yesterday","run":{"runId":"r1"},"job":{"namespace":"j","name":"a"}}'
     lander.land(broken)
     lander.land(broken, origin="history")

@@ -128,7 +128,7 @@ def test_no_table_of_the_catalog_holds_a_secret_of_an_event(lander, catalog, at)
 
 
 def test_no_column_of_the_catalog_holds_a_login_of_an_event(lander, catalog, at):
-    """Mutant: a list of columns forgets the next one."""
+    """Read every column; a list of columns (mutant) would miss the next one."""
     lander.land(_full_event(at(9)))
 
     found = list(_contents(catalog))
@@ -144,8 +144,8 @@ def test_no_column_of_the_catalog_holds_a_login_of_an_event(lander, catalog, at)
     )
 
 
-def test_rows_that_name_each_other_still_do(lander, catalog, at):
-    """A run id with a login is the same text in the run and in its child; a UUID stays."""
+def test_redacted_rows_still_refer_to_each_other(lander, catalog, at):
+    """Redact a run id with a login alike in the run and in its child; keep a UUID."""
     parent = "https://u:%s@h/parent".replace("%s", _SECRET)
     uuid = "0191f3b4-5a7c-7d3e-8f10-aabbccddeeff"
     child = run_event("COMPLETE", at(9), run=uuid, job="child", outputs=["out"])

@@ -1,4 +1,4 @@
-"""Content of a batch of the spool, and the pieces in which Spark gets it."""
+"""Content of a batch of the spool, and the parts in which Spark gets it."""
 
 from contextlib import closing
 
@@ -43,7 +43,7 @@ def test_a_batch_ends_where_the_first_of_its_bounds_is_reached(path, after_seq, 
 
 
 def test_a_batch_is_read_in_pieces_of_bounded_size(path, monkeypatch):
-    """Each is what one task of Spark holds; an event is never parted."""
+    """Bound the part of one Spark task; an event is never split."""
     monkeypatch.setattr(source, "_RECORD_BATCH_BYTES", 1_500)
 
     table = read(path, 1, Bounds(100, 1 << 20))
@@ -57,7 +57,7 @@ def test_a_batch_is_read_in_pieces_of_bounded_size(path, monkeypatch):
 
 
 def test_no_event_is_an_empty_table_of_the_same_columns(path):
-    """The stream looks four times a second, most of the time at nothing."""
+    """Return an empty table with the columns: most checks find no events."""
     table = read(path, 8, Bounds(100, 1 << 20))
 
     assert (table.num_rows, table.num_columns) == (0, 7)

@@ -1,4 +1,4 @@
-"""Merge the edges of connectors, by staged rows alone."""
+"""Edges of connectors, merged by staged rows alone."""
 
 import pytest
 from sqlalchemy import text

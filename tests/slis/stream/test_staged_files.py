@@ -1,4 +1,4 @@
-"""Join files to the datasets of their folders, by staged rows alone."""
+"""Files joined to the datasets of their folders, by staged rows alone."""
 
 import pytest
 from sqlalchemy import text
@@ -43,7 +43,7 @@ def test_only_a_file_of_which_something_is_known_is_moved(embedded, at, moved, i
 
 
 def test_a_file_joins_when_another_name_of_its_folder_is_written(embedded, at):
-    """Know the file and its folder; write the folder by its name as a table."""
+    """Write the folder of a known file by its name as a table."""
     symlinks = {_FOLDER: "db.orders"}
     merge_staged(
         embedded,

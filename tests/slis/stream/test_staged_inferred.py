@@ -1,4 +1,4 @@
-"""Infer the inputs of runs from facets, by staged rows alone."""
+"""Inputs inferred from facets, by staged rows alone."""
 
 from itertools import permutations
 
@@ -17,7 +17,7 @@ _EDGES = """
 
 
 @pytest.mark.parametrize("is_later", [False, True], ids=["one batch", "two batches"])
-def test_a_stream_without_inputs_has_those_of_its_facets_once_data_goes_out(embedded, at, is_later):
+def test_a_stream_without_inputs_has_those_of_its_facets_once_it_writes(embedded, at, is_later):
     """Take RUNNING with figures for the write: a stream never completes."""
     start = staged_run(at(8), outputs={"t": ["a"]}, kind="START")
     running = staged_run(at(9), outputs={"t": []}, kind="RUNNING")

@@ -1,4 +1,4 @@
-"""Staging tables in PostgreSQL: empty in each transaction, whatever its session did before."""
+"""Staging tables in PostgreSQL: empty in each transaction of any session."""
 
 import pytest
 from sqlalchemy import text

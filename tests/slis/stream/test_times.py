@@ -16,7 +16,7 @@ OUTSIDE = (
     "2200-01-01T00:00:00Z",
     "9999-12-31T23:59:59-05:00",
 )
-# No calendar of Spark's has them.
+# Spark has no calendar for these.
 NO_INSTANT = (
     "10000-01-01T00:00:00Z",
     "+12026-11-21T00:00:00Z",
@@ -37,7 +37,7 @@ def _at(event, time, *, nominal=None):
 
 
 def test_an_event_of_such_a_time_is_a_problem_and_its_neighbour_lands(lander, catalog, at):
-    """It came by a way that does not check it, and makes nothing fresh."""
+    """Land the neighbour, and refresh no dataset by the event, which came unchecked."""
     events = []
     for number, time in enumerate(OUTSIDE):
         odd = run_event("COMPLETE", at(9), run=f"odd{number}", outputs=[f"odd{number}"])
@@ -59,7 +59,7 @@ def test_an_event_of_such_a_time_is_a_problem_and_its_neighbour_lands(lander, ca
 
 
 def test_such_a_nominal_time_is_left_out_and_recorded(lander, catalog, at):
-    """The run lands without it."""
+    """Land the run without it."""
     times = OUTSIDE + NO_INSTANT
     lander.land(
         *(
@@ -85,7 +85,7 @@ def test_such_a_nominal_time_is_left_out_and_recorded(lander, catalog, at):
 
 
 def test_such_an_end_of_the_nominal_time_is_recorded(lander, catalog, at):
-    """The start is taken."""
+    """Keep the start."""
     times = [OUTSIDE[0], OUTSIDE[3], *NO_INSTANT]
     events = [
         _at(
@@ -108,7 +108,7 @@ def test_such_an_end_of_the_nominal_time_is_recorded(lander, catalog, at):
 
 @pytest.mark.postgres_nightly
 def test_a_nominal_time_without_a_text_is_no_problem(lander, catalog, at):
-    """Airflow sends an empty end for a run that has none."""
+    """Accept the empty end that Airflow sends for a run without one."""
     event = _at(run_event("COMPLETE", at(9)), at(9).isoformat(), nominal=" ")
     event["run"]["facets"]["nominalTime"]["nominalEndTime"] = None
     lander.land(event)
@@ -116,7 +116,7 @@ def test_a_nominal_time_without_a_text_is_no_problem(lander, catalog, at):
     assert rows(catalog, "SELECT detail FROM pipeline_error") == []
 
 
-def test_the_last_instant_of_the_range_is_no_problem(lander, catalog, at):
+def test_the_last_time_of_the_range_is_valid(lander, catalog, at):
     """Use the nominal time; an event so far ahead is treated as of its arrival."""
     last = "2199-12-31T23:59:59Z"
     event = run_event("COMPLETE", at(9), outputs=["t"])
@@ -126,8 +126,8 @@ def test_the_last_instant_of_the_range_is_no_problem(lander, catalog, at):
     assert rows(catalog, "SELECT nominal_start_at FROM run") == [(7_258_118_399_000_000,)]
 
 
-def test_an_old_catalog_s_instant_is_read_within_the_range(spark, lander, catalog, at):
-    """Releases before stored what they were sent; Spark and Python read the nearest instant."""
+def test_a_time_of_an_old_catalog_is_read_within_the_range(spark, lander, catalog, at):
+    """Read the nearest time in Spark and Python: earlier releases stored times unchecked."""
     runs = {f"r{number}": stored for number, stored in enumerate(STORED)}
     lander.land(*(run_event("COMPLETE", at(9), run=run, outputs=["t"]) for run in runs))
     with catalog.begin() as connection:
@@ -143,8 +143,8 @@ def test_an_old_catalog_s_instant_is_read_within_the_range(spark, lander, catalo
     assert python_rows(given) == [{"nominal_start_at": each} for each in found]
 
 
-def test_an_instant_beyond_python_s_years_becomes_rows(spark):
-    """Arithmetic of Spark may lead where no `datetime` goes."""
+def test_a_time_beyond_python_s_years_becomes_rows(spark):
+    """Return rows: Spark's arithmetic may leave the years of `datetime`."""
     years = [(each,) for each in (-20_000, -1_971, 8_030, 20_000)]
     given = spark.createDataFrame(years, "years int").selectExpr(
         "timestamp_micros(years * 31557600000000L) AS at", "1 AS n"

@@ -1,4 +1,4 @@
-"""Check the log of a real broker: from spools to the rows of a batch, through kills."""
+"""Log of a real broker: from spools to the rows of a batch, through kills."""
 
 import hashlib
 from contextlib import closing
@@ -46,7 +46,7 @@ def log(broker):
 @pytest.fixture
 def shippers(tmp_path, log):
     """Make two spools, and shippers of them: each call starts one, as a new process does."""
-    # What Kafka does not answer in time is sent again: 30 s would be a long test.
+    # Requests without an answer are repeated: the default of 30 s would make a long test.
     settings = CLIENT | log.producer_settings() | {"message.timeout.ms": "3000", "log_level": "0"}
     for number in range(2):
         folder = tmp_path / f"c-{number}"

@@ -1,4 +1,4 @@
-"""Check how the client's answers are read: records, ends and failures."""
+"""Answers of the client: records, ends and failures."""
 
 import itertools
 from types import SimpleNamespace
@@ -28,7 +28,7 @@ def message(partition, offset, *, error=None, headers=None, body=b"{}"):
 
 
 class Client:
-    """Give these answers, one a call, and then nothing for ever."""
+    """Stand-in for the client: one answer per call, and then none."""
 
     def __init__(self, *answers) -> None:  # noqa: ANN002 - lists of messages
         self.assigned = None
@@ -86,7 +86,7 @@ def test_the_end_of_a_partition_ends_its_range():
     ],
     ids=["silent", "deleted meanwhile"],
 )
-def test_what_cannot_be_read_is_no_events_fault(client, message_of):
+def test_an_unreadable_record_is_no_fault_of_an_event(client, message_of):
     """Blame the machine: no range is halved, and no event is set aside."""
     with pytest.raises(LogReadError, match=message_of) as raised:
         read(client)
@@ -95,7 +95,7 @@ def test_what_cannot_be_read_is_no_events_fault(client, message_of):
     assert is_of_machine(RuntimeError(f"Job aborted: LogReadError: {raised.value}"))
 
 
-def test_a_machine_without_the_settings_says_so_without_their_values(tmp_path):
+def test_a_machine_without_the_settings_reports_them_without_values(tmp_path):
     """Fail on an executor without the file, and on a client that does not know a setting."""
     file = tmp_path / "client.properties"
     variables = {"LINEWARD_LOG": "kafka://b:9092/t", "LINEWARD_LOG_CONFIG_FILE": str(file)}
@@ -108,7 +108,7 @@ def test_a_machine_without_the_settings_says_so_without_their_values(tmp_path):
     assert "sesame" not in str(raised.value)
 
 
-def test_rows_of_a_range_say_what_was_taken():
+def test_rows_of_a_range_report_the_records_taken():
     """Give them to the driver with the events."""
     [first, _] = read(Client([message(1, 0), message(0, 5), message(0, 6, headers=[])]))
     batches = [batch.to_pylist() for batch in as_rows(first)]

@@ -1,4 +1,4 @@
-"""Check a topic as the log: the same facts as by a spool, each batch with its position."""
+"""Topic as the log: the same facts as from a spool, each batch with its position."""
 
 import json
 from contextlib import closing, suppress
@@ -82,7 +82,7 @@ def ends(topic):
     return [(number, len(records)) for number, records in enumerate(topic.partitions)]
 
 
-def test_a_topic_gives_the_facts_that_a_spool_gives(landing, embedded, other, at, topic):
+def test_a_topic_has_the_facts_of_a_spool(landing, embedded, other, at, topic):
     """Compare all tables but those of the log itself."""
     landing.work_off()
     engine, folder = other
@@ -150,7 +150,7 @@ def test_a_second_pipeline_is_stopped_by_the_position(landing, embedded):
 
 
 class Plain(Landing):
-    """Land a batch without Spark, or fail where it holds one of these runs."""
+    """Landing without Spark, which fails for a batch with one of these runs."""
 
     bad: frozenset[str] = frozenset()
 
@@ -245,7 +245,7 @@ def test_a_topic_that_was_created_again_stops_the_pipeline(landing, embedded, to
         landing.step()
 
 
-def test_a_catalog_that_a_spool_has_fed_takes_no_topic_unasked(embedded, source, tmp_path):
+def test_a_catalog_of_a_spool_needs_consent_for_a_topic(embedded, source, tmp_path):
     """Name the setting by which the operator agrees, in both directions."""
     spool_log = SpoolLog(Place(data_dir=tmp_path), "kafka")
     with write_transaction(embedded) as connection:
@@ -361,7 +361,7 @@ def test_the_silence_of_each_collector_is_a_gap_of_its_own(embedded, source, top
 
 
 @pytest.mark.parametrize("name", ["b", "c"])
-def test_nobody_listens_after_the_goodbye_of_the_last_collector(embedded, source, topic, name):
+def test_the_goodbye_of_the_last_collector_opens_a_gap(embedded, source, topic, name):
     """Open a gap at it, and end the gap where that collector or another one begins."""
     for records in topic.partitions:
         records.clear()

@@ -27,7 +27,7 @@ def test_a_batch_is_as_full_as_it_may_be(waiting, most):
 
     assert sum(shares.values()) == min(most, sum(waiting.values()))
     assert all(0 < count <= waiting[number] for number, count in shares.items())
-    if len(shares) > 1:  # nobody has more than one above another that still has records
+    if len(shares) > 1:  # no partition has more than one above another that still has records
         left = [count for number, count in shares.items() if count < waiting[number]]
         assert max(left, default=0) - min(left, default=0) <= 1
 
@@ -71,7 +71,7 @@ def test_a_task_gets_the_windows_of_its_own_range_alone():
     assert (bare.after_seq, bare.last_seq, bare.ends) == (plan.after_seq, plan.last_seq, plan.ends)
 
 
-def test_half_of_a_range_that_failed_is_of_the_same_records():
+def test_half_of_a_failed_range_has_the_same_records():
     """Leave records that came meanwhile out, or the bad one would never be alone."""
     failed = plan_of({0: 2, 1: 6}, PLENTY)
     meanwhile = {0: 500, 1: 500, 2: 500}
@@ -128,7 +128,7 @@ def test_the_end_of_the_partition_takes_nothing_that_did_not_fit():
 
 
 def test_a_range_whose_last_offsets_hold_no_record_ends_too():
-    """End by Kafka's word: it keeps offsets for its own notes."""
+    """End by Kafka's report: the last offsets hold its own control records."""
     reader = read(event(1), end=3)
     assert not reader.is_done
 

@@ -1,4 +1,4 @@
-"""Check a restored catalog on a topic: the lake gives what the topic has deleted."""
+"""Restored catalog on a topic: the lake provides what the topic has deleted."""
 
 import itertools
 import shutil
@@ -30,8 +30,8 @@ from tests.slis.stream.test_exactly_once import contents
 ROUND, ROWS = 6, 2  # events that are sent at once, and of a batch
 _ROUNDS = 4
 POSITIONS = "SELECT partition, next_offset, windows FROM log_position ORDER BY 1"
-# Landed from the lake events count in no SLI, so that `event` differs in one flag. Numbers depend
-# on how records without an event were cut into batches.
+# Events from the lake count in no SLI, so that `event` differs in one flag. Numbers depend on how
+# records without an event were cut into batches.
 BUT = ("batch", "event", "log_collector", "reader_cursor")
 
 
@@ -58,7 +58,7 @@ class Estate:
         return self._open(path)
 
     def send(self):
-        """Have the collector ship a round of events."""
+        """Let the collector ship a round of events."""
         numbers = range(self._sent, self._sent + ROUND)
         self._sent += ROUND
         events = [
@@ -78,7 +78,7 @@ class Estate:
             records.append((headers_of(record), b""))
 
     def land(self, engine):
-        """Land what the topic has, as a pipeline that starts."""
+        """Land the content of the topic, as a pipeline that starts."""
         settings = KafkaLog(bootstrap="b", topic="t")
         given = {"offsets": self.topic, "read": self.topic.read_plan, "most_bytes": 1 << 20}
         source = TopicLog(settings, lambda: self.at(12), **given)
@@ -90,13 +90,13 @@ class Estate:
         self.topic.first = [len(records) for records in self.topic.partitions]
 
     def compact(self):
-        """Join all folders, and delete those that they were joined of."""
+        """Join all folders, and delete the joined ones."""
         writer = writer_of(self.catalog, self.folder)
         assert compact(writer, to_micros(self.at(12)))
         assert delete_hidden(writer, self.at(13)) > 1
 
     def bodies(self, engine):
-        """Return what readers of the lake see, sorted."""
+        """Return the bodies that readers of the lake see, sorted."""
         writer = writer_of(engine, self.folder)
         found = read_events(writer.lake, visible(writer)).to_table(columns=["body"])
         return sorted(found["body"].to_pylist())
@@ -170,7 +170,7 @@ def test_a_restored_catalog_gets_each_event_once(estate, rounds, is_compacted, e
     assert not [one for one in logged if one["event"] in {"events_missing", "events_not_restored"}]
 
 
-def test_a_restore_that_is_cut_short_goes_on(estate, monkeypatch):
+def test_an_interrupted_restore_continues(estate, monkeypatch):
     """Fail in the middle of a compacted folder, of which a part has landed."""
     estate.send()
     estate.land(estate.catalog)
@@ -199,7 +199,7 @@ def test_a_restore_that_is_cut_short_goes_on(estate, monkeypatch):
 
 
 def test_a_window_that_is_sent_again_after_a_restore_lands_once(estate):
-    """Know its records by what the lake says of them: the topic has deleted the first ones."""
+    """Recognize its records by the lake: the topic has deleted the first ones."""
     estate.send()
     estate.land(estate.catalog)
     estate.expire()

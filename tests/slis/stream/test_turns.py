@@ -1,4 +1,4 @@
-"""Tasks of the pipeline that write at once, on a server that would let them."""
+"""Tasks of the pipeline that write at once, on a server that allows it."""
 
 import threading
 from collections.abc import Callable
@@ -22,8 +22,8 @@ _WAITING = """
 _CRITICAL = parse("datasets: [{match: n/db.t, tier: critical}]")
 
 
-class _Beside:
-    """Something that runs in a thread of its own, until it has to wait for what runs here."""
+class _Thread:
+    """Call in a thread of its own, which runs until it waits for this thread."""
 
     def __init__(self, catalog: Engine, task: Callable[[], object]) -> None:
         self._catalog = catalog
@@ -38,7 +38,7 @@ class _Beside:
             self.failures.append(error)
 
     def begin(self) -> None:
-        """Return as soon as it waits, or has ended."""
+        """Return as soon as the call waits, or has ended."""
         self._thread.start()
         until(lambda: rows(self._catalog, _WAITING) != [(0,)] or not self._thread.is_alive())
 
@@ -47,7 +47,7 @@ class _Beside:
         self._thread.join()
 
 
-def _fold_beside(lander: Lander, now: datetime, monkeypatch, beside: _Beside) -> None:
+def _fold_beside(lander: Lander, now: datetime, monkeypatch, beside: _Thread) -> None:
     """Wait with a batch that makes `db.t` another name of `/wh/t`, and has not moved it yet."""
     move = canonical.move
 
@@ -58,11 +58,11 @@ def _fold_beside(lander: Lander, now: datetime, monkeypatch, beside: _Beside) ->
 
     monkeypatch.setattr(canonical, "move", moved)
     written = [("/wh/t", symlink("db.t"))]
-    lander.land(run_event("COMPLETE", now, run="r2", outputs=written), _written(now, "r3"))
+    lander.land(run_event("COMPLETE", now, run="r2", outputs=written), _write_event(now, "r3"))
     beside.end()
 
 
-def _written(now: datetime, run: str) -> Event:
+def _write_event(now: datetime, run: str) -> Event:
     return run_event("COMPLETE", now, run=run, inputs=["in"], outputs=["db.t"])
 
 
@@ -74,11 +74,11 @@ def _written(now: datetime, run: str) -> Event:
 def test_a_dataset_is_folded_while_an_evaluation_writes(  # noqa: PLR0913, PLR0917 - fixtures
     spark, lander, catalog, at, monkeypatch, judged
 ):
-    """An evaluation takes rows in the opposite order of the batch; a declared name stays."""
-    lander.land(_written(at(9), "r1"))
+    """Take rows in the opposite order of the batch; a declared name stays."""
+    lander.land(_write_event(at(9), "r1"))
     evaluate(spark, catalog, DEFAULT, at(12))
     policy, hours, dataset = judged
-    beside = _Beside(catalog, partial(evaluate, spark, catalog, policy, at(hours)))
+    beside = _Thread(catalog, partial(evaluate, spark, catalog, policy, at(hours)))
 
     _fold_beside(lander, at(10), monkeypatch, beside)
 

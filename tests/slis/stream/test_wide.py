@@ -1,4 +1,4 @@
-"""Runs and jobs with thousands of inputs and outputs: without edges, and reported as such."""
+"""Runs and jobs with thousands of inputs and outputs: without edges, and reported."""
 
 import pytest
 
@@ -11,12 +11,12 @@ EDGES = "SELECT count(*) FROM edge"
 IO = "SELECT direction, count(*) FROM run_io GROUP BY direction ORDER BY direction"
 
 
-def _named(side, count):
+def _names(side, count):
     return [f"{side}{number}" for number in range(count)]
 
 
-def _wide(at, inputs, outputs, **given):  # noqa: ANN003
-    names = {"inputs": _named("i", inputs), "outputs": _named("o", outputs)}
+def _wide_event(at, inputs, outputs, **given):  # noqa: ANN003
+    names = {"inputs": _names("i", inputs), "outputs": _names("o", outputs)}
     return run_event("COMPLETE", at, **names, **given)
 
 
@@ -32,9 +32,9 @@ _SHORT = "tests/slis/stream/test_wide.py::test_a_wide_run_lands_without_edges_an
     ],
 )
 def test_a_wide_run_lands_without_edges_and_is_a_problem(lander, catalog, at, inputs, outputs):
-    """What it read and wrote is known, so its outputs are as fresh as they are."""
+    """Store its reads and writes, so that its outputs are fresh."""
     lander.land(
-        _wide(at(9), inputs, outputs), run_event("COMPLETE", at(9), run="r2", outputs=["t"])
+        _wide_event(at(9), inputs, outputs), run_event("COMPLETE", at(9), run="r2", outputs=["t"])
     )
 
     assert rows(catalog, EDGES) == [(0,)]
@@ -47,9 +47,9 @@ def test_a_wide_run_lands_without_edges_and_is_a_problem(lander, catalog, at, in
     )
 
 
-def test_as_many_edges_as_a_run_may_have_are_made(lander, catalog, at):
-    """A job that copies 100 tables into 100 others."""
-    lander.land(_wide(at(9), 100, 100))
+def test_a_run_may_have_the_maximum_of_edges(lander, catalog, at):
+    """Store the edges of a job that copies 100 tables into 100 others."""
+    lander.land(_wide_event(at(9), 100, 100))
 
     assert rows(catalog, EDGES) == [(10_000,)]
     assert rows(catalog, "SELECT * FROM pipeline_error") == []
@@ -57,16 +57,16 @@ def test_as_many_edges_as_a_run_may_have_are_made(lander, catalog, at):
 
 @pytest.mark.postgres_nightly
 def test_a_run_whose_events_make_it_wide_together_has_no_edges(lander, catalog, at):
-    """Each event is narrow: none of them is a problem."""
-    lander.land(run_event("START", at(8), inputs=_named("i", 101)))
-    lander.land(run_event("COMPLETE", at(9), outputs=_named("o", 100)))
+    """Report no problem of a single event, each of which is narrow."""
+    lander.land(run_event("START", at(8), inputs=_names("i", 101)))
+    lander.land(run_event("COMPLETE", at(9), outputs=_names("o", 100)))
 
     assert rows(catalog, EDGES) == [(0,)]
 
 
-def test_what_a_wide_run_wrote_has_no_lineage(spark, lander, catalog, at):
-    """Missing edges are not shown as healthy."""
-    lander.land(_wide(at(9), 101, 100))
+def test_outputs_of_a_wide_run_have_no_lineage(spark, lander, catalog, at):
+    """Report missing lineage, not a healthy state."""
+    lander.land(_wide_event(at(9), 101, 100))
     evaluate(spark, catalog, DEFAULT, at(10))
 
     states = "SELECT DISTINCT state, reason FROM dataset_state s JOIN dataset d ON"
@@ -77,8 +77,8 @@ def test_what_a_wide_run_wrote_has_no_lineage(spark, lander, catalog, at):
 @pytest.mark.postgres_nightly(but="101-100")
 @pytest.mark.parametrize(("inputs", "outputs"), [(101, 100), (2_000, 2_000)])
 def test_a_job_that_declares_too_much_has_no_edges(lander, catalog, at, inputs, outputs):
-    """Its datasets are known."""
-    run = _wide(at(9), inputs, outputs)
+    """Store its datasets."""
+    run = _wide_event(at(9), inputs, outputs)
     lander.land({name: value for name, value in run.items() if name not in {"run", "eventType"}})
 
     assert rows(catalog, EDGES) == [(0,)]

@@ -20,9 +20,9 @@ def _write(bucket):
 
 
 def test_a_write_without_an_hour_is_no_hour_of_a_stream(embedded):
-    """Note an input that follows its output at the hours of a stream alone.
+    """Compare hours for a stream alone.
 
-    0 is the bucket of all that a root run wrote before migration 0011.
+    0 is the bucket of all writes of a root run before migration 0011.
     """
     stream = {"run_key": 1, "dataset_key": 1, "root_run_id": "a", "direction": "write"}
     stream |= {"is_streaming": 1, "names_input": 1, "is_write": 0}

@@ -16,13 +16,13 @@ from alerts.notify.message import Impacted
 from alerts.notify.settings import DeliverySettings
 from lineage.policy import parse
 from tests.alerts.notify.messages import LINKS, full_message, message
-from tests.fakes.listening import Answer, Listening, Request
+from tests.fakes.http_server import Answer, FakeServer, Request
 from tests.fakes.smtp import FakeMailServer
 
 PASSWORD = "p%40ss"  # noqa: S105 - of a server in this test; `p@ss` as a URL has it
 
 
-class FakeService(Listening):
+class FakeService(FakeServer):
     """Service that keeps what it is posted."""
 
     def __init__(self) -> None:

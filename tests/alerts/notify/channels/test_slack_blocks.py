@@ -12,7 +12,7 @@ from alerts.notify.channels.slack.blocks import build_blocks, notification_text,
 from alerts.notify.message import Impacted, Links, Root
 from tests.alerts.notify.messages import full_message, message
 from tests.alerts.notify.test_formatting import ANY_TEXT
-from tests.fakes.slack import RINGING, fits, texts_of
+from tests.fakes.slack import MENTION, fits, texts_of
 
 GOLDEN = Path(__file__).parent / "golden_slack.json"
 
@@ -98,7 +98,7 @@ def test_any_data_notifies_nobody_and_fits(text, is_long):
     texts = [notification_text(told), thread_reply(told), *texts_of(blocks)]
 
     assert fits(blocks)
-    assert not [shown for shown in texts if RINGING.search(shown)]
+    assert not [shown for shown in texts if MENTION.search(shown)]
     assert all(len(shown) <= slack_blocks.MAX_TEXT for shown in texts)
 
 
@@ -107,12 +107,12 @@ def test_without_escaping_a_name_notifies_a_channel(notifier, slack, monkeypatch
     told = message(root=Root("job", "<!channel>", "shop"))
     notifier.notify(told, "slack:C0000001")
     notifier.run()
-    assert slack.rung == []
+    assert slack.mentions == []
 
     monkeypatch.setattr(slack_blocks, "escape_slack", lambda text, limit: text[:limit])
     notifier.notify(msgspec.structs.replace(told, revision=2), "slack:C0000001")
     notifier.run()
-    assert slack.rung
+    assert slack.mentions
 
 
 def test_list_counts_what_it_leaves_out():

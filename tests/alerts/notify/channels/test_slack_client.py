@@ -8,10 +8,10 @@ from alerts.notify.channels.channel import Retryable, Task
 from alerts.notify.channels.registry import build_channels
 from alerts.notify.channels.slack import delivery
 from tests.alerts.notify.messages import message
-from tests.fakes.listening import Answer, Listening, Request
+from tests.fakes.http_server import Answer, FakeServer, Request
 
 
-class Impostor(Listening):
+class Impostor(FakeServer):
     """Server that gives every request the same response."""
 
     def __init__(self, answer: Answer) -> None:

@@ -1,4 +1,4 @@
-"""Slabs by hand: an estate of two datasets, as a replay would have kept it."""
+"""Slabs of two datasets, as a replay would have stored them."""
 
 import pyarrow as pa
 

@@ -1,4 +1,4 @@
-"""Naive alerts and time in unknown, from the changes."""
+"""Baseline of naive alerts, and time in unknown, from the changes."""
 
 import pyarrow as pa
 import pytest
@@ -58,8 +58,8 @@ def test_a_dataset_that_is_bad_twice_at_once_is_one_alert():
     ]
 
 
-def test_unknown_lasts_until_no_sli_is():
-    """Over the end of a slab; what is unknown at the end is so until then."""
+def test_unknown_lasts_until_no_sli_is_unknown():
+    """Count over the end of a slab; a state unknown at the end lasts until then."""
     given = [
         slab(0, (10, "M1", "unknown"), (20, "M2", "unknown"), (30, "M1", "good")),
         slab(1, (1_040, "M2", "good"), (1_500, "M2", "unknown")),
@@ -68,8 +68,8 @@ def test_unknown_lasts_until_no_sli_is():
     assert list(unknown_spells(given)) == [(10, 1_040), (1_500, 2_000)]
 
 
-def test_what_is_kept_comes_back(tmp_path):
-    """Plan, policy and slabs; not before all of them are there."""
+def test_a_saved_run_is_loaded(tmp_path):
+    """Load plan, policy and slabs, once all of them are stored."""
     shape = Shape(seed=1, datasets=60, days=5)
     estate = make(shape)
     day = plan(estate, 1, ["killed_job"])
@@ -89,6 +89,6 @@ def test_what_is_kept_comes_back(tmp_path):
 
 
 def test_an_empty_folder_is_no_game_day(tmp_path):
-    """The message says what to do."""
+    """Report what to do."""
     with pytest.raises(NotKeptError, match="run without --reuse first"):
         SavedRun(tmp_path).planned()

@@ -33,7 +33,7 @@ def rows(path, query):
         return spool.execute(query).fetchall()
 
 
-def test_each_event_is_received_when_the_history_says(tmp_path):
+def test_each_event_is_received_at_its_time_in_the_history(tmp_path):
     """Store in the order of arrival, to the byte."""
     found, counts = taken(tmp_path / "spool.db")
     sent = [tuple(event) for slab in found for event in slab.events]
@@ -43,14 +43,14 @@ def test_each_event_is_received_when_the_history_says(tmp_path):
 
 
 def test_days_that_go_by_in_a_second_are_no_gap(tmp_path):
-    """The collector was there all the time."""
+    """Record no gap: the collector ran all the time."""
     found, _ = taken(tmp_path / "spool.db")
 
     assert read_gaps(tmp_path / "spool.db", found[-1].ends_at) == []
 
 
 def test_an_outage_is_a_gap_from_its_beginning_to_its_end(tmp_path):
-    """Found by the collector itself, when it starts again."""
+    """Record the gap that the collector finds itself, when it starts again."""
     found, counts = taken(tmp_path / "spool.db", [OUTAGE])
     deaf = [slab.is_deaf for slab in found].index(True)
 
@@ -60,7 +60,7 @@ def test_an_outage_is_a_gap_from_its_beginning_to_its_end(tmp_path):
     ]
 
 
-def test_while_it_lasts_the_gap_is_open(tmp_path):
+def test_a_gap_is_open_during_an_outage(tmp_path):
     """Show at the end of a slab that there is no collector."""
     collected = Collected(tmp_path / "spool.db")
     for slab in slabs(ESTATE, [OUTAGE]):
@@ -71,7 +71,7 @@ def test_while_it_lasts_the_gap_is_open(tmp_path):
     assert read_gaps(tmp_path / "spool.db", slab.ends_at) == [(OUTAGE.starts_at, None)]
 
 
-def test_what_is_no_event_is_a_fault_of_ours(tmp_path):
+def test_a_body_that_is_no_event_raises(tmp_path):
     """Raise an error, and do not skip the event."""
     wrong = Slab(1, 2, [Posted(1, b'{"eventType": "START"}')])
     with pytest.raises(InvalidEventError):

@@ -1,4 +1,4 @@
-"""Live game day that cannot be played: it reports why, and leaves nothing expected behind."""
+"""Live game day that cannot be played: it reports the reason, and expects nothing afterwards."""
 
 import json
 
@@ -51,7 +51,7 @@ class _Any(dict):
 
 
 @pytest.fixture(autouse=True)
-def _in_haste(monkeypatch):
+def _short_waits(monkeypatch):
     for name in ("_BEGUN_PERIODS", "_READY_PERIODS", "_LOOK_SECONDS", "_DROPPED_SECONDS"):
         monkeypatch.setattr(live, name, 0)
 
@@ -67,8 +67,8 @@ def _in_haste(monkeypatch):
         (Known(tier="critical", state="bad", reason="silent"), "is bad: silent"),
     ],
 )
-def test_it_does_not_begin_on_what_is_not_ready(monkeypatch, known, fields):
-    """The policy is not in force, or something is wrong before anything was done."""
+def test_a_game_day_does_not_begin_on_an_unready_service(monkeypatch, known, fields):
+    """Stop where the policy is not in force, or something is bad at the start."""
     stopped = []
     monkeypatch.setattr(live.Running, "stop", lambda _self, at: stopped.append(at))
     with pytest.raises(RejectedInputError, match=fields):

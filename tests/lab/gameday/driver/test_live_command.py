@@ -19,7 +19,7 @@ def test_the_printed_policy_is_taken_as_it_stands():
 
 
 def test_a_slower_pace_has_a_longer_limit():
-    """Three slots of a minute, and the delay of a listener."""
+    """Add three slots of a minute, and the delay of a listener."""
     printed = lineward("gameday", "policy", "--period", "60").stdout
 
     assert parse(printed).datasets[0].limit == "189s"
@@ -38,7 +38,7 @@ def test_a_slower_pace_has_a_longer_limit():
         (("live", "--against", "http://127.0.0.1:1"), 5, "--against http://127.0.0.1:1"),
     ],
 )
-def test_what_makes_no_sense_is_rejected_by_its_name(arguments, code, message):
+def test_an_invalid_argument_is_rejected_by_name(arguments, code, message):
     """Stop before anything is posted."""
     done = lineward("gameday", *arguments)
 

@@ -11,7 +11,7 @@ from lab.commands.gameday import app
 from lab.gameday.driver.live import Played
 from lab.gameday.scores import Score
 from service.ingest.collector_client import CollectorClient
-from tests.lab.gameday.told import KILLED, RIGHT, SECOND, message, truth
+from tests.lab.gameday.truths import KILLED, RIGHT, SECOND, message, truth
 
 SLOW = msgspec.structs.replace(RIGHT, seconds_to_delivery=90.0, seconds_to_resolved=None)
 
@@ -47,7 +47,7 @@ def test_how_long_it_took_is_shown_by_both_clocks(shown):
     assert "false pages: 0; about others: 3" in done.stdout
 
 
-def test_what_does_not_hold_is_shown_and_fails(shown):
+def test_a_failed_criterion_is_shown_and_fails(shown):
     """List the pages without a fault, beside JSON as well, since a score alone is no lead."""
     done = shown(stray=True)
 
@@ -59,8 +59,8 @@ def test_what_does_not_hold_is_shown_and_fails(shown):
     assert "failed: never resolved: killed_job" in done.stdout
 
 
-def test_the_shape_of_the_month_has_nulls_for_what_is_not_known(shown):
-    """No zero that looks like a measurement."""
+def test_the_monthly_form_has_nulls_for_unknown_figures(shown):
+    """Print null instead of a zero that looks like a measurement."""
     printed = json.loads(shown("--json").stdout)
 
     assert sorted(printed) == sorted(Score.__struct_fields__)

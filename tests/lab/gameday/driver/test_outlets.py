@@ -29,8 +29,8 @@ def test_each_outlet_passes_messages_on():
     assert {each.at for each in receivers.messages} == {1_773_964_800_000_000}
 
 
-def test_slack_edits_what_it_has():
-    """Edit with the handle of the post: it is no second one."""
+def test_slack_edits_its_post():
+    """Edit with the handle of the post, without a second post."""
     receivers = Receivers()
     slack = transports(receivers, lambda: datetime(2026, 3, 20, tzinfo=UTC))["slack"]
     sent = slack.send(Task(MESSAGE, "#shop"))

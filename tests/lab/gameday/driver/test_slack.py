@@ -10,14 +10,14 @@ from lab.gameday.received import Receivers
 from lab.gameday.truth import Name
 from service.errors import OccupiedError
 from tests.alerts.notify.messages import message
-from tests.suite.asking import CLIENT
+from tests.suite.http_client import CLIENT
 
 OPENED = message(severity="page", kind="opened", root=Root("job", "load", "shop"))
 
 
 @pytest.fixture
 def receivers():
-    """Receivers of a game day without PagerDuty."""
+    """Return the receivers of a game day without PagerDuty."""
     return Receivers(slack_pages=True)
 
 
@@ -36,7 +36,7 @@ def slack(url, tmp_path):
 
 
 def test_a_post_pages_and_its_edit_ends_it(slack, receivers):
-    """Edit with the handle that the post was answered with."""
+    """Edit with the handle from the answer to the post."""
     sent = slack.send(Task(OPENED, "#shop"))
     assert isinstance(sent, Sent)
     over = message(severity="page", kind="resolved", revision=9, root=OPENED.root)
@@ -57,7 +57,7 @@ def test_a_post_pages_and_its_edit_ends_it(slack, receivers):
         ("chat.postMessage", "[", "invalid_arguments"),
     ],
 )
-def test_what_is_no_message_is_rejected(url, receivers, path, body, error):
+def test_an_invalid_message_is_rejected(url, receivers, path, body, error):
     """Answer as Slack does: 200 with a code."""
     headers = {"Content-Type": "application/json"}
     answer = CLIENT.post(f"{url}{path}", content=body, headers=headers).json()

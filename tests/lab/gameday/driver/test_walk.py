@@ -1,4 +1,4 @@
-"""Incident step of production, walked over changes that were kept."""
+"""Incident step of production, run over stored changes."""
 
 import msgspec
 import numpy as np
@@ -46,7 +46,7 @@ def pages_of(walked):
     return [(each.at, each.root, each.to) for each in walked.messages if each.what == "page"]
 
 
-def test_an_estate_that_is_well_is_silent(engine):
+def test_a_healthy_estate_is_silent(engine):
     """Walk six hours of it, without a message."""
     assert walk(engine, POLICY, [slab(6, WELL, KNOWN)]).messages == []
 
@@ -94,8 +94,8 @@ def test_without_the_search_for_roots_it_is_two_pages(engine, monkeypatch):
     assert len(pages_of(walked)) == 2
 
 
-def test_what_a_slab_taught_is_known_after_it(engine):
-    """A limit that is learned at its end makes nothing late within it."""
+def test_a_limit_learned_in_a_slab_applies_after_it(engine):
+    """Keep a dataset on time that gets a limit at the end of the slab."""
     stage = Stage(engine)
     learned = select(tables.dataset_limit.c.learned_at)
     seen = []
@@ -110,8 +110,8 @@ def test_what_a_slab_taught_is_known_after_it(engine):
     assert seen == [1, 1, 2]
 
 
-def test_what_comes_after_the_last_look_at_a_slab_is_known_in_the_next(engine):
-    """A run of the last half hour: nobody looks at that instant, and it was all the same."""
+def test_a_change_after_the_last_evaluation_of_a_slab_is_known_in_the_next(engine):
+    """Judge a run of the last half hour in the next slab: no evaluation came after it."""
     stage = Stage(engine)
     stage.enter(slab(6, WELL, [*KNOWN, activity(ORDERS, 21_000, "clean_orders")]))
     stage.bring(START + 18_000 * SECOND)
@@ -123,8 +123,8 @@ def test_what_comes_after_the_last_look_at_a_slab_is_known_in_the_next(engine):
     assert written == START + 21_000 * SECOND
 
 
-def test_the_paged_person_answers_and_nobody_else_is_paged(engine):
-    """Five minutes later the incident is acknowledged: no escalation follows."""
+def test_an_acknowledged_page_is_not_escalated(engine):
+    """Acknowledge the incident five minutes later: no escalation follows."""
     bad = [change(3_360, ORDERS, "bad", "silent")]
 
     walked = walk(engine, POLICY, [slab(6, [*WELL, *bad], KNOWN)])
@@ -133,7 +133,7 @@ def test_the_paged_person_answers_and_nobody_else_is_paged(engine):
     assert "resolved" not in {each.what for each in walked.messages}
 
 
-def test_the_paged_person_answers_when_it_comes_back(engine):
+def test_a_page_that_comes_back_is_acknowledged(engine):
     """Recover within five minutes, and turn bad again for longer than a second page waits."""
     bad = [
         change(3_360, ORDERS, "bad", "silent"),
@@ -145,8 +145,8 @@ def test_the_paged_person_answers_when_it_comes_back(engine):
     assert len(pages_of(walk(engine, POLICY, [slab(6, [*WELL, *bad], known)]))) == 1
 
 
-def test_what_is_bad_for_a_moment_is_not_notified(engine):
-    """Good again within the hold."""
+def test_a_short_bad_state_is_not_notified(engine):
+    """Notify nobody of a state that recovers within the hold."""
     bad = [change(3_360, ORDERS, "bad", "silent"), change(3_380, ORDERS, "good")]
 
     assert pages_of(walk(engine, POLICY, [slab(6, [*WELL, *bad], KNOWN)])) == []

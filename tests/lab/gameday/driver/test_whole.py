@@ -1,4 +1,4 @@
-"""`lineward gameday`, small and whole: history, collector, Spark, incidents, messages."""
+"""Command `lineward gameday`, small and whole: history, collector, Spark, incidents, messages."""
 
 import json
 
@@ -6,9 +6,9 @@ import pytest
 
 from lab.gameday.live.plan import PLAYED_KINDS
 from tests.service.commandline import lineward
-from tests.suite.classes import interpreting
+from tests.suite.classes import interpreter_variables
 
-# A minute and a half in another process: it begins early.
+# Takes a minute and a half in another process, so it starts early.
 pytestmark = pytest.mark.xdist_group("e2e")
 
 ASKED = ("--seed", "1", "--datasets", "80", "--days", "5", "--faults", "4")
@@ -17,10 +17,10 @@ KINDS = tuple(f"--kind={kind}" for kind in PLAYED_KINDS)
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory):
-    """Return its folder, and its output."""
+    """Return the folder of the run, and its output."""
     folder = tmp_path_factory.mktemp("gameday") / "day"
     asked = (*ASKED, *KINDS, "--keep", str(folder), "--json")
-    done = lineward("gameday", *asked, seconds=900, **interpreting())
+    done = lineward("gameday", *asked, seconds=900, **interpreter_variables())
     assert done.returncode == 0, done.stdout + done.stderr[-2_000:]
     return folder, json.loads(done.stdout)
 
@@ -40,7 +40,7 @@ def test_each_fault_notifies_once_an_owner_who_can_fix_it(played):
 
 
 def test_the_incident_step_can_be_run_alone(played):
-    """Score the same, in seconds."""
+    """Compare the score, which takes seconds."""
     folder, score = played
 
     done = lineward("gameday", "--reuse", str(folder), "--json", seconds=200)

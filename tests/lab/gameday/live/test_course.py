@@ -1,4 +1,4 @@
-"""Course of a fault: it ends once notified, and is over once that is resolved."""
+"""Phases of a fault: it ends once notified, and is over once its incident is resolved."""
 
 import msgspec
 import pytest
@@ -53,8 +53,8 @@ def killed(kind="killed_job", variant="fail"):
     return Planned(kind, 1, 0.0, variant)
 
 
-def test_a_failed_run_that_matters_is_seen_from_its_fail_on():
-    """Fail a critical dataset; what is optional is seen from its limit on."""
+def test_a_failed_critical_run_is_detectable_from_its_fail():
+    """Detect a failed run of a critical dataset at once, and of an optional one at its limit."""
     day = Day(killed()).until(130)
     [fault] = day.score()[0].faults
 
@@ -65,8 +65,8 @@ def test_a_failed_run_that_matters_is_seen_from_its_fail_on():
 
 
 @pytest.mark.parametrize(("kind", "variant"), [("killed_job", "lost"), ("silent_listener", "")])
-def test_a_fault_is_seen_from_its_limit_on(kind, variant):
-    """Begin with the FAIL, not with the injection: until then no message was possible."""
+def test_a_fault_is_detectable_from_its_limit(kind, variant):
+    """Begin with the FAIL, not with the injection: no message was possible before."""
     day = Day(killed(kind, variant)).until(110)
     day.messages.append(message(115))
     day.until(130)
@@ -81,7 +81,7 @@ def test_a_fault_is_seen_from_its_limit_on(kind, variant):
 
 
 def test_a_fault_ends_when_notified_and_is_over_when_resolved():
-    """Step by step."""
+    """Check each step."""
     day = Day(killed()).until(59)
     assert day.stages() == {"planned": 1}
     assert day.until(100).stages() == {"begun": 1}
@@ -94,7 +94,7 @@ def test_a_fault_ends_when_notified_and_is_over_when_resolved():
 
 
 def test_another_fault_s_message_ends_nothing():
-    """Nor does a ticket where a page is due."""
+    """Ignore it, as a ticket where a page is due."""
     day = Day(killed()).until(100)
     day.messages += [
         message(101, "ticket"),
@@ -113,7 +113,7 @@ def test_a_fault_without_a_message_ends_as_well():
 
 
 def test_a_page_before_the_limit_is_a_false_one():
-    """Nothing was wrong yet that anybody could know."""
+    """Count it as false: nobody could know of a fault yet."""
     day = Day(killed(variant="lost")).until(70)
     day.messages.append(message(71))
     day.until(200)
@@ -122,8 +122,8 @@ def test_a_page_before_the_limit_is_a_false_one():
 
 
 @pytest.mark.parametrize("kind", ["retried_run", "retired_job"])
-def test_what_must_stay_silent_is_done_once(kind):
-    """One run fails, or the job is gone; then nothing until the end."""
+def test_a_silent_fault_is_injected_once(kind):
+    """Fail one run, or remove the job; then do nothing until the end."""
     job = 3 if kind == "retired_job" else 1
     day = Day(Planned(kind, job, 0.0)).until(400)
     [fault] = day.score()[0].faults
@@ -135,7 +135,7 @@ def test_what_must_stay_silent_is_done_once(kind):
 
 
 def test_a_schema_that_drifts_is_known_with_its_first_write():
-    """No limit has to pass."""
+    """Detect it without waiting for a limit."""
     day = Day(killed("schema_drift", "")).until(120)
     [fault] = day.score()[0].faults
 

@@ -4,7 +4,7 @@ import msgspec
 
 from lab.gameday.live.figures import Spread, failings, spread
 from lab.gameday.scores import FaultScore, Score
-from tests.lab.gameday.told import RIGHT, UNDETECTED
+from tests.lab.gameday.truths import RIGHT, UNDETECTED
 
 QUIET = msgspec.structs.replace(UNDETECTED, kind="retried_run", expect="silence", root_right=None)
 
@@ -14,23 +14,23 @@ def score(*faults: FaultScore, false_pages=0):
 
 
 def test_one_of_twenty_is_beyond():
-    """Nineteen of twenty took no longer than the p95; what is not known is not counted."""
+    """Accept nineteen of twenty within the p95; skip unknown delays."""
     assert spread([*map(float, range(20, 0, -1)), None]) == Spread(20, 10.0, 19.0, 20.0)
     assert spread([None]) == Spread(0, None, None, None)
 
 
-def test_what_is_right_holds():
+def test_correct_faults_pass():
     """Accept faults that were notified and resolved, or silent."""
     assert failings(score(RIGHT, QUIET)) == []
 
 
 def test_a_false_page_fails_the_day():
-    """However short it was: the month's rate of a day without length is none."""
+    """Fail for any length of the page: a day has no monthly rate."""
     assert failings(score(RIGHT, false_pages=1)) == ["false pages: 1"]
 
 
-def test_what_is_never_called_over_fails_it():
-    """Somebody still looks for it."""
+def test_an_incident_that_is_never_resolved_fails_the_day():
+    """Fail while an incident stays open, for which somebody still searches."""
     standing = msgspec.structs.replace(RIGHT, seconds_to_resolved=None)
 
     assert failings(score(standing)) == ["never resolved: killed_job"]

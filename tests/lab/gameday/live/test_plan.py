@@ -1,4 +1,4 @@
-"""Plan: each fault has a chain of its own; kinds that need days are rejected by name."""
+"""Plan of a day: each fault has a chain of its own; kinds that need days are rejected by name."""
 
 import pytest
 
@@ -23,7 +23,7 @@ def test_no_two_share_a_chain_and_one_chain_is_left_alone():
     assert len(sources) == len(found) + 1 == 25
 
 
-def test_what_must_stay_silent_is_always_beside():
+def test_silent_faults_are_always_planned():
     """Leave a fifth in order, two at least."""
     for faults, quiet in ((1, 2), (20, 4)):
         _, found = planned(faults)
@@ -52,14 +52,14 @@ def test_only_what_was_asked_for():
 
 
 @pytest.mark.parametrize("name", [*NOT_PLAYED, "retired_job", "flood"])
-def test_what_cannot_be_played_is_rejected_with_a_reason(name):
+def test_a_fault_that_cannot_be_played_is_rejected_with_a_reason(name):
     """Name the option and the kind."""
     with pytest.raises(ValueError, match=f"^--kind {name}: .{{10,}}"):
         kinds_of([name])
 
 
 def test_every_kind_is_played_or_rejected():
-    """A kind that is new is not forgotten."""
+    """Allow for no kind without a decision."""
     for kind in KINDS:
         try:
             assert kinds_of([kind]) == (kind,)

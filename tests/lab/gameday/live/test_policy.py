@@ -14,7 +14,7 @@ POLICY = parse(text_of(fragment()))
 
 
 @pytest.mark.parametrize("dataset", ESTATE.datasets, ids=lambda each: each.name)
-def test_each_dataset_is_whose_it_is(dataset):
+def test_each_dataset_has_its_owner(dataset):
     """Give owner, tier and limit; external datasets are sources; none is named alone."""
     decided = resolve(POLICY, *dataset.full_name)
 

@@ -1,4 +1,4 @@
-"""Chains that run by the clock, with the faults that are injected."""
+"""Chains that run by the clock, with injected faults."""
 
 import json
 from itertools import pairwise
@@ -32,7 +32,7 @@ def test_nothing_comes_before_its_time():
 
 @pytest.mark.parametrize("pace", [PACE, Pace(60)])
 def test_each_dataset_is_written_in_each_period_well_within_its_limit(pace):
-    """A chain follows its source."""
+    """Check that a chain follows its source."""
     running = Running(ESTATE, BEGINS, pace)
     running.until(at(50 * pace.period_seconds))
 
@@ -42,7 +42,7 @@ def test_each_dataset_is_written_in_each_period_well_within_its_limit(pace):
         assert max(gaps) < (pace.limit_seconds - 15) * SECOND_MICROS
 
 
-def test_a_killed_job_fails_and_what_reads_it_waits():
+def test_a_killed_job_fails_and_its_readers_wait():
     """Let its source go on, but not the rest of the chain; other chains go on."""
     running = begun()
     running.until(at(60))
@@ -50,22 +50,22 @@ def test_a_killed_job_fails_and_what_reads_it_waits():
     running.until(at(90))
     bodies = running.until(at(150))
 
-    assert not {SECOND, THIRD, MART} & written_well(bodies)
-    assert FIRST in written_well(bodies)
-    assert ESTATE.datasets[5].name in written_well(bodies)
+    assert not {SECOND, THIRD, MART} & written_correctly(bodies)
+    assert FIRST in written_correctly(bodies)
+    assert ESTATE.datasets[5].name in written_correctly(bodies)
     assert reported(bodies)["FAIL", SECOND] >= 3
 
 
-def written_well(bodies):
+def written_correctly(bodies):
     """Skip those that a COMPLETE after a FAIL names."""
     return {name for name in written(bodies) if not reported(bodies)["FAIL", name]}
 
 
-def test_a_reader_fails_by_a_new_schema_and_not_before_it_is_there():
-    """A run that reads what was written before is good; else it would fail before its cause."""
+def test_a_reader_fails_only_after_a_new_schema():
+    """Accept a run that reads an earlier write; otherwise it would fail before its cause."""
     before, running = begun(), begun()
     before.until(at(60))
-    # While a run is under way that still writes the old one.
+    # Start while a run that still writes the old schema is under way.
     begins = before.writes[1][-1].begun_at + SECOND_MICROS
     running.until(begins)
     running.inject([Injected("schema_drift", (1,), begins, FOREVER, "", (2,))])
@@ -95,7 +95,7 @@ def test_a_listener_that_is_silent_stops_no_run():
     assert {FIRST, THIRD, MART} <= written(bodies)
 
 
-def test_a_source_that_stops_holds_all_behind_it():
+def test_a_source_that_stops_delays_all_downstream():
     """Let it go on after the fix."""
     running = begun()
     running.until(at(60))
@@ -108,8 +108,8 @@ def test_a_source_that_stops_holds_all_behind_it():
     assert {FIRST, SECOND, THIRD, MART} <= written(running.until(at(210)))
 
 
-def test_in_the_end_each_dataset_is_dropped_and_nothing_runs():
-    """Also of a job whose listener was silent."""
+def test_each_dataset_is_dropped_at_the_end():
+    """Drop each dataset, also of a job whose listener was silent."""
     running = begun()
     running.until(at(60))
     running.inject([injected("silent_listener", 1, 60)])

@@ -1,4 +1,4 @@
-"""Edges put among others, against all of them arranged at once by the plainest means."""
+"""Merge of changed edges into others, compared with a plain sort of all."""
 
 import numpy as np
 from hypothesis import given
@@ -8,31 +8,31 @@ from msgspec.structs import replace
 from lineage.graph.cache.merging import SLICE_BITS, Edges, merge
 from lineage.graph.cache.snapshot import NOTHING, Snapshot
 
-# Of three slices, two of them beside one another, and at both ends of all numbers.
+# Changes in three slices: two adjacent ones, and both ends of the range.
 _KEYS = (-(2**63), -(2**63) + 5, -3, -1, 0, 7, 2**63 - 2, 2**63 - 1)
 _EDGES = st.sets(st.tuples(st.sampled_from(_KEYS), st.sampled_from(_KEYS), st.integers(-2, 2)))
 Edge = tuple[int, int, int]  # upstream, downstream, job
 
 
-def _of(edges: set[Edge]) -> Edges:
-    """Return edges as a table gives them."""
+def _table_of(edges: set[Edge]) -> Edges:
+    """Return edges as rows of a table."""
     rows = np.array(sorted(edges), np.int64).reshape(-1, 3)
     return Edges(rows[:, 0], rows[:, 1], rows[:, 2])
 
 
-def _out_of(edges: set[Edge], slices: list[int]) -> set[Edge]:
+def _in_slices(edges: set[Edge], slices: list[int]) -> set[Edge]:
     return {edge for edge in edges if edge[0] >> SLICE_BITS in slices}
 
 
-def _then(before: Snapshot, was: set[Edge], now: set[Edge]) -> Snapshot:
+def _merge_changes(before: Snapshot, was: set[Edge], now: set[Edge]) -> Snapshot:
     """Merge after the slices that differ were read."""
     changed = sorted({edge[0] >> SLICE_BITS for edge in was ^ now})
-    found = merge(before, changed, _of(_out_of(now, changed)))
+    found = merge(before, changed, _table_of(_in_slices(now, changed)))
     return replace(before, keys=found.keys, job_keys=found.job_keys, ways=found.ways)
 
 
 def _edges(snapshot: Snapshot, way: str) -> list[Edge]:
-    """Return one direction: from, to, by which job."""
+    """Return one direction: from, to, job."""
     adjacency, jobs = snapshot.ways[way].adjacency, snapshot.ways[way].jobs
     origins = np.repeat(snapshot.keys, np.diff(adjacency.starts))
     ends = snapshot.keys[adjacency.targets]
@@ -41,11 +41,11 @@ def _edges(snapshot: Snapshot, way: str) -> list[Edge]:
 
 
 @given(st.lists(_EDGES, min_size=1, max_size=4))
-def test_whatever_changes_all_stands_as_if_it_were_read_at_once(moments):
+def test_merged_changes_equal_a_full_read(moments):
     """Sort both ways by origin, then by end, without unused keys and jobs."""
     snapshot, was = NOTHING, set[Edge]()
     for now in moments:
-        snapshot, was = _then(snapshot, was, now), now
+        snapshot, was = _merge_changes(snapshot, was, now), now
 
         assert _edges(snapshot, "downstream") == sorted(now)
         back = [(down, up, job) for up, down, job in now]

@@ -1,4 +1,4 @@
-"""Tiers and owners in memory: those of the catalog, as the policy was resolved last."""
+"""Cached tiers and owners: those of the catalog, of the last resolution."""
 
 import pytest
 from sqlalchemy import Engine, delete, insert, update
@@ -39,8 +39,8 @@ def read(catalog: Engine, before: Snapshot = NOTHING) -> Snapshot:
         return read_snapshot(reader, before)
 
 
-def test_tiers_and_owners_stand_in_the_order_that_is_asked_for(resolved):
-    """Find from one end of the keys to the other; nothing for unresolved ones."""
+def test_tiers_and_owners_are_in_the_requested_order(resolved):
+    """Look up one end of the keys to the other; return none for unresolved ones."""
     snapshot = read(resolved)
 
     keys = [2, 77, HIGHEST, LOWEST, -5]
@@ -50,7 +50,7 @@ def test_tiers_and_owners_stand_in_the_order_that_is_asked_for(resolved):
 
 @pytest.mark.postgres_always
 def test_changed_resolutions_are_read_again(resolved):
-    """Edges and states are as they were; what is gone is gone."""
+    """Return changed rows; edges and states stay, and deleted rows are gone."""
     before, table = read(resolved), tables.dataset_policy
     with write_transaction(resolved) as connection:
         connection.execute(update(table).values(owner="team-c"))
@@ -63,13 +63,13 @@ def test_changed_resolutions_are_read_again(resolved):
     assert (after.ways, after.states) == (before.ways, before.states)
 
 
-def test_what_was_not_resolved_again_is_not_read_again(resolved):
+def test_an_unchanged_resolution_is_not_read_again(resolved):
     """Return the same object: the graph of a million edges is not built again."""
     before = read(resolved)
 
     assert read(resolved, before) is before
 
 
-def test_where_nothing_was_resolved_there_is_nothing(catalog):
+def test_a_catalog_without_a_resolution_has_none(catalog):
     """Start a service before the first evaluation."""
     assert read(catalog).policies_of([1]) == [None]

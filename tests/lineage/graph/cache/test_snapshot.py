@@ -1,4 +1,4 @@
-"""Graph in memory, compared with the catalog that it was read from."""
+"""Cached graph, compared with its catalog."""
 
 import pytest
 from sqlalchemy import Engine, delete, insert, update
@@ -18,7 +18,7 @@ NAMES = {-5: ("s3://a", "raw"), 2: ("s3://a", "core"), 9: ("s3://b", "mart")}
 
 @pytest.fixture
 def filled(catalog: Engine) -> Engine:
-    """-5 → 2 by two jobs, 2 → 9 by one; 9 → 40, which the catalog has no row of."""
+    """Store -5 → 2 by two jobs, 2 → 9 by one, and 9 → 40 without a row for 40."""
     with write_transaction(catalog) as connection:
         for key, (namespace, name) in NAMES.items():
             row = {"dataset_key": key, "canonical_key": key, "namespace": namespace, "name": name}
@@ -29,7 +29,7 @@ def filled(catalog: Engine) -> Engine:
 
 
 def add(catalog: Engine, *edges: tuple[int, int, int]) -> None:
-    """Edges: upstream, downstream, job."""
+    """Insert edges: upstream, downstream, job."""
     seen = {"job_namespace": "n", "first_seen_at": 1, "last_seen_at": 1, "runs": 1}
     rows = [
         {"upstream_key": up, "downstream_key": down, "job_key": job, "job_name": f"job {job}"}
@@ -46,7 +46,7 @@ def read(catalog: Engine, before: Snapshot = NOTHING) -> Snapshot:
 
 
 def found(walk: Walk) -> dict[int, int | None]:
-    """Return, by key, what each was found by."""
+    """Return the origins of each, by key."""
     finders = [None if one == NOBODY else walk.keys[one] for one in walk.finders]
     return dict(zip(walk.keys, finders, strict=True))
 
@@ -67,7 +67,7 @@ def test_edges_are_those_of_the_catalog(filled):
     assert found(snapshot.walked("upstream", [], 1, 9)) == {}
 
 
-def test_a_walk_says_why_it_ends_before_all_is_found(filled):
+def test_a_cut_walk_reports_the_reason(filled):
     """Cut by depth and by number, but not exactly at the end of both."""
     snapshot = read(filled)
 
@@ -78,15 +78,15 @@ def test_a_walk_says_why_it_ends_before_all_is_found(filled):
     assert (few.keys, few.cut) == ([-5, 2, 9], "more than 2 datasets")
 
 
-def test_more_starts_than_a_walk_may_hold_are_all_of_it(filled):
-    """A job may write thousands."""
+def test_more_starts_than_the_limit_are_the_whole_walk(filled):
+    """Return them alone: a job may write thousands."""
     cut = read(filled).walked("downstream", [-5, 2, 9], 9, 1)
 
     assert (cut.keys, cut.cut) == ([-5, 2, 9], "more than 1 datasets")
 
 
-def test_what_has_no_row_has_no_name_and_is_seen_by_nobody_who_may_not_see_all(filled):
-    """Whose namespace nobody knows may be anybody's."""
+def test_a_dataset_without_a_row_is_nameless_and_hidden(filled):
+    """Hide it: its namespace is unknown, so it may be anybody's."""
     snapshot = read(filled)
 
     assert snapshot.named([77, 2, 40]) == [None, NAMES[2], None]
@@ -101,8 +101,8 @@ def test_hidden_datasets_are_counted_and_end_the_walk(filled):
         assert (found(walk), walk.hidden, walk.cut) == ({-5: None, 2: -5}, {1: {9}}, None)
 
 
-def test_what_comes_later_is_read_beside_what_is_known(filled):
-    """New edges, jobs and names, and the row of what an edge had named before."""
+def test_later_rows_are_added(filled):
+    """Add edges, jobs and names, and the row of a name known from an edge."""
     before = read(filled)
     late = {"canonical_key": 40, "namespace": "s3://c", "name": "late"}
     with write_transaction(filled) as connection:
@@ -122,8 +122,8 @@ def test_what_comes_later_is_read_beside_what_is_known(filled):
 
 
 @pytest.mark.parametrize("at_once", [1, 2])
-def test_it_is_read_in_pieces(filled, at_once, monkeypatch):
-    """However many there are, nothing lies between two pieces."""
+def test_the_graph_is_read_in_batches(filled, at_once, monkeypatch):
+    """Read all rows, none twice, in any number of batches."""
     whole = read(filled)
     monkeypatch.setattr(reading, "_AT_ONCE", at_once)
     lowest, highest = -(2**63), 2**63 - 1
@@ -144,8 +144,8 @@ def test_an_empty_catalog_has_no_edges(catalog):
 
 
 @pytest.mark.postgres_always
-def test_what_did_not_change_is_not_read_again(filled):
-    """Runs that come and go are no other edges."""
+def test_an_unchanged_graph_is_not_read_again(filled):
+    """Ignore runs that come and go."""
     before = read(filled)
     with write_transaction(filled) as connection:
         connection.execute(update(tables.edge).values(last_seen_at=9, runs=9))
@@ -154,7 +154,7 @@ def test_what_did_not_change_is_not_read_again(filled):
 
 
 @pytest.mark.postgres_always
-def test_every_other_graph_is_read(filled):
+def test_a_changed_graph_is_read_again(filled):
     """Read again after a new edge, a lost one, and two that exchanged their ends."""
     before = read(filled)
     add(filled, (9, 2, 3))
@@ -177,8 +177,8 @@ def test_every_other_graph_is_read(filled):
 
 
 @pytest.mark.postgres_always
-def test_of_what_changed_the_rest_is_as_it_was(filled):
-    """Keys are read by slices; one of them may lose its last edge."""
+def test_unchanged_slices_are_kept(filled):
+    """Read the slices that changed; one of them may lose its last edge."""
     before = read(filled)
     with write_transaction(filled) as connection:
         connection.execute(delete(tables.edge).where(tables.edge.c.upstream_key == -5))

@@ -1,4 +1,4 @@
-"""States in memory: those of the catalog, of one judgement."""
+"""Cached states: those of the catalog, of one evaluation."""
 
 import pytest
 from sqlalchemy import Engine, delete, insert, text, update
@@ -33,7 +33,7 @@ def judged(catalog: Engine) -> Engine:
 
 
 def evaluate(catalog: Engine, as_of: int) -> None:
-    """Evaluate at that instant."""
+    """Store an evaluation of that time."""
     row = {"as_of": as_of, "last_seq": 0, "policy_hash": "p", "datasets": 4, "seconds": 1.0}
     with write_transaction(catalog) as connection:
         connection.execute(insert(tables.evaluation), row)
@@ -45,7 +45,7 @@ def read(catalog: Engine, before: Snapshot = NOTHING) -> Snapshot:
         return read_snapshot(reader, before)
 
 
-def test_states_are_the_worst_of_each(judged):
+def test_each_dataset_has_its_most_severe_state(judged):
     """Return them in the order of the request, from one end of the keys to the other."""
     snapshot = read(judged)
 
@@ -55,7 +55,7 @@ def test_states_are_the_worst_of_each(judged):
 
 
 @pytest.mark.parametrize("other", [(101, "90"), (100, "91"), (100, None), (None, None)])
-def test_of_another_judgement_they_say_nothing(judged, other):
+def test_states_of_another_evaluation_are_not_returned(judged, other):
     """Evaluate datasets, or edges."""
     assert read(judged).states_of([2], other) is None
 
@@ -81,15 +81,15 @@ def test_changed_states_are_read_again(judged, by):
     assert after.states_of([2], (100, "90")) is None
 
 
-def test_what_was_not_judged_again_is_not_read_again(judged):
-    """An evaluation is all that changes states."""
+def test_states_without_a_new_evaluation_are_not_read_again(judged):
+    """Read nothing: only an evaluation changes states."""
     url = judged.url.render_as_string(hide_password=False)
     with open_reader(url) as reader:
         first = read_states(reader, NO_STATES)
         assert read_states(reader, first) is first
 
 
-def test_where_nothing_was_judged_there_are_none(catalog):
+def test_a_catalog_without_an_evaluation_has_no_states(catalog):
     """Start a service before the first evaluation."""
     snapshot = read(catalog)
 

@@ -3,7 +3,6 @@
 import hashlib
 import http.client
 import json
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from lineage.catalog.engine import catalog_url, migrate, open_catalog
 from tests.service import shop
 from tests.service.commandline import environ
 from tests.service.waiting import until
+from tests.suite.ports import free_port
 
 _TOKEN = "boss-0123456789abcdef"  # noqa: S105 - of this test
 _QUERY = "/api/v1/lineage?dataset=core/orders"
@@ -55,7 +55,7 @@ def folder(tmp_path: Path) -> Path:
 @contextmanager
 def _serving(folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     """The role on a free port; killed at the end if it still runs."""
-    port, metrics = _free_port(), _free_port()
+    port, metrics = free_port(), free_port()
     settings = environ(
         LINEWARD_DATA_DIR=str(folder),
         LINEWARD_POLICY=str(folder / "lineward.yaml"),
@@ -91,12 +91,6 @@ def _answers(port: int) -> bool:
         return _ask(port, "/livez")[0] == 200
     except OSError:
         return False
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def _counted(engine: Engine) -> dict[str, float]:

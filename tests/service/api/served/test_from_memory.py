@@ -10,11 +10,11 @@ from sqlalchemy import Engine, update
 
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
-from tests.e2e.running import free_port
 from tests.service import shop
 from tests.service.commandline import environ
 from tests.service.waiting import until
-from tests.suite.asking import CLIENT
+from tests.suite.http_client import CLIENT
+from tests.suite.ports import free_port
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """The service as a process: a press as Slack posts it, through the real server."""
 
 import http.client
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,12 +15,7 @@ from tests.alerts.operator_actions.incident_catalog import IncidentCatalog
 from tests.service.commandline import environ
 from tests.service.incidents.people.answering import PATH, SECRET, pressed, sign
 from tests.service.waiting import until
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port: int = probe.getsockname()[1]
-        return port
+from tests.suite.ports import free_port
 
 
 def _status(port: int, method: str, path: str, body: bytes = b"", **headers: Any) -> int:  # noqa: ANN401
@@ -45,12 +39,12 @@ def port(embedded: Engine, tmp_path: Path) -> Iterator[int]:
     """Of a running service role whose API asks for tokens that nobody has."""
     (tmp_path / "lineward.yaml").write_text("access: {tokens: []}\n")
     (tmp_path / "secret").write_text(SECRET)
-    port = _free_port()
+    port = free_port()
     settings = environ(
         LINEWARD_CATALOG_URL=embedded.url.render_as_string(hide_password=False),
         LINEWARD_POLICY=str(tmp_path / "lineward.yaml"),
         LINEWARD_SERVICE_PORT=str(port),
-        LINEWARD_METRICS_PORT=str(_free_port()),
+        LINEWARD_METRICS_PORT=str(free_port()),
         LINEWARD_DELIVERY_SLACK_SIGNING_SECRET_FILE=str(tmp_path / "secret"),
     )
     with (tmp_path / "service.log").open("ab") as log:

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from tests.service.waiting import until
+from tests.suite.ports import free_ports
 
 ROOT = Path(__file__).resolve().parents[4]
 JARS = ROOT / "build" / "kafka" / "jars"
@@ -42,7 +42,7 @@ class Broker:
 
     def __init__(self, folder: Path, host: str = "127.0.0.1") -> None:
         """Format the folder, and start on this address."""
-        self.port, controller = _free_ports()
+        self.port, controller = free_ports(2)
         self.bootstrap = f"{host}:{self.port}"
         self._properties = folder / "server.properties"
         self._log = folder / "broker.log"
@@ -117,11 +117,3 @@ def _java(*command: object) -> list[str]:
 def _admin(bootstrap: str) -> AdminClient:
     # What it would say while nobody answers is no news here.
     return AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
-
-
-def _free_ports() -> tuple[int, int]:
-    with (
-        socket.create_server(("127.0.0.1", 0)) as one,
-        socket.create_server(("127.0.0.1", 0)) as two,
-    ):
-        return one.getsockname()[1], two.getsockname()[1]

@@ -21,6 +21,7 @@ from service.ingest.kubernetes.store import ApplicationStore
 from service.ingest.kubernetes.troubles import Resource
 from service.ingest.kubernetes.watcher import Watcher
 from tests.fakes.kubernetes_watch import WatchedKubernetes, spark_pod, submitted
+from tests.service.waiting import until
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 JOBS = Resource(APPLICATIONS, "jobs")
@@ -263,12 +264,12 @@ def test_a_missing_permission_is_named_until_it_is_granted(cluster, settings, em
     thread = Thread(target=watcher.run, args=(stopping,), daemon=True)
     thread.start()
     try:
-        _wait_until(lambda: _problem(embedded))
+        until(lambda: _problem(embedded))
         problem = _problem(embedded)
         cluster.stop()
         cluster.forbidden = set()
         cluster.listen()
-        _wait_until(lambda: states(embedded) and not _problem(embedded))
+        until(lambda: states(embedded) and not _problem(embedded))
     finally:
         stopping.set()
         thread.join(10)
@@ -284,12 +285,3 @@ def _problem(engine: Engine) -> str | None:
     table = tables.kubernetes_watch
     with engine.connect() as connection:
         return connection.scalar(select(table.c.problem).where(table.c.resource == APPLICATIONS))
-
-
-def _wait_until(is_so: Callable[[], object]) -> None:
-    pause = Event()
-    for _ in range(600):
-        if is_so():
-            return
-        pause.wait(0.02)
-    raise AssertionError("it did not come to that within 12 s")

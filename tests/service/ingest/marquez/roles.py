@@ -102,7 +102,7 @@ def reckon(
     """Compare; printed, so that a run shows what it proved."""
     spooled = [row[0] for row in collector.rows("SELECT body FROM event")]
     here = Counter(known_of(body).identity() for body in spooled)
-    held = [json.dumps(event).encode() for event in marquez.held()]
+    held = [json.dumps(event).encode() for event in marquez.stored_events()]
     there = Counter(known_of(body).identity() for body in held)
     our_ids, their_ids = _identities(ours), _identities(theirs)
     reckoning = Reckoning(

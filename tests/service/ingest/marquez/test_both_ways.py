@@ -85,8 +85,8 @@ def test_nothing_is_missing_and_nothing_twice_while_marquez_fails(
     marquez.start()
     late = _lives(_THEIRS + 1_000, 20)
     marquez.latecomers = list(late)
-    marquez.torn, marquez.lost_answers, marquez.refusals = 15, 15, 30
-    until(lambda: not (marquez.torn or marquez.lost_answers or marquez.refusals))
+    marquez.torn, marquez.lost_answers, marquez.rejections = 15, 15, 30
+    until(lambda: not (marquez.torn or marquez.lost_answers or marquez.rejections))
     marquez.status = 500
     ours += _post(collector, _lives(2_000, 100))
     until(lambda: marquez.seen["POST", "/api/v1/lineage", 500] > 100)

@@ -142,7 +142,7 @@ def test_what_was_set_aside_is_sent_again(catalog: Engine, marquez: FakeMarquez)
     assert (one.returncode, one.stdout) == (0, "#8 of run r8: sent\n")
     assert rest.returncode == 6
     assert [row["outcome"] for row in json.loads(rest.stdout)] == ["sent", "sent", "cut"]
-    assert [event["run"]["runId"][-1] for event in marquez.held()] == ["8", "7", "8"]
+    assert [event["run"]["runId"][-1] for event in marquez.stored_events()] == ["8", "7", "8"]
 
 
 def test_what_was_set_aside_is_shown_to_the_byte(catalog: Engine):

@@ -48,7 +48,7 @@ def test_an_outage_loses_nothing_and_keeps_the_order(tmp_path, engine, marquez):
         marquez.status = 500
         marquez.start()
         await holds(lambda: marquez.seen["POST", "/api/v1/lineage", 500] > 30)
-        marquez.refusals, marquez.lost_answers = 20, unacknowledged
+        marquez.rejections, marquez.lost_answers = 20, unacknowledged
         marquez.status = None
 
     forward(tmp_path, engine, marquez, until=lambda: cursor(engine) == 40, meanwhile=recover)

@@ -1,4 +1,4 @@
-"""M4: edges of events compared with those of the event log; and the worth of the counts."""
+"""M4: edges of events compared with those of the event log; weight of the counts."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from tests.slis.sli_frames import day, frame, instants
 
 
 def _edges(spark, *rows: tuple, is_whole=True):
-    """Rows of (downstream, upstream name or None) of one run."""
+    """Return rows of (downstream, upstream name or None) of one run."""
     named = [
         {
             "root_run_id": "r1",
@@ -32,7 +32,7 @@ def _outcomes(found, *names: str):
 
 
 def test_an_edge_agrees_is_missing_or_is_wrong(spark):
-    """Check one of each; a write that the log does not have is not checked."""
+    """Check one of each; skip a write that the log does not have."""
     evidence = _edges(spark, (1, "/in/a"), (1, "/in/b"))
     reported = _edges(spark, (1, "/in/a"), (1, "/in/c"), (2, "/in/c"))
 
@@ -44,7 +44,7 @@ def test_an_edge_agrees_is_missing_or_is_wrong(spark):
 
 
 def test_a_list_that_is_not_whole_proves_no_reported_edge_wrong(spark):
-    """It may have been read all the same."""
+    """Keep the edge: the missing part may name it."""
     evidence = _edges(spark, (1, "/in/a"), (1, None), is_whole=False)
 
     found = checks(evidence, _edges(spark, (1, "/in/a"), (1, "/in/c")))
@@ -53,7 +53,7 @@ def test_a_list_that_is_not_whole_proves_no_reported_edge_wrong(spark):
 
 
 def test_a_folder_agrees_with_a_file_in_it_and_with_no_neighbour(spark):
-    """The listener names the folder of a file; `/in` is not the folder of `/in2/a`."""
+    """Match the folder of a file, as the listener names it; `/in` is not the folder of `/in2/a`."""
     found = checks(_edges(spark, (1, "/in/a"), (1, "/in2/a")), _edges(spark, (1, "/in")))
 
     assert _outcomes(found, "/in/a", "/in2/a", "/in") == {
@@ -62,10 +62,8 @@ def test_a_folder_agrees_with_a_file_in_it_and_with_no_neighbour(spark):
     }
 
 
-def test_taking_names_for_one_another_by_their_beginning_alone_would_hide_an_error(
-    spark, monkeypatch
-):
-    """The mutant of the test above: without the slash, a neighbour passes for the same."""
+def test_comparing_names_by_prefix_alone_would_hide_an_error(spark, monkeypatch):
+    """Run the mutant of the test above: without the slash, a neighbour matches."""
     monkeypatch.setattr(
         module,
         "_is_same",
@@ -79,7 +77,7 @@ def test_taking_names_for_one_another_by_their_beginning_alone_would_hide_an_err
     assert _outcomes(found, "/in2/a") == {(1, "/in2/a"): "good"}
 
 
-def _checked(good, bad, **row: str):
+def _check(good, bad, **row: str):
     who = {"producer": "p", "adapter_version": "1", "oracle": "event_log"}
     base = {**who, "tier": "critical", "tier_origin": "declared"}
     outcomes = ["good"] * good + ["edge_wrong"] * bad
@@ -90,24 +88,24 @@ def _checked(good, bad, **row: str):
     ("good", "bad", "state"),
     [(3, 0, "unknown"), (300, 1, "good"), (200, 0, "good"), (90, 10, "bad")],
 )
-def test_few_checks_say_nothing_and_many_say_good_or_bad(spark, good, bad, state):
+def test_few_checks_prove_nothing_and_many_show_good_or_bad(spark, good, bad, state):
     """Use the bounds of the interval against an objective of 98 %: three of three prove nothing."""
-    (found,) = strata(frame(spark, CHECKS, _checked(good, bad)), objective=0.98).collect()
+    (found,) = strata(frame(spark, CHECKS, _check(good, bad)), objective=0.98).collect()
 
     assert (found.good, found.total, found.state) == (good, good + bad, state)
 
 
 def test_the_bounds_are_those_of_wilson(spark):
-    """9 of 10 at 95 %: 0.5958 to 0.9821, as the published formula gives."""
-    (found,) = strata(frame(spark, CHECKS, _checked(9, 1)), objective=0.98).collect()
+    """Compare 9 of 10 at 95 % with the published formula: 0.5958 to 0.9821."""
+    (found,) = strata(frame(spark, CHECKS, _check(9, 1)), objective=0.98).collect()
 
     assert (round(found.lower, 4), round(found.upper, 4)) == (0.5958, 0.9821)
 
 
 def test_each_version_of_a_listener_is_judged_for_itself(spark):
     """Name the wrong one beside a right one; without a check there is no row."""
-    rows = _checked(400, 0) + _checked(50, 50, adapter_version="2")
-    rows += _checked(0, 100, oracle="column_lineage")  # says bad alone: no sample
+    rows = _check(400, 0) + _check(50, 50, adapter_version="2")
+    rows += _check(0, 100, oracle="column_lineage")  # bad only: no sample
 
     found = strata(frame(spark, CHECKS, rows), objective=0.98).collect()
 
@@ -116,8 +114,8 @@ def test_each_version_of_a_listener_is_judged_for_itself(spark):
 
 
 def test_checks_are_counted_by_tier_and_none_give_no_sample(spark):
-    """Events, as they are: good of all."""
-    rows = _checked(2, 1) + _checked(1, 0, tier="optional")
+    """Count the checks as events: all are good."""
+    rows = _check(2, 1) + _check(1, 0, tier="optional")
 
     tally = accuracy_tally(frame(spark, CHECKS, rows), instants(spark, day(1))).collect()
 
@@ -125,7 +123,7 @@ def test_checks_are_counted_by_tier_and_none_give_no_sample(spark):
         ("critical", 2, 3),
         ("optional", 1, 1),
     ]
-    own = [{**row, "oracle": "column_lineage"} for row in _checked(0, 2)]
+    own = [{**row, "oracle": "column_lineage"} for row in _check(0, 2)]
     assert accuracy_tally(frame(spark, CHECKS, own), instants(spark, day(1))).collect() == []
     assert accuracy_tally(frame(spark, CHECKS, []), instants(spark, day(1))).collect() == []
 

@@ -44,7 +44,7 @@ def _check(hour):
     ],
     ids=["none", "within the hour", "in the next hour", "by the next run"],
 )
-def test_a_check_stands_until_the_next_write_of_its_job(embedded, later, stands):
+def test_a_check_lasts_until_the_next_write_of_its_job(embedded, later, stands):
     """Clear no check by a write that came before it: a root run may write for months."""
     writes = [("a", 7), ("b", 8), *(later or [("a", 9, 10)])]
     with write_transaction(embedded) as connection:

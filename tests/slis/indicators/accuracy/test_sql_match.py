@@ -8,7 +8,7 @@ from slis.indicators.accuracy.schemas import ASKED, KNOWN, LEADS, STATEMENTS, TO
 from slis.indicators.accuracy.sql_match import asked_names, is_mentioned, sql_evidence
 from tests.slis.sli_frames import frame
 
-# By key: namespace and name; of the last, two have one name.
+# By key: namespace and name. The last two datasets have one name.
 _DATASETS = {
     1: ("wh", "core.t"),
     2: ("wh", "raw.a"),
@@ -33,7 +33,7 @@ _KNOWN = [
 
 
 class Run(NamedTuple):
-    """Return what its text and its events name, and the finding."""
+    """Run with the names in its text and in its events, and the finding."""
 
     reads: tuple[str, ...]
     found: frozenset[tuple[int, int]]
@@ -42,7 +42,7 @@ class Run(NamedTuple):
     writes: tuple[str, ...] = ("core.t",)
 
     def touched(self) -> list[tuple[str, int]]:
-        """Direction and dataset."""
+        """Return direction and dataset."""
         return [*(("read", one) for one in self.touches), *(("write", one) for one in self.outputs)]
 
 
@@ -72,8 +72,8 @@ _SILENT = {
 }
 
 
-def _found(spark, runs):
-    """(downstream, upstream) keys of each run, all runs in one plan."""
+def _find_edges(spark, runs):
+    """Return the (downstream, upstream) keys of each run, all runs in one plan."""
     of_run = [{"run_key": at, "root_run_id": name} for at, name in enumerate(runs)]
     texts = [
         {**row, "sql_key": 1, "place": 0, "reads": list(run.reads), "writes": list(run.writes)}
@@ -96,11 +96,11 @@ def test_a_name_means_one_dataset_and_silence_is_preferred_to_a_false_alarm(spar
     """Prefer what the run reads, then one near it, then any; skip ambiguous names."""
     runs = {**_MEANT, **_SILENT}
 
-    assert _found(spark, runs) == {name: run.found for name, run in runs.items()}
+    assert _find_edges(spark, runs) == {name: run.found for name, run in runs.items()}
 
 
 def test_a_view_over_what_is_read_would_raise_a_false_alarm(spark, monkeypatch):
-    """The mutant of the test above: whether the text names all that was read is not asked."""
+    """Run the mutant of the test above, which does not ask whether the text names all reads."""
 
     def careless(asked, fitting, _reads):
         one = ["run_key", "root_run_id", "downstream_key", "name"]
@@ -109,4 +109,4 @@ def test_a_view_over_what_is_read_would_raise_a_false_alarm(spark, monkeypatch):
     monkeypatch.setattr(module, "_unread", careless)
     name = "a view over what it reads"
 
-    assert _found(spark, {name: _SILENT[name]}) == {name: {(1, 4)}}
+    assert _find_edges(spark, {name: _SILENT[name]}) == {name: {(1, 4)}}

@@ -5,7 +5,7 @@ import pytest
 from slis.indicators.accuracy.sql_names import UnreadableSqlError, statements
 
 
-def _of(text, dialect="spark"):
+def _names_of(text, dialect="spark"):
     return [(list(one.reads), list(one.writes)) for one in statements(text, dialect)]
 
 
@@ -44,8 +44,8 @@ _OWN_VIEWS = """
 def test_tables_are_distinguished_from_ctes_subqueries_columns_paths_and_own_views(
     text, reads, writes
 ):
-    """Names in lower case, as many parts as written."""
-    assert _of(text) == [(reads, writes)]
+    """Return names in lower case, with as many parts as written."""
+    assert _names_of(text) == [(reads, writes)]
 
 
 @pytest.mark.parametrize(
@@ -56,9 +56,9 @@ def test_tables_are_distinguished_from_ctes_subqueries_columns_paths_and_own_vie
         "FROM a.b INSERT INTO c.t SELECT * INSERT INTO c.u SELECT *",
     ],
 )
-def test_a_statement_of_another_kind_says_nothing(text):
-    """Nor does one that moves no data."""
-    assert _of(text) == []
+def test_a_statement_of_another_kind_names_no_tables(text):
+    """Return no tables, as for a statement that moves no data."""
+    assert _names_of(text) == []
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_a_statement_of_another_kind_says_nothing(text):
     ],
 )
 def test_invalid_sql_is_reported_without_its_values(text, dialect, message):
-    """Its literals may hold what nobody is to read."""
+    """Hide literals, which may be confidential."""
     with pytest.raises(UnreadableSqlError, match=message) as raised:
         statements(text, dialect)
 
@@ -79,6 +79,6 @@ def test_invalid_sql_is_reported_without_its_values(text, dialect, message):
     assert "half" not in str(raised.value)
 
 
-def test_a_dialect_that_nobody_named_is_read_as_all_of_them_have_it():
-    """Plain SQL needs no dialect."""
-    assert _of("INSERT INTO c.t SELECT * FROM a.b", "") == [(["a.b"], ["c.t"])]
+def test_a_text_without_a_dialect_is_read_as_plain_sql():
+    """Parse plain SQL without a dialect."""
+    assert _names_of("INSERT INTO c.t SELECT * FROM a.b", "") == [(["a.b"], ["c.t"])]

@@ -1,4 +1,4 @@
-"""Texts are parsed in batches: one that breaks the parser stops no other."""
+"""Batches of texts for the parser: one that breaks it stops no other."""
 
 import pyarrow as pa
 
@@ -6,7 +6,7 @@ from slis.indicators.accuracy import sql_parse
 
 
 def test_a_text_that_breaks_the_parser_has_a_problem_and_the_others_names(monkeypatch):
-    """Else the same text came first in each turn, and nothing was ever parsed again."""
+    """Store the problem: otherwise the same text would come first in each turn."""
     sound = sql_parse.statements
 
     def statements(text, dialect):

@@ -1,4 +1,4 @@
-"""M3b: which edges are expected, and which of those were reported as they should be."""
+"""M3b: which edges are expected, and which of them were reported in time."""
 
 from slis.indicators.completeness import edges as module
 from slis.indicators.completeness.edges import edge_states, edge_tally, edges
@@ -23,13 +23,13 @@ _DAILY = {
 }
 
 
-def _judged(spark, at, *rows: dict, silent=()):
+def _judge(spark, at, *rows: dict, silent=()):
     named = [{"downstream_key": 100 + n, "upstream_key": n, **row} for n, row in enumerate(rows)]
     expected = frame(spark, EXPECTED_EDGES, [{**_DAILY, **row} for row in named])
     return edges(expected, instants(spark, at), gaps(spark, *silent))
 
 
-def _missed(judged):
+def _missing(judged):
     return {row.upstream_key: row.missed for row in judged.collect()}
 
 
@@ -40,8 +40,8 @@ def _tallies(judged):
 
 
 def test_an_edge_that_is_not_reported_within_its_own_limit_has_aged(spark):
-    """Daily edges: one of today, one of two days ago, and one that is in every second run only."""
-    judged = _judged(
+    """Judge daily edges: of today, of two days ago, and of every second run only."""
+    judged = _judge(
         spark,
         day(10, 8),
         {},
@@ -49,13 +49,13 @@ def test_an_edge_that_is_not_reported_within_its_own_limit_has_aged(spark):
         {"last_seen_at": day(8), "last_reported_at": day(8), "runs": 5},
     )
 
-    assert _missed(judged) == {0: None, 1: "aged", 2: None}
+    assert _missing(judged) == {0: None, 1: "aged", 2: None}
     assert _tallies(judged) == [("critical", 2, 3, 0)]
 
 
 def test_edges_known_from_evidence_only_are_missing_at_once(spark):
-    """Never reported at all; or not by the run that evidence saw since."""
-    judged = _judged(
+    """Report edges that were never reported, or not by the run that evidence saw since."""
+    judged = _judge(
         spark,
         day(10, 1),
         {"runs": 1, "last_reported_at": None},
@@ -63,52 +63,56 @@ def test_edges_known_from_evidence_only_are_missing_at_once(spark):
         {"last_reported_at": day(9), "runs": 2},
     )
 
-    assert _missed(judged) == {0: "never_reported", 1: "unreported_since", 2: "unreported_since"}
+    assert _missing(judged) == {
+        0: "never_reported",
+        1: "unreported_since",
+        2: "unreported_since",
+    }
 
 
 def test_a_declared_edge_is_waited_for_and_then_missing(spark):
-    """It counts from its first day; until its limit has passed it is good."""
+    """Count the edge as good from its first day until its limit has passed."""
     declared = {"is_declared": True, "runs": 0, "last_reported_at": None, "limit_seconds": None}
     soon, late = (
-        _judged(spark, at, {**declared, "last_seen_at": day(0)}) for at in (day(0, 20), day(1, 1))
+        _judge(spark, at, {**declared, "last_seen_at": day(0)}) for at in (day(0, 20), day(1, 1))
     )
 
-    assert (_missed(soon), _missed(late)) == ({0: None}, {0: "never_reported"})
+    assert (_missing(soon), _missing(late)) == ({0: None}, {0: "never_reported"})
 
 
 def test_without_a_limit_the_newest_write_must_have_the_edge(spark):
-    """Seven gaps teach no limit; yesterday's run had it, today's did not."""
+    """Compare two runs, as seven gaps teach no limit: yesterday's had it, today's did not."""
     unlimited = {"limit_seconds": None, "cadence_seconds": None}
-    judged = _judged(
+    judged = _judge(
         spark,
         day(10, 1),
         unlimited,
         {**unlimited, "last_seen_at": day(9), "last_reported_at": day(9)},
     )
 
-    assert _missed(judged) == {0: None, 1: "aged"}
+    assert _missing(judged) == {0: None, 1: "aged"}
 
 
 def test_an_edge_of_few_runs_or_of_long_ago_is_not_expected(spark):
-    """Read once in ten runs; or not for eight cycles: the job reads something else by now."""
+    """Drop an edge that was read once in ten runs, or not for eight cycles."""
     rare = {"runs": 3, "cadence_seconds": DAY / 4}
     gone = {"last_seen_at": day(10), "last_reported_at": day(10)}
 
-    assert _missed(_judged(spark, day(10), rare)) == {}
-    assert _missed(_judged(spark, day(18, 1), gone)) == {}
+    assert _missing(_judge(spark, day(10), rare)) == {}
+    assert _missing(_judge(spark, day(18, 1), gone)) == {}
 
 
-def test_an_edge_that_fell_due_while_we_did_not_listen_is_unknown(spark):
-    """Leave it out of every total: it may have been reported to nobody."""
+def test_an_edge_due_while_the_collector_was_down_is_unknown(spark):
+    """Leave it out of every total: its report may have been lost."""
     silent = [("ingestion", day(10, 20), day(11, 10))]
-    judged = _judged(spark, day(11, 12), {}, silent=silent)
+    judged = _judge(spark, day(11, 12), {}, silent=silent)
 
     assert _tallies(judged) == [("critical", 0, 0, 1)]
     assert edge_states(judged, frame(spark, NAMES, [])).collect() == []
-    assert _tallies(_judged(spark, day(11, 12), {})) == [("critical", 0, 1, 0)]
+    assert _tallies(_judge(spark, day(11, 12), {})) == [("critical", 0, 1, 0)]
 
 
-def test_an_edge_of_a_run_that_was_lost_to_us_is_unknown(spark):
+def test_an_edge_of_a_lost_run_is_unknown(spark):
     """Blame nobody: its event log has it, its events came while the collector was down."""
     seen = {"last_seen_at": day(11, 6)}
     lost = {**seen, "last_reported_at": day(10)}
@@ -116,7 +120,7 @@ def test_an_edge_of_a_run_that_was_lost_to_us_is_unknown(spark):
     by_gap = [
         {
             (row.missed, row.is_unknown)
-            for row in _judged(spark, day(11, 8), *(lost, never), silent=[gap]).collect()
+            for row in _judge(spark, day(11, 8), *(lost, never), silent=[gap]).collect()
         }
         for gap in (("ingestion", day(11, 5), day(11, 7)), ("ingestion", day(11, 7), None))
     ]
@@ -125,23 +129,23 @@ def test_an_edge_of_a_run_that_was_lost_to_us_is_unknown(spark):
     assert by_gap == [{(each, is_lost) for each in missed} for is_lost in (True, False)]
 
 
-def test_no_expected_edge_gives_no_sample(spark):
-    """Neither 100 % nor 0 %."""
-    assert _tallies(_judged(spark, day(10))) == []
+def test_without_expected_edges_there_is_no_sample(spark):
+    """Return no row: neither 100 % nor 0 %."""
+    assert _tallies(_judge(spark, day(10))) == []
 
 
 def test_regulated_datasets_count_apart(spark):
-    """Whatever tier they have."""
-    assert _tallies(_judged(spark, day(10), {"is_regulated": True}, {})) == [
+    """Count them apart from their tier."""
+    assert _tallies(_judge(spark, day(10), {"is_regulated": True}, {})) == [
         ("critical", 1, 1, 0),
         ("regulated", 1, 1, 0),
     ]
 
 
 def test_a_dataset_names_its_missing_edge_and_how_many_more_there_are(spark):
-    """One row a dataset, with when the edge was last reported and its limit."""
+    """Return one row per dataset, with the last report of the edge and its limit."""
     old = {"last_seen_at": day(8), "last_reported_at": day(8), "downstream_key": 7}
-    judged = _judged(spark, day(10, 12), old, old)
+    judged = _judge(spark, day(10, 12), old, old)
     names = [{"dataset_key": n, "namespace": "shop", "name": f"raw.t{n}"} for n in range(2)]
 
     (state,) = edge_states(judged, frame(spark, NAMES, names)).collect()
@@ -157,9 +161,9 @@ def test_a_dataset_names_its_missing_edge_and_how_many_more_there_are(spark):
 
 
 def test_never_reported_edges_are_named_before_stale_ones(spark):
-    """A dataset that lacks both kinds lacks an edge; the stale one is among the more."""
+    """Name a missing edge before a stale one, which counts among the others."""
     stale = {"last_seen_at": day(8), "last_reported_at": day(8), "downstream_key": 7}
-    judged = _judged(spark, day(10, 12), stale, {"last_reported_at": None, "downstream_key": 7})
+    judged = _judge(spark, day(10, 12), stale, {"last_reported_at": None, "downstream_key": 7})
     names = [{"dataset_key": n, "namespace": "shop", "name": f"raw.t{n}"} for n in range(2)]
 
     (state,) = edge_states(judged, frame(spark, NAMES, names)).collect()
@@ -170,11 +174,11 @@ def test_never_reported_edges_are_named_before_stale_ones(spark):
     )
 
 
-def test_a_limit_that_is_not_the_edges_own_would_call_a_rare_one_missing(spark, monkeypatch):
-    """The mutant: without its own cadence, an edge of every second run is bad every second day."""
+def test_the_limit_of_the_dataset_would_call_a_rare_edge_missing(spark, monkeypatch):
+    """Run the mutant: without its own cadence, an edge of every second run is often bad."""
     rare = {"last_seen_at": day(8), "last_reported_at": day(8), "runs": 5}
-    assert _missed(_judged(spark, day(10, 1), rare)) == {0: None}
+    assert _missing(_judge(spark, day(10, 1), rare)) == {0: None}
 
     monkeypatch.setattr(module, "_own_limit", lambda: module.F.col("limit_seconds"))
 
-    assert _missed(_judged(spark, day(10, 12), rare)) == {0: "aged"}
+    assert _missing(_judge(spark, day(10, 12), rare)) == {0: "aged"}

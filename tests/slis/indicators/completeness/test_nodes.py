@@ -1,4 +1,4 @@
-"""M3a: what the policy requires of datasets and of the runs that wrote them last."""
+"""M3a: required fields of datasets and of the runs that wrote them last."""
 
 import pytest
 
@@ -15,7 +15,7 @@ _COMPLETE |= dict.fromkeys(_FIELDS, True)
 _REGULATED = Requirements()
 
 
-def _judged(spark, requirements, rows):
+def _judge(spark, requirements, rows):
     described = frame(spark, NODES, [{**_COMPLETE, **row} for row in rows])
     return nodes(described, instants(spark, day(1)), requirements)
 
@@ -27,9 +27,9 @@ def _tallies(judged):
     )
 
 
-def test_a_regulated_dataset_without_a_required_field_is_bad_and_says_what_it_lacks(spark):
-    """Owner, schema and code version are required of it; two of twelve are not known."""
-    judged = _judged(
+def test_a_regulated_dataset_without_a_required_field_is_bad_with_the_field_named(spark):
+    """Require owner, schema and code version: two of twelve are not known."""
+    judged = _judge(
         spark,
         _REGULATED,
         [
@@ -48,10 +48,10 @@ def test_a_regulated_dataset_without_a_required_field_is_bad_and_says_what_it_la
     )
 
 
-def test_what_is_not_known_of_a_run_is_unknown_and_in_no_total(spark):
-    """The write is known from evidence alone, or nothing is left of its run."""
+def test_a_run_without_details_is_unknown_and_in_no_total(spark):
+    """Return unknown for a write that evidence alone knows, or whose run was deleted."""
     unheard = {"is_reported": False, "code_version": False}
-    judged = _judged(
+    judged = _judge(
         spark,
         _REGULATED,
         [{"dataset_key": 1, **unheard}, {"dataset_key": 2, "code_version": None}],
@@ -62,8 +62,8 @@ def test_what_is_not_known_of_a_run_is_unknown_and_in_no_total(spark):
 
 
 def test_a_dataset_that_was_never_written_has_no_run_to_know_of(spark):
-    """Its owner and schema are required all the same."""
-    judged = _judged(
+    """Require owner and schema all the same."""
+    judged = _judge(
         spark, _REGULATED, [{"dataset_key": 1, "is_written": False, "code_version": None}]
     )
 
@@ -73,15 +73,15 @@ def test_a_dataset_that_was_never_written_has_no_run_to_know_of(spark):
 @pytest.mark.parametrize(
     "rows", [[], [{"dataset_key": 1, "is_regulated": False}]], ids=["none", "not regulated"]
 )
-def test_where_nothing_is_required_there_is_no_sample(spark, rows):
-    """No row at all: neither 100 % nor 0 %."""
-    assert _tallies(_judged(spark, _REGULATED, rows)) == []
+def test_without_requirements_there_is_no_sample(spark, rows):
+    """Return no row: neither 100 % nor 0 %."""
+    assert _tallies(_judge(spark, _REGULATED, rows)) == []
 
 
 def test_a_tier_is_counted_by_itself_and_a_regulated_dataset_only_as_regulated(spark):
-    """A regulated dataset needs what its tier needs too; others of the tier have no state."""
+    """Require the fields of the tier too; other datasets of the tier have no state."""
     requirements = Requirements(regulated=("owner",), critical=("version",), optional=("schema",))
-    judged = _judged(
+    judged = _judge(
         spark,
         requirements,
         [
@@ -101,8 +101,8 @@ def test_a_tier_is_counted_by_itself_and_a_regulated_dataset_only_as_regulated(s
 
 
 def test_a_run_without_events_would_count_as_complete_without_the_rule(spark, monkeypatch):
-    """The guarantee, taken away: every field of a run is then held to be known."""
+    """Remove the guarantee: every field of a run then counts as known."""
     monkeypatch.setattr(module, "_is_known", lambda _field: module.F.expr("true"))
-    judged = _judged(spark, _REGULATED, [{"dataset_key": 1, "is_reported": False}])
+    judged = _judge(spark, _REGULATED, [{"dataset_key": 1, "is_reported": False}])
 
     assert _tallies(judged) == [("regulated", "declared", 3, 3, 0)]

@@ -1,4 +1,4 @@
-"""M3a of a catalog: what is looked up there, and what an evaluation publishes of it."""
+"""M3a of a catalog: the fields read there, and the published result."""
 
 import pytest
 from sqlalchemy import insert
@@ -42,7 +42,7 @@ def _run(when):
 
 
 def _fill(catalog):
-    """Two datasets, one of them regulated: all is known of it but its parameters and version."""
+    """Store two datasets, of which one is regulated and lacks parameters and version only."""
     rows = CatalogRows(catalog, day(0))
     core, other = rows.dataset("core.orders"), rows.dataset("other")
     for dataset in (core, other):
@@ -69,7 +69,7 @@ def test_every_field_is_looked_up(spark, catalog):
 
 @pytest.mark.postgres_nightly
 def test_nothing_is_read_where_nothing_is_required(spark, catalog):
-    """A policy that regulates no dataset costs an evaluation one look."""
+    """Read one row per evaluation for a policy without regulated datasets."""
     _fill(catalog)
     policy = Policy(datasets=(DatasetRule("shop/core.orders", tier="critical"),))
     dataset_policies.renew(catalog, policy)
@@ -79,7 +79,7 @@ def test_nothing_is_read_where_nothing_is_required(spark, catalog):
 
 @pytest.mark.postgres_nightly
 def test_an_evaluation_counts_dataset_seconds_of_fields_and_names_what_is_missing(spark, catalog):
-    """Eight of ten fields for a minute, under the tier `regulated`; the dataset is bad."""
+    """Count eight of ten fields for a minute under the tier `regulated`; the dataset is bad."""
     rows = _fill(catalog)
 
     evaluate(spark, catalog, POLICY, day(1, 12))

@@ -1,4 +1,4 @@
-"""Root runs, by which edges are counted, and the hours in which these runs write."""
+"""Root runs, by which edges are counted, and the hours of their writes."""
 
 import pytest
 from sqlalchemy import insert, text

@@ -1,4 +1,4 @@
-"""M9: every event received is counted once, by whether it failed, and by what."""
+"""M9: each received event counts once, by outcome and by cause."""
 
 import sqlite3
 from contextlib import closing
@@ -100,7 +100,7 @@ def test_rejected_and_failed_events_are_bad_and_counted_by_cause(estate):
 
 
 def test_nothing_received_is_no_sample(estate):
-    """An empty denominator leaves no row: neither 100 % nor 0 %."""
+    """Return no row: neither 100 % nor 0 %."""
     assert not estate.count()
 
     assert estate.rows(_COUNTER) == []
@@ -124,7 +124,7 @@ def test_a_spool_that_cannot_be_read_counts_nothing_until_it_can(estate):
 
 @pytest.mark.parametrize("origin", origins.OF_HISTORY)
 def test_rejected_history_burns_no_budget(estate, origin):
-    """Whatever loads it: a file, or another Marquez."""
+    """Ignore it from any source: a file, or another Marquez."""
     estate.reject("depth", "not_json", origin=origin)
     estate.land(5)
     estate.count()
@@ -134,7 +134,7 @@ def test_rejected_history_burns_no_budget(estate, origin):
 
 
 def test_history_loads_are_counted_apart(estate):
-    """A backfill of a thousand broken lines pages nobody."""
+    """Page nobody for a backfill of a thousand broken lines."""
     estate.land(10, "partly_unreadable", history=10)
     estate.reject("depth", origin="history")
 
@@ -147,7 +147,7 @@ def test_history_loads_are_counted_apart(estate):
     ]
 
 
-def test_a_second_look_counts_nothing_twice(estate):
+def test_counting_again_adds_only_new_events(estate):
     """Count again, also in a new process: only what is new is added."""
     estate.land(10, "core_unreadable")
     estate.reject("depth")
@@ -163,7 +163,7 @@ def test_a_second_look_counts_nothing_twice(estate):
 
 
 def test_without_its_positions_it_would_count_twice(estate, monkeypatch):
-    """The mutant of the test above: positions that are not kept double every figure."""
+    """Run the mutant of the test above: without stored positions every figure doubles."""
     monkeypatch.setattr(error_rate, "_move", lambda _connection, _positions: None)
     estate.land(10)
 
@@ -173,8 +173,8 @@ def test_without_its_positions_it_would_count_twice(estate, monkeypatch):
     assert estate.rows(_COUNTER) == [("all", "default", 20.0, 20.0, 0.0)]
 
 
-def test_what_was_pruned_before_it_was_seen_is_bad_without_its_cause(estate):
-    """Ids have no holes: a flood that the collector forgot is known by number."""
+def test_events_pruned_unseen_are_bad_without_a_cause(estate):
+    """Count by number: ids have no holes, so a pruned flood is known."""
     estate.reject("depth")
     estate.count()
     estate.reject("depth", "depth", "not_json")
@@ -192,8 +192,8 @@ def test_what_was_pruned_before_it_was_seen_is_bad_without_its_cause(estate):
 
 
 @pytest.mark.postgres_always
-def test_pruning_what_was_counted_takes_nothing_back(estate):
-    """Rows go, in the spool and in the catalog; the counters stay."""
+def test_pruning_counted_events_changes_no_counter(estate):
+    """Keep the counters when rows go, in the spool and in the catalog."""
     estate.land(10, "core_unreadable")
     estate.reject("depth")
     estate.count()
@@ -222,7 +222,7 @@ def test_an_older_copy_of_the_spool_is_counted_from_its_end_on(estate):
 
 @pytest.mark.postgres_always
 def test_two_pipelines_add_one_count(estate, monkeypatch):
-    """The one that comes second finds the positions moved, and adds nothing."""
+    """Add nothing in the second pipeline, which finds the positions moved."""
     estate.land(10)
     looked = error_rate.rejections_since
 
@@ -237,6 +237,6 @@ def test_two_pipelines_add_one_count(estate, monkeypatch):
     assert estate.rows(_COUNTER) == [("all", "default", 10.0, 10.0, 0.0)]
 
 
-def test_the_objective_stands_beside_it():
-    """`lineward slis` shows M9 for all tiers, held to 99.9 %."""
+def test_the_objective_is_shown_with_the_rate():
+    """Show M9 in `lineward slis` for all tiers, with an objective of 99.9 %."""
     assert (ERROR_RATE.tiers, str(ERROR_RATE.objective("all"))) == (("all",), "0.999")

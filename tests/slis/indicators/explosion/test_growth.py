@@ -20,7 +20,7 @@ def _growth(spark, *names: tuple[str, datetime]):
 
 
 def test_new_names_of_the_hour_are_counted_by_pattern(spark):
-    """Two of today, one of yesterday that is known, and one that is alone with its pattern."""
+    """Count two of today; skip a known one of yesterday, and one that is alone with its pattern."""
     found = _growth(
         spark,
         ("lake/orders_20261102", NOON),
@@ -35,20 +35,20 @@ def test_new_names_of_the_hour_are_counted_by_pattern(spark):
 
 
 def test_no_new_name_is_no_growth(spark):
-    """An empty hour, and an estate that only has old names, give no row."""
+    """Return no row for an empty hour, and for old names only."""
     assert _growth(spark) == []
     assert _growth(spark, ("a_1", day(0)), ("a_2", day(0))) == []
 
 
-def test_what_is_not_of_now_is_unknown_to_it(spark):
-    """A name that a clock ahead of ours brought is counted when its hour has come."""
+def test_a_name_of_the_future_is_counted_in_its_hour(spark):
+    """Count a name of a clock ahead when its hour has come."""
     ahead = NOON + timedelta(minutes=3)
 
     assert _growth(spark, ("a_1", ahead), ("a_2", ahead)) == []
 
 
 def test_five_hundred_names_of_one_pattern_are_an_explosion(spark):
-    """They are one row; ten others that grow as they should are none."""
+    """Return one row for the 500; skip ten names of usual growth."""
     exploding = [(f"tmp/run_{number}/out", NOON) for number in range(500)]
     hourly = [(f"lake/t{letter}_{hour}", NOON) for letter in "abcde" for hour in (1, 2)]
 
@@ -60,14 +60,14 @@ def test_five_hundred_names_of_one_pattern_are_an_explosion(spark):
 
 @pytest.mark.parametrize(("names", "is_explosion"), [(EXPLOSION_PER_HOUR, True), (19, False)])
 def test_the_bound_is_an_explosion(spark, names, is_explosion):
-    """Twenty names an hour are one, nineteen are not."""
+    """Report twenty names an hour, and not nineteen."""
     [row] = _growth(spark, *((f"x_{number}", NOON) for number in range(names)))
 
     assert row[2:] == (names, "shop", "x_0", is_explosion)
 
 
 def test_only_the_fastest_growing_are_named(spark):
-    """Of 30 patterns 20 are: an estate of many tables gives no endless rows."""
+    """Return 20 of 30 patterns: the number of rows is bounded."""
     letters = [f"{one}{other}" for one in "abcdef" for other in "vwxyz"]
     names = [(f"{at}_{number}", NOON) for at in letters for number in (1, 2)]
 
@@ -76,7 +76,7 @@ def test_only_the_fastest_growing_are_named(spark):
 
 
 def test_spark_and_python_read_the_rules_alike(spark):
-    """One table of rules, two engines."""
+    """Compare one table of rules in two engines."""
     frame = spark.createDataFrame([(name,) for name, _ in PATTERNED], "name string")
 
     found = {
@@ -88,7 +88,7 @@ def test_spark_and_python_read_the_rules_alike(spark):
 
 
 def test_the_catalog_holds_the_growth_of_the_last_hour_alone(spark, catalog):
-    """What grew an hour ago is gone with the next evaluation; names folded away do not count."""
+    """Delete growth of an hour ago with the next evaluation; skip folded names."""
     rows = CatalogRows(catalog, NOON - timedelta(minutes=30))
     for number in range(3):
         rows.dataset(f"tmp_{number}")

@@ -14,14 +14,14 @@ _NAMED_STATES = """
 _STATES = "SELECT state, reason, evidence FROM dataset_state WHERE sli = 'facts'"
 
 
-def _written(at, run, code, fields):
+def _write_event(at, run, code, fields):
     schema = {"schema": {"fields": [{"name": name, "type": "int"} for name in fields]}}
     event = run_event("COMPLETE", at, run=run, inputs=["in"], outputs=[("t", schema)])
     event["job"]["facets"]["sourceCodeLocation"] = {"type": "git", "url": "x", "version": code}
     return event
 
 
-def _tested(at, run, *, success):
+def _test_event(at, run, *, success):
     event = run_event("COMPLETE", at, run=run, job="tests", inputs=["t"])
     result = {"assertion": "not_null", "column": "a", "success": success}
     event["inputs"][0]["inputFacets"] = {"dataQualityAssertions": {"assertions": [result]}}
@@ -30,10 +30,10 @@ def _tested(at, run, *, success):
 
 @pytest.mark.postgres_nightly
 def test_a_dataset_is_bad_by_its_facts_until_they_are_put_right(spark, catalog, tmp_path, at):
-    """Schema and test at once; then a release, and a test that passes."""
+    """Report schema and test at once; clear them by a release and a passed test."""
     lander = Lander(catalog, tmp_path, at(12))
-    lander.land(_written(at(7), "r1", "v1", "ab"), _written(at(8), "r2", "v1", "abc"))
-    lander.land(_tested(at(9), "r3", success=False))
+    lander.land(_write_event(at(7), "r1", "v1", "ab"), _write_event(at(8), "r2", "v1", "abc"))
+    lander.land(_test_event(at(9), "r3", success=False))
     evaluate(spark, catalog, DEFAULT, at(12))
 
     ((state, reason, evidence),) = rows(catalog, _STATES)
@@ -41,7 +41,7 @@ def test_a_dataset_is_bad_by_its_facts_until_they_are_put_right(spark, catalog, 
     assert "whose code version stayed v1: added c (int)" in evidence
     assert evidence.endswith("also not_null of a failed 2026-11-21 09:00:00 UTC")
 
-    lander.land(_written(at(10), "r4", "v2", "abc"), _tested(at(11), "r5", success=True))
+    lander.land(_write_event(at(10), "r4", "v2", "abc"), _test_event(at(11), "r5", success=True))
     evaluate(spark, catalog, DEFAULT, later(at(12), 60))
 
     assert rows(catalog, _STATES) == []

@@ -27,7 +27,7 @@ def _write(number, schema, code="v1", dataset=1, job="job"):
     }
 
 
-def _found(spark, *writes: dict[str, Any], at=None):
+def _find_mismatches(spark, *writes: dict[str, Any], at=None):
     written = frame(spark, VERSIONED_WRITES, list(writes))
     return [
         (row.dataset_key, row.evidence)
@@ -36,8 +36,8 @@ def _found(spark, *writes: dict[str, Any], at=None):
 
 
 def test_a_new_schema_of_the_old_code_is_shown_with_what_changed(spark):
-    """Fields added, removed and of another type; when, by which run, of which version."""
-    found = _found(spark, _write(1, _OLD), _write(2, _NEW), _write(3, _NEW))
+    """Show fields added, removed and changed, with time, run and version."""
+    found = _find_mismatches(spark, _write(1, _OLD), _write(2, _NEW), _write(3, _NEW))
 
     written = (
         "schema changed 2026-11-03 00:00:00 UTC by run r2 of job, whose code version stayed v1: "
@@ -46,39 +46,39 @@ def test_a_new_schema_of_the_old_code_is_shown_with_what_changed(spark):
     assert found == [(1, written)]
 
 
-def test_a_new_schema_of_new_code_is_as_it_should_be(spark):
-    """That is what a release is for."""
-    assert _found(spark, _write(1, _OLD), _write(2, _NEW, "v2")) == []
+def test_a_new_schema_of_new_code_is_no_mismatch(spark):
+    """Return no row for a release."""
+    assert _find_mismatches(spark, _write(1, _OLD), _write(2, _NEW, "v2")) == []
 
 
-def test_without_a_version_nothing_is_held_against_anybody(spark):
-    """No code version on one side: not known, hence not bad. No writes at all: no row."""
-    assert _found(spark, _write(1, _OLD, None), _write(2, _NEW)) == []
-    assert _found(spark) == []
+def test_without_a_code_version_there_is_no_mismatch(spark):
+    """Ignore a missing code version on one side; without writes there is no row."""
+    assert _find_mismatches(spark, _write(1, _OLD, None), _write(2, _NEW)) == []
+    assert _find_mismatches(spark) == []
 
 
-def test_it_stands_until_version_or_schema_change_again_and_for_seven_days(spark):
-    """The release that follows settles it."""
+def test_a_mismatch_lasts_until_the_next_change_or_seven_days(spark):
+    """Clear it with the release that follows."""
     changed = [_write(1, _OLD), _write(2, _NEW)]
 
-    assert len(_found(spark, *changed)) == 1
-    assert _found(spark, *changed, _write(3, _NEW, "v2")) == []
-    assert _found(spark, *changed, _write(3, _OLD)) == []
-    assert _found(spark, *changed, at=day(9, 1)) == []
-    assert _found(spark, *changed, at=day(1, 1)) == []
+    assert len(_find_mismatches(spark, *changed)) == 1
+    assert _find_mismatches(spark, *changed, _write(3, _NEW, "v2")) == []
+    assert _find_mismatches(spark, *changed, _write(3, _OLD)) == []
+    assert _find_mismatches(spark, *changed, at=day(9, 1)) == []
+    assert _find_mismatches(spark, *changed, at=day(1, 1)) == []
 
 
 def test_two_jobs_of_two_schemas_are_no_change(spark):
-    """Each writes what it always wrote."""
+    """Return no row: each job writes its usual schema."""
     ours = [_write(1, _OLD, job="a"), _write(3, _OLD, job="a")]
 
-    assert _found(spark, *ours, _write(2, _NEW, job="b")) == []
+    assert _find_mismatches(spark, *ours, _write(2, _NEW, job="b")) == []
 
 
-def test_a_job_that_goes_back_and_forth_would_be_called_without_the_rule(spark, monkeypatch):
-    """The guarantee, taken away: any change of schema is then one."""
+def test_alternating_schemas_would_be_reported_without_the_rule(spark, monkeypatch):
+    """Remove the guarantee: any change of schema then counts."""
     back = [_write(1, _OLD), _write(2, _NEW), _write(3, _OLD)]
-    assert _found(spark, *back) == []
+    assert _find_mismatches(spark, *back) == []
     monkeypatch.setattr(module, "_is_mismatch", lambda: module.F.expr("true"))
 
-    assert len(_found(spark, *back)) == 1
+    assert len(_find_mismatches(spark, *back)) == 1

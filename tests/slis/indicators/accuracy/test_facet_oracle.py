@@ -1,4 +1,4 @@
-"""M4 by a run's own words: they make an edge bad where its inputs lack it, and none good."""
+"""M4 by a run's own facets: they prove an edge bad, and none good."""
 
 from datetime import timedelta
 
@@ -54,8 +54,8 @@ def test_an_edge_that_facets_name_and_inputs_do_not_is_missing_and_none_is_good(
     assert _findings(spark, named, [_edge(1, 11)]) == [(1, 12, "edge_missing", "lineage_facet")]
 
 
-def test_who_names_a_thing_twice_would_prove_itself_right(spark, monkeypatch):
-    """The mutant of the test above: what agrees is counted as well."""
+def test_counting_agreements_would_let_a_run_confirm_itself(spark, monkeypatch):
+    """Run the mutant of the test above: edges that agree count as well."""
     monkeypatch.setattr(module, "_SAYS", "true")
     named = [_edge(1, 11, oracle="column_lineage")]
 
@@ -63,7 +63,7 @@ def test_who_names_a_thing_twice_would_prove_itself_right(spark, monkeypatch):
 
 
 def test_a_file_agrees_with_its_folder_and_a_whole_event_log_is_believed_alone(spark):
-    """The listener names the folder of a file; of the write 2, nobody else is asked."""
+    """Match the folder of a file, as the listener names it; ignore other witnesses of write 2."""
     named = [
         _edge(1, 11, upstream_name="/in/a/f", oracle="column_lineage"),
         _edge(2, 11, oracle="column_lineage"),
@@ -98,7 +98,7 @@ def _columns(*names: str):
 
 @pytest.fixture
 def lander(catalog, tmp_path, at):
-    """Lands batches in the catalog at noon."""
+    """Return a lander of batches at noon."""
     return Lander(catalog, tmp_path, at(12))
 
 
@@ -132,7 +132,7 @@ def _m4(catalog):
 def test_inputs_that_come_in_time_agree_and_others_make_the_dataset_bad_until_the_next_write(
     spark, catalog, lander, at
 ):
-    """START after COMPLETE; nothing is judged before the time to settle has passed."""
+    """Judge after the time to settle only, also where START comes after COMPLETE."""
     lander.land(run_event("COMPLETE", at(9), outputs=[("t", _columns("a", "b"))]))
     lander.land(run_event("START", at(8), inputs=["a"]))
     evaluate(spark, catalog, DEFAULT, at(12))
@@ -166,7 +166,7 @@ def test_a_run_that_has_not_written_is_not_compared_yet(spark, catalog, lander, 
 def test_the_event_log_takes_back_findings_of_others_about_a_write_that_it_has_whole(
     spark, catalog, lander, at
 ):
-    """It came late: what it does not have was not read, whatever the facets say."""
+    """Withdraw the findings of facets: the late, complete log lacks those reads."""
     lander.land(run_event("COMPLETE", at(9), inputs=["a"], outputs=[("t", _columns("a", "b"))]))
     hold_own_words(spark, catalog, at(13), SETTLE)
     assert [row[3] for row in _checks(catalog)] == ["column_lineage"]
@@ -178,7 +178,7 @@ def test_the_event_log_takes_back_findings_of_others_about_a_write_that_it_has_w
 
 
 def _log(catalog, when):
-    """Write an application's log: one execution that read `a` and wrote `t`, whole and settled."""
+    """Write an application's log: one complete, settled execution that read `a` and wrote `t`."""
     execution = {
         "execution_key": 1,
         "group_key": 1,

@@ -38,7 +38,7 @@ def _job_event(at, *, lineage=None, inputs=(), outputs=()):
 def test_the_lineage_facet_of_a_job_event_declares_edges_of_entities_and_of_fields(
     lander, catalog, at
 ):
-    """For an output that it has an entry for it stands for the product; jobs are left out."""
+    """Use an entry for an output instead of all inputs times all outputs; leave jobs out."""
     lander.land(
         _job_event(
             at(9),
@@ -66,8 +66,8 @@ def test_the_lineage_facet_of_a_job_event_declares_edges_of_entities_and_of_fiel
 
 
 @pytest.mark.postgres_nightly(_SAME_SQL)
-def test_an_entry_would_be_lost_in_the_product_if_that_were_kept(lander, catalog, at, monkeypatch):
-    """The mutant of the test above: nothing stands for the product of inputs and outputs."""
+def test_keeping_all_pairs_would_hide_the_entries(lander, catalog, at, monkeypatch):
+    """Run the mutant of the test above, which keeps all inputs times all outputs."""
     monkeypatch.setattr(facet_edges.FacetEdges, "_targets", lambda _self, _lineage: set())
     lander.land(_job_event(at(9), inputs=["a", "b"], outputs=["t"], lineage=[_entry("t")]))
 
@@ -76,7 +76,7 @@ def test_an_entry_would_be_lost_in_the_product_if_that_were_kept(lander, catalog
 
 @pytest.mark.postgres_nightly
 def test_the_lineage_facet_of_a_dataset_declares_by_a_job_event_and_by_its_own(lander, catalog, at):
-    """On an output it is the job's; a DatasetEvent names no job."""
+    """Credit the job for an output; a DatasetEvent names no job."""
     facet = {"lineage": {"inputs": [_source("a")]}}
     of_dataset = _job_event(at(9), outputs=[("s", facet)])
     dataset = of_dataset.pop("outputs")[0]
@@ -93,8 +93,8 @@ def test_the_lineage_facet_of_a_dataset_declares_by_a_job_event_and_by_its_own(l
 
 @pytest.mark.postgres_nightly(_SAME_SQL)
 @pytest.mark.parametrize("is_reversed", [False, True], ids=["inputs first", "outputs first"])
-def test_what_column_lineage_and_inputs_agree_on_leaves_no_row(lander, catalog, at, is_reversed):
-    """In one batch whatever the order; what inputs do not name is kept, itself excepted."""
+def test_matching_column_lineage_and_inputs_leave_no_row(lander, catalog, at, is_reversed):
+    """Compare in one batch of any order; keep the missing input, but not the output itself."""
     events = [
         run_event("START", at(8), inputs=["a"]),
         run_event("COMPLETE", at(9), outputs=[("t", columns("a", "b", "t"))]),
@@ -107,7 +107,7 @@ def test_what_column_lineage_and_inputs_agree_on_leaves_no_row(lander, catalog, 
 
 @pytest.mark.postgres_nightly(_SAME_SQL)
 def test_column_lineage_may_name_an_input_by_its_other_name(lander, catalog, at):
-    """A table by its name in the metastore, of which no event reports."""
+    """Match a table by its name in the metastore, of which no event reports."""
     lander.land(
         run_event(
             "COMPLETE",
@@ -120,8 +120,8 @@ def test_column_lineage_may_name_an_input_by_its_other_name(lander, catalog, at)
     assert rows(catalog, _STORED) == []
 
 
-def test_the_lineage_facet_of_a_run_is_held_against_its_inputs(lander, catalog, at):
-    """Of its job, and of its output; it declares nothing."""
+def test_the_lineage_facet_of_a_run_is_compared_with_its_inputs(lander, catalog, at):
+    """Compare the facets of its job and of its output, which declare nothing."""
     event = run_event(
         "COMPLETE",
         at(9),
@@ -139,7 +139,7 @@ def test_the_lineage_facet_of_a_run_is_held_against_its_inputs(lander, catalog, 
 
 
 @pytest.mark.postgres_nightly(_SAME_SQL)
-def test_history_loads_are_held_against_nobody(lander, catalog, at):
+def test_history_loads_are_not_compared(lander, catalog, at):
     """Skip runs of the past: nobody fixes them."""
     event = run_event("COMPLETE", at(9), outputs=[("t", columns("b"))])
     lander.land(event, origin=origins.HISTORY)
@@ -149,15 +149,15 @@ def test_history_loads_are_held_against_nobody(lander, catalog, at):
 
 
 @pytest.mark.parametrize("raw", ["5", '"x"', "[]", "{", "[" * 5_000, '{"entries": 5, "inputs": 5}'])
-def test_a_facet_that_is_none_names_nothing(raw):
-    """Nothing is made up, and nothing fails."""
+def test_an_invalid_facet_names_nothing(raw):
+    """Return nothing for a facet of another type, without an error."""
     assert sources_of(raw) is None
     assert sources_by_target(raw) == {}
 
 
 @pytest.mark.postgres_nightly(_SAME_SQL)
 def test_one_odd_entry_does_not_hide_the_others(lander, catalog, at):
-    """The event is taken with what can be read of it."""
+    """Land the event with its valid entries."""
     odd = {"inputs": [5, {"type": 1}, _source(""), _source("b")], "fields": {"id": 5}}
     event = _job_event(at(9), inputs=["a"], outputs=["t", ("u", {"lineage": odd})])
     event["job"]["facets"]["lineage"] = {"entries": [5, {"type": "DATASET"}, _entry("t")]}

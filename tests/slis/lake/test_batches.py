@@ -1,4 +1,4 @@
-"""Check under which day the lake has the events of a batch."""
+"""Days under which the lake stores the events of a batch."""
 
 from datetime import timedelta
 
@@ -10,7 +10,7 @@ from tests.slis.stream.spools import run_event, table
 
 
 def test_each_event_is_under_the_day_of_its_time(at):
-    """Take the day that an event came where its time cannot be read or is ahead."""
+    """Take the day of arrival where its time is unreadable or ahead."""
     events = table(
         [
             run_event("COMPLETE", at(8), run="r1", outputs=["t"]),

@@ -1,11 +1,11 @@
-"""How long it takes from a fault until somebody is told: embedded, and by Alertmanager.
+"""Time from a fault until somebody is notified: in embedded mode, and by Alertmanager.
 
-Run by hand, `python -m tests.bench.told embedded|alertmanager [FAULTS [PERIOD [OPTIONS]]]`: plays a
-live game day against a `lineward up` of its own, and prints its figures with the load of the
-machine, or why there are none. On a machine that has much else to do, no dataset keeps the limit
-that goes with a PERIOD of 12 s, and the game day does not begin: take 60. Prometheus scrapes and
-evaluates each 15 s; all else of it and of Alertmanager is as they come, and as `lineward render`
-writes it.
+Run by hand, `python -m tests.bench.notification_delay MODE [FAULTS [PERIOD [OPTIONS]]]` with the
+mode `embedded` or `alertmanager`: plays a live game day against a `lineward up` of its own, and
+prints its figures with the load of the machine, or why there are none. On a busy machine no dataset
+meets the limit of a PERIOD of 12 s, and the game day does not begin: use 60. Prometheus scrapes and
+evaluates each 15 s. All other settings of Prometheus and Alertmanager are defaults, or written by
+`lineward render`.
 """
 
 import os
@@ -43,11 +43,11 @@ def main(mode: str, faults: str = "20", period: str = "12", *more: str) -> None:
 @contextmanager
 def _alerted(folder: Path, period: str) -> Iterator[Staging]:
     with staging(folder, period, LINEWARD_ALERTS_MODE="alertmanager") as staged:
-        told = ("--policy", str(staged.policy), "--url", staged.service)
-        rules = staged.up.text("render", "rules", *told)
+        given = ("--policy", str(staged.policy), "--url", staged.service)
+        rules = staged.up.text("render", "rules", *given)
         (folder / "lineward-rules.yml").write_text(rules, encoding="utf-8")
         watchdog = f"{staged.service}/livez"
-        routes = staged.up.text("render", "alertmanager", *told, "--watchdog-url", watchdog)
+        routes = staged.up.text("render", "alertmanager", *given, "--watchdog-url", watchdog)
         with running(folder, routes) as alertmanager:
             text = _PROMETHEUS.format(alertmanager=alertmanager.address, **staged.up.ports)
             with scraping(folder, text, resend_delay="1m"):

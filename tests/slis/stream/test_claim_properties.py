@@ -1,4 +1,4 @@
-"""Properties of which claims hold, of small components that Hypothesis makes up."""
+"""Properties of the claims in force, for small components that Hypothesis generates."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,7 +19,7 @@ def _links(names):
 
 
 def _claims(names, by):
-    """Make datasets as events do: each by somebody, some landed in one batch."""
+    """Return datasets as events report them: each by a job, some landed in one batch."""
     claim = st.builds(
         Claim, st.sets(st.sampled_from(by), min_size=1).map(frozenset), st.integers(0, 5)
     )
@@ -29,7 +29,7 @@ def _claims(names, by):
 _DECLARED = st.sets(st.sampled_from(_ANY), max_size=2)
 
 
-def _joined(claims, writers):
+def _list_joined(claims, writers):
     """Return the pairs of names that are one dataset."""
     datasets = Sets()
     for link in holding(claims, writers):
@@ -44,7 +44,7 @@ def _joined(claims, writers):
 
 @given(_claims(_ANY, ["shop", "evil", "third"]), _DECLARED, st.randoms())
 def test_the_order_in_which_claims_are_read_does_not_matter(claims, declared, random):
-    """Rows come from the catalog in any order."""
+    """Join alike in any order: the catalog returns rows in any order."""
     writers = Writers(_WRITERS, declared)
     shuffled = list(claims.items())
     random.shuffle(shuffled)
@@ -53,8 +53,8 @@ def test_the_order_in_which_claims_are_read_does_not_matter(claims, declared, ra
 
 
 @given(_claims([*_OURS, *_FREE], ["shop"]), _claims(_ANY, ["evil", "third"]), _DECLARED)
-def test_what_others_claim_joins_nothing_of_ours(ours, theirs, declared):
-    """Neither two of our datasets, nor one of ours and a name of theirs or of nobody."""
+def test_claims_of_others_join_no_own_datasets(ours, theirs, declared):
+    """Join neither two own datasets, nor an own dataset and a foreign or free name."""
     writers = Writers(_WRITERS, declared)
     both = theirs | {
         link: Claim(claim.by | theirs[link].by, min(claim.landed_at, theirs[link].landed_at))
@@ -63,13 +63,13 @@ def test_what_others_claim_joins_nothing_of_ours(ours, theirs, declared):
         for link, claim in ours.items()
     }
 
-    joined = _joined(both, writers)
-    assert {pair for pair in joined if pair[0] in _OURS} <= _joined(ours, writers)
+    joined = _list_joined(both, writers)
+    assert {pair for pair in joined if pair[0] in _OURS} <= _list_joined(ours, writers)
 
 
 @given(_claims(_ANY, ["shop", "evil", "third"]), _DECLARED)
-def test_datasets_of_two_owners_are_joined_by_what_both_claim(claims, declared):
-    """Claims of one of them, and of third parties, are not enough."""
+def test_datasets_of_two_owners_need_claims_of_both(claims, declared):
+    """Require the claims of both: those of one of them, and of third parties, are not enough."""
     allowed = Sets()
     for link, claim in claims.items():
         if {"shop", "evil"} <= claim.by:
@@ -78,14 +78,14 @@ def test_datasets_of_two_owners_are_joined_by_what_both_claim(claims, declared):
         for name in own:
             allowed.join(own[0], name)
 
-    for one, other in _joined(claims, Writers(_WRITERS, declared)):
+    for one, other in _list_joined(claims, Writers(_WRITERS, declared)):
         if one in _OURS and other in _THEIRS:
             assert allowed.find(one) == allowed.find(other)
 
 
 @given(st.permutations(range(4)), st.integers(0, 3))
-def test_a_free_name_goes_to_the_first_that_claimed_it(landed, declared):
-    """A declared dataset comes before all others; nobody else gets the name."""
+def test_a_free_name_belongs_to_its_first_claimant(landed, declared):
+    """Prefer a declared dataset, then the first claim; nobody else gets the name."""
     by_name = {name: {f"writer {name}"} for name in range(4)}
     claims = {
         Link(_FREE[0], name, SYMLINK): Claim(frozenset(by), landed[name])
@@ -93,5 +93,5 @@ def test_a_free_name_goes_to_the_first_that_claimed_it(landed, declared):
     }
 
     first = landed.index(0)
-    assert _joined(claims, Writers(by_name, set())) == {(first, _FREE[0])}
-    assert _joined(claims, Writers(by_name, {declared})) == {(declared, _FREE[0])}
+    assert _list_joined(claims, Writers(by_name, set())) == {(first, _FREE[0])}
+    assert _list_joined(claims, Writers(by_name, {declared})) == {(declared, _FREE[0])}

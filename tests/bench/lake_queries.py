@@ -1,8 +1,8 @@
-"""CPU time and memory that questions to the lake take, for a day of made-up events.
+"""CPU time and memory of queries of the lake, for a day of made-up events.
 
-Run by hand, `python -m tests.bench.lake_questions [EVENTS]`: lays the events in a lake on this
-machine, compacts it, and asks for a run, for a dataset in the whole day, and in an hour of it, each
-three times. It asserts nothing of their time.
+Run by hand, `python -m tests.bench.lake_queries [EVENTS]`: writes the events to a lake on this
+machine, compacts it, and queries a run, a dataset in the whole day, and a dataset in an hour, each
+three times. It asserts nothing about the time.
 """
 
 import itertools
@@ -72,8 +72,8 @@ def lay_day(folder: Path, count: int) -> None:
     engine.dispose()
 
 
-def ask(folder: Path, which: str) -> None:
-    """Ask one question, in this process, and print what it took."""
+def run_query(folder: Path, which: str) -> None:
+    """Run one query in this process, and print its costs."""
     asked = LakeQuestion(Settings(data_dir=folder), DEFAULT, seconds=_SECONDS)
     questions: dict[str, Callable[[], object]] = {
         "run": lambda: run_in_lake(asked, _any_run(folder)).runs,
@@ -101,7 +101,7 @@ def _any_run(folder: Path) -> str:
 
 
 def main(count: int) -> None:
-    """Print each question three times, each in a process of its own."""
+    """Print each query three times, each in a process of its own."""
     with tempfile.TemporaryDirectory(prefix="lineward-lake-") as name:
         folder = Path(name)
         lay_day(folder, count)
@@ -112,12 +112,12 @@ def main(count: int) -> None:
         sys.stdout.write(f"{count:,} events, {size / (1 << 20):.0f} MiB of Parquet\n")
         sys.stdout.flush()
         for which, _ in itertools.product(("run", "day", "hour"), range(_TRIES)):
-            command = [sys.executable, "-m", "tests.bench.lake_questions", name, which]
+            command = [sys.executable, "-m", "tests.bench.lake_queries", name, which]
             subprocess.run(command, check=True)
 
 
 if __name__ == "__main__":
     if len(sys.argv) > 2:
-        ask(Path(sys.argv[1]), sys.argv[2])
+        run_query(Path(sys.argv[1]), sys.argv[2])
     else:
         main(int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000)

@@ -15,7 +15,7 @@ LINK = "https://elsewhere.example/incidents/i"
 
 
 class Lists:
-    """Stand-in for a service: notes each query."""
+    """Stand-in for a service that records each query."""
 
     def __init__(self) -> None:
         self.followed: list[str] = []
@@ -30,7 +30,7 @@ def but(**changed: object) -> Message:
     return msgspec.structs.replace(MESSAGE, **changed)
 
 
-def test_what_is_of_others_is_counted_and_not_judged():
+def test_messages_of_others_are_counted_and_not_judged():
     """Skip messages to other people of the service; judge those about itself."""
     receivers = Receivers()
     listener = MessageListener(receivers, Lists())

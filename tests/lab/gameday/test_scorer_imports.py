@@ -1,4 +1,4 @@
-"""Imports of the scorer: none of the system under test."""
+"""Imports of the scorer: it loads no part of the system under test."""
 
 import subprocess
 import sys
@@ -22,11 +22,11 @@ def test_no_code_of_the_detector_is_loaded_with_it(judge):
 
 
 @pytest.mark.parametrize("part", ["running", "course", "figures"])
-def test_what_plays_on_the_real_clock_loads_no_detector(part):
-    """It reads the policy's model and calendars, and nothing that judges."""
+def test_the_live_player_loads_no_detector(part):
+    """Load the policy's model and calendars, and nothing that judges."""
     assert loaded_with(f"lab.gameday.live.{part}") & _DETECTORS <= {"lineage"}
 
 
-def test_what_does_is_found_out():
-    """The planning of faults reads the policy's model: the test above would see that."""
+def test_an_import_of_the_detector_is_detected():
+    """Detect the import: planning of faults reads the policy's model."""
     assert "lineage" in loaded_with("lab.gameday.faults")

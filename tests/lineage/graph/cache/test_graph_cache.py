@@ -14,31 +14,31 @@ from lineage.graph.cache.reading import read_snapshot
 from tests.lineage.graph.cache.test_snapshot import add
 
 
-class Hand:
-    """Return a clock that stands until it is moved."""
+class ManualClock:
+    """Clock that stands still until it is moved."""
 
     def __init__(self) -> None:
         self.at = 100.0
 
     def __call__(self) -> float:
-        """Now, in seconds."""
+        """Return the time in seconds."""
         return self.at
 
 
 @pytest.fixture
-def hand() -> Hand:
-    """Return the graph at some instant."""
-    return Hand()
+def clock() -> ManualClock:
+    """Return the clock of the cache."""
+    return ManualClock()
 
 
 def url_of(catalog):
-    """Return the walk as the service gets it."""
+    """Return the URL of the catalog, as the service gets it."""
     return catalog.url.render_as_string(hide_password=False)
 
 
-def asked(catalog, hand):
-    """Over this catalog, and read once."""
-    live = LineageCache(url_of(catalog), hand)
+def open_cache(catalog, clock):
+    """Return the cached graph of this catalog, after one read."""
+    live = LineageCache(url_of(catalog), clock)
     live.current()
     live.wait()
     return live
@@ -49,10 +49,10 @@ def ends(snapshot):
     return [end for _, end in snapshot.walked("downstream", [1], 1, 9).ends()]
 
 
-def test_the_first_who_asks_has_none_and_the_next_has_it(embedded, hand):
-    """Nobody waits for it to be read."""
+def test_the_second_query_is_the_first_with_a_graph(embedded, clock):
+    """Return no graph to the first query, which does not wait for the read."""
     add(embedded, (1, 2, 1))
-    live = LineageCache(url_of(embedded), hand)
+    live = LineageCache(url_of(embedded), clock)
 
     assert live.current() is None
     live.wait()
@@ -60,16 +60,16 @@ def test_the_first_who_asks_has_none_and_the_next_has_it(embedded, hand):
     assert ends(live.current()) == [2]
 
 
-def test_while_it_is_asked_for_it_is_a_second_behind(embedded, hand):
+def test_a_used_graph_is_a_second_behind(embedded, clock):
     """Answer with the change after the next read."""
-    live = asked(embedded, hand)
+    live = open_cache(embedded, clock)
     add(embedded, (1, 2, 1))
 
-    hand.at += 0.9
+    clock.at += 0.9
     assert ends(live.current()) == []
     live.wait()
     assert ends(live.current()) == []
-    hand.at += 0.1
+    clock.at += 0.1
     live.current()
     live.wait()
 
@@ -79,72 +79,72 @@ def test_while_it_is_asked_for_it_is_a_second_behind(embedded, hand):
 @pytest.mark.parametrize(
     ("took", "then"), [(0.0, 1.0), (0.2, 1.0), (0.4, 2.0), (1.0, 3.0), (2.0, 2.0), (9.0, 1.0)]
 )
-def test_what_takes_long_is_read_less_often(took, then):
-    """A fifth of the time at most; but an answer four seconds old is followed by another."""
+def test_a_slow_read_is_repeated_less_often(took, then):
+    """Read for a fifth of the time at most; after four seconds read once more."""
     assert pause(took) == pytest.approx(then)
 
 
-def test_after_a_long_reading_the_next_has_time(embedded, hand, monkeypatch):
-    """Counted from when it began."""
+def test_a_pause_follows_a_long_read(embedded, clock, monkeypatch):
+    """Count the pause from the begin of the read."""
 
     def slow(reader, before):
-        hand.at += 0.5
+        clock.at += 0.5
         return read_snapshot(reader, before)
 
     monkeypatch.setattr(graph_cache, "read_snapshot", slow)
-    live = asked(embedded, hand)
+    live = open_cache(embedded, clock)
     add(embedded, (1, 2, 1))
 
-    hand.at += 1.9
+    clock.at += 1.9
     live.current()
     live.wait()
     assert ends(live.current()) == []
-    hand.at += 0.1
+    clock.at += 0.1
     live.current()
     live.wait()
 
     assert ends(live.current()) == [2]
 
 
-def test_after_five_seconds_it_is_of_the_past(embedded, hand):
-    """Stop reading while it is not asked for, or cannot be read."""
-    live = asked(embedded, hand)
+def test_a_graph_expires_after_five_seconds(embedded, clock):
+    """Stop reading while it is not used, or cannot be read."""
+    live = open_cache(embedded, clock)
 
-    hand.at += 5.0
+    clock.at += 5.0
     assert live.current() is not None
     live.wait()
-    hand.at += 5.1
+    clock.at += 5.1
     assert live.current() is None
 
 
 @pytest.mark.parametrize(("after", "is_held"), [(5.0, True), (5.1, False)])
-def test_an_answer_is_as_old_as_the_begin_of_its_reading(
-    embedded, hand, monkeypatch, after, is_held
+def test_the_age_of_a_response_counts_from_the_begin_of_its_read(
+    embedded, clock, monkeypatch, after, is_held
 ):
     """Read again what changed during a read of three seconds."""
-    began = hand.at
+    began = clock.at
 
     def slow(reader, before):
-        hand.at += 3.0
+        clock.at += 3.0
         return read_snapshot(reader, before)
 
     with monkeypatch.context() as loaded:
         loaded.setattr(graph_cache, "read_snapshot", slow)
-        live = asked(embedded, hand)
+        live = open_cache(embedded, clock)
 
-    hand.at = began + after
+    clock.at = began + after
     assert (live.current() is not None) == is_held
     live.wait()
 
 
-def test_a_catalog_that_is_away_is_tried_once_a_second(tmp_path, hand):
+def test_a_catalog_that_is_away_is_tried_once_a_second(tmp_path, clock):
     """Log each failure; a query of the catalog itself shows the reason."""
-    live = LineageCache(catalog_url(tmp_path), hand)
+    live = LineageCache(catalog_url(tmp_path), clock)
     with capture_logs() as logged:
         for _ in range(3):
             assert live.current() is None
             live.wait()
-        hand.at += 1.0
+        clock.at += 1.0
         live.current()
         live.wait()
 
@@ -152,13 +152,13 @@ def test_a_catalog_that_is_away_is_tried_once_a_second(tmp_path, hand):
     assert events == ["lineage_not_read", "lineage_not_read"]
 
 
-def test_a_process_that_may_have_no_more_threads_tries_again(embedded, hand, monkeypatch):
+def test_a_read_without_a_free_thread_is_tried_again(embedded, clock, monkeypatch):
     """Use the catalog for that query; a second later it is read."""
-    live = LineageCache(url_of(embedded), hand)
+    live = LineageCache(url_of(embedded), clock)
     with monkeypatch.context() as limited, capture_logs() as logged:
         limited.setattr(threading.Thread, "start", _fail_to_start)
         assert live.current() is None
-    hand.at += 1.0
+    clock.at += 1.0
     live.current()
     live.wait()
 
@@ -170,16 +170,16 @@ def _fail_to_start(_):
     raise RuntimeError
 
 
-def test_reading_leaves_the_writer_its_wal(embedded, tmp_path, hand):
-    """A second SQLite library in the process would delete the WAL of the first, with commits."""
-    asked(embedded, hand)
+def test_reading_leaves_the_writer_its_wal(embedded, tmp_path, clock):
+    """Keep the WAL: a second SQLite library in the process would delete it, with commits."""
+    open_cache(embedded, clock)
 
     add(embedded, (1, 2, 1))
 
-    assert _counted_by_another_process(tmp_path / "catalog.db") == "1"
+    assert _count_in_another_process(tmp_path / "catalog.db") == "1"
 
 
-def _counted_by_another_process(file):
+def _count_in_another_process(file):
     counting = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1])\n"
     counting += "print(c.execute('SELECT COUNT(*) FROM edge').fetchone()[0])"
     answer = subprocess.run(

@@ -1,8 +1,8 @@
-"""Ask servers on this machine."""
+"""Client of servers on this machine."""
 
 import httpx
 
-# A connection a request: a kept one may be closed while a test looks elsewhere.
+# A connection per request: a server may close a kept one while a test is busy elsewhere.
 CLIENT = httpx.Client(
     verify=False,  # noqa: S501 - loading the certificates of the world costs more than a test
     trust_env=False,

@@ -1,4 +1,4 @@
-"""An HTTP server in a thread, on any free port: what the fakes of providers listen with."""
+"""HTTP server in a thread, on any free port: the base of the fakes of providers."""
 
 import json
 import ssl
@@ -14,7 +14,7 @@ import trustme
 
 
 class Answer(NamedTuple):
-    """What goes back."""
+    """Answer to a request."""
 
     status: int
     body: Any
@@ -26,14 +26,14 @@ class Answer(NamedTuple):
         return self.body if isinstance(self.body, Iterator) else None
 
     def encoded(self) -> bytes:
-        """As it is sent: text as it is, all else as JSON."""
+        """Return the body as sent: text as it is, all else as JSON."""
         if isinstance(self.body, str):
             return self.body.encode()
         return json.dumps(self.body).encode()
 
 
 class Request(NamedTuple):
-    """What came."""
+    """Received request."""
 
     path: str
     headers: dict[str, str]
@@ -42,18 +42,18 @@ class Request(NamedTuple):
     method: str = "POST"
 
     def fields(self) -> dict[str, Any]:
-        """Of a JSON body, or of a form."""
+        """Return the fields of a JSON body, or of a form."""
         if "json" in self.headers.get("content-type", ""):
             return dict(json.loads(self.body))
         return dict(parse_qsl(self.body.decode()))
 
 
-class Listening:
-    """Answers each POST with `answer`; None closes the connection without a word.
+class FakeServer:
+    """Server that answers each POST with `answer`; None closes the connection without an answer.
 
     Attributes:
-        stalled: while it is unset, nothing that was taken is answered.
-        requests: all that came, in order.
+        stalled: no accepted request is answered while it is unset.
+        requests: all received ones, in order.
         host: address that it listens on.
     """
 
@@ -69,23 +69,23 @@ class Listening:
 
     @property
     def address(self) -> str:
-        """Host and port, also while it is stopped."""
+        """Return host and port, also while it is stopped."""
         return f"{self.host}:{self._port}"
 
     def answer(self, request: Request) -> Answer | None:
-        """Of the provider."""
+        """Return the provider's answer."""
         raise NotImplementedError
 
     def hold(self, _request: Request) -> None:
-        """Wait before a request that was taken is answered."""
+        """Wait before an accepted request is answered."""
         self.stalled.wait(20)
 
     def start(self, context: ssl.SSLContext | None = None) -> None:
-        """Listen: on any port at first, on the same one ever after."""
+        """Listen: on any port at first, and on the same one afterwards."""
         server = _Server((self.host, self._port), _Handler)
         server.listening = self
         if context is not None:
-            # The handshake is made by the thread of its connection, and holds up no other.
+            # The handshake runs in the thread of its connection, and blocks no other.
             server.socket = context.wrap_socket(
                 server.socket, server_side=True, do_handshake_on_connect=False
             )
@@ -94,7 +94,7 @@ class Listening:
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
 
     def stop(self) -> None:
-        """No more connections."""
+        """Accept no more connections."""
         self.stalled.set()
         if self._server is not None:
             self._server.shutdown()
@@ -104,10 +104,10 @@ class Listening:
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
-    listening: Listening
+    listening: FakeServer
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A client that gave up, or hung up in the middle, is what some tests are about."""
+        """Ignore clients that disconnect, which some tests are about."""
         if not isinstance(sys.exception(), OSError):
             super().handle_error(request, client_address)
 
@@ -117,11 +117,11 @@ class _Handler(BaseHTTPRequestHandler):
     server: Any
 
     def log_message(self, *_: object) -> None:
-        """Nothing: the tests look at what was taken."""
+        """Log nothing: tests read `requests`."""
 
     def do_POST(self) -> None:
-        """One request, one connection."""
-        listening: Listening = self.server.listening
+        """Answer one request per connection."""
+        listening: FakeServer = self.server.listening
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         headers = {name.lower(): value for name, value in self.headers.items()}
         asked = urlsplit(self.path)
@@ -138,7 +138,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.do_POST()
 
     def do_GET(self) -> None:
-        """As redirects make of a POST, and as Grafana is asked for what it has."""
+        """Answer the GET of a redirected POST, and Grafana's reads."""
         self.do_POST()
 
     def _write(self, answer: Answer) -> None:
@@ -167,8 +167,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(b"0\r\n\r\n")
 
 
-class Trusted(Listening):
-    """Over TLS, with an authority of its own whom clients are told to trust."""
+class FakeTlsServer(FakeServer):
+    """Server with TLS and an authority of its own, which clients have to trust."""
 
     def __init__(self, authority: trustme.CA) -> None:
         super().__init__()
@@ -176,16 +176,16 @@ class Trusted(Listening):
 
     @property
     def url(self) -> str:
-        """Its base URL."""
+        """Return its base URL."""
         return f"https://{self.address}"
 
     def write_authority(self, path: Path) -> Path:
-        """Whom a client has to trust."""
+        """Write the certificate of the authority."""
         self._authority.cert_pem.write_to_path(path)
         return path
 
     def listen(self) -> None:
-        """Over TLS."""
+        """Listen with TLS."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self._authority.issue_cert(self.host).configure_cert(context)
         self.start(context)

@@ -1,4 +1,4 @@
-"""Settings that lead to the fakes, in the place of the real providers."""
+"""Settings for the fakes instead of the real providers."""
 
 from pathlib import Path
 from typing import Any
@@ -8,13 +8,13 @@ from tests.fakes.pagerduty import FakePagerDuty
 from tests.fakes.slack import FakeSlack
 
 
-def leading_to(
+def delivery_settings(
     slack: FakeSlack,
     pagerduty: FakePagerDuty,
     folder: Path,
     **more: Any,  # noqa: ANN401 - of the settings
 ) -> DeliverySettings:
-    """With Slack's token and PagerDuty's authority in the folder, where its keys are to be."""
+    """Return settings with the fakes' URLs; write token and authority to the folder of keys."""
     (folder / "slack").write_text(f"{slack.token}\n")
     return DeliverySettings(
         slack_url=slack.url,
