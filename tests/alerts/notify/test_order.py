@@ -228,7 +228,7 @@ def test_pass_without_work_takes_no_write_lock(notifier, monkeypatch):
     def refuse(*_: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr("alerts.notify.sender.writing", refuse)
+    monkeypatch.setattr("alerts.notify.sender.write_transaction", refuse)
 
     assert notifier.run() == 0
 

@@ -76,7 +76,7 @@ def test_a_user_without_permission_may_plan_an_action(world):
     with pytest.raises(ForbiddenActionError, match="lineward act"):
         call(Call(**asked, is_dry=False), world.means())
     assert world.supervisor.asked == []
-    assert [row[4][:8] for row in world.audited()] == ["dry run:", "rejected"]
+    assert [row[4][:8] for row in world.audited()] == ["dry run", "rejected"]
 
 
 def test_an_action_that_fails_half_way_is_recorded_as_failed(world, monkeypatch):

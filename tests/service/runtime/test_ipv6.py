@@ -8,7 +8,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.suite.asking import CLIENT
+from tests.suite.http_client import CLIENT
 
 from tests.e2e.running import free_port
 from tests.service.commandline import environ
