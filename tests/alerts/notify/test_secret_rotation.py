@@ -75,7 +75,9 @@ def test_secret_replaced_while_down_sends_what_failed(notifier):
 
 def test_without_a_failed_notification_nothing_is_written(notifier, monkeypatch):
     """Open no write transaction."""
-    monkeypatch.setattr(secret_rotation, "write_transaction", lambda _: pytest.fail("a write transaction"))
+    monkeypatch.setattr(
+        secret_rotation, "write_transaction", lambda _: pytest.fail("a write transaction")
+    )
 
     assert [_look(notifier) for _ in range(3)] == [0] * 3
 

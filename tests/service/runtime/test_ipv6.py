@@ -8,12 +8,12 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.suite.http_client import CLIENT
 
 from tests.e2e.running import free_port
 from tests.service.commandline import environ
 from tests.service.waiting import until
-from tests.suite.classes import interpreting
+from tests.suite.classes import interpreter_variables
+from tests.suite.http_client import CLIENT
 
 _NOWHERE = "127.0.0.1:1"  # servers that are away: a role is alive meanwhile
 _SETTINGS = {
@@ -58,7 +58,11 @@ class Role:
         given = _SETTINGS | own | ports | {"LINEWARD_DATA_DIR": f"{data}"}
         command = [sys.executable, "-m", "service.runtime.container", *name.split()]
         with self._log.open("wb") as log:
-            started = {"env": environ(**interpreting(), **given), "stdout": log, "stderr": log}
+            started = {
+                "env": environ(**interpreter_variables(), **given),
+                "stdout": log,
+                "stderr": log,
+            }
             self.process = subprocess.Popen(command, **started)
 
     def answers(self, address: str, port: int) -> bool:
