@@ -16,10 +16,6 @@ _ORIGINS = (
     *(origins.HTTP, origins.HISTORY, origins.FILE, origins.KAFKA),
     *(origins.MARQUEZ, origins.MARQUEZ_HISTORY),
 )
-_SCAN = (
-    "SELECT seq, body_hash, received_at, origin, kind, duplicate_keys, body FROM event"
-    " WHERE seq > ? ORDER BY seq"
-)
 _PATIENCE = 10_000
 
 
@@ -45,6 +41,9 @@ class StoredEvent(NamedTuple):
             and self.origin in _ORIGINS
             and self.kind in _KINDS
         )
+
+
+_SCAN = f"SELECT {', '.join(StoredEvent._fields)} FROM event WHERE seq > ? ORDER BY seq"  # noqa: S608 - our own names
 
 
 def is_damage(error: sqlite3.Error) -> bool:
@@ -101,8 +100,7 @@ def readable_events(connection: sqlite3.Connection, top: int) -> Iterator[Stored
     is_at_end = False
     while after < top and not is_at_end:
         try:
-            for row in connection.execute(_SCAN, (after,)):
-                event = StoredEvent(*row)
+            for event in _events_after(connection, after):
                 after, failures = event.seq, 0
                 if event.is_whole and event.seq <= top:
                     yield event
@@ -126,14 +124,17 @@ def _find_in(connection: sqlite3.Connection, *, reads_all: bool) -> str | None:
 
 def _find_row(connection: sqlite3.Connection, after: int, max_bytes: int | None) -> str | None:
     read_bytes = 0
-    for row in connection.execute(_SCAN, (after,)):
-        event = StoredEvent(*row)
+    for event in _events_after(connection, after):
         if not event.is_whole:
             return f"event {event.seq} is not what was acknowledged"
         read_bytes += len(event.body)
         if max_bytes is not None and read_bytes > max_bytes:
             return None
     return None
+
+
+def _events_after(connection: sqlite3.Connection, number: int) -> Iterator[StoredEvent]:
+    yield from map(StoredEvent._make, connection.execute(_SCAN, (number,)))
 
 
 def _size(path: Path) -> int:

@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-_SECOND: Final = 1_000_000
+from lineage.process.clock import SECOND_MICROS
 
 
 class LeaseRow(msgspec.Struct, frozen=True):
@@ -81,4 +81,4 @@ def is_free(row: LeaseRow, now: int, seconds: float) -> bool:
 
 
 def _micros(seconds: float) -> int:
-    return int(seconds * _SECOND)
+    return int(seconds * SECOND_MICROS)

@@ -5,8 +5,7 @@ from collections.abc import Iterable
 import msgspec
 from sqlalchemy import Connection, bindparam, text
 
-from lineage.catalog.split_batches import split_batches
-from lineage.catalog.tables.runs import leaf_job
+from lineage.catalog.queries import FAILS, leaf_job, split_batches
 
 _FAILED = text(
     f"""
@@ -23,13 +22,13 @@ _FAILED = text(
     AND (r.failed_at > coalesce(a.last_written_at, 0)
         -- A run without an end, though its root run ended, has no time of a failure.
         OR r.failed_at IS NULL AND r.run_id = a.last_failed_run_id
-        AND a.last_failed_at > coalesce(a.last_written_at, 0))
+        AND {FAILS})
     UNION ALL
     -- One that was killed before it named what it writes.
     SELECT a.dataset_key, r.run_id, a.last_failed_at, {leaf_job("namespace")}, {leaf_job("name")},
         coalesce(r.error_message, a.last_failure)
     FROM dataset_activity a JOIN run r ON r.run_id = a.last_failed_run_id
-    WHERE a.dataset_key IN :keys AND a.last_failed_at > coalesce(a.last_written_at, 0)
+    WHERE a.dataset_key IN :keys AND {FAILS}
     AND NOT EXISTS (SELECT 1 FROM run_io x WHERE x.run_key = r.run_key)
     ORDER BY dataset_key, failed_at, run_id
     """  # noqa: S608 - our own columns

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 from sqlalchemy import Connection, bindparam, text
 
-from lineage.catalog.ranks import FAILS, TIER
-from lineage.catalog.split_batches import split_batches
+from lineage.catalog.queries import FAILS, JOIN_WORST_STATE, TIER, split_batches
 from lineage.states import FAILING, GOOD, LEARNING, UNKNOWN
 
 _DATASETS = text(
@@ -19,7 +18,7 @@ _DATASETS = text(
     FROM dataset d
     LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
     LEFT JOIN dataset_activity a ON a.dataset_key = d.dataset_key
-    LEFT JOIN dataset_state s ON s.dataset_key = d.dataset_key AND s.is_worst
+    {JOIN_WORST_STATE}
     LEFT JOIN dataset_state two ON two.dataset_key = d.dataset_key AND two.sli = 'M2'
     WHERE d.dataset_key IN :keys AND d.retired_at IS NULL
     """  # noqa: S608 - constants only

@@ -5,10 +5,9 @@ from typing import Final
 import msgspec
 from sqlalchemy import Connection, func, select
 
-from alerts.root_cause.snapshot import MICROS
 from lineage.catalog import tables
 from lineage.catalog.meta_keys import BEHIND_SINCE, EVENTS_WAIT_SINCE
-from lineage.process.clock import instant_text
+from lineage.process.clock import SECOND_MICROS, instant_text
 
 # Evaluations come every 15 s while events do, and every 60 s else.
 STALE_SECONDS: Final = 120
@@ -69,7 +68,7 @@ class EvaluationStatus(msgspec.Struct, frozen=True):
 
     def _is_over(self, since: int, seconds: int) -> bool:
         """Return whether so many seconds lie between the two; a clock may have been ahead."""
-        return abs(self.now - since) > seconds * MICROS
+        return abs(self.now - since) > seconds * SECOND_MICROS
 
 
 def read_status(connection: Connection, now: int, began_at: int) -> EvaluationStatus:

@@ -5,6 +5,7 @@ from typing import Final
 from sqlalchemy import Connection, text
 
 from lineage.catalog import tables
+from lineage.catalog.queries import IS_UNRESOLVED
 from lineage.catalog.upsert import add_up, fold_rows, lock_row
 from lineage.states import COVERAGE, FAILING, FRESHNESS, NODE_COMPLETENESS
 
@@ -25,7 +26,7 @@ _BAD = f"""
         SELECT 1 FROM incident_member m JOIN incident i ON i.incident_id = m.incident_id
         WHERE m.dataset_key = s.dataset_key AND m.left_at IS NULL AND m.kind <> '{FAILING}'
         AND m.joined_at < e.as_of AND i.opened_at < e.as_of
-        AND i.state IN ('open', 'acknowledged', 'suppressed'))
+        AND i.{IS_UNRESOLVED})
     GROUP BY 1, 2
 """  # noqa: S608 - a constant
 _AFTER = "SELECT position FROM service_cursor WHERE name = :name"

@@ -24,10 +24,9 @@ from alerts.notify.router import route_incident_step
 from alerts.notify.settings import RoutingSettings
 from alerts.operator_actions.command_queue import complete, pending, rejections
 from alerts.operator_actions.suppression_windows import load_windows
-from alerts.root_cause.snapshot import MICROS
 from lineage.catalog.engine import write_transaction
 from lineage.policy.model import Policy
-from lineage.process.clock import Clock, to_micros
+from lineage.process.clock import SECOND_MICROS, Clock, to_micros
 
 _log = structlog.get_logger(__name__)
 
@@ -131,7 +130,7 @@ class IncidentDetector:
         An evaluation may take long on a busy machine; a failed run is a fault without one.
         """
         failing, is_new = count_failing(connection), as_of != self._detected.as_of
-        has_waited = at - self._searched_at >= self._pause_seconds * MICROS
+        has_waited = at - self._searched_at >= self._pause_seconds * SECOND_MICROS
         if not is_new and (failing == self._failing or not has_waited):
             return False
         self._failing, self._searched_at = failing, at

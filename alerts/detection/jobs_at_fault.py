@@ -6,8 +6,8 @@ import msgspec
 from sqlalchemy import Connection, bindparam, text
 
 from alerts.root_cause.faults import FaultGroup
+from lineage.catalog.queries import split_batches
 from lineage.catalog.root_jobs import Name, load_roots_of_runs, load_roots_of_writers
-from lineage.catalog.split_batches import split_batches
 from lineage.names import keys
 
 _OWNERS = text("""

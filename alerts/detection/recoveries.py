@@ -13,8 +13,7 @@ from alerts.incidents.incident import Incident
 from alerts.incidents.steps import Event, Step
 from alerts.notify.formatting import format_duration
 from alerts.root_cause.kinds import KIND_BY_ID, STANDING_GAP
-from lineage.catalog.ranks import TIER
-from lineage.catalog.split_batches import split_batches
+from lineage.catalog.queries import TIER, split_batches
 from lineage.process.clock import instant_text
 from lineage.states import GOOD, LEARNING, OPTIONAL
 

@@ -9,8 +9,7 @@ from sqlalchemy import Connection, bindparam, text
 
 from alerts.root_cause.retries import Attempt
 from lineage.catalog.job_names import OF_JOB
-from lineage.catalog.split_batches import split_batches
-from lineage.catalog.tables.runs import LEAF_RUN_ID, leaf_job
+from lineage.catalog.queries import LEAF_RUN_ID, leaf_job, split_batches
 
 # A task of Airflow announces its tries; an application that it submitted does not.
 _FAILED = text(

@@ -9,13 +9,13 @@ from sqlalchemy import Connection, text
 
 from alerts.detection.evaluation_status import EvaluationStatus
 from alerts.incidents.detected_fault import DetectedFault, service_fault
-from alerts.root_cause.snapshot import MICROS
+from lineage.process.clock import SECOND_MICROS
 from lineage.states import UNAUTHORIZED_ACCESS
 
 COLLECTOR, PIPELINE, EVENTS = "collector", "pipeline", "events"
 # A role that has failed for so long does not recover by itself soon.
 FAILING_SECONDS = 120
-_HOUR = 3600 * MICROS
+_HOUR = 3600 * SECOND_MICROS
 _SILENT_SINCE = "SELECT min(started_at) FROM ingestion_gap WHERE ended_at IS NULL"
 _SET_ASIDE = """
     SELECT min(failed_at) FROM event_set_aside
@@ -71,7 +71,7 @@ def _find(
     silent = list(_find_silence(connection, status, owner))
     yield from silent
     for role, failure in failures.items():
-        is_long = now - failure.since > FAILING_SECONDS * MICROS
+        is_long = now - failure.since > FAILING_SECONDS * SECOND_MICROS
         if is_long and role not in {each.name for each in silent}:
             yield service_fault("ingestion", role, failure.since, owner)
     if (set_aside_at := connection.scalar(text(_SET_ASIDE))) is not None:

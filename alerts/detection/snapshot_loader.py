@@ -16,7 +16,6 @@ from alerts.detection.dataset_failures import Failure, load_failures
 from alerts.incidents.affected_datasets import Owners
 from alerts.root_cause.snapshot import (
     DATASET,
-    MICROS,
     NEVER,
     NO_KEY,
     Edges,
@@ -24,8 +23,9 @@ from alerts.root_cause.snapshot import (
     Rows,
     build_snapshot,
 )
-from lineage.catalog.ranks import TIER
+from lineage.catalog.queries import TIER, is_listed
 from lineage.names import keys
+from lineage.process.clock import DAY_MICROS, SECOND_MICROS
 from lineage.states import BAD, GOOD, LOST_AFTER_DURATIONS, TIER_RANKS, UNKNOWN
 
 _DATASETS = f"""
@@ -43,7 +43,7 @@ _DATASETS = f"""
     LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
     LEFT JOIN dataset_state one ON one.dataset_key = d.dataset_key AND one.sli = 'M1'
     LEFT JOIN dataset_state two ON two.dataset_key = d.dataset_key AND two.sli = 'M2'
-    WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL
+    WHERE {is_listed()}
     ORDER BY d.dataset_key
 """  # noqa: S608 - constants only
 # As of the newest good write of the downstream dataset, which is before things went wrong: an edge
@@ -56,7 +56,6 @@ _EDGES = """
         WHEN e.runs > 1 AND (e.last_seen_at - e.first_seen_at) / (e.runs - 1) > :day
         THEN (e.last_seen_at - e.first_seen_at) / (e.runs - 1) ELSE :day END
 """
-_DAY = 86_400 * MICROS
 _EVALUATED = frozenset({GOOD, BAD, UNKNOWN})
 _LIMIT_COUNTS = frozenset({BAD, UNKNOWN})  # states in which a limit that has passed was missed
 
@@ -117,7 +116,7 @@ def _load_columns(connection: Connection) -> _Columns:
 
 
 def _load_edges(connection: Connection, declared: Iterable[Pair]) -> Edges:
-    found = connection.execute(text(_EDGES), {"day": _DAY}).all()
+    found = connection.execute(text(_EDGES), {"day": DAY_MICROS}).all()
     flat = np.fromiter((key for row in found for key in row), np.int64, 3 * len(found))
     unseen = sorted({*declared}.difference((up, down) for up, down, _ in found))
     added = np.array([(*pair, NO_KEY) for pair in unseen], dtype=np.int64)
@@ -161,7 +160,7 @@ def _is_due(rows: Rows, as_of: int) -> NDArray[np.bool_]:
     Before its limit has passed nobody knows whether such a dataset stopped. A dataset downstream
     may have a shorter limit, and be bad before it.
     """
-    due_at: NDArray[np.float64] = rows["last_written_at"] + rows["cadence_seconds"] * MICROS
+    due_at: NDArray[np.float64] = rows["last_written_at"] + rows["cadence_seconds"] * SECOND_MICROS
     return (due_at < as_of) & (rows["last_written_at"] > 0)  # nan, no known cadence, is not less
 
 
@@ -173,7 +172,7 @@ def _lost_at(rows: Rows, started: NDArray[np.int64], as_of: int) -> NDArray[np.i
     """
     is_known = rows["duration_seconds"] > 0  # nan is not
     seconds = np.where(is_known, rows["duration_seconds"] * LOST_AFTER_DURATIONS, 0.0)
-    lost_at = started + (seconds * MICROS).astype(np.int64)
+    lost_at = started + (seconds * SECOND_MICROS).astype(np.int64)
     is_running = (started > rows["last_written_at"]) & (started > rows["failed_at"])
     return np.asarray(np.where(is_known & is_running & (lost_at < as_of), lost_at, NEVER))
 
@@ -234,7 +233,7 @@ def _next_start(
 ) -> NDArray[np.int64]:
     """Return the next start, whole cadences after the last; missed ones are skipped."""
     is_known = (started != NEVER) & ~np.isnan(cadence) & (cadence > 0)
-    step = np.where(is_known, cadence, 1.0) * MICROS
+    step = np.where(is_known, cadence, 1.0) * SECOND_MICROS
     missed = np.floor(np.maximum(0.0, as_of - started - step) / step)
     found = started + ((1.0 + missed) * step).astype(np.int64)
     return np.asarray(np.where(is_known, found, NEVER))

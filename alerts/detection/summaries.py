@@ -16,7 +16,7 @@ from alerts.notify.incident_summary import IncidentSummary, OwnerImpact
 from alerts.notify.message import Impacted, Root
 from alerts.root_cause.kinds import PROVENANCE, STANDING_GAP
 from lineage.catalog import tables
-from lineage.catalog.split_batches import split_batches
+from lineage.catalog.queries import split_batches
 from lineage.states import OPTIONAL
 
 

@@ -16,7 +16,8 @@ from alerts.root_cause.impact_walks import ImpactWalks
 from alerts.root_cause.kinds import KIND_BY_ID
 from alerts.root_cause.retries import RULES as RETRY_RULES
 from alerts.root_cause.severity import BY_KIND, TICKET, TICKET_BY_KIND, Impact, Severity
-from alerts.root_cause.snapshot import MICROS, NO_KEY, LineageSnapshot
+from alerts.root_cause.snapshot import NO_KEY, LineageSnapshot
+from lineage.process.clock import SECOND_MICROS
 
 
 class DetectedFault(msgspec.Struct, frozen=True, eq=False):
@@ -101,7 +102,9 @@ class DetectedFault(msgspec.Struct, frozen=True, eq=False):
 
     def is_retry_expected(self, at: int) -> bool:
         """Return whether a retry is expected at `at`; not after an old failure."""
-        return self.has_pending_retry and at - self.onset <= RETRY_RULES.fresh_seconds * MICROS
+        return (
+            self.has_pending_retry and at - self.onset <= RETRY_RULES.fresh_seconds * SECOND_MICROS
+        )
 
     def impact(self) -> Impact | None:
         """Walk the graph for all datasets downstream of the root; None for Lineward itself."""

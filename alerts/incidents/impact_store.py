@@ -10,7 +10,7 @@ from alerts.incidents.affected_datasets import AffectedDatasets
 from alerts.incidents.incident import Incident
 from alerts.incidents.steps import Event, Step
 from lineage.catalog import tables
-from lineage.catalog.split_batches import split_batches
+from lineage.catalog.queries import IS_UNRESOLVED, split_batches
 from lineage.catalog.upsert import fold_rows
 
 _ROWS_AT_ONCE: Final = 20_000
@@ -22,11 +22,11 @@ _MIN_PER_LIST: Final = 500
 # After these events the root is another one, or people are notified for the first time.
 _NEW_LIST = frozenset({"opened", "reopened", "rerooted", "suppressed"})
 _AFFECTING = text(
-    """
+    f"""
     SELECT l.dataset_key, l.incident_id FROM incident i
     JOIN incident_impact l ON l.incident_id = i.incident_id
-    WHERE i.state IN ('open', 'acknowledged', 'suppressed') AND l.dataset_key IN :keys
-    """
+    WHERE i.{IS_UNRESOLVED} AND l.dataset_key IN :keys
+    """  # noqa: S608 - a constant
 ).bindparams(bindparam("keys", expanding=True))
 
 

@@ -20,7 +20,7 @@ from alerts.incidents.incident_text import describe_evidence, describe_fault
 from alerts.incidents.member_store import MembershipChange, save_members
 from alerts.incidents.steps import Event, Step
 from lineage.catalog import tables
-from lineage.catalog.split_batches import split_batches
+from lineage.catalog.queries import split_batches
 from lineage.catalog.upsert import fold_rows
 
 _CURSOR: Final = "incidents"

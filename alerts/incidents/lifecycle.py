@@ -9,7 +9,7 @@ from alerts.incidents.incident import Incident, begin_incident, is_worse
 from alerts.incidents.matching import Match, match_faults
 from alerts.incidents.steps import LifecycleRules, Step, StepInput
 from alerts.incidents.updates import IncidentUpdate, apply_match, merge_incidents
-from alerts.root_cause.snapshot import MICROS
+from lineage.process.clock import SECOND_MICROS
 
 RULES: Final = LifecycleRules()
 
@@ -172,7 +172,7 @@ def _open_in_time(
     if fault is None:  # The root recovered before anybody was notified: only the rest catches up.
         return
     held = 0.0 if fault.root.kind in rules.at_once else rules.open_seconds
-    if update.at - update.incident.seen_at < held * MICROS:
+    if update.at - update.incident.seen_at < held * SECOND_MICROS:
         return
     if _is_in_window(fault, update.at):
         change = {"state": "suppressed", "suppressed_until": fault.hidden_until}
@@ -186,7 +186,7 @@ def _close_in_time(update: IncidentUpdate, rules: LifecycleRules) -> None:
     if own.good_at is None:
         update.set(good_at=update.at)
     held = rules.flap_seconds if own.is_flapping else rules.close_seconds
-    if update.at - (update.incident.good_at or update.at) < held * MICROS:
+    if update.at - (update.incident.good_at or update.at) < held * SECOND_MICROS:
         return
     over = {"state": "resolved", "resolved_at": update.at, "members": frozenset()}
     over |= {"is_flapping": False, "is_dismissed": False}
@@ -204,7 +204,7 @@ def _reopen(update: IncidentUpdate, fault: DetectedFault | None, rules: Lifecycl
         return
     if own.good_at is not None:
         update.set(good_at=None, seen_at=update.at)
-    if update.at - update.incident.seen_at < rules.open_seconds * MICROS:
+    if update.at - update.incident.seen_at < rules.open_seconds * SECOND_MICROS:
         return
     recent = [at for at in own.opens if rules.is_recent(at, update.at)]
     opens = (*recent, update.at)

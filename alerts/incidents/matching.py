@@ -10,7 +10,7 @@ from alerts.incidents.incident import Incident, is_worse, progression_of_root
 from alerts.incidents.steps import LifecycleRules
 from alerts.root_cause.faults import Root
 from alerts.root_cause.kinds import IS_LATE_ONLY, KIND_BY_ID, progression_of
-from alerts.root_cause.snapshot import MICROS
+from lineage.process.clock import SECOND_MICROS
 
 
 class Match(msgspec.Struct, frozen=True):
@@ -191,7 +191,7 @@ class _Leftovers:
     def _drains(self, fault: DetectedFault, good_at: int) -> bool:
         rules = self._rules
         drain = max(rules.drain_seconds, rules.drain_cadences * fault.cadence_seconds)
-        return self._at - good_at <= drain * MICROS
+        return self._at - good_at <= drain * SECOND_MICROS
 
     def back(self, fault: DetectedFault) -> Incident | None:
         """Return the last incident of that root, if it was resolved recently enough."""

@@ -11,7 +11,7 @@ from alerts.incidents.detected_fault import DetectedFault
 from alerts.incidents.incident import Incident
 from alerts.root_cause.faults import Member
 from lineage.catalog import tables
-from lineage.catalog.split_batches import split_batches
+from lineage.catalog.queries import split_batches
 from lineage.catalog.upsert import fold_rows, least, newest
 from lineage.states import FAILING
 

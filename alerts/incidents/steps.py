@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from alerts.incidents.detected_fault import DetectedFault
 from alerts.incidents.incident import Incident
 from alerts.root_cause.faults import Root
-from alerts.root_cause.snapshot import MICROS
+from lineage.process.clock import SECOND_MICROS
 
 EventKind = Literal[
     "opened",
@@ -67,11 +67,11 @@ class LifecycleRules(msgspec.Struct, frozen=True):
     def remembers(self, incident: Incident, since: int, at: int) -> bool:
         """Return whether an incident resolved at `since` reopens at `at`; both in µs."""
         usual = max(self.memory_seconds, self.memory_cadences * incident.cadence_seconds)
-        return at - since <= min(usual, self.most_memory_seconds) * MICROS
+        return at - since <= min(usual, self.most_memory_seconds) * SECOND_MICROS
 
     def is_recent(self, since: int, at: int) -> bool:
         """Return whether an open or an acknowledgement at `since` counts at `at`; both in µs."""
-        return at - since <= self.most_memory_seconds * MICROS
+        return at - since <= self.most_memory_seconds * SECOND_MICROS
 
 
 class Event(msgspec.Struct, frozen=True):

@@ -13,8 +13,7 @@ from alerts.notify.fallback import Fallback
 from alerts.notify.outbox import add_count, one
 from alerts.notify.settings import DeliverySettings
 from lineage.catalog.tables import notification, notification_channel
-
-_MICROS = 1_000_000
+from lineage.process.clock import SECOND_MICROS
 
 
 class AttemptRecorder(msgspec.Struct, frozen=True):
@@ -82,7 +81,7 @@ class AttemptRecorder(msgspec.Struct, frozen=True):
             doubt_since=doubt if claim.task.doubt_since is None else claim.task.doubt_since,
             next_attempt_at=now + self._wait(claim.attempts, later),
         )
-        if now - claim.created_at >= self.settings.give_up_seconds * _MICROS:
+        if now - claim.created_at >= self.settings.give_up_seconds * SECOND_MICROS:
             self._give_up(connection, claim, later, now)
         failures = _load_failures(connection, claim.channel) + 1
         held_until = now + self._wait(failures, later)
@@ -98,7 +97,7 @@ class AttemptRecorder(msgspec.Struct, frozen=True):
         settings = self.settings
         doubled = settings.first_wait_seconds * 2 ** min(failures - 1, 20)
         seconds = min(doubled, settings.longest_wait_seconds) * self.spread.uniform(0.5, 1)
-        return int(max(seconds, later.retry_after_seconds) * _MICROS)
+        return int(max(seconds, later.retry_after_seconds) * SECOND_MICROS)
 
 
 def _update(connection: Connection, claim: Claim, **values: Any) -> None:  # noqa: ANN401 - columns

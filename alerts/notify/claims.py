@@ -24,6 +24,7 @@ from alerts.notify.message import Kind, Message, from_json
 from alerts.notify.outbox import IS_PAGE, of_incident, one, waiting
 from alerts.notify.settings import DeliverySettings
 from lineage.catalog.tables import notification, notification_channel
+from lineage.process.clock import SECOND_MICROS
 
 
 class Claim(msgspec.Struct, frozen=True):
@@ -206,7 +207,6 @@ def _waiting_of(row: Row[Any]) -> WaitingMessage:
     return WaitingMessage(row.revision, row.kind, row.doubt_since)
 
 
-_MICROS: Final = 1_000_000
 # A provider may ask for a longer wait than ours, hardly for more than an hour.
 _LONGEST_RETRY_SECONDS: Final = 3_600
 # Messages sent since then are looked for before one is sent again.
@@ -222,14 +222,14 @@ def correct_times(connection: Connection, now: int, settings: DeliverySettings) 
         settings: of the sender, with its waits.
     """
     longest = max(_LONGEST_RETRY_SECONDS, settings.longest_wait_seconds, settings.lease_seconds)
-    until = now + int(longest * _MICROS)
+    until = now + int(longest * SECOND_MICROS)
     held, row = notification_channel, notification.c
     waits = row.state == "waiting"
     connection.execute(update(held).where(held.c.held_until > until).values(held_until=now))
     _set(connection, {"next_attempt_at": now}, waits, row.next_attempt_at > until)
     _set(connection, {"created_at": now}, waits, row.created_at > now)
     _set(connection, {"undelivered_since": now}, waits, row.undelivered_since > now)
-    doubt = now - _DOUBT_SECONDS * _MICROS
+    doubt = now - _DOUBT_SECONDS * SECOND_MICROS
     _set(connection, {"doubt_since": doubt}, waits, row.doubt_since > now)
 
 

@@ -5,13 +5,14 @@ from typing import Final
 import msgspec
 
 from alerts.notify.message import Severity
-from alerts.notify.notification_state import MICROS, NotificationState
+from alerts.notify.notification_state import NotificationState
 from alerts.notify.recipients import Recipient, find_owner, recipient_of
 from alerts.notify.settings import RoutingSettings
 from alerts.notify.ticket_caps import TicketCaps
 from alerts.rules.incident_alerts import OUTAGE_ROOTS
 from alerts.rules.inhibition import UNMUTED_ROOTS
 from lineage.policy.model import EscalationStep, Policy
+from lineage.process.clock import SECOND_MICROS
 
 MEMBER_UPDATE_SECONDS: Final = 300  # changes of members are sent this often at most
 NOTICE_SECONDS: Final = 3600  # and what of theirs joins, to those downstream
@@ -68,7 +69,7 @@ def next_due_at(state: NotificationState, context: RoutingContext) -> int | None
         return state.hold_until
     found = [state.repage_at, *_notices(state), *_escalations(state, context)]
     if state.has_unsent_changes and state.last_notified_at is not None:
-        found.append(state.last_notified_at + MEMBER_UPDATE_SECONDS * MICROS)
+        found.append(state.last_notified_at + MEMBER_UPDATE_SECONDS * SECOND_MICROS)
     return min((at for at in found if at is not None), default=None)
 
 
@@ -80,13 +81,13 @@ def escalation_at(state: NotificationState, step: EscalationStep) -> int | None:
         or state.notified_at is None
     ):
         return None
-    return state.notified_at + step.after_minutes * 60 * MICROS
+    return state.notified_at + step.after_minutes * 60 * SECOND_MICROS
 
 
 def notice_at(state: NotificationState, notified_at: int | None) -> int:
     """Return when owners notified at this time may be notified again, µs."""
     since = state.notified_at or 0
-    return since if notified_at is None else notified_at + NOTICE_SECONDS * MICROS
+    return since if notified_at is None else notified_at + NOTICE_SECONDS * SECOND_MICROS
 
 
 def _notices(state: NotificationState) -> list[int]:

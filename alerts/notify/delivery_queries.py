@@ -5,6 +5,7 @@ from typing import Final, Literal
 import msgspec
 
 from lineage.catalog.reader import Reader
+from lineage.catalog.rows import convert_rows
 
 Metric = Literal["sent", "failed", "repeated"]
 
@@ -35,7 +36,7 @@ def load_counts(reader: Reader, metric: Metric) -> list[DeliveryCount]:
             reason; and messages, `undelivered` to the fallback channel, `gave_up` when parked.
             `repeated`: sent though an earlier try may have arrived; no label.
     """
-    return [DeliveryCount(*row) for row in reader.rows(_COUNTS, {"metric": metric})]
+    return convert_rows(DeliveryCount, reader.rows(_COUNTS, {"metric": metric}))
 
 
 def oldest_undelivered_seconds(reader: Reader, now: int) -> float:

@@ -16,8 +16,8 @@ from alerts.notify.delivery_queries import FAILED
 from alerts.notify.message import Message, Root, from_json
 from alerts.notify.outbox import add_count, enqueue, one, waiting
 from lineage.catalog.tables import notification, notification_channel
+from lineage.process.clock import SECOND_MICROS
 
-_MICROS = 1_000_000
 _FIRST, _LAST = 1, 2
 
 
@@ -36,7 +36,7 @@ class Fallback(msgspec.Struct, frozen=True):
     def hand_over_overdue(self, connection: Connection, now: int) -> int:
         """Copy what waits too long, once, while retries go on; return how many."""
         handed = 0
-        for row in _load_overdue(connection, now - self.undelivered_seconds * _MICROS):
+        for row in _load_overdue(connection, now - self.undelivered_seconds * SECOND_MICROS):
             for pending in _load_pending(connection, row.incident_id, row.channel):
                 handed += self._hand_over(connection, pending, now)
         return handed

@@ -12,8 +12,9 @@ from alerts.notify.channels.registry import can_page
 from alerts.notify.context import CAP_SECONDS, MAX_OWNER_PAGES, RECHECK_SECONDS, RoutingContext
 from alerts.notify.message import Kind
 from alerts.notify.notification_plan import NotificationPlan
-from alerts.notify.notification_state import MICROS, ChannelState, Role
+from alerts.notify.notification_state import ChannelState, Role
 from alerts.root_cause.severity import PAGE
+from lineage.process.clock import SECOND_MICROS
 
 
 def start_or_hold(plan: NotificationPlan, context: RoutingContext) -> None:
@@ -26,7 +27,7 @@ def start_or_hold(plan: NotificationPlan, context: RoutingContext) -> None:
     if until > plan.at:
         plan.update_state(hold_until=until)
     elif channels and all(map(context.openings.is_full, channels)):
-        plan.update_state(hold_until=plan.at + CAP_SECONDS * MICROS)
+        plan.update_state(hold_until=plan.at + CAP_SECONDS * SECOND_MICROS)
         plan.held_back.extend(channels)
     else:
         for channel in channels:
@@ -49,11 +50,11 @@ def _hold_until(plan: NotificationPlan, context: RoutingContext) -> int:
         return plan.at
     until = own.hold_until
     if until is None and settings.mode == "alertmanager":
-        until = plan.at + settings.release_seconds * MICROS
+        until = plan.at + settings.release_seconds * SECOND_MICROS
     if own.addressee and context.address(own.owner, own.draft.severity).channels:
         until = plan.at  # nobody could be notified before: the policy is another one
     if (until or 0) <= plan.at and context.is_muted(own):
-        return plan.at + RECHECK_SECONDS * MICROS
+        return plan.at + RECHECK_SECONDS * SECOND_MICROS
     return until or plan.at
 
 
@@ -64,7 +65,7 @@ def notify_owner(plan: NotificationPlan, context: RoutingContext, kind: Kind, no
     if address.gap:
         plan.gaps.append(address.gap)
     if not address.channels:
-        plan.update_state(hold_until=plan.at + RECHECK_SECONDS * 60 * MICROS)
+        plan.update_state(hold_until=plan.at + RECHECK_SECONDS * 60 * SECOND_MICROS)
         return
     plan.update_state(
         notified_at=plan.at, last_notified_at=plan.at, has_unsent_changes=False, hold_until=None
@@ -100,7 +101,7 @@ def notify_channel(  # noqa: PLR0913 - each is another thing that decides
         plan.open_channel(channel, role, "opened", note)
     elif role == "owner" and plan.state.incident_state == "open":
         plan.set_channel(channel_state)
-        plan.update_state(repage_at=plan.at + context.settings.again_seconds * MICROS)
+        plan.update_state(repage_at=plan.at + context.settings.again_seconds * SECOND_MICROS)
 
 
 def _can_page_again(plan: NotificationPlan, channel_state: ChannelState, role: Role) -> bool:

@@ -11,7 +11,6 @@ from alerts.incidents.incident import State
 from alerts.notify.channels import registry
 from alerts.notify.message import Impacted, Message
 
-MICROS: Final = 1_000_000
 # The owner of the root; an addressee of an escalation step.
 Role = Literal["owner", "step"]
 

@@ -14,12 +14,13 @@ from alerts.notify.first_notification import repage, start_or_hold
 from alerts.notify.incident_summary import IncidentSummary
 from alerts.notify.message_draft import refresh_message
 from alerts.notify.notification_plan import Notification, NotificationPlan, TakenStep
-from alerts.notify.notification_state import MICROS, NotificationState
+from alerts.notify.notification_state import NotificationState
 from alerts.notify.settings import RoutingSettings
 from alerts.notify.updates import plan_update
+from lineage.process.clock import SECOND_MICROS
 
 # No incident that nobody was notified of waits longer.
-LONGEST_WAIT: Final = 3_600 * MICROS
+LONGEST_WAIT: Final = 3_600 * SECOND_MICROS
 
 
 class RoutingResult(msgspec.Struct, frozen=True):
@@ -139,7 +140,7 @@ def _plan_due_one(plan: NotificationPlan, context: RoutingContext) -> None:
     escalate_due(plan, context)
     if (
         own.has_unsent_changes
-        and plan.at - (own.last_notified_at or 0) >= MEMBER_UPDATE_SECONDS * MICROS
+        and plan.at - (own.last_notified_at or 0) >= MEMBER_UPDATE_SECONDS * SECOND_MICROS
     ):
         plan.notify_all("changed", sentences.MEMBERS_CHANGED)
     downstream_notices.add_due(plan)
@@ -169,7 +170,7 @@ def correct_state(
         ("hold_until", settings.release_seconds),
         ("repage_at", settings.again_seconds),
     ):
-        limits[name] = at + max(LONGEST_WAIT, int(seconds * MICROS))
+        limits[name] = at + max(LONGEST_WAIT, int(seconds * SECOND_MICROS))
     changes = {
         name: at
         for name, limit in limits.items()

@@ -28,7 +28,7 @@ from alerts.notify.escalation import escalate_now
 from alerts.notify.incident_summary import IncidentSummary
 from alerts.notify.message_draft import root_kind
 from alerts.notify.notification_plan import NotificationPlan
-from alerts.notify.notification_state import MICROS, NotificationState
+from alerts.notify.notification_state import NotificationState
 from alerts.notify.planning import (
     RoutingResult,
     collect_result,
@@ -40,10 +40,11 @@ from alerts.notify.settings import RoutingSettings
 from alerts.notify.state_store import prune
 from alerts.notify.suppression_summary import is_window_due, send_summaries
 from alerts.notify.ticket_caps import TicketCaps
-from lineage.catalog.split_batches import split_batches
+from lineage.catalog.queries import split_batches
 from lineage.catalog.tables import incident_telling, received_alert
 from lineage.catalog.upsert import fold_rows
 from lineage.policy.model import Policy
+from lineage.process.clock import SECOND_MICROS
 
 # An alert on an outage mutes for so long; the catalog shows the outage by then.
 _BELIEVED_SECONDS: Final = 900
@@ -152,7 +153,7 @@ def _load_context(
     connection: Connection, policy: Policy, settings: RoutingSettings, at: int
 ) -> RoutingContext:
     outages = state_store.load_outages(connection)
-    since = at - _BELIEVED_SECONDS * MICROS
+    since = at - _BELIEVED_SECONDS * SECOND_MICROS
     firing = [known for known in _load_firing(connection) if known.received_at >= since]
     openings = TicketCaps(partial(state_store.count_recent_tickets, connection, at))
     return RoutingContext(policy, settings, outages, has_outage(firing), openings)

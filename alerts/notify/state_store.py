@@ -25,13 +25,13 @@ from alerts.notify.context import CAP_SECONDS, RoutingContext, next_due_at
 from alerts.notify.delivery_queries import FAILED
 from alerts.notify.message import to_json
 from alerts.notify.notification_plan import Notification, TakenStep
-from alerts.notify.notification_state import MICROS, NotificationState
+from alerts.notify.notification_state import NotificationState
 from alerts.notify.outbox import IS_PAGE, add_count, enqueue, prune_notifications
 from alerts.notify.planning import LONGEST_WAIT, RoutingResult
 from alerts.notify.ticket_caps import build_held_notices
 from alerts.root_cause.severity import PAGE
 from alerts.rules.incident_alerts import OUTAGE_ROOTS
-from lineage.catalog.split_batches import split_batches
+from lineage.catalog.queries import split_batches
 from lineage.catalog.tables import (
     digest,
     incident,
@@ -41,10 +41,11 @@ from lineage.catalog.tables import (
     received_alert,
 )
 from lineage.catalog.upsert import fold_rows
+from lineage.process.clock import DAY_MICROS, SECOND_MICROS
 
 MAX_DUE: Final = 200  # incidents in a transaction: others wait only briefly for the catalog
 NOBODY: Final = "nobody"  # the channel of a message that has none
-_LONGEST_ESCALATION: Final = 7 * 86_400 * MICROS  # no step is a week away
+_LONGEST_ESCALATION: Final = 7 * DAY_MICROS  # no step is a week away
 _log = structlog.get_logger(__name__)
 
 
@@ -117,7 +118,7 @@ def save_result(
 
 def count_recent_tickets(connection: Connection, at: int, channel: str) -> int:
     """Return how many new tickets a channel was sent, or is to be sent, of the last hour."""
-    own, since = notification.c, at - CAP_SECONDS * MICROS
+    own, since = notification.c, at - CAP_SECONDS * SECOND_MICROS
     # By the index of what is due: no attempt is before the message.
     recent = (own.channel == channel, own.next_attempt_at >= since, own.created_at >= since)
     tickets = (own.state.in_(("waiting", "sent")), own.kind == "opened", not_(IS_PAGE))
@@ -186,12 +187,9 @@ def prune_states(connection: Connection, before: int) -> int:
     return connection.execute(delete(table).where(*is_over)).rowcount
 
 
-_DAY: Final = 86_400 * MICROS
-
-
 def prune(connection: Connection, keep_days: int, at: int) -> None:
     """Delete what ended more than so many days before this time in µs."""
-    before = at - keep_days * _DAY
+    before = at - keep_days * DAY_MICROS
     prune_states(connection, before)
     prune_notifications(connection, before)
     connection.execute(delete(received_alert).where(received_alert.c.ends_at < before))

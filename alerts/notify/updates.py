@@ -11,8 +11,9 @@ from alerts.notify import sentences
 from alerts.notify.context import MEMBER_UPDATE_SECONDS, RoutingContext
 from alerts.notify.first_notification import notify_owner, start_or_hold
 from alerts.notify.notification_plan import NotificationPlan
-from alerts.notify.notification_state import MICROS, NotificationState
+from alerts.notify.notification_state import NotificationState
 from alerts.notify.sentences import QUIET, describe
+from lineage.process.clock import SECOND_MICROS
 
 _OF_MEMBERS: Final[frozenset[EventKind]] = frozenset({"joined", "left"})
 
@@ -102,7 +103,7 @@ def _has_new_owner(plan: NotificationPlan, context: RoutingContext) -> bool:
 def _was_just_notified(state: NotificationState, at: int) -> bool:
     return (
         state.last_notified_at is not None
-        and at - state.last_notified_at < MEMBER_UPDATE_SECONDS * MICROS
+        and at - state.last_notified_at < MEMBER_UPDATE_SECONDS * SECOND_MICROS
     )
 
 

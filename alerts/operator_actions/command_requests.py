@@ -12,14 +12,13 @@ from sqlalchemy import Connection, select
 from alerts.operator_actions.audit import Entry, Via, record, rejection, storable_text
 from lineage.catalog.tables import incident, incident_command
 from lineage.catalog.upsert import insert_for
-from lineage.process.clock import from_micros
+from lineage.process.clock import DAY_MICROS, from_micros
 
 Action = Literal["acknowledge", "suppress", "unsuppress", "resolve", "escalate", "false_alarm"]
 ACTIONS: Final[tuple[Action, ...]] = get_args(Action)
 
 MAX_NOTE = 500
 MAX_SUPPRESSED_DAYS = 30
-_DAY_MICROS = 86_400_000_000
 _INCIDENT_ID = re.compile(r"[0-9a-f]{16}")
 # States in which further people may be notified.
 _ESCALATION_STATES = ("open", "acknowledged")
@@ -154,5 +153,5 @@ def _check_end(until: int | None, at: int) -> None:
         raise InvalidCommandError("until: a suppression needs an end")
     if until <= at:
         raise InvalidCommandError("until: is in the past")
-    if until - at > MAX_SUPPRESSED_DAYS * _DAY_MICROS:
+    if until - at > MAX_SUPPRESSED_DAYS * DAY_MICROS:
         raise InvalidCommandError(f"until: at most {MAX_SUPPRESSED_DAYS} days from now")

@@ -10,13 +10,12 @@ from sqlalchemy import Connection, insert, select, update
 from alerts.operator_actions.audit import DONE, Entry, Via, record, rejection, storable_text
 from alerts.operator_actions.suppression import Window
 from lineage.catalog.tables import suppression
-from lineage.process.clock import instant_text
+from lineage.process.clock import DAY_MICROS, instant_text
 
 MAX_DAYS: Final = 30
 MAX_AHEAD_DAYS: Final = 366
 MAX_TEXT: Final = 500
 _MAX_PATTERN = 1_000
-_DAY_MICROS = 86_400_000_000
 _BLANK = re.compile(r"\s*")
 
 
@@ -145,9 +144,9 @@ def _check_end(until: int | None, begin: int, at: int) -> int:
         raise WindowError(f"until: {instant_text(until)} is in the past")
     if until <= begin:
         raise WindowError(f"until: {instant_text(until)} is not after from ({begins})")
-    if until - begin > MAX_DAYS * _DAY_MICROS:
+    if until - begin > MAX_DAYS * DAY_MICROS:
         raise WindowError(f"until: a window lasts {MAX_DAYS} days at most, from {begins}")
-    if begin - at > MAX_AHEAD_DAYS * _DAY_MICROS:
+    if begin - at > MAX_AHEAD_DAYS * DAY_MICROS:
         raise WindowError(f"from: {begins} is more than {MAX_AHEAD_DAYS} days away")
     return until
 

@@ -10,15 +10,15 @@ from sqlalchemy import Connection, text
 from alerts.root_cause.common_causes import CommonCause, find_common_causes
 from alerts.root_cause.faults import FaultGroup, Root
 from alerts.root_cause.run_attributes import load_failing_jobs, load_last_good
-from alerts.root_cause.snapshot import MICROS
 from alerts.root_cause.version_rollouts import find_rollouts
 from lineage.names import keys
+from lineage.process.clock import DAY_MICROS
 
 _FAILED: Final = frozenset({"failed", "lost"})
 _NOTIFIED = text(
     "SELECT root_name FROM incident WHERE root_entity = 'cause' AND state <> 'resolved'"
 )
-_GOOD_RUN_AGE: Final = 30 * 86_400 * MICROS  # an older good run says little about the present
+_GOOD_RUN_AGE: Final = 30 * DAY_MICROS  # an older good run says little about the present
 
 
 def merge_by_cause(

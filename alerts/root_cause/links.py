@@ -17,9 +17,10 @@ from alerts.root_cause.kinds import (
     IS_GAP,
     IS_OF_JOB,
 )
-from alerts.root_cause.snapshot import MICROS, NEVER, NO_KEY, LineageSnapshot, Rows
+from alerts.root_cause.snapshot import NEVER, NO_KEY, LineageSnapshot, Rows
 from alerts.root_cause.symptom_groups import SymptomGroups
 from lineage.graph.adjacency import Positions, pairs
+from lineage.process.clock import SECOND_MICROS
 
 # How far the parent may seem to have failed after the child, where its cadence is not known.
 UNKNOWN_CADENCE_SECONDS: Final = 3600.0
@@ -191,7 +192,7 @@ def load_times(found: Rows, snapshot: LineageSnapshot) -> SymptomTimes:
     rows = snapshot.datasets[found["dataset"]]
     is_known = rows["cadence_seconds"] > 0  # nan is not
     seconds = np.where(is_known, rows["cadence_seconds"], UNKNOWN_CADENCE_SECONDS)
-    cadence = (seconds * MICROS).astype(np.int64)
+    cadence = (seconds * SECOND_MICROS).astype(np.int64)
     is_shown = is_known & IS_ABSENT[found["kind"]] & (rows["last_written_at"] != NEVER)
     began = np.iinfo(np.int64).min
     earliest = np.where(is_shown, rows["last_written_at"] - cadence, began)

@@ -12,8 +12,9 @@ import numpy as np
 
 from alerts.root_cause.faults import FaultGroup, Root
 from alerts.root_cause.kinds import FAILED
-from alerts.root_cause.snapshot import MICROS, LineageSnapshot
+from alerts.root_cause.snapshot import LineageSnapshot
 from lineage.graph.adjacency import positions_in
+from lineage.process.clock import SECOND_MICROS
 from lineage.states import OPTIONAL, TIERS
 
 
@@ -135,10 +136,10 @@ def find_retry_wait(
 def _wait_for(retry: Attempt, usual: UsualFigures, rules: RetryRules) -> RetryWait:
     duration = usual.duration_seconds
     if not duration:
-        return RetryWait(retry.began_at + round(rules.running_seconds * MICROS))
+        return RetryWait(retry.began_at + round(rules.running_seconds * SECOND_MICROS))
     return RetryWait(
-        retry.began_at + round(rules.running_durations * duration * MICROS),
-        retry.began_at + round(duration * MICROS),
+        retry.began_at + round(rules.running_durations * duration * SECOND_MICROS),
+        retry.began_at + round(duration * SECOND_MICROS),
     )
 
 
@@ -177,13 +178,13 @@ class _RetryHistory:
             if self._is_retry(one, other)
         ]
         longest = min(self._rules.wait_factor * max(waits, default=0), self._wait_limit())
-        return round(longest or self._rules.retry_seconds * MICROS)
+        return round(longest or self._rules.retry_seconds * SECOND_MICROS)
 
     def _wait_limit(self) -> float:
         """Return the longest wait, µs: what begins later is the next run, and no retry."""
         rules, cadence = self._rules, self._usual.cadence_seconds
         most = rules.retry_cadences * cadence if cadence else rules.announced_seconds
-        return max(most, rules.retry_seconds) * MICROS
+        return max(most, rules.retry_seconds) * SECOND_MICROS
 
     def _is_retry(self, failed: Attempt, other: Attempt) -> bool:
         """Return whether the other run is the retry of this one, which failed."""
@@ -194,12 +195,12 @@ class _RetryHistory:
         if None not in nominals and nominals[0] != nominals[1]:
             return False
         if failed.retries_left:
-            return 0 <= gap <= self._rules.announced_seconds * MICROS
+            return 0 <= gap <= self._rules.announced_seconds * SECOND_MICROS
         if None not in nominals:
             return self._is_soon(gap)
         cadence = self._usual.cadence_seconds
-        is_of_cycle = not cadence or gap <= self._rules.retry_cadences * cadence * MICROS
+        is_of_cycle = not cadence or gap <= self._rules.retry_cadences * cadence * SECOND_MICROS
         return is_of_cycle and self._is_soon(gap)
 
     def _is_soon(self, gap: int) -> bool:
-        return 0 <= gap <= self._rules.retry_seconds * MICROS
+        return 0 <= gap <= self._rules.retry_seconds * SECOND_MICROS

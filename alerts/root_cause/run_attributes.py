@@ -7,8 +7,7 @@ import msgspec
 from sqlalchemy import Connection, Row, bindparam, text
 
 from alerts.root_cause.common_causes import Attribute, FailingJob
-from lineage.catalog.split_batches import split_batches
-from lineage.catalog.tables.runs import leaf_job
+from lineage.catalog.queries import leaf_job, split_batches
 from lineage.names.keys import key
 
 # What a fleet shares: what is of one job alone, as its code, cannot be common to several.

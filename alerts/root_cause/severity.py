@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 
 from alerts.root_cause.faults import FaultGroup, Member
 from alerts.root_cause.kinds import KIND_BY_ID
-from alerts.root_cause.snapshot import MICROS, NEVER, NO_KEY, LineageSnapshot, Rows
+from alerts.root_cause.snapshot import NEVER, NO_KEY, LineageSnapshot, Rows
 from lineage.graph.adjacency import Keys, positions_in
 from lineage.graph.graph import Graph
+from lineage.process.clock import SECOND_MICROS
 from lineage.states import OPTIONAL, TIERS
 
 Level = Literal["ticket", "page"]
@@ -166,7 +167,7 @@ def _rate_latent(
     if not len(rows):
         return Severity(TICKET, "nobody", impact.score)
     duration = np.nan_to_num(rows["duration_seconds"])
-    is_missed = (duration > 0) & (rows["deadline_at"] - duration * MICROS < now)
+    is_missed = (duration > 0) & (rows["deadline_at"] - duration * SECOND_MICROS < now)
     first = rows[np.lexsort((rows["key"], rows["deadline_at"], ~is_missed))[0]]
     hit = int(first["deadline_at"]), int(first["key"])
     if is_missed.any():
@@ -192,7 +193,7 @@ def _rate_delay(
     keys = impact.keys[rules.paging[impact.tiers]]
     rows = _rows(keys, snapshot)
     hit_at = _hit_times(rows)
-    response = np.array([(rule.response_seconds or 0.0) * MICROS for rule in rules.tiers])
+    response = np.array([(rule.response_seconds or 0.0) * SECOND_MICROS for rule in rules.tiers])
     known = np.flatnonzero(hit_at != NEVER)
     if not len(known):
         return _without_time(impact)

@@ -18,7 +18,6 @@ from lineage.states import OPTIONAL, TIERS
 
 NEVER: Final = 0
 NO_KEY: Final = 0
-MICROS: Final = 1_000_000  # a second
 
 # One row a dataset that is in the graph or has a fact.
 DATASET: Final = np.dtype(

@@ -8,9 +8,9 @@ from sqlalchemy import Connection
 
 from alerts.root_cause.common_causes import Attribute, FailingJob, new_attributes
 from alerts.root_cause.run_attributes import GoodRun, load_versions
-from alerts.root_cause.snapshot import MICROS
+from lineage.process.clock import DAY_MICROS
 
-ROLLOUT_MICROS: Final = 7 * 86_400 * MICROS  # an older adoption is no rollout
+ROLLOUT_MICROS: Final = 7 * DAY_MICROS  # an older adoption is no rollout
 _MAX_JOBS: Final = 20  # of those that came to one: a few are as good as all
 
 

@@ -15,7 +15,7 @@ from lab.histories.counts import (
     ALL,
     SCHEDULED_ALL,
     AlarmFigures,
-    Judged,
+    JudgedWrites,
     class_figures,
     false_alarm_rate,
     judge_gaps,
@@ -115,13 +115,13 @@ def measure(spark: SparkSession, histories: Sequence[History]) -> CadenceFigures
     )
 
 
-def _scaled(gaps: Judged, due: Micros) -> list[Due]:
+def _scaled(gaps: JudgedWrites, due: Micros) -> list[Due]:
     """Return the learned deadlines, with limits that are longer or shorter by a factor."""
     limit = np.where(gaps.has_limit, due - gaps.started_at, 0).astype(np.float64)
     return [(factor, _later(gaps, factor * limit)) for factor in _FACTORS]
 
 
-def _later(gaps: Judged, limit: Floats) -> Micros:
+def _later(gaps: JudgedWrites, limit: Floats) -> Micros:
     return np.where(gaps.has_limit, gaps.started_at + limit.astype(np.int64), NEVER)
 
 
@@ -136,13 +136,13 @@ def _each(
     ]
 
 
-def _point(rule: str, gaps: Judged, due: Due) -> CurvePoint:
+def _point(rule: str, gaps: JudgedWrites, due: Due) -> CurvePoint:
     among = gaps.of_classes(SCHEDULED_ALL)
     rate = false_alarm_rate(gaps, due[1], among)
     return CurvePoint(rule, due[0], rate, *outages_found(gaps, due[1], among))
 
 
-def _folds(rule: str, gaps: Judged, dues: Sequence[Due]) -> Iterator[FoldFigures]:
+def _folds(rule: str, gaps: JudgedWrites, dues: Sequence[Due]) -> Iterator[FoldFigures]:
     """Choose on the other repositories: most outages found of what keeps to the goal there."""
     scheduled = gaps.of_classes(SCHEDULED_ALL)
     for repository in sorted(set(gaps.repository[scheduled].tolist())):
@@ -152,7 +152,7 @@ def _folds(rule: str, gaps: Judged, dues: Sequence[Due]) -> Iterator[FoldFigures
         yield FoldFigures(rule, repository, parameter, rate, *outages_found(gaps, due, own))
 
 
-def _worth(gaps: Judged, due: Micros, among: np.ndarray) -> tuple[float, float]:
+def _worth(gaps: JudgedWrites, due: Micros, among: np.ndarray) -> tuple[float, float]:
     """Rank what keeps to the goal by the outages found, and the rest by its false alarms."""
     rate = false_alarm_rate(gaps, due, among)
     excess = max(0.0, rate - GOAL_SCHEDULED)

@@ -9,7 +9,7 @@ from sqlalchemy import Engine, Table, insert
 
 from lineage.catalog import tables
 from lineage.catalog.engine import exclusive_transaction
-from lineage.catalog.split_batches import split_batches
+from lineage.catalog.queries import split_batches
 from lineage.names.keys import key
 from lineage.policy import DEFAULT
 from lineage.process.clock import to_micros

@@ -19,7 +19,7 @@ from sqlalchemy import Engine, text
 
 from lab.bench.catalogs import CatalogMeter, empty_catalog
 from lab.bench.footprint import CpuMeter, memory_bytes
-from lineage.process.clock import system_clock
+from lineage.process.clock import SECOND_MICROS, system_clock
 from slis.evaluation.backlog import backlog_since
 from slis.settings import Place, Settings
 from slis.spark import jvm_memory
@@ -35,7 +35,6 @@ WARM_UP_EVENTS = 200_000
 LIVE_EVENTS_PER_SECOND = 1_000
 _START = datetime(2026, 11, 1, tzinfo=UTC)
 _APART = timedelta(milliseconds=1)
-_MICROS = 1_000_000
 _GIB = 1 << 30
 _LOOK_SECONDS = 0.05
 _FINISH_SECONDS = 30.0
@@ -162,9 +161,11 @@ def _size(
         seconds=round(seconds, 2),
         events_per_second=round(count / seconds, 1),
         last_tenth_events_per_second=round(_last_tenth(began, batches), 1),
-        cpu_microseconds=round(cpu_seconds / count * _MICROS, 1),
-        merge_microseconds=round(merged / count * _MICROS, 1),
-        server_cpu_microseconds=None if server is None else round(server / count * _MICROS, 1),
+        cpu_microseconds=round(cpu_seconds / count * SECOND_MICROS, 1),
+        merge_microseconds=round(merged / count * SECOND_MICROS, 1),
+        server_cpu_microseconds=None
+        if server is None
+        else round(server / count * SECOND_MICROS, 1),
         catalog_bytes=round(catalog.table_bytes() / count, 1),
         wal_bytes=None if wal is None else round(wal / count, 1),
     )
@@ -221,5 +222,5 @@ def _lags(place: Place, engine: Engine) -> NDArray[np.float64]:
             ).all()
         )
     batch = np.searchsorted(landed[:, 0], received[:, 0])
-    lags: NDArray[np.float64] = (landed[batch, 1] - received[:, 1]) / _MICROS
+    lags: NDArray[np.float64] = (landed[batch, 1] - received[:, 1]) / SECOND_MICROS
     return lags[len(lags) // 10 :]

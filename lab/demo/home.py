@@ -18,9 +18,8 @@ from service.queries.catalog_session import open_session
 from service.queries.dataset import why
 from service.queries.dataset_lookup import resolve_dataset
 from service.queries.datasets import Filters, datasets
-from service.queries.objectives import objectives
 from service.queries.shapes import DatasetRow, SliAnswer
-from service.queries.slis import slis
+from service.queries.slis import objectives, slis
 from service.runtime.child import Child, RoleCommand
 from service.runtime.roles import environment
 from service.runtime.settings import Settings

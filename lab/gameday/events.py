@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 
 from lab.gameday.forms import Forms
-from lab.gameday.model import DAY, MICROS, Estate
+from lab.gameday.model import DAY, Estate
 from lab.gameday.posting import Event, Posted, in_order
 from lab.gameday.runs import Run
 from lab.gameday.spark_events import SparkEvents
 from lab.gameday.task_events import TaskEvents
+from lineage.process.clock import SECOND_MICROS
 
 
 class Listener:
@@ -39,6 +40,6 @@ class Listener:
         is_new = before is None or before.started_at // DAY != run.started_at // DAY
         if before is not None and is_new:
             last = SparkEvents(self._estate, self._forms, before)
-            yield last.end_application(run.started_at - MICROS)
+            yield last.end_application(run.started_at - SECOND_MICROS)
         self._last[run.job] = run
         yield from SparkEvents(self._estate, self._forms, run).queried(is_first=is_new)

@@ -10,6 +10,7 @@ from typing import Literal
 
 import msgspec
 
+from lineage.process.clock import SECOND_MICROS
 from lineage.states import CRITICAL, OPTIONAL, TIERS, Tier
 
 Cadence = Literal["daily", "weekday", "hourly", "quarter", "streaming", "adhoc"]
@@ -20,9 +21,8 @@ Reporting = Literal["listener", "log", "nothing"]
 Client = Literal["spark", "application", "airflow", "dbt"]
 Full = tuple[str, str]
 
-MICROS = 1_000_000
-MINUTE = 60 * MICROS
-HOUR = 3_600 * MICROS
+MINUTE = 60 * SECOND_MICROS
+HOUR = 3_600 * SECOND_MICROS
 DAY = 24 * HOUR
 
 

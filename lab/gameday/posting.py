@@ -7,9 +7,10 @@ from datetime import timedelta
 from typing import Final, NamedTuple
 
 from lab.gameday.forms import NOMINAL, ROOT_ID, RUN_ID, TIME, EventForm, Forms
-from lab.gameday.model import DAY, MICROS, Estate, Job
+from lab.gameday.model import DAY, Estate, Job
 from lab.gameday.runs import Run
 from lab.gameday.slots import EPOCH
+from lineage.process.clock import SECOND_MICROS
 
 _APART: Final = 2_000
 _DRAWS: Final = "told"  # part of the seed: another word draws another game day
@@ -56,10 +57,10 @@ class Stamp:
         body = body.replace(RUN_ID.encode(), self._id(f"{self._run.number} {run}"))
         body = body.replace(ROOT_ID.encode(), self._root)
         body = body.replace(
-            TIME.encode(), instant(at + self._run.circumstances.shift_seconds * MICROS)
+            TIME.encode(), instant(at + self._run.circumstances.shift_seconds * SECOND_MICROS)
         )
         body = body.replace(NOMINAL.encode(), instant(self._run.nominal_at))
-        latency = round(self.chance.lognormvariate(-2.5, 0.5) * MICROS)
+        latency = round(self.chance.lognormvariate(-2.5, 0.5) * SECOND_MICROS)
         return at, Posted(at + late + latency, body)
 
     def _root_id(self) -> bytes:

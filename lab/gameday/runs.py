@@ -13,12 +13,13 @@ from typing import Final, NamedTuple
 import msgspec
 
 from lab.gameday.injected import Circumstances, Course, Injected
-from lab.gameday.model import DAY, HOUR, MICROS, MINUTE, Estate, Job
+from lab.gameday.model import DAY, HOUR, MINUTE, Estate, Job
 from lab.gameday.slots import PERIODS, begins_at, next_slot
+from lineage.process.clock import SECOND_MICROS
 
 _NATURAL_FAILURES = 0.004
 _STALLS = 0.003
-_NOTICED: Final = 20 * MICROS  # until a scheduler sees that an input is there
+_NOTICED: Final = 20 * SECOND_MICROS  # until a scheduler sees that an input is there
 _BACKFILLED: Final = 5
 _BACKFILL_STEP: Final = 40 * MINUTE
 _RERUN_AFTER: Final = 3 * HOUR
@@ -168,7 +169,7 @@ class _Simulation:
         self._counts[job.number] += 1
         circumstances = Circumstances("complete", True, ())
         number = self._counts[job.number]
-        return Run(job.number, number, due.at, due.at, due.at + MICROS, circumstances, which)
+        return Run(job.number, number, due.at, due.at, due.at + SECOND_MICROS, circumstances, which)
 
     def _try(self, job: Job, slot: int, at: int) -> Iterator[Run]:
         if self._busy_until[job.number] > at:
@@ -209,7 +210,7 @@ class _Simulation:
         if chance.random() < _STALLS:
             seconds *= 1 + chance.paretovariate(3)
         period = PERIODS.get(job.cadence, 86_400)
-        return round(min(seconds, 0.45 * period) * MICROS)
+        return round(min(seconds, 0.45 * period) * SECOND_MICROS)
 
     def _end(self, due: _Due) -> Iterator[Run]:
         job, run = self._estate.jobs[due.job], self._under_way.pop((due.job, due.slot))

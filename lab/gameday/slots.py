@@ -6,7 +6,8 @@ from functools import lru_cache
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from lab.gameday.model import DAY, MICROS, MINUTE, Cadence, Estate, Job
+from lab.gameday.model import DAY, MINUTE, Cadence, Estate, Job
+from lineage.process.clock import SECOND_MICROS
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 PERIODS: Final[dict[Cadence, int]] = {"hourly": 3_600, "quarter": 900, "streaming": 1_800}
@@ -34,7 +35,7 @@ def next_slot(estate: Estate, job: Job, after: int) -> int:
     """Return the first slot of the job behind that instant, µs UTC."""
     begins = begins_at(estate)
     if (period := PERIODS.get(job.cadence)) is not None:
-        step, own = period * MICROS, job.at_seconds * MICROS
+        step, own = period * SECOND_MICROS, job.at_seconds * SECOND_MICROS
         return (after - begins - own) // step * step + step + begins + own
     if job.cadence == "adhoc":
         chance = random.Random(f"{estate.seed} look {job.number} {after}")  # noqa: S311

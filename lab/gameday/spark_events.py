@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from lab.gameday.forms import Form, Forms
-from lab.gameday.model import MICROS, Estate, Full, Job, other_name
+from lab.gameday.model import Estate, Full, Job, other_name
 from lab.gameday.posting import Event, Stamp
 from lab.gameday.runs import Run
+from lineage.process.clock import SECOND_MICROS
 
 _INFERRED: Final = 0.3
 _RDD_ONLY: Final = 0.12
@@ -49,7 +50,7 @@ class SparkEvents:
         self._job: Job = estate.jobs[run.job]
         self._stamp = Stamp(estate, forms, run)
         self._chance = self._stamp.chance
-        self._cold = round(self._chance.uniform(*_COLD_SECONDS) * MICROS)
+        self._cold = round(self._chance.uniform(*_COLD_SECONDS) * SECOND_MICROS)
         self._inputs = tuple(estate.datasets[each].full_name for each in run.circumstances.inputs)
 
     def events(self) -> Iterator[Event]:
@@ -63,7 +64,7 @@ class SparkEvents:
         run = self._run
         if is_first:
             yield self._post(run.started_at, "START", _APPLICATION, late=self._cold)
-        begun = min(run.started_at + self._cold, run.ended_at - 3 * MICROS)
+        begun = min(run.started_at + self._cold, run.ended_at - 3 * SECOND_MICROS)
         yield from self._dropped() if run.drops else self._worked(begun)
 
     def end_application(self, at: int) -> Event:
@@ -76,11 +77,11 @@ class SparkEvents:
             yield from self._inferred(begun)
         if self._chance.random() < _RDD_ONLY and self._inputs:
             rdd = _Content("map_partitions_parallel_collection", self._inputs[:1], kind="RDD_JOB")
-            yield self._post(begun + MICROS // 2, "START", rdd)
+            yield self._post(begun + SECOND_MICROS // 2, "START", rdd)
         is_broken = run.circumstances.fate != "complete"
         outputs = [self._name_of(each) for each in job.outputs]
         for place, output in enumerate(outputs[:1] if is_broken else outputs):
-            yield from self._written(begun + (1 + place) * MICROS, output, place)
+            yield from self._written(begun + (1 + place) * SECOND_MICROS, output, place)
 
     def _is_looked_into(self) -> bool:
         """Return whether it looks into its inputs: a notebook, or a job on files from outside."""
@@ -93,7 +94,7 @@ class SparkEvents:
     def _inferred(self, at: int) -> Iterator[Event]:
         content = _Content("collect_limit", self._inputs[:1])
         yield self._post(at, "START", content, late=self._cold // 2)
-        yield self._post(at + MICROS // 3, "COMPLETE", content)
+        yield self._post(at + SECOND_MICROS // 3, "COMPLETE", content)
 
     def _written(self, at: int, output: Full, place: int) -> Iterator[Event]:
         """Yield one write, as one run or as the three runs of a CTAS."""

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from typing import Final, Literal
 
 from lab.gameday.forms import Forms
-from lab.gameday.model import MICROS, Estate, Full, Job, other_name
+from lab.gameday.model import Estate, Full, Job, other_name
 from lab.gameday.posting import Event, Stamp
 from lab.gameday.runs import Run
 from lab.gameday.task_forms import TaskForm
+from lineage.process.clock import SECOND_MICROS
 
 _BEFORE: Final = "check"  # a task of each DAG that touches no dataset
 _FIRST_TRY: Final = 0.4  # share of a run's time that its first try takes, where it fails
@@ -31,7 +32,7 @@ class TaskEvents:
     def events(self) -> Iterator[Event]:
         """Yield the events in no order."""
         run = self._run
-        begun, ended = run.started_at + MICROS, run.ended_at - MICROS
+        begun, ended = run.started_at + SECOND_MICROS, run.ended_at - SECOND_MICROS
         if run.attempt == 1 or self._client == "dbt":
             yield self._of_root(run.started_at, "START")
         yield from (
@@ -46,13 +47,13 @@ class TaskEvents:
         run = self._run
         check = f"{self._job.root_name}.{_BEFORE}"
         yield self._post(begun, "START", check, (), ())
-        yield self._post(begun + MICROS, "COMPLETE", check, (), ())
-        begun += 2 * MICROS
+        yield self._post(begun + SECOND_MICROS, "COMPLETE", check, (), ())
+        begun += 2 * SECOND_MICROS
         first = run.attempt
         if run.circumstances.fate == "fail" and first == 1:
             failed = begun + round((ended - begun) * _FIRST_TRY)
             yield from self._task(begun, failed, try_number=1)
-            begun, first = failed + MICROS, 2
+            begun, first = failed + SECOND_MICROS, 2
         yield from self._task(begun, ended, try_number=first)
 
     def _task(self, begun: int, ended: int, *, try_number: int) -> Iterator[Event]:
@@ -68,7 +69,7 @@ class TaskEvents:
         step = (ended - begun) // len(models)
         for place, (model, output) in enumerate(models):
             at = begun + place * step
-            yield from self._one(at, at + step - MICROS, model, (self._name_of(output),), 1)
+            yield from self._one(at, at + step - SECOND_MICROS, model, (self._name_of(output),), 1)
 
     def _one(
         self, begun: int, ended: int, name: str, outputs: tuple[Full, ...], try_number: int

@@ -7,19 +7,20 @@ import numpy as np
 import numpy.typing as npt
 
 from lab.histories import folder
-from lab.histories.folder import MICROS, SCHEDULED, History
+from lab.histories.folder import SCHEDULED, History
 from lab.histories.rivals import usual_gaps
 from lab.histories.walk import NEVER
+from lineage.process.clock import SECOND_MICROS
 from slis.cadence.working_week import Floats, Micros
 
 # An evaluation follows a deadline within half a minute: what came by then was never called late.
-_GRACE = 30 * MICROS
-_WEEK = 604_800 * MICROS
+_GRACE = 30 * SECOND_MICROS
+_WEEK = 604_800 * SECOND_MICROS
 SCHEDULED_ALL, ALL = "scheduled", "all"
 Flags = npt.NDArray[np.bool_]
 
 
-class Judged(msgspec.Struct, frozen=True):
+class JudgedWrites(msgspec.Struct, frozen=True):
     """Gaps of all histories in which limits were learned: arrays of one length."""
 
     repository: npt.NDArray[np.str_]
@@ -60,10 +61,10 @@ class AlarmFigures(msgspec.Struct, frozen=True):
     changes: str
 
 
-def judge_gaps(histories: Sequence[History], due: Sequence[Micros]) -> Judged:
+def judge_gaps(histories: Sequence[History], due: Sequence[Micros]) -> JudgedWrites:
     """Gather the gaps of all histories, in their order."""
     sizes = [history.written_at.size - 1 for history in histories]
-    return Judged(
+    return JudgedWrites(
         repository=np.repeat([history.repository for history in histories], sizes),
         cadence=np.concatenate([history.classes for history in histories]),
         label=np.concatenate([history.labels for history in histories]),
@@ -74,24 +75,24 @@ def judge_gaps(histories: Sequence[History], due: Sequence[Micros]) -> Judged:
     )
 
 
-def is_alarmed(gaps: Judged, due: Micros) -> Flags:
+def is_alarmed(gaps: JudgedWrites, due: Micros) -> Flags:
     """Return which gaps with a limit lasted beyond when a rule calls them late."""
     return gaps.has_limit & (gaps.ended_at - _GRACE > due)
 
 
-def false_alarm_rate(gaps: Judged, due: Micros, among: Flags) -> float:
+def false_alarm_rate(gaps: JudgedWrites, due: Micros, among: Flags) -> float:
     """Return false alarms in 1,000 dataset-weeks."""
     is_false = among & is_alarmed(gaps, due) & (gaps.label == folder.NORMAL)
     return 1_000 * float(is_false.sum()) / max(_weeks(gaps, among), 1e-9)
 
 
-def outages_found(gaps: Judged, due: Micros, among: Flags) -> tuple[int, int]:
+def outages_found(gaps: JudgedWrites, due: Micros, among: Flags) -> tuple[int, int]:
     """Return how many outages a rule found, and how many there were, where there is a limit."""
     outages = among & gaps.has_limit & (gaps.label == folder.OUTAGE)
     return int((outages & is_alarmed(gaps, due)).sum()), int(outages.sum())
 
 
-def class_figures(name: str, rule: str, gaps: Judged, due: Micros) -> AlarmFigures:
+def class_figures(name: str, rule: str, gaps: JudgedWrites, due: Micros) -> AlarmFigures:
     """Count what one rule did to one class."""
     among = gaps.of_classes(name)
     alarmed = is_alarmed(gaps, due)
@@ -122,7 +123,7 @@ def class_figures(name: str, rule: str, gaps: Judged, due: Micros) -> AlarmFigur
     )
 
 
-def _weeks(gaps: Judged, among: Flags) -> float:
+def _weeks(gaps: JudgedWrites, among: Flags) -> float:
     lasted = (gaps.ended_at - gaps.started_at)[among & gaps.has_limit]
     return float(lasted.sum()) / _WEEK
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from lineage.process.clock import SECOND_MICROS
 from slis.cadence.working_week import Micros
 
 # Only an alarm in a normal gap is a false one. Nothing is counted in an unclear gap.
@@ -18,7 +19,6 @@ NORMAL, OUTAGE, HOLIDAY, LATE = "normal", "outage", "holiday", "late"
 MISSED_SLOT, PLANNED_CHANGE, UNCLEAR = "missed_slot", "planned_change", "unclear"
 # Classes that promise a next write on a day.
 SCHEDULED = ("daily", "weekday", "few a week", "weekly")
-MICROS = 1_000_000
 _CLASS = re.compile(r"^\s*(.+?) \((\d+) gaps?\)\s*$", re.MULTILINE)
 
 
@@ -79,7 +79,7 @@ def _history(folder: Path, row: dict[str, str], labels: dict[str, list[_Label]])
     return History(
         name=series,
         repository=row["repository"],
-        written_at=at * MICROS,
+        written_at=at * SECOND_MICROS,
         labels=[by_start.get(start, NORMAL) for start in at[:-1].tolist()],
         classes=_classes(at[:-1], row["class_seen"], own),
     )

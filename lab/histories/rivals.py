@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from lab.histories.folder import MICROS, History
+from lab.histories.folder import History
 from lab.histories.walk import NEVER
+from lineage.process.clock import DAY_MICROS
 from slis.cadence.working_week import Floats, Micros
 
 # Elementary's defaults: 14 daily buckets, the tested one among them; at least 7; 3 deviations.
 BUCKETS, LEAST_BUCKETS, SENSITIVITY = 14, 7, 3.0
 MEDIANS = 3.0
-_MEMORY = 60 * 86_400 * MICROS
-_DAY = 86_400 * MICROS
+_MEMORY = 60 * DAY_MICROS
 
 
 def usual_gaps(history: History) -> Floats:
@@ -36,12 +36,12 @@ def by_day(history: History, sensitivity: float = SENSITIVITY) -> Micros:
     """Return the end of the first day whose largest gap is an anomaly, of each gap open then."""
     at = history.written_at
     scores = _scores(at)
-    first_day = int(at[0]) // _DAY
-    opened, ended = at[:-1] // _DAY - first_day, at[1:] // _DAY - first_day
+    first_day = int(at[0]) // DAY_MICROS
+    opened, ended = at[:-1] // DAY_MICROS - first_day, at[1:] // DAY_MICROS - first_day
     anomalies = np.flatnonzero(scores > sensitivity)
     place = np.searchsorted(anomalies, opened)
-    day = np.append(anomalies, NEVER // _DAY - first_day - 1)[place]
-    return np.where(day < ended, (first_day + day + 1) * _DAY, NEVER)
+    day = np.append(anomalies, NEVER // DAY_MICROS - first_day - 1)[place]
+    return np.where(day < ended, (first_day + day + 1) * DAY_MICROS, NEVER)
 
 
 def _scores(at: Micros) -> Floats:
@@ -59,11 +59,11 @@ def _scores(at: Micros) -> Floats:
 
 def _largest_by_day(at: Micros) -> Floats:
     """Return the largest gap that ended on each day, or its age where it was open at its end."""
-    first_day = int(at[0]) // _DAY
-    days = int(at[-1]) // _DAY - first_day + 1
+    first_day = int(at[0]) // DAY_MICROS
+    days = int(at[-1]) // DAY_MICROS - first_day + 1
     values = np.zeros(days)
-    np.maximum.at(values, at[1:] // _DAY - first_day, np.diff(at).astype(np.float64))
-    ends = (first_day + np.arange(days) + 1) * _DAY
+    np.maximum.at(values, at[1:] // DAY_MICROS - first_day, np.diff(at).astype(np.float64))
+    ends = (first_day + np.arange(days) + 1) * DAY_MICROS
     newest = at[np.searchsorted(at, ends) - 1]
     values[:-1] = np.maximum(values[:-1], (ends - newest)[:-1])
     return values

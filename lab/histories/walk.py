@@ -8,8 +8,8 @@ import pandas as pd
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from lab.histories.folder import MICROS, History
-from lineage.process.clock import from_micros
+from lab.histories.folder import History
+from lineage.process.clock import DAY_MICROS, from_micros
 from slis.cadence import cadence, cadence_limits, known_writes
 from slis.cadence.working_time import WorkingTime
 from slis.cadence.working_week import Micros
@@ -17,12 +17,11 @@ from slis.evaluation.sli_schemas import GAPS, WRITES
 
 NEVER = np.iinfo(np.int64).max
 TIMES: cadence.WorkingTimes = {None: WorkingTime()}
-_DAY = 86_400 * MICROS
 # A dataset with so many writes a day is learned again each six hours. The product does it each 15
 # minutes, for the same limits: of 500 gaps a few more are known.
-_OFTEN, _FAST_RELEARN = 8, _DAY // 4
+_OFTEN, _FAST_RELEARN = 8, DAY_MICROS // 4
 # The pool of the estate, made of the newest profile of each dataset written in half a year.
-_POOL_EVERY = 28 * _DAY
+_POOL_EVERY = 28 * DAY_MICROS
 
 
 def learned_deadlines(spark: SparkSession, histories: Sequence[History]) -> list[Micros]:
@@ -96,7 +95,7 @@ def learning_times(at: Micros) -> list[int]:
     """Return after which writes limits are learned again."""
     times: list[int] = []
     for place, instant in enumerate(at.tolist()):
-        is_often = place >= _OFTEN and instant - at[place - _OFTEN] < _DAY
+        is_often = place >= _OFTEN and instant - at[place - _OFTEN] < DAY_MICROS
         if not is_often or instant - times[-1] >= _FAST_RELEARN:
             times.append(instant)
     return times
@@ -107,7 +106,7 @@ def _with_pools(profiles: DataFrame) -> tuple[DataFrame, DataFrame]:
     pooled_at = (F.floor(F.col("as_of") / _POOL_EVERY) * _POOL_EVERY).cast("bigint")
     known = profiles.withColumnRenamed("as_of", "learned_at")
     times = profiles.select(pooled_at.alias("as_of")).distinct()
-    half_a_year = known_writes.HISTORY_DAYS * _DAY
+    half_a_year = known_writes.HISTORY_DAYS * DAY_MICROS
     newest = (
         known.select("dataset_key", "learned_at")
         .join(

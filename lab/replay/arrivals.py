@@ -12,6 +12,7 @@ import msgspec
 import pyarrow as pa
 from sqlalchemy import Connection, Engine, text
 
+from lineage.catalog.rows import pairs_of
 from lineage.policy import NO_FOLDS
 from lineage.process.clock import to_micros
 from slis.stream.activity import IS_BACKFILL
@@ -174,7 +175,7 @@ def collect_arrivals(engine: Engine, slab: Slab, arrivals: Arrivals) -> pa.Table
     with engine.connect() as connection:
         written = connection.execute(text(_WRITES), {"landed_at": slab.ends_at}).mappings()
         writes = [dict(row) for row in written]
-        canonical = {row[0]: row[1] for row in connection.execute(_CANONICAL)}
+        canonical = pairs_of(connection.execute(_CANONICAL))
         runs = arrivals.runs(connection, _RUNS, slab)
     found = (each for row in writes for each in _write_rows(row, arrivals, canonical))
     return _table([*found, *(each for row in runs for each in _run_rows(row, arrivals))])

@@ -42,7 +42,7 @@ _RUN_IO = f"""
 """  # noqa: S608
 
 
-class Judged(msgspec.Struct, frozen=True):
+class JudgedRows(msgspec.Struct, frozen=True):
     """Result of a slab.
 
     Attributes:
@@ -88,7 +88,7 @@ class Replay:
 
     def slab(
         self, starts_at: int, ends_at: int, arrivals: Arrivals, *, teaches_only: bool = False
-    ) -> Judged:
+    ) -> JudgedRows:
         """Merge what the spool holds, and judge each minute from `starts_at` to `ends_at`, µs.
 
         Limits are those that were known when it began. A slab that only teaches has no changes.
@@ -113,7 +113,7 @@ class Replay:
         ordered = found.sort_by([("as_of", "ascending")])
         tables = self._tables(slab, arrivals)
         laps.end("kept")
-        return Judged(ordered, fresh, tables, laps.seconds)
+        return JudgedRows(ordered, fresh, tables, laps.seconds)
 
     def _tables(self, slab: Slab, arrivals: Arrivals) -> dict[str, pa.Table]:
         with self._engine.connect() as connection:

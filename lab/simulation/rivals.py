@@ -4,8 +4,8 @@ import numpy as np
 
 from lab.simulation.gaps import SILENCE, USUAL, Simulated
 from lab.simulation.wall_clock import DAYS, Floats, Micros, instants
+from lineage.process.clock import DAY_MICROS
 
-_DAY_MICROS = 86_400_000_000
 # Elementary's defaults: 14 daily buckets, the tested one among them; at least 7; 3 deviations.
 _BUCKETS, _LEAST_BUCKETS, _SENSITIVITY = 14, 7, 3.0
 _MOST_DAYS = 40
@@ -24,10 +24,10 @@ def of_median(simulated: Simulated) -> Micros:
     due = np.full(gaps.dataset.size, NEVER)
     first = int(instants(np.zeros(1))[0])
     for day in range(_STEP_DAYS, DAYS, _STEP_DAYS):
-        now = first + day * _DAY_MICROS
-        recent = inside & (started + length <= now) & (started > now - _MEMORY_DAYS * _DAY_MICROS)
+        now = first + day * DAY_MICROS
+        recent = inside & (started + length <= now) & (started > now - _MEMORY_DAYS * DAY_MICROS)
         usual = _medians(simulated.dataset[:-1][recent], length[recent], count)
-        judged = (gaps.started_at >= now) & (gaps.started_at < now + _STEP_DAYS * _DAY_MICROS)
+        judged = (gaps.started_at >= now) & (gaps.started_at < now + _STEP_DAYS * DAY_MICROS)
         limit = MEDIANS * usual[gaps.dataset[judged]]
         due[judged] = gaps.started_at[judged] + np.where(np.isnan(limit), 0, limit).astype(np.int64)
     return due
@@ -60,12 +60,12 @@ class DailyScores:
         gaps = self._gaps
         values = np.zeros((self._count, DAYS + 2))
         length = (gaps.ended_at - gaps.started_at) / 1e6
-        day = (gaps.ended_at - self._first) // _DAY_MICROS
+        day = (gaps.ended_at - self._first) // DAY_MICROS
         np.maximum.at(values, (gaps.dataset, np.clip(day, 0, DAYS + 1)), length)
-        opened = (gaps.started_at - self._first) // _DAY_MICROS
+        opened = (gaps.started_at - self._first) // DAY_MICROS
         for passed in range(int((day - opened).max())):
             open_ = opened + passed < day
-            end = self._first + (opened + passed + 1) * _DAY_MICROS
+            end = self._first + (opened + passed + 1) * DAY_MICROS
             age = (end - gaps.started_at)[open_] / 1e6
             place = (gaps.dataset[open_], np.clip(opened[open_] + passed, 0, DAYS + 1))
             np.maximum.at(values, place, age)
@@ -76,12 +76,12 @@ class DailyScores:
         gaps = self._gaps
         due = np.full(gaps.dataset.size, NEVER)
         places = np.flatnonzero(gaps.kind == SILENCE)
-        begun = (gaps.started_at[places] - self._first) // _DAY_MICROS
+        begun = (gaps.started_at[places] - self._first) // DAY_MICROS
         window = np.stack(
             [self._values[gaps.dataset[places], np.maximum(begun - n, 0)] for n in range(13, 0, -1)]
         )
         for passed in range(_MOST_DAYS):
-            end = self._first + (begun + passed + 1) * _DAY_MICROS
+            end = self._first + (begun + passed + 1) * DAY_MICROS
             age = (end - gaps.started_at[places]) / 1e6
             window = np.concatenate((window, age[None]))[-_BUCKETS:]
             is_new = (_z_score(window) > _SENSITIVITY) & (due[places] == NEVER)
@@ -101,8 +101,8 @@ class DailyScores:
         gaps = self._gaps
         is_anomaly = np.zeros(self._values.shape, dtype=np.bool_)
         other = gaps.kind != USUAL
-        begin = (gaps.started_at[other] - self._first) // _DAY_MICROS
-        end = (gaps.ended_at[other] - self._first) // _DAY_MICROS
+        begin = (gaps.started_at[other] - self._first) // DAY_MICROS
+        end = (gaps.ended_at[other] - self._first) // DAY_MICROS
         for dataset, first, last in zip(gaps.dataset[other], begin, end, strict=True):
             is_anomaly[dataset, max(0, first) : last + 1] = True
         return is_anomaly

@@ -109,7 +109,7 @@ def _translate(context: ExceptionContext) -> None:
 def _configure_sqlite(connection, _record) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
     # Autocommit in the driver: `writing` begins the transactions, no statement starts one by guess.
     connection.isolation_level = None
-    path = connection.execute("PRAGMA database_list").fetchone()[2]
+    _, _, path = connection.execute("PRAGMA database_list").fetchone()
     try:
         _set_pragmas(connection)
     except sqlite3.DatabaseError as error:

@@ -14,6 +14,7 @@ from sqlalchemy import BigInteger, Connection, Engine, literal_column, select, u
 from lineage import lease as rules
 from lineage.catalog.engine import FENCE, limit_pause, write_transaction
 from lineage.catalog.reader import CLOCKS
+from lineage.catalog.rows import convert_row
 from lineage.catalog.tables import lease
 from lineage.catalog.upsert import lock_row
 from lineage.lease import LeaseLostError, LeaseRow
@@ -113,5 +114,5 @@ def _read(connection: Connection, name: str) -> tuple[LeaseRow, int]:
     """Return the lease, and the time by the database's clock."""
     now = literal_column(CLOCKS[connection.dialect.name], BigInteger)
     row = connection.execute(select(*_STATE).where(lease.c.name == name)).one_or_none()
-    found = rules.NEVER_HELD if row is None else LeaseRow(*row)
+    found = rules.NEVER_HELD if row is None else convert_row(LeaseRow, row)
     return found, connection.execute(select(now)).scalar_one()

@@ -1,4 +1,4 @@
-"""Names of what is noted once for a whole catalog, in the table `meta`.
+"""Names that roles share in the catalog: of rows of `meta`, and of watched resources of Kubernetes.
 
 Alone in a module: commands that ask load no database toolkit for a name.
 """
@@ -31,3 +31,8 @@ RUNS_KEPT_SINCE: Final = "runs_kept_since"  # older runs were deleted, in µs of
 EVENTS_WAIT_SINCE: Final = "events_wait_since"
 # The first of the evaluations that lack old events, without a break until the newest; 0: none.
 BEHIND_SINCE: Final = "behind_since"
+APPLICATIONS: Final = "sparkapplications.sparkoperator.k8s.io"
+PODS: Final = "pods"
+BY_EVENTS: Final = 2  # `spark_application.has_listener`: one that the settings do not show
+# A pause of the watch up to this long hides nothing: the operator deletes no application at once.
+LONGEST_PAUSE_MICROS: Final = 300_000_000

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
 
+from lineage.catalog.rows import Row, name_rows
 from lineage.catalog.trouble import CatalogError, trouble_of
 
 if TYPE_CHECKING:
     from lineage.catalog.postgres import Connections
 
-Row = tuple[Any, ...]
 Values = Mapping[str, Any]
 STATEMENT_SECONDS: Final = 15.0
 # The time by the database's clock in µs, the same for all who ask. In PostgreSQL now() would be
@@ -79,7 +79,8 @@ class _SqliteReader:
         self._connection = connection
 
     def rows(self, sql: str, values: Values | None = None) -> list[Row]:
-        return self._connection.execute(sql, values or {}).fetchall()
+        cursor = self._connection.execute(sql, values or {})
+        return name_rows([column[0] for column in cursor.description], cursor.fetchall())
 
     def columns(self, sql: str, width: int, values: Values | None = None) -> list[list[Any]]:
         # As texts, which the database writes without Python's lock: a row is fetched with it.
@@ -113,7 +114,7 @@ class _PostgresReader:
             raise NoCatalogError(str(error)) from error
         except OperationalError as error:  # gone, silent, or slower than a statement may be
             raise UnreachableCatalogError(str(error).partition("\n")[0]) from error
-        return list(cursor.fetchall())
+        return name_rows([column.name for column in cursor.description], cursor.fetchall())
 
     def columns(self, sql: str, width: int, values: Values | None = None) -> list[list[Any]]:
         rows = self.rows(sql, values)

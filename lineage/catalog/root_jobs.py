@@ -5,14 +5,13 @@ from typing import Any, Final
 
 from sqlalchemy import BindParameter, Connection, TextClause, bindparam, text
 
-from lineage.catalog.split_batches import split_batches
-from lineage.catalog.tables.runs import leaf_job
+from lineage.catalog.queries import leaf_job, split_batches
 
 # Only a root job whose namespace is known to write the dataset is believed, the first known first:
 # anybody may send an event that names another root for a run.
 _ROOTS = f"""
-    SELECT {leaf_job("namespace")}, {leaf_job("name")}, p.landed_at, r.root_job_namespace,
-        r.root_job_name
+    SELECT {leaf_job("namespace")} AS job_namespace, {leaf_job("name")} AS job_name, p.landed_at,
+        r.root_job_namespace, r.root_job_name
     FROM {{chosen}}
     JOIN run_io io ON io.run_key = r.run_key AND io.direction = 'write'
     JOIN dataset_producer p ON p.dataset_key = io.dataset_key
@@ -51,7 +50,8 @@ def _load(
 ) -> dict[Name, Name]:
     found: dict[Name, tuple[int, str, str]] = {}
     for piece in split_batches(sorted(wanted)):
-        for namespace, name, *columns in connection.execute(query, {"wanted": piece}):
-            root = columns[0], columns[1], columns[2]
-            found[namespace, name] = min(found.get((namespace, name), root), root)
-    return {job: root[1:] for job, root in found.items()}
+        for row in connection.execute(query, {"wanted": piece}):
+            job = row.job_namespace, row.job_name
+            root = row.landed_at, row.root_job_namespace, row.root_job_name
+            found[job] = min(found.get(job, root), root)
+    return {job: (namespace, name) for job, (_, namespace, name) in found.items()}

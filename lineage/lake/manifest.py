@@ -3,7 +3,7 @@
 A file without a row is not part of the lake, and no reader lists a folder to find files.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 FIRST_DAY: Final = "0000-01-01"
 LAST_DAY: Final = "9999-12-31"
-Rows = Callable[[str, Mapping[str, Any]], Iterable[Sequence[Any]]]
+Rows = Callable[[str, Mapping[str, Any]], Iterable[Any]]  # of `COLUMNS`, as attributes
 
 
 class Folder(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,17 +80,16 @@ def query(connection: "Connection") -> Rows:
     return lambda sql, values: connection.execute(text(sql), dict(values)).all()
 
 
-def read_folder(row: Sequence[Any]) -> Folder:
-    """Return the folder of a row of `COLUMNS`."""
-    path, event_date, first_seq, last_seq, epoch, is_compacted, names, events, size = row
+def read_folder(row: Any) -> Folder:  # noqa: ANN401 - of a reader or of SQLAlchemy
+    """Return the folder of a row with `COLUMNS`."""
     return Folder(
-        path=path,
-        event_date=event_date,
-        first_seq=first_seq,
-        last_seq=last_seq,
-        epoch=epoch,
-        is_compacted=bool(is_compacted),
-        names=msgspec.json.decode(names, type=tuple[str, ...]),
-        events=events,
-        size=size,
+        path=row.path,
+        event_date=row.event_date,
+        first_seq=row.first_seq,
+        last_seq=row.last_seq,
+        epoch=row.epoch,
+        is_compacted=bool(row.is_compacted),
+        names=msgspec.json.decode(row.names, type=tuple[str, ...]),
+        events=row.events,
+        size=row.bytes,
     )

@@ -11,10 +11,10 @@ from lineage.catalog import tables
 from lineage.names.names import join_parts, split_joined
 from lineage.policy.holiday_fits import Fit, fit
 from lineage.policy.prefixes import Group, Seen, group_by_prefix
+from lineage.process.clock import DAY_MICROS
 
 _LONGEST_COMMENT = 200
 _MOST_ENDS = 50
-_DAY_MICROS = 86_400_000_000
 _DOUBT = "if a job of yours writes it, delete this"
 _HEAD = """\
 # A draft, made from what was seen. Read every line: what is not right here is wrong in every alert.
@@ -200,7 +200,7 @@ def _seen(connection: Connection) -> Iterator[Seen]:
 def _fits(connection: Connection) -> Iterator[tuple[int, Fit]]:
     """Holidays that explain the days without a write, by dataset."""
     write = tables.dataset_write
-    day = write.c.written_at // _DAY_MICROS
+    day = write.c.written_at // DAY_MICROS
     days = connection.execute(
         select(write.c.dataset_key, day).distinct().order_by(write.c.dataset_key)
     )

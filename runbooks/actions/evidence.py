@@ -33,7 +33,7 @@ _OUTPUTS = """
     WHERE io.direction = 'write' AND io.run_key IN :keys
 """
 _SPELLED = """
-    SELECT d.name, c.namespace, c.name FROM dataset d
+    SELECT d.name AS spelled, c.namespace, c.name FROM dataset d
     JOIN dataset c ON c.dataset_key = d.canonical_key
     WHERE lower(d.name) = :last OR lower(d.name) LIKE :suffix ESCAPE '!' LIMIT :most
 """
@@ -157,7 +157,8 @@ def _meant(connection: Connection, name: str) -> Name | None:
     last = parts[-1].replace("!", "!!").replace("%", "!%").replace("_", "!_")
     given = {"last": parts[-1], "suffix": f"%.{last}", "most": _MOST_FITTING}
     rows = connection.execute(text(_SPELLED), given).all()
-    found = {(row[1], row[2]) for row in rows if _fits(parts, row[0].lower().split("."))}
+    fitting = (row for row in rows if _fits(parts, row.spelled.lower().split(".")))
+    found = {(row.namespace, row.name) for row in fitting}
     return found.pop() if len(found) == 1 and len(rows) < _MOST_FITTING else None
 
 

@@ -1,7 +1,7 @@
 """Opens a suppression window: what matches opens no incident while it lasts."""
 
 import unicodedata
-from typing import Annotated, Final
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta
@@ -19,13 +19,12 @@ from lineage.catalog.tables import dataset
 from lineage.names.names import join_parts
 from lineage.names.rules import SEPARATOR
 from lineage.policy.patterns import matcher
-from lineage.process.clock import instant_text, to_micros
+from lineage.process.clock import DAY_MICROS, instant_text, to_micros
 from runbooks.actions.action import Done, Plan
 from runbooks.actions.errors import InvalidActionError
 from runbooks.actions.instants import Instant, in_utc
 from runbooks.actions.means import ActionContext
 
-_DAY_MICROS: Final = 86_400_000_000
 _Text = Annotated[str, Meta(min_length=1, max_length=500)]
 
 
@@ -99,9 +98,9 @@ def _bounds(asked: OpenSuppression, now: int) -> tuple[int, int]:
     if until <= begin:
         message = f"until: {instant_text(until)} is over, or not after from ({instant_text(begin)})"
         raise InvalidActionError(message)
-    if until - begin > MAX_DAYS * _DAY_MICROS:
+    if until - begin > MAX_DAYS * DAY_MICROS:
         raise InvalidActionError(f"until: a window lasts {MAX_DAYS} days at most")
-    if begin - now > MAX_AHEAD_DAYS * _DAY_MICROS:
+    if begin - now > MAX_AHEAD_DAYS * DAY_MICROS:
         raise InvalidActionError(f"from: {instant_text(begin)} is over {MAX_AHEAD_DAYS} days away")
     return begin, until
 
@@ -120,5 +119,6 @@ def _matching(pattern: str, means: ActionContext) -> int:
     test = matcher(pattern.strip())
     with means.engine.connect() as connection:
         named = select(dataset.c.namespace, dataset.c.name).where(dataset.c.retired_at.is_(None))
-        texts = (join_parts(*row).replace(SEPARATOR, "") for row in connection.execute(named))
+        names = (join_parts(row.namespace, row.name) for row in connection.execute(named))
+        texts = (name.replace(SEPARATOR, "") for name in names)
         return sum(test.regex.fullmatch(text) is not None for text in texts)

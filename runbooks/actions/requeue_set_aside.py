@@ -8,6 +8,7 @@ from msgspec import Meta
 from sqlalchemy import select
 
 from lineage.catalog.engine import write_transaction
+from lineage.catalog.rows import convert_rows
 from lineage.catalog.tables import event_requeue, event_set_aside
 from lineage.catalog.upsert import fold_rows
 from lineage.process.clock import from_micros, instant_text
@@ -107,12 +108,13 @@ def _kept(asked: RequeueSetAside, means: ActionContext) -> list[Kept]:
 
 
 def _waiting(means: ActionContext) -> list[Kept]:
-    names = ("spool_seq", "origin", "error", "received_at", "failed_at")
+    names = ("origin", "error", "received_at", "failed_at")
+    number = event_set_aside.c.spool_seq
     is_posted = select(event_requeue.c.spool_seq)
     waiting = (
-        select(*(event_set_aside.c[name] for name in names))
-        .where(event_set_aside.c.spool_seq.not_in(is_posted))
-        .order_by(event_set_aside.c.spool_seq)
+        select(number.label("number"), *(event_set_aside.c[name] for name in names))
+        .where(number.not_in(is_posted))
+        .order_by(number)
     )
     with means.engine.connect() as connection:
-        return [Kept(*row) for row in connection.execute(waiting)]
+        return convert_rows(Kept, connection.execute(waiting))

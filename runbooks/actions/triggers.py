@@ -13,8 +13,8 @@ from lineage.names.rules import SEPARATOR
 from lineage.policy.actions import ActionRule
 from lineage.policy.model import Policy
 from lineage.policy.patterns import matcher
+from lineage.process.clock import HOUR_MICROS
 
-_HOUR_MICROS: Final = 3_600_000_000
 _WHO: Final = "policy for "
 _PREFIX: Final = "act "
 _FIELD: Final = re.compile(r"\{([a-z_]+)\}")
@@ -87,7 +87,7 @@ def due(policy: Policy, occasion: Occasion, done: Iterable[Past]) -> list[Due]:
 def past(connection: Connection, incident: str, now: int) -> list[Past]:
     """Return earlier actions for `due`, from the audit log; a call that died counts too."""
     of_policy = audit.c.via == "policy"
-    is_asked = (audit.c.who == f"{_WHO}{incident}") | (audit.c.at > now - _HOUR_MICROS)
+    is_asked = (audit.c.who == f"{_WHO}{incident}") | (audit.c.at > now - HOUR_MICROS)
     rows = connection.execute(
         select(audit.c.who, audit.c.action, func.min(audit.c.at))
         .where(of_policy, is_asked, audit.c.action.startswith(_PREFIX, autoescape=True))
@@ -111,7 +111,7 @@ def _is_allowed(rule: ActionRule, occasion: Occasion, past: list[Past]) -> bool:
     of_action = [one for one in past if one.do == rule.do]
     if any(one.incident == occasion.incident for one in of_action):
         return False
-    recent = {one.incident for one in of_action if one.at > occasion.at - _HOUR_MICROS}
+    recent = {one.incident for one in of_action if one.at > occasion.at - HOUR_MICROS}
     return len(recent) < rule.most_per_hour
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 
-class Answer(Protocol):
+class PartialAnswer(Protocol):
     """Answer that may be incomplete."""
 
     @property
@@ -23,7 +23,7 @@ class Answer(Protocol):
         ...
 
 
-_Answer = TypeVar("_Answer", bound=Answer)
+_Answer = TypeVar("_Answer", bound=PartialAnswer)
 # Control, format (text direction), surrogates, line and paragraph separators: what a name could
 # use to rewrite the screen around it.
 _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})

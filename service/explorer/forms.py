@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 from litestar.exceptions import PermissionDeniedException
 
 from service.api.access.gate import REJECTED_FOR
-from service.api.routes.session import AnyRequest
+from service.api.routes.request import AnyRequest
 
 _ADVICE = "the form was not sent by a page of this service: open the page here and use its button"
 

@@ -9,7 +9,7 @@ import msgspec
 from lineage.catalog.reader import Reader
 from lineage.names.keys import key
 from service.explorer.layers import assign_layers
-from service.queries.edge_origins import ORIGIN_WORDS, edge_origins
+from service.queries.lineage import ORIGIN_WORDS, edge_origins
 from service.queries.shapes import Lineage, Node
 from service.queries.walk import Name, edges_between
 
@@ -38,7 +38,7 @@ class Box(msgspec.Struct, frozen=True):
     y: int
 
 
-class Line(msgspec.Struct, frozen=True):
+class GraphLine(msgspec.Struct, frozen=True):
     """Edge, as the path of an SVG; `is_back` edges point from right to left."""
 
     path: str
@@ -53,7 +53,7 @@ class Picture(msgspec.Struct, frozen=True):
     width: int
     height: int
     boxes: list[Box]
-    lines: list[Line]
+    lines: list[GraphLine]
     cut: str | None
 
     box_width: int = _WIDTH
@@ -71,9 +71,9 @@ class _Graph(msgspec.Struct):
 def among(reader: Reader, names: Iterable[Name]) -> Iterator[Edge]:
     """Return all edges between these datasets; trees have only those that lead to the root."""
     by_key = {key(*name): name for name in names}
-    for up, down, _, job, *_ in edges_between(reader, by_key):
-        if up != down:
-            yield by_key[up], by_key[down], job
+    for row in edges_between(reader, by_key):
+        if row.upstream_key != row.downstream_key:
+            yield by_key[row.upstream_key], by_key[row.downstream_key], row.job_name
 
 
 def origins_among(reader: Reader, names: Iterable[Name]) -> dict[tuple[Name, Name], str]:
@@ -186,13 +186,13 @@ def _lines(
     found: _Graph,
     placed: dict[Name, tuple[int, int]],
     origins: Mapping[tuple[Name, Name], str],
-) -> Iterator[Line]:
+) -> Iterator[GraphLine]:
     for (start, end), jobs in found.edges.items():
         if start in placed and end in placed:
             (left, top), (right, bottom) = placed[start], placed[end]
             is_back = right <= left
             path = _path(left, top, right, bottom, is_back=is_back)
-            yield Line(path, jobs, is_back, origins.get((start, end)))
+            yield GraphLine(path, jobs, is_back, origins.get((start, end)))
 
 
 def _path(left: int, top: int, right: int, bottom: int, *, is_back: bool) -> str:

@@ -7,7 +7,7 @@ from runbooks.library import PATH, page_names
 from service.incidents.diagnosis.ranking import Diagnosis
 from service.queries.catalog_session import CatalogSession
 from service.queries.datasets import states_of
-from service.queries.incident_notifications import Told, diagnosis, list_sent
+from service.queries.incident_notifications import NotificationList, diagnosis, list_sent
 from service.queries.incident_shapes import IncidentDetail, IncidentImpacted, IncidentRow
 from service.queries.incidents import incident
 
@@ -49,7 +49,7 @@ class IncidentView(msgspec.Struct, frozen=True):
 
     detail: IncidentDetail
     diagnosis: Diagnosis | None
-    notifications: Told
+    notifications: NotificationList
     affected: list[AffectedDataset]
     is_affected_cut: bool
     runbook: str | None

@@ -5,8 +5,7 @@ import msgspec
 from lineage.states import TIERS
 from service.explorer.addresses import datasets_at
 from service.queries.catalog_session import CatalogSession
-from service.queries.datasets import Filters, Part, datasets
-from service.queries.failing import SHOWN
+from service.queries.datasets import SHOWN_STATES, Filters, ListPart, datasets
 from service.queries.shapes import DatasetPage
 
 PER_PAGE = 100
@@ -20,7 +19,7 @@ class Choice(msgspec.Struct, frozen=True):
     chosen: str | None
 
 
-class Listing(msgspec.Struct, frozen=True):
+class DatasetListing(msgspec.Struct, frozen=True):
     """Page of the list."""
 
     filters: Filters
@@ -33,11 +32,11 @@ class Listing(msgspec.Struct, frozen=True):
     stale: bool
 
 
-def listing(asked: CatalogSession, filters: Filters, offset: int) -> Listing:
+def listing(asked: CatalogSession, filters: Filters, offset: int) -> DatasetListing:
     """Load one page of the list, most severe first."""
-    part = Part(limit=PER_PAGE, offset=offset)
+    part = ListPart(limit=PER_PAGE, offset=offset)
     page = datasets(asked.reader, filters, asked.evaluated, part, asked.visibility)
-    return Listing(
+    return DatasetListing(
         filters=filters,
         choices=_choices(filters),
         page=page,
@@ -51,7 +50,7 @@ def listing(asked: CatalogSession, filters: Filters, offset: int) -> Listing:
 
 def _choices(filters: Filters) -> list[Choice]:
     """Return the choices of each filter; owners are too many for a list."""
-    return [Choice("state", SHOWN, filters.state), Choice("tier", TIERS, filters.tier)]
+    return [Choice("state", SHOWN_STATES, filters.state), Choice("tier", TIERS, filters.tier)]
 
 
 def _at(filters: Filters, offset: int) -> str:

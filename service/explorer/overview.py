@@ -39,7 +39,7 @@ class Cell(msgspec.Struct, frozen=True):
     budget: BudgetLeft | None
 
 
-class Line(msgspec.Struct, frozen=True):
+class OverviewLine(msgspec.Struct, frozen=True):
     """Row of an SLI: one cell for each column, null where it is not measured."""
 
     id: str
@@ -47,7 +47,7 @@ class Line(msgspec.Struct, frozen=True):
     cells: list[Cell | None]
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class OverallState(msgspec.Struct, frozen=True):
     """Overall state, with its reasons."""
 
     state: str  # good | bad | unknown
@@ -58,13 +58,13 @@ class Verdict(msgspec.Struct, frozen=True):
 class Overview(msgspec.Struct, frozen=True):
     """View of the overview page."""
 
-    verdict: Verdict
+    verdict: OverallState
     incidents: IncidentPage
     suppressed: int
     datasets: dict[str, int]  # by state
     tiers: tuple[str, ...]
-    by_tier: list[Line]
-    overall: list[Line]
+    by_tier: list[OverviewLine]
+    overall: list[OverviewLine]
     status: Status
     links: dict[str, str]  # address by reason, where a page has details
 
@@ -100,7 +100,7 @@ def verdict(
     answer: SliAnswer,
     counts: Mapping[str, int],
     doubts: Iterable[str | None],
-) -> Verdict:
+) -> OverallState:
     """Return the overall state: degraded if any problem is known, healthy only with evidence."""
     missed = [row for row in answer.slis if cell_state(row) == "bad"]
     wrong = [
@@ -111,15 +111,15 @@ def verdict(
     ]
     unsure = [doubt for doubt in doubts if doubt]
     if wrong:
-        return Verdict("bad", "Degraded", [*wrong, *unsure])
+        return OverallState("bad", "Degraded", [*wrong, *unsure])
     if unsure:
-        return Verdict("unknown", "Unknown", unsure)
+        return OverallState("unknown", "Unknown", unsure)
     if not sum(counts.values()):
-        return Verdict("unknown", "Unknown", ["no dataset has been reported yet"])
+        return OverallState("unknown", "Unknown", ["no dataset has been reported yet"])
     return _without_fault(answer, counts)
 
 
-def _without_fault(answer: SliAnswer, counts: Mapping[str, int]) -> Verdict:
+def _without_fault(answer: SliAnswer, counts: Mapping[str, int]) -> OverallState:
     """Return healthy only if current data shows it: the absence of problems is not enough."""
     without = sum(cell_state(row) == "unknown" for row in answer.slis if row.objective is not None)
     is_sampled = any(cell_state(row) == "good" for row in answer.slis)
@@ -130,7 +130,7 @@ def _without_fault(answer: SliAnswer, counts: Mapping[str, int]) -> Verdict:
         *_counted(without, "objective has no data", "objectives have no data"),
     ]
     words = "Healthy" if is_known and not left else "No known problems"
-    return Verdict("good" if is_known else "unknown", words, left)
+    return OverallState("good" if is_known else "unknown", words, left)
 
 
 def _pipeline(status: Status, now: datetime) -> list[str]:
@@ -174,7 +174,7 @@ def cell_state(row: SliRow) -> str:
     return {True: "good", False: "bad", None: "free"}[is_met(row)]
 
 
-def _lines(rows: Iterable[SliRow], columns: tuple[str, ...], left: Budgets) -> list[Line]:
+def _lines(rows: Iterable[SliRow], columns: tuple[str, ...], left: Budgets) -> list[OverviewLine]:
     names: dict[str, str] = {}
     cells: dict[tuple[str, str], Cell] = {}
     for row in rows:
@@ -182,6 +182,6 @@ def _lines(rows: Iterable[SliRow], columns: tuple[str, ...], left: Budgets) -> l
         budget = left.get((row.id, row.tier))
         cells[row.id, row.tier] = Cell(cell_state(row), row.total, row.ratio, row.objective, budget)
     return [
-        Line(id_, name, [cells.get((id_, column)) for column in columns])
+        OverviewLine(id_, name, [cells.get((id_, column)) for column in columns])
         for id_, name in names.items()
     ]

@@ -4,10 +4,16 @@ from datetime import datetime
 
 from service.queries.budgets import DAYS, BudgetLeft
 from service.queries.dataset import duration
+from service.queries.run_shapes import RunDetail
 from service.queries.slis import sli_name
 
 NOTHING = "\N{EN DASH}"
 _MOST_SHOWN = 160  # characters of a name; its page shows all of them
+_RUN_TEXTS = (
+    *("application_id", "engine", "engine_version", "integration", "adapter_version", "producer"),
+    *("processing_type", "job_version", "code_version", "code_tag", "code_branch", "code_path"),
+    "code_url",
+)
 
 
 def percent(ratio: float | None) -> str:
@@ -75,3 +81,9 @@ def because(reason: str | None, sli: str | None) -> str:
 def plain(word: str) -> str:
     """Return a code as words: `upstream late`."""
     return word.replace("_", " ")
+
+
+def facts_of(run: RunDetail) -> list[tuple[str, str]]:
+    """Return (name, value) pairs; URLs stay text, because an event must not choose a link."""
+    pairs = ((plain(name), getattr(run, name)) for name in _RUN_TEXTS)
+    return [(name, value) for name, value in pairs if value]

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 from prometheus_client.core import GaugeMetricFamily, Metric
 
 from lineage.states import FRESHNESS, TIERS
-from service.exporter.metric_rows import Standing
+from service.exporter.metric_rows import DatasetSnapshot
 from service.queries.slis import sli_name
 
 
-def standing_metrics(found: Standing) -> Iterator[Metric]:
+def standing_metrics(found: DatasetSnapshot) -> Iterator[Metric]:
     """Return the counts of all datasets, and one series for each of the most severe states."""
     yield _by_tier_and_state("lineage_datasets", "Datasets by most severe state.", found.counts)
     states = GaugeMetricFamily(
@@ -37,7 +37,7 @@ def standing_metrics(found: Standing) -> Iterator[Metric]:
     yield from _gaps(found)
 
 
-def _gaps(found: Standing) -> Iterator[Metric]:
+def _gaps(found: DatasetSnapshot) -> Iterator[Metric]:
     """Count missing parts of datasets, with a 0 where nothing is missing."""
     text = "Datasets without an owner in the policy or in events."
     zeros: dict[str, int] = dict.fromkeys(TIERS, 0)

@@ -6,6 +6,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 
 from lineage.catalog.meta_keys import EVIDENCE_LISTED_AT, EVIDENCE_UNLISTED
 from lineage.catalog.reader import Reader
+from lineage.catalog.rows import pairs_of
 
 _FILES = """
 SELECT COUNT(*), COUNT(problem) FROM evidence_file
@@ -17,7 +18,7 @@ WHERE name IN ('{EVIDENCE_LISTED_AT}', '{EVIDENCE_UNLISTED}')
 _TEXTS = "SELECT COUNT(*), COUNT(problem) FROM sql_text"
 _RUNS = "SELECT evidence, COUNT(*) FROM run WHERE evidence IS NOT NULL GROUP BY evidence"
 _STRATA = """
-SELECT producer, adapter_version, ratio, lower, upper, total FROM accuracy_stratum
+SELECT producer, adapter_version, ratio, lower, upper FROM accuracy_stratum
 ORDER BY total DESC LIMIT :most
 """
 _MOST_STRATA = 50
@@ -32,7 +33,7 @@ def evidence_families(reader: Reader) -> Iterator[Metric]:
 
 
 def _event_logs(reader: Reader) -> Iterator[Metric]:
-    passes: dict[str, int] = dict(reader.rows(_PASSES))
+    passes = pairs_of(reader.rows(_PASSES))
     if not passes:
         return
     yield from _logs(reader, passes)
@@ -83,7 +84,7 @@ def _accuracy(reader: Reader) -> Iterator[Metric]:
         "Ratio of edges that agree with evidence, with bounds at 95 %.",
         labels=("producer", "adapter_version", "bound"),
     )
-    for producer, version, *bounds, _ in found:
-        for name, bound in zip(_BOUNDS, bounds, strict=True):
-            family.add_metric((producer, version, name), bound)
+    for row in found:
+        for name in _BOUNDS:
+            family.add_metric((row.producer, row.adapter_version, name), getattr(row, name))
     yield family

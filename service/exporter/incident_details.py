@@ -8,7 +8,9 @@ from datetime import datetime, timedelta
 
 from prometheus_client.core import GaugeMetricFamily, Metric
 
-from lineage.catalog.reader import Reader, Row, rows_for
+from lineage.catalog.queries import IS_OPEN, MOST_SEVERE_FIRST
+from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.rows import Row, pairs_of
 from lineage.process.clock import to_micros
 from lineage.states import CRITICAL
 
@@ -16,11 +18,10 @@ MOST_DETAILED = 200  # of those of `lineage_incident_open`, four series each
 MEAN_DAYS = 30
 WINDOWS_DAYS = {"1d": 1, "7d": 7, "30d": 30}
 _SEVERITIES = ("page", "ticket")
-_OPEN = """
-SELECT incident_id, root_kind, root_namespace, root_name, onset, hit_at FROM incident
-WHERE state IN ('open', 'acknowledged') AND is_remembered
-ORDER BY CASE severity WHEN 'page' THEN 0 ELSE 1 END, score DESC, incident_id LIMIT :most
-"""
+_OPEN = f"""
+SELECT incident_id, root_kind, root_namespace, root_name, onset, hit_at FROM incident i
+WHERE {IS_OPEN} AND is_remembered {MOST_SEVERE_FIRST} LIMIT :most
+"""  # noqa: S608 - constants only
 _AFFECTED = f"""
 SELECT affected.incident_id, count(*) FROM (
   SELECT incident_id, dataset_key FROM incident_member
@@ -52,7 +53,7 @@ _SECOND = 1e6
 def incident_figures(reader: Reader, now: datetime) -> Iterator[Metric]:
     """Yield the figures; a mean of nothing is absent, not 0."""
     rows = reader.rows(_OPEN, {"most": MOST_DETAILED})
-    yield from _each(rows, dict(rows_for(reader, _AFFECTED, [row[0] for row in rows])))
+    yield from _each(rows, pairs_of(rows_for(reader, _AFFECTED, [row[0] for row in rows])))
     yield _opened(reader, now)
     yield _means(reader, now)
 
@@ -94,7 +95,7 @@ def _opened(reader: Reader, now: datetime) -> Metric:
     )
     for window, days in WINDOWS_DAYS.items():
         since = to_micros(now - timedelta(days=days))
-        found: dict[str, int] = dict(reader.rows(_OPENED, {"since": since}))
+        found = pairs_of(reader.rows(_OPENED, {"since": since}))
         for severity in _SEVERITIES:
             family.add_metric((severity, window), float(found.get(severity, 0)))
     return family

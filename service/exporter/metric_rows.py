@@ -3,13 +3,13 @@
 import heapq
 from collections import Counter
 from datetime import datetime, timedelta
-from typing import Any
 
 import msgspec
 
 from lineage.catalog.meta_keys import EPOCH
-from lineage.catalog.ranks import TIER, WORST_FIRST
-from lineage.catalog.reader import Reader, Row, rows_for
+from lineage.catalog.queries import ALL_HOURS, JOIN_WORST_STATE, TIER, WORST_FIRST, is_listed
+from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.rows import Row, convert_rows, pairs_of
 from lineage.process.clock import to_micros
 from lineage.states import BAD, COVERAGE, CRITICAL, TIERS
 
@@ -20,14 +20,15 @@ MOST_ROWS = 1_000  # of a table that is small unless something is wrong
 WINDOWS_DAYS = {"1d": 1, "7d": 7, "30d": 30}
 
 _STANDING = f"""
-SELECT d.dataset_key, {TIER}, s.since, d.state_rank FROM dataset d
-LEFT JOIN dataset_state s ON s.dataset_key = d.dataset_key AND s.is_worst
+SELECT d.dataset_key, {TIER} AS tier, s.since, d.state_rank FROM dataset d
+{JOIN_WORST_STATE}
 LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
-WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL
+WHERE {is_listed()}
 """  # noqa: S608 - constants only
 _LISTED = f"""
-SELECT d.namespace, d.name, {TIER}, COALESCE(p.owner, ''), s.sli, s.state,
-  COALESCE(s.reason, ''), s.age_seconds, s.limit_seconds
+SELECT d.namespace AS dataset_namespace, d.name AS dataset, {TIER} AS tier,
+  COALESCE(p.owner, '') AS owner, s.sli, s.state, COALESCE(s.reason, '') AS reason, s.age_seconds,
+  s.limit_seconds
 FROM dataset_state s
 JOIN dataset d ON d.dataset_key = s.dataset_key
 LEFT JOIN dataset_policy p ON p.dataset_key = s.dataset_key
@@ -40,15 +41,14 @@ FROM served_counter c JOIN meta m ON m.name = '{EPOCH}'
 ORDER BY 4 DESC, 1, 2, 3 LIMIT :most
 """  # noqa: S608 - a name of ours
 _NOW = """
-SELECT sli, tier, SUM(good), SUM(total), SUM(learning), SUM(excepted), SUM(unknown)
+SELECT sli, tier, SUM(good) AS good, SUM(total) AS total, SUM(learning) AS learning,
+  SUM(excepted) AS excepted, SUM(unknown) AS unknown
 FROM sli_now GROUP BY sli, tier ORDER BY sli, tier LIMIT :most
 """
-_HOURS = """
-SELECT sli, tier, SUM(good), SUM(total) FROM (
-  SELECT sli, tier, good, total, hour FROM sli_hour
-  UNION ALL SELECT sli, tier, good, total, hour FROM served_hour
-) AS hours WHERE hour >= :since GROUP BY sli, tier ORDER BY sli, tier LIMIT :most
-"""
+_HOURS = f"""
+SELECT sli, tier, SUM(good) AS good, SUM(total) AS total FROM {ALL_HOURS}
+WHERE hour >= :since GROUP BY sli, tier ORDER BY sli, tier LIMIT :most
+"""  # noqa: S608 - a constant
 _BUCKETS = """
 SELECT metric, backend, query, le, value FROM served_bucket
 ORDER BY metric, backend, query LIMIT :most
@@ -61,7 +61,7 @@ SELECT stage, cause, origin, events FROM error_count ORDER BY events DESC LIMIT 
 _WITHOUT_CHECKSUM = f"""
 SELECT {TIER}, COUNT(*) FROM dataset d
 LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
-WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL
+WHERE {is_listed()}
 AND NOT EXISTS (SELECT 1 FROM dataset_checksum c WHERE c.dataset_key = d.dataset_key)
 GROUP BY 1
 """  # noqa: S608 - constants only
@@ -73,7 +73,7 @@ WHERE s.sli = '{COVERAGE.id}' AND s.state = '{BAD}' GROUP BY 1, 2 ORDER BY 3 DES
 _WITHOUT_OWNER = f"""
 SELECT {TIER}, COUNT(*) FROM dataset d
 LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
-WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL AND COALESCE(p.owner, '') = ''
+WHERE {is_listed()} AND COALESCE(p.owner, '') = ''
 GROUP BY 1
 """  # noqa: S608 - constants only
 _MOST = {"most": MOST_ROWS}
@@ -105,7 +105,7 @@ class LagFigures(msgspec.Struct, frozen=True):
     asides: dict[str, float]  # history, skewed
 
 
-class Standing(msgspec.Struct, frozen=True):
+class DatasetSnapshot(msgspec.Struct, frozen=True):
     """State of all datasets at one evaluation; it changes with an evaluation and only then."""
 
     counts: Counter[TierState]
@@ -116,22 +116,22 @@ class Standing(msgspec.Struct, frozen=True):
     without_lineage: Counter[TierOwner]
 
 
-def standing(reader: Reader) -> Standing:
+def standing(reader: Reader) -> DatasetSnapshot:
     """Count all datasets by tier and state, and list the most severe."""
     rows = reader.rows(_STANDING)
     counts = Counter((tier, WORST_FIRST[rank]) for _, tier, _, rank in rows)
-    listable = [row for row in rows if row[3] == _BAD or row[1] == CRITICAL]
+    listable = [row for row in rows if row.state_rank == _BAD or row.tier == CRITICAL]
     most_severe = heapq.nsmallest(MOST_LISTED, listable, key=_gravity)
     others = Counter({id_: n for id_, n in counts.items() if id_[0] == CRITICAL or id_[1] == BAD})
     others.subtract((tier, WORST_FIRST[rank]) for _, tier, _, rank in most_severe)
     listed = rows_for(reader, _LISTED, [row[0] for row in most_severe])
-    by_name = sorted((Listed(*row) for row in listed), key=_by_name)
-    return Standing(
+    by_name = sorted(convert_rows(Listed, listed), key=_by_name)
+    return DatasetSnapshot(
         counts,
         others,
         by_name,
-        without_checksum=dict(reader.rows(_WITHOUT_CHECKSUM)),
-        without_owner=dict(reader.rows(_WITHOUT_OWNER)),
+        without_checksum=pairs_of(reader.rows(_WITHOUT_CHECKSUM)),
+        without_owner=pairs_of(reader.rows(_WITHOUT_OWNER)),
         without_lineage=_by_owner(reader.rows(_WITHOUT_LINEAGE)),
     )
 
@@ -154,17 +154,17 @@ def _by_name(row: Listed) -> tuple[str, str, str]:
     return row.dataset_namespace, row.dataset, row.sli
 
 
-def counters(reader: Reader) -> list[tuple[Any, ...]]:
+def counters(reader: Reader) -> list[Row]:
     """(sli, tier, tier_origin, epoch, good, total, unknown) since each epoch began."""
     return reader.rows(_COUNTERS, _MOST)
 
 
-def now_counts(reader: Reader) -> list[tuple[Any, ...]]:
+def now_counts(reader: Reader) -> list[Row]:
     """(sli, tier, good, total, learning, excepted, unknown) at the last evaluation."""
     return reader.rows(_NOW, _MOST)
 
 
-def corrected_hours(reader: Reader, now: datetime, days: int) -> list[tuple[Any, ...]]:
+def corrected_hours(reader: Reader, now: datetime, days: int) -> list[Row]:
     """(sli, tier, good, total) of the corrected history of that many days."""
     since = to_micros(now - timedelta(days=days))
     return reader.rows(_HOURS, {"since": since, **_MOST})
@@ -185,7 +185,7 @@ def _lag_figures(values: dict[str, float]) -> LagFigures:
     return LagFigures(buckets, sum_seconds, asides)
 
 
-def errors(reader: Reader) -> list[tuple[Any, ...]]:
+def errors(reader: Reader) -> list[Row]:
     """(stage, cause, origin, events that failed there) since the catalog began."""
     return reader.rows(_ERRORS, _MOST)
 
@@ -198,6 +198,6 @@ def served_buckets(reader: Reader) -> dict[tuple[str, str, str], LagFigures]:
     return {labels: _lag_figures(values) for labels, values in found.items()}
 
 
-def served_counts(reader: Reader) -> list[tuple[Any, ...]]:
+def served_counts(reader: Reader) -> list[Row]:
     """(metric, label, value) of what is counted beside the SLIs."""
     return reader.rows(_SERVED, _MOST)

@@ -33,26 +33,21 @@ from lineage.states import (
 from service.errors import RejectedInputError, UnreachableError
 from service.exporter import metric_rows
 from service.exporter.dataset_snapshot import standing_metrics
+from service.exporter.datasets import limit_failures, name_growth, pii_figures
 from service.exporter.events import error_families, lag_families, set_aside_family
 from service.exporter.evidence import evidence_families
 from service.exporter.incident_details import incident_figures
-from service.exporter.incidents import incident_families
+from service.exporter.incidents import incident_families, verdict_families, window_figures
 from service.exporter.kubernetes import kubernetes_families
-from service.exporter.limit_failures import limit_failures
 from service.exporter.marquez import families
 from service.exporter.metric_cache import CachedMetrics
-from service.exporter.name_growth import name_growth
 from service.exporter.notifications import delivery_families
-from service.exporter.personal_data import pii_figures
 from service.exporter.recent import recent_figures
 from service.exporter.served_families import served_families
 from service.exporter.sizes import size_figures
 from service.exporter.stages import stage_figures
-from service.exporter.suppressions import window_figures
-from service.exporter.verdicts import verdict_families
 from service.queries.marquez import marquez_status
-from service.queries.objectives import objectives_of
-from service.queries.slis import Objectives, mostly_unknown, sli_name
+from service.queries.slis import Objectives, mostly_unknown, objectives_of, sli_name
 from service.queries.status import RolePolicy, roles_of, spool_status, status, status_policies
 from service.queries.timestamps import Evaluated, last_evaluation
 from service.release import release
@@ -62,6 +57,15 @@ from service.runtime.settings import Settings
 
 # These count dataset-seconds, the others events.
 _PER_DATASET = (COVERAGE.id, FRESHNESS.id, NODE_COMPLETENESS.id, EDGE_COMPLETENESS.id)
+# By column of `sli_now`.
+_NOT_COUNTED = {
+    "learning": (
+        "lineage_sli_learning",
+        "Datasets not counted: their limit is still being learned.",
+    ),
+    "excepted": ("lineage_sli_excepted", "Datasets not counted: excluded by the policy."),
+    "unknown": ("lineage_sli_unknown", "Datasets not counted: their state is unknown."),
+}
 _RATIOS = {
     COVERAGE.id: ("lineage_coverage_ratio", "Expected datasets whose lineage is reported."),
     FRESHNESS.id: ("lineage_freshness_ratio", "Datasets written within their limit."),
@@ -108,7 +112,7 @@ class CatalogCollector(Collector):
         self._settings, self._leads = settings, leads
         self._clock = clock
         self._lock = threading.Lock()
-        self._kept: tuple[int, metric_rows.Standing] | None = None
+        self._kept: tuple[int, metric_rows.DatasetSnapshot] | None = None
         self._policy = policy or PolicyInForce(settings.policy)
         self._cached = CachedMetrics(self._of_days)
 
@@ -202,7 +206,7 @@ class CatalogCollector(Collector):
                 *size_figures(reader, self._settings),
             ]
 
-    def _standing(self, reader: Reader, as_of: int) -> metric_rows.Standing:
+    def _standing(self, reader: Reader, as_of: int) -> metric_rows.DatasetSnapshot:
         """Read once an evaluation: between two of them, no state changes."""
         with self._lock:
             if self._kept is None or self._kept[0] != as_of:
@@ -264,11 +268,11 @@ def _counters(reader: Reader) -> Iterator[Metric]:
     events = CounterMetricFamily(
         "lineage_sli_unknown_events", "Events in neither good nor total.", labels=labels
     )
-    for sli, tier, origin, epoch, good_count, total_count, unknown in metric_rows.counters(reader):
-        values = (sli_name(sli), tier, origin, epoch)
-        good.add_metric(values, good_count)
-        total.add_metric(values, total_count)
-        (seconds if sli in _PER_DATASET else events).add_metric(values, unknown)
+    for row in metric_rows.counters(reader):
+        values = (sli_name(row.sli), row.tier, row.tier_origin, row.epoch)
+        good.add_metric(values, row.good)
+        total.add_metric(values, row.total)
+        (seconds if row.sli in _PER_DATASET else events).add_metric(values, row.unknown)
     yield from (good, total, seconds, events)
 
 
@@ -300,19 +304,16 @@ def _now(reader: Reader, hidden: set[tuple[str, str]]) -> Iterator[Metric]:
         sli: GaugeMetricFamily(name, text, labels=("tier",))
         for sli, (name, text) in _RATIOS.items()
     }
-    asides = [
-        GaugeMetricFamily(name, text, labels=("sli", "tier"))
-        for name, text in (
-            ("lineage_sli_learning", "Datasets not counted: their limit is still being learned."),
-            ("lineage_sli_excepted", "Datasets not counted: excluded by the policy."),
-            ("lineage_sli_unknown", "Datasets not counted: their state is unknown."),
-        )
-    ]
-    for sli, tier, good, total, *counts in metric_rows.now_counts(reader):
-        for family, count in zip(asides, counts, strict=True):
-            family.add_metric((sli_name(sli), tier), count)
-        if sli in ratios and total and (sli, tier) not in hidden:
-            ratio = good / total
-            ratios[sli].add_metric((tier,), 1 - ratio if sli == MISSING_PROVENANCE.id else ratio)
+    asides = {
+        column: GaugeMetricFamily(name, text, labels=("sli", "tier"))
+        for column, (name, text) in _NOT_COUNTED.items()
+    }
+    for row in metric_rows.now_counts(reader):
+        for column, family in asides.items():
+            family.add_metric((sli_name(row.sli), row.tier), getattr(row, column))
+        if row.sli in ratios and row.total and (row.sli, row.tier) not in hidden:
+            ratio = row.good / row.total
+            shown = 1 - ratio if row.sli == MISSING_PROVENANCE.id else ratio
+            ratios[row.sli].add_metric((row.tier,), shown)
     yield from ratios.values()
-    yield from asides
+    yield from asides.values()

@@ -3,13 +3,13 @@
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from typing import Any
 
 import msgspec
 from prometheus_client.core import GaugeMetricFamily, Metric
 
+from lineage.catalog.queries import FAILS, leaf_job
 from lineage.catalog.reader import Reader, rows_for
-from lineage.catalog.tables.runs import leaf_job
+from lineage.catalog.rows import Row
 from lineage.process.clock import to_micros
 from lineage.states import TIERS
 from service.api.access.visibility import EVERYTHING
@@ -55,8 +55,7 @@ SELECT found.dataset_key, d.namespace, d.name, found.at, found.job_namespace, fo
   SELECT a.dataset_key, a.last_failed_at AS at, COALESCE(MIN({leaf_job("namespace")}), '')
     AS job_namespace, COALESCE(MIN({leaf_job("name")}), '') AS job_name
   FROM dataset_activity a LEFT JOIN run r ON r.run_id = a.last_failed_run_id
-  WHERE a.last_failed_at >= :since
-  AND (a.last_written_at IS NULL OR a.last_written_at < a.last_failed_at)
+  WHERE a.last_failed_at >= :since AND {FAILS}
   GROUP BY a.dataset_key, a.last_failed_at
 ) AS found {_NAMED}
 """  # noqa: S608 - constants only
@@ -94,11 +93,16 @@ def recent_figures(reader: Reader, now: datetime) -> Iterator[Metric]:
 
 
 def _found(reader: Reader, sql: str, since: int, labels: tuple[str, ...] = ()) -> list[_Found]:
-    rows: list[Any] = reader.rows(sql, {"since": since, "most": MOST_LISTED})
+    rows = reader.rows(sql, {"since": since, "most": MOST_LISTED})
     return [
-        _Found(key, (namespace, name), at, (*labels, *more))
-        for key, namespace, name, at, *more in rows
+        _Found(row.dataset_key, (row.namespace, row.name), row.at, (*labels, *_job_of(row)))
+        for row in rows
     ]
+
+
+def _job_of(row: Row) -> tuple[str, ...]:
+    """Return the job of a failed run, as labels; empty for a change."""
+    return (row.job_namespace, row.job_name) if hasattr(row, "job_name") else ()
 
 
 def _instants(name: str, text: str, labels: tuple[str, ...], found: list[_Found]) -> Metric:

@@ -18,7 +18,7 @@ _WAITING: Final = 16  # Prometheus asks every few seconds: more are no Prometheu
 _TEXT: Final = "text/plain; charset=utf-8"
 
 
-class Answer(msgspec.Struct, frozen=True):
+class ScrapeResponse(msgspec.Struct, frozen=True):
     """Response before it is sent."""
 
     status: int
@@ -46,7 +46,7 @@ class Scraping:
         body = b"" if scope["method"] == "HEAD" else answer.body
         await send({"type": "http.response.body", "body": body, "more_body": False})
 
-    async def _answer(self, scope: Any) -> Answer:  # noqa: ANN401 - ASGI
+    async def _answer(self, scope: Any) -> ScrapeResponse:  # noqa: ANN401 - ASGI
         header = header_of(scope["headers"])
         if (problem := find_foreign_host(header("host") or "", self._own)) is not None:
             return _rejection(HTTPStatus.BAD_REQUEST, problem)
@@ -55,12 +55,12 @@ class Scraping:
         if scope["method"] not in {"GET", "HEAD"}:
             return _rejection(HTTPStatus.METHOD_NOT_ALLOWED, "GET /metrics")
         if scope["path"] == "/livez":
-            return Answer(HTTPStatus.OK, b"alive\n")
+            return ScrapeResponse(HTTPStatus.OK, b"alive\n")
         if scope["path"] not in {"/", "/metrics"}:
             return _rejection(HTTPStatus.NOT_FOUND, "no such path; available: /metrics and /livez")
         return await self._scrape(header)
 
-    async def _scrape(self, header: Header) -> Answer:
+    async def _scrape(self, header: Header) -> ScrapeResponse:
         if self._asked >= _SCRAPES + _WAITING:
             return _rejection(HTTPStatus.SERVICE_UNAVAILABLE, "too many concurrent scrapes")
         self._asked += 1
@@ -70,13 +70,13 @@ class Scraping:
         finally:
             self._asked -= 1
 
-    def _made(self, header: Header) -> Answer:
+    def _made(self, header: Header) -> ScrapeResponse:
         encode, kind = choose_encoder(header("accept") or "")
         text = encode(self._registry)
         if gzip_accepted(header("accept-encoding") or ""):
             packed = {"content-type": kind, "content-encoding": "gzip"}
-            return Answer(HTTPStatus.OK, gzip.compress(text, compresslevel=1), packed)
-        return Answer(HTTPStatus.OK, text, {"content-type": kind})
+            return ScrapeResponse(HTTPStatus.OK, gzip.compress(text, compresslevel=1), packed)
+        return ScrapeResponse(HTTPStatus.OK, text, {"content-type": kind})
 
 
 def header_of(headers: Iterable[tuple[bytes, bytes]]) -> Header:
@@ -90,5 +90,5 @@ def header_of(headers: Iterable[tuple[bytes, bytes]]) -> Header:
     return header
 
 
-def _rejection(status: HTTPStatus, problem: str) -> Answer:
-    return Answer(status, f"{problem}\n".encode())
+def _rejection(status: HTTPStatus, problem: str) -> ScrapeResponse:
+    return ScrapeResponse(status, f"{problem}\n".encode())

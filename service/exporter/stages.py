@@ -11,14 +11,15 @@ from datetime import datetime
 import msgspec
 from prometheus_client.core import GaugeMetricFamily, Metric
 
+from lineage.catalog.queries import CURSOR
 from lineage.catalog.reader import Reader
+from lineage.catalog.rows import convert_row
 from lineage.process.clock import to_micros
 from service.ingest.spool import first, reading
 from service.queries.log_backlog import oldest_since
 from service.runtime.settings import Settings
 
 MOST_SAMPLES = 100  # of a batch's events: bodies lie between the instants
-_CURSOR = "SELECT seq FROM reader_cursor WHERE reader = 'pipeline'"
 _OLDEST = "SELECT received_at FROM event WHERE seq > {seq} ORDER BY seq LIMIT 1"
 _BATCH = """
 SELECT after_seq, last_seq, events, history, landed_at FROM batch
@@ -53,11 +54,11 @@ def stage_figures(reader: Reader, settings: Settings, now: datetime) -> Iterator
         yield _waiting(reader, opened, to_micros(now))
         batches = reader.rows(_BATCH)
         if batches:
-            yield from _of_batch(reader, opened, _Batch(*batches[0]))
+            yield from _of_batch(reader, opened, convert_row(_Batch, batches[0]))
 
 
 def _waiting(reader: Reader, spool: sqlite3.Connection, now: int) -> Metric:
-    cursors = reader.rows(_CURSOR)
+    cursors = reader.rows(CURSOR, {"reader": "pipeline"})
     return _oldest_age(first(spool, _OLDEST.format(seq=int(cursors[0][0]) if cursors else 0)), now)
 
 
@@ -99,7 +100,7 @@ def _received(spool: sqlite3.Connection, batch: _Batch) -> list[int]:
     step = max(1, -(-count // MOST_SAMPLES))
     wanted = ", ".join(str(seq) for seq in range(batch.last_seq, batch.after_seq, -step))
     sql = f"SELECT received_at FROM event WHERE seq IN ({wanted}) ORDER BY seq"  # noqa: S608 - numbers
-    return [row[0] for row in spool.execute(sql)]
+    return [received_at for (received_at,) in spool.execute(sql)]
 
 
 def _seconds(begin: float, end: float) -> float:

@@ -16,15 +16,14 @@ from alerts.operator_actions.suppression_windows import (
     record_end_rejection,
     record_rejection,
 )
+from lineage.catalog.queries import LISTED
 from lineage.catalog.reader import open_reader
 from lineage.process.clock import to_micros
 from service import errors
 from service.incidents.incident_commands import acting
 from service.runtime.settings import Settings
 
-_KNOWN = """
-SELECT namespace, name FROM dataset WHERE canonical_key = dataset_key AND retired_at IS NULL
-"""
+_KNOWN = f"SELECT namespace, name FROM dataset WHERE {LISTED}"  # noqa: S608 - a constant
 
 
 class Begun(msgspec.Struct, frozen=True):

@@ -4,7 +4,8 @@ from typing import Final
 
 import msgspec
 
-from lineage.catalog.reader import Reader, Row
+from lineage.catalog.reader import Reader
+from lineage.catalog.rows import Row
 from service.errors import InvalidQuestionError
 from service.queries.cursors import Whole, cursor_of, key_of
 from service.queries.timestamps import iso_of
@@ -29,7 +30,7 @@ _LAST = 2**62
 
 
 class AccessFilters(msgspec.Struct, frozen=True):
-    """Which rows: of one token, of one action, of one decision; null is any."""
+    """Filter of rows by token, action and decision; null is any."""
 
     who: str | None = None
     action: str | None = None
@@ -100,6 +101,5 @@ def access_audit(
 
 
 def _row(row: Row) -> AccessRow:
-    number, at, who, fingerprint, action, subject, namespaces, *rest = row
-    named = msgspec.json.decode(namespaces, type=list[str])
-    return AccessRow(number, iso_of(at), who, fingerprint, action, subject, named, *rest)
+    namespaces = msgspec.json.decode(row.namespaces, type=list[str])
+    return AccessRow(**row._asdict() | {"at": iso_of(row.at), "namespaces": namespaces})

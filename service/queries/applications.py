@@ -5,9 +5,9 @@ from typing import Final
 
 import msgspec
 
-from lineage.catalog.reader import Reader, Row
-from lineage.catalog.tables.kubernetes import BY_EVENTS
-from lineage.catalog.watched_resources import LONGEST_PAUSE_MICROS
+from lineage.catalog.meta_keys import BY_EVENTS, LONGEST_PAUSE_MICROS
+from lineage.catalog.reader import Reader
+from lineage.catalog.rows import Row
 from lineage.process.clock import to_micros
 from service.queries.run_shapes import Instant
 from service.queries.timestamps import iso, seconds_between
@@ -17,8 +17,9 @@ _LISTENER: Final = {None: "unknown", 0: "no", 1: "yes", BY_EVENTS: "yes"}
 # The last submission of each job, as long as its object exists.
 _LAST: Final = "FROM spark_application WHERE is_newest AND deleted_at IS NULL"
 _COUNTED: Final = f"""
-SELECT CASE WHEN has_listener = {BY_EVENTS} THEN 1 ELSE has_listener END, COUNT(*),
-  SUM(CASE WHEN problem IS NULL THEN 0 ELSE 1 END) {_LAST} GROUP BY 1 ORDER BY 1
+SELECT CASE WHEN has_listener = {BY_EVENTS} THEN 1 ELSE has_listener END AS listener,
+  COUNT(*) AS jobs, SUM(CASE WHEN problem IS NULL THEN 0 ELSE 1 END) AS failed
+{_LAST} GROUP BY 1 ORDER BY 1
 """
 _LISTED: Final = f"""
 SELECT kube_namespace, name, job_namespace, job_name, state, has_listener, owner, submitted_at,
@@ -86,8 +87,8 @@ def kubernetes_status(reader: Reader, now: datetime) -> KubernetesStatus | None:
         return None
     counts = reader.rows(_COUNTED)
     return KubernetesStatus(
-        jobs={_LISTENER[has]: count for has, count, _ in counts},
-        failed=sum(failed for *_, failed in counts),
+        jobs={_LISTENER[row.listener]: row.jobs for row in counts},
+        failed=sum(row.failed for row in counts),
         watches=[_watch(row, to_micros(now)) for row in rows],
     )
 
@@ -107,26 +108,31 @@ def list_applications(
 
 
 def _watch(row: Row, now: int) -> KubernetesWatch:
-    resource, namespace, since, until, problem = row
+    until, problem = row.complete_until, row.problem
     if problem is None and until is not None and now - until > LONGEST_PAUSE_MICROS:
         problem = (
-            f"{resource} in namespace {namespace} have not been watched since {iso(until)}:"
-            " the kubernetes role does not run, or hangs"
+            f"{row.resource} in namespace {row.kube_namespace} have not been watched since"
+            f" {iso(until)}: the kubernetes role does not run, or hangs"
         )
-    return KubernetesWatch(resource, namespace, iso(since), seconds_between(until, now), problem)
+    return KubernetesWatch(
+        resource=row.resource,
+        kube_namespace=row.kube_namespace,
+        complete_since=iso(row.complete_since),
+        age_seconds=seconds_between(until, now),
+        problem=problem,
+    )
 
 
 def _application(row: Row) -> Application:
-    namespace, name, job_namespace, job_name, state, has_listener, owner, *times, problem = row
     return Application(
-        kube_namespace=namespace,
-        name=name,
-        job_namespace=job_namespace,
-        job_name=job_name,
-        state=state,
-        listener=_LISTENER[has_listener],
-        owner=owner,
-        submitted_at=iso(times[0]),
-        ended_at=iso(times[1]),
-        problem=problem,
+        kube_namespace=row.kube_namespace,
+        name=row.name,
+        job_namespace=row.job_namespace,
+        job_name=row.job_name,
+        state=row.state,
+        listener=_LISTENER[row.has_listener],
+        owner=row.owner,
+        submitted_at=iso(row.submitted_at),
+        ended_at=iso(row.ended_at),
+        problem=row.problem,
     )

@@ -1,4 +1,4 @@
-"""What people wanted, by whom and by what way, and what became of it."""
+"""Operator actions and their results."""
 
 import msgspec
 
@@ -15,8 +15,8 @@ ORDER BY id DESC LIMIT :limit
 """
 
 
-class Wanted(msgspec.Struct, frozen=True):
-    """Which rows: of one person, of one action; neither is all."""
+class AuditFilters(msgspec.Struct, frozen=True):
+    """Filter of rows by person and action; null is any."""
 
     who: str | None = None
     action: str | None = None
@@ -35,7 +35,7 @@ class AuditRow(msgspec.Struct, frozen=True):
 
 
 class AuditPage(msgspec.Struct, frozen=True):
-    """The newest first; `next_cursor` leads to older ones."""
+    """Page of rows, newest first; `next_cursor` leads to older ones."""
 
     rows: list[AuditRow]
     partial: bool
@@ -43,8 +43,10 @@ class AuditPage(msgspec.Struct, frozen=True):
     next_cursor: str | None
 
 
-def audit(reader: Reader, wanted: Wanted, *, limit: int, cursor: str | None = None) -> AuditPage:
-    """At most `limit` rows.
+def audit(
+    reader: Reader, wanted: AuditFilters, *, limit: int, cursor: str | None = None
+) -> AuditPage:
+    """Return at most `limit` rows.
 
     Raises:
         InvalidQuestionError: a cursor that is none of this question's.
@@ -53,7 +55,7 @@ def audit(reader: Reader, wanted: Wanted, *, limit: int, cursor: str | None = No
     (before,) = key_of(cursor, question, tuple[Whole]) or (None,)
     values = {**msgspec.structs.asdict(wanted), "before": before, "limit": limit + 1}
     found = reader.rows(_ROWS, values)
-    rows = [AuditRow(number, iso_of(at), *rest) for number, at, *rest in found[:limit]]
+    rows = [AuditRow(**row._asdict() | {"at": iso_of(row.at)}) for row in found[:limit]]
     is_cut = len(found) > limit
     return AuditPage(
         rows,

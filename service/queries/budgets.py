@@ -1,29 +1,29 @@
-"""What is left of each error budget, by the corrected history of its window."""
+"""Rest of each error budget, by the corrected history of its window."""
 
 from datetime import datetime, timedelta
 
 import msgspec
 
 from alerts.rules.burn_windows import LEAST_OBSERVED
+from lineage.catalog.queries import ALL_HOURS
 from lineage.catalog.reader import Reader
 from lineage.process.clock import to_micros
 from service.queries.slis import MOST_UNKNOWN, Objectives
 
 DAYS = 30
 _LEAST_SECONDS = float(LEAST_OBSERVED) * DAYS * 86_400
-_WINDOW = """
-SELECT sli, tier, SUM(good), SUM(total), SUM(unknown), MIN(hour) FROM (
-  SELECT sli, tier, good, total, unknown, hour FROM sli_hour
-  UNION ALL SELECT sli, tier, good, total, unknown, hour FROM served_hour
-) AS hours WHERE hour >= :since GROUP BY sli, tier
-"""
+_WINDOW = f"""
+SELECT sli, tier, SUM(good) AS good, SUM(total) AS total, SUM(unknown) AS unknown,
+  MIN(hour) AS first_hour
+FROM {ALL_HOURS} WHERE hour >= :since GROUP BY sli, tier
+"""  # noqa: S608 - a constant
 
 
 class BudgetLeft(msgspec.Struct, frozen=True):
     """Rest of one error budget.
 
     Attributes:
-        ratio: 1 untouched, 0 used up, below 0 overdrawn; null while it is too early to tell.
+        ratio: 1 untouched, 0 used up, below 0 overdrawn; null while there is too little data.
         observed_seconds: for how long of the period there is data.
     """
 
@@ -42,10 +42,11 @@ def budgets_left(
     """
     since = to_micros(now - timedelta(days=DAYS))
     found = {}
-    for sli, tier, good, total, unknown, first_hour in reader.rows(_WINDOW, {"since": since}):
-        allowed = 1 - objectives.get((sli, tier), 1.0)
-        if allowed > 0 and total and unknown <= MOST_UNKNOWN * (unknown + total):
-            observed = (to_micros(now) - first_hour) / 1e6
-            ratio = 1 - (1 - good / total) / allowed if observed >= _LEAST_SECONDS else None
-            found[sli, tier] = BudgetLeft(ratio, observed)
+    for row in reader.rows(_WINDOW, {"since": since}):
+        allowed = 1 - objectives.get((row.sli, row.tier), 1.0)
+        total = row.total
+        if allowed > 0 and total and row.unknown <= MOST_UNKNOWN * (row.unknown + total):
+            observed = (to_micros(now) - row.first_hour) / 1e6
+            ratio = 1 - (1 - row.good / total) / allowed if observed >= _LEAST_SECONDS else None
+            found[row.sli, row.tier] = BudgetLeft(ratio, observed)
     return found

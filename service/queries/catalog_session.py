@@ -26,7 +26,7 @@ from service.runtime.settings import Settings
 
 
 class Live(Protocol):
-    """The graph in memory (`lineage.graph.cache`): commands that ask once do not wait for numpy."""
+    """Graph in memory (`lineage.graph.cache`): commands that ask once do not wait for numpy."""
 
     def walked(  # noqa: PLR0913, PLR0917 - as `lineage.graph.cache` has it
         self,
@@ -37,7 +37,7 @@ class Live(Protocol):
         sees: Callable[[str], bool] | None = None,
         hidden: Iterable[int] = (),
     ) -> Walk:
-        """All that is reached from here in one direction."""
+        """Return all datasets that are reached from these in one direction."""
         ...
 
     def named(self, keys: Sequence[int]) -> list[tuple[str, str] | None]:
@@ -56,7 +56,7 @@ class Live(Protocol):
 
 
 class CatalogSession(msgspec.Struct, frozen=True):
-    """What an answer is made from: all reads are of one moment of the catalog.
+    """Session of one query: all reads see one moment of the catalog.
 
     Attributes:
         live: the graph of up to five seconds before; none: of that moment too.
@@ -108,7 +108,7 @@ def unreachable(error: CatalogError) -> UnreachableError:
 
 
 def advice(settings: Settings) -> str:
-    """How to come by a catalog."""
+    """Return how to fill the catalog."""
     collector = f"http://{settings.host}:{settings.collector_port}/api/v1/lineage"
     if settings.catalog_url:
         return f"the catalog is empty: start the pipeline and send events to {collector}"

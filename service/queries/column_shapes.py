@@ -6,7 +6,7 @@ from service.queries.run_shapes import Instant, Tag
 
 
 class Transformation(msgspec.Struct, frozen=True):
-    """How a column is made of another, as the producer reports it.
+    """Transformation of a column into another, as the producer reports it.
 
     Attributes:
         type: DIRECT | INDIRECT; IDENTITY | MASKED by producers of older facets.

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
-from lineage.catalog.reader import Reader, Row
+from lineage.catalog.reader import Reader
+from lineage.catalog.rows import Row
 from lineage.graph.walks import NOBODY, Walk, too_deep
 from service.api.access.visibility import Visibility
 from service.queries.walk import Name, all_named, names_of
@@ -16,8 +17,8 @@ _PAIRS = 1_000  # columns of one query
 # A CROSS JOIN has SQLite look for the columns that are wanted, and not the other way round.
 _NEXT = """
 WITH wanted(dataset_key, field) AS (VALUES {wanted})
-SELECT e.{here}_key, e.{here}_field, e.{other}_key, e.{other}_field,
-  e.transformations, e.first_seen_at, e.last_seen_at
+SELECT e.{here}_key AS here_key, e.{here}_field AS here_field, e.{other}_key AS other_key,
+  e.{other}_field AS other_field, e.transformations, e.first_seen_at, e.last_seen_at
 FROM wanted w CROSS JOIN column_edge e
 WHERE e.{here}_key = w.dataset_key AND e.{here}_field = w.field
 ORDER BY 1, 2, 3, 4 LIMIT :most
@@ -44,7 +45,7 @@ class ColumnWalk:
     """
 
     def __init__(self, reader: Reader, way: str, visibility: Visibility) -> None:
-        """`way`: upstream or downstream."""
+        """Prepare a walk; `way`: upstream or downstream."""
         self._reader = reader
         self._way = way
         self._visibility = visibility
@@ -69,7 +70,7 @@ class ColumnWalk:
         return self
 
     def names(self) -> list[Name]:
-        """Namespace and name of the dataset of each column, by position."""
+        """Return the name of the dataset of each column, by position."""
         keys = [key for key, _ in self.columns]
         self._learn_names(keys)
         return all_named(keys, [self._names.get(key) for key in keys])
@@ -143,5 +144,5 @@ def _wanted(columns: Sequence[Column]) -> tuple[str, dict[str, Any]]:
 
 
 def _edge(row: Row) -> tuple[Column, Column, Edge]:
-    here, field, other, other_field, *rest = row
-    return (here, field), (other, other_field), Edge(*rest)
+    edge = Edge(row.transformations, row.first_seen_at, row.last_seen_at)
+    return (row.here_key, row.here_field), (row.other_key, row.other_field), edge

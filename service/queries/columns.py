@@ -6,7 +6,9 @@ from typing import Final
 
 import msgspec
 
-from lineage.catalog.reader import Reader, Row, rows_for
+from lineage.catalog.queries import newest_schema
+from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.rows import Row
 from service.api.access.visibility import EVERYTHING, Visibility
 from service.errors import (
     AmbiguousDatasetError,
@@ -38,10 +40,6 @@ _KINDS = frozenset(
     )
 )
 _MOST_DOTS = 3  # in a column's name, of a field in a struct; and each costs a search
-_SCHEMA = """
-SELECT fields FROM schema_version WHERE dataset_key = :key
-ORDER BY last_seen_at DESC, schema_key LIMIT 1
-"""
 # From name to name by the index: a column that feeds thousands is looked at once.
 _NAMES = """
 WITH RECURSIVE found(field) AS (
@@ -54,7 +52,8 @@ WITH RECURSIVE found(field) AS (
 SELECT field FROM found WHERE field IS NOT NULL LIMIT :most
 """
 _ENDS = """
-SELECT {here}_field, {other}_key, {other}_field, transformations, first_seen_at, last_seen_at
+SELECT {here}_field AS here_field, {other}_key AS other_key, {other}_field AS other_field,
+  transformations, first_seen_at, last_seen_at
 FROM column_edge WHERE {here}_key = :key AND {here}_field IN (:keys)
 ORDER BY 1, 2, 3 LIMIT :most
 """
@@ -91,7 +90,7 @@ def dataset_columns(
 
 def types_of(reader: Reader, key: int) -> dict[str, str | None]:
     """Return the type of each column of a dataset; null of one that column lineage alone names."""
-    schema = reader.rows(_SCHEMA, {"key": key})
+    schema = reader.rows(newest_schema(":key"), {"key": key})
     types = {field.name: field.type for row in schema for field in fields_of(row[0])}
     for end in ("downstream", "upstream"):
         sql, values = _NAMES.replace("{end}", end), {"key": key, "most": _MOST_NAMES}
@@ -174,20 +173,20 @@ def _ends(
     """Return the other ends by column, how many are hidden, and whether more exist."""
     sql = _ENDS.replace("{here}", ends[0]).replace("{other}", ends[1])
     rows = rows_for(reader, sql, names, {"key": key, "most": _MOST_ENDS + 1})
-    known = names_of(reader, {row[1] for row in rows})
+    known = names_of(reader, {row.other_key for row in rows})
     found: dict[str, list[ColumnEnd]] = {}
     hidden: dict[str, int] = {}
     for row in rows[:_MOST_ENDS]:
-        name = known.get(row[1])
-        if visibility.is_whole or (name is not None and visibility.sees(name[0], row[1])):
-            found.setdefault(row[0], []).append(_end(row, name, visibility))
+        other, name = row.other_key, known.get(row.other_key)
+        if visibility.is_whole or (name is not None and visibility.sees(name[0], other)):
+            found.setdefault(row.here_field, []).append(_end(row, name, visibility))
         else:
-            hidden[row[0]] = hidden.get(row[0], 0) + 1
+            hidden[row.here_field] = hidden.get(row.here_field, 0) + 1
     return found, hidden, len(rows) > _MOST_ENDS
 
 
 def _end(row: Row, name: Name | None, visibility: Visibility) -> ColumnEnd:
-    _, key, field, transformations, first_seen_at, last_seen_at = row
-    ((namespace, dataset),) = all_named([key], [name])
-    how = transformations_of(transformations, visibility)
-    return ColumnEnd(namespace, dataset, field, how, iso(first_seen_at), iso(last_seen_at))
+    ((namespace, dataset),) = all_named([row.other_key], [name])
+    how = transformations_of(row.transformations, visibility)
+    seen_at = iso(row.first_seen_at), iso(row.last_seen_at)
+    return ColumnEnd(namespace, dataset, row.other_field, how, *seen_at)

@@ -1,4 +1,4 @@
-"""Where the next page of a list begins: behind the last row of this one, whatever came since.
+"""Cursors of lists: the next page begins behind the last row of a page, whatever came since.
 
 A cursor holds the sort key of a row that was shown, and which question it was an answer to.
 """

@@ -1,8 +1,9 @@
-"""One dataset: what is known of it, and why its state is what it is."""
+"""Dataset: its details, and the reasons for its state."""
 
 from datetime import datetime
 
-from lineage.catalog.reader import Reader, Row
+from lineage.catalog.reader import Reader
+from lineage.catalog.rows import Row, convert_rows
 from lineage.process.clock import instant_text, to_micros
 from lineage.states import BAD, COVERAGE, FACTS, FAILED_RUN, FAILING, FRESHNESS, SUBMITTED
 from service.api.access.visibility import EVERYTHING, Visibility
@@ -35,7 +36,7 @@ FROM dataset_state WHERE dataset_key = :key ORDER BY sli
 """
 _MOST_ALIASES = 100
 _ALIASES = """
-SELECT d.namespace, d.name, d.rule FROM dataset_alias d
+SELECT d.namespace AS dataset_namespace, d.name AS dataset, d.rule FROM dataset_alias d
 JOIN dataset of ON of.dataset_key = d.dataset_key
 WHERE of.canonical_key = :key AND {seen}
 UNION ALL SELECT d.namespace, d.name, 'file' FROM dataset d
@@ -43,7 +44,7 @@ WHERE d.canonical_key = :key AND d.folder_key IS NOT NULL AND d.dataset_key <> :
 AND NOT EXISTS (SELECT 1 FROM dataset_alias a WHERE a.alias_key = d.dataset_key)
 ORDER BY 1, 2, 3 LIMIT :most
 """
-_CONTENT = "What is told of its content"
+_CONTENT = "The reported content"
 _NOT_WRITTEN_SINCE = "The last run failed, and no run has written the dataset since."
 
 
@@ -59,9 +60,10 @@ _TELLS_OF_ITSELF = (
 def dataset(
     reader: Reader, named: Dataset, evaluated: Evaluated, visibility: Visibility = EVERYTHING
 ) -> DatasetDetail:
-    """All that is known of this dataset, and may be seen."""
+    """Return the details of a dataset that the token may see."""
     key, namespace, name = named
-    known = reader.rows(_KNOWN, {"key": key})[0]
+    (known,) = reader.rows(_KNOWN, {"key": key})
+    is_reason_shown = visibility.is_whole or known.tier_origin == "declared"
     aliases = _aliases(reader, key, visibility)
     tags = tags_of_dataset(reader, key, visibility)
     cut = [f"the first {_MOST_ALIASES} aliases"] if len(aliases) > _MOST_ALIASES else []
@@ -69,19 +71,19 @@ def dataset(
     return DatasetDetail(
         dataset_namespace=namespace,
         dataset=name,
-        tier=known[0],
-        tier_origin=known[1],
-        tier_reason=known[2] if visibility.is_whole or known[1] == "declared" else None,
-        owner=known[3],
-        owner_origin=known[4],
-        is_source=bool(known[5]),
+        tier=known.tier,
+        tier_origin=known.tier_origin,
+        tier_reason=known.tier_reason if is_reason_shown else None,
+        owner=known.owner,
+        owner_origin=known.owner_origin,
+        is_source=bool(known.is_source),
         state=states_of(reader, [key], evaluated)[0],
-        first_seen_at=iso_of(known[6]),
-        last_seen_at=iso_of(known[7]),
-        last_written_at=iso(known[8]),
-        last_read_at=iso(known[9]),
-        retired_at=iso(known[10]),
-        limit_explanation=known[11],
+        first_seen_at=iso_of(known.first_seen_at),
+        last_seen_at=iso_of(known.last_seen_at),
+        last_written_at=iso(known.last_written_at),
+        last_read_at=iso(known.last_read_at),
+        retired_at=iso(known.retired_at),
+        limit_explanation=known.explanation,
         states=[_state(row, visibility) for row in reader.rows(_STATES, {"key": key})],
         aliases=aliases[:_MOST_ALIASES],
         last_run=last_run(reader, key, visibility),
@@ -95,10 +97,10 @@ def dataset(
 
 
 def _aliases(reader: Reader, key: int, visibility: Visibility) -> list[Alias]:
-    """One more than are listed, where there are more."""
+    """Return the aliases: one more than are listed, if there are more."""
     condition, names = sql_filter(reader, visibility, table="dataset_alias")
     values = {"key": key, "most": _MOST_ALIASES + 1, **names}
-    return [Alias(*row) for row in reader.rows(_ALIASES.format(seen=condition), values)]
+    return convert_rows(Alias, reader.rows(_ALIASES.format(seen=condition), values))
 
 
 def why(
@@ -111,7 +113,7 @@ def why(
 
 
 def verdicts(known: DatasetDetail) -> list[str]:
-    """Its states, and the cadence that it is judged by."""
+    """Return its states, and the cadence that it is judged by."""
     texts = [*_doubt(known), *_failing(known), *(_sentence(state) for state in known.states)]
     if schedule := known.limit_explanation:
         name = "" if schedule.startswith("Updated ") else "Its cadence: "
@@ -120,12 +122,21 @@ def verdicts(known: DatasetDetail) -> list[str]:
 
 
 def _state(row: Row, visibility: Visibility) -> SliState:
-    sli, state, reason, evidence, since, age, limit, origin = row
-    is_own = sli in _OF_ITSELF and reason in _TELLS_OF_ITSELF
+    is_own = row.sli in _OF_ITSELF and row.reason in _TELLS_OF_ITSELF
+    evidence = row.evidence
     if evidence and not (visibility.is_whole or (is_own and not _has_message(evidence))):
         evidence = "not shown: may name datasets that this token may not see"
-    name = sli_name(sli)
-    return SliState(sli, name, state, reason, evidence, iso_of(since), age, limit, origin)
+    return SliState(
+        sli=row.sli,
+        name=sli_name(row.sli),
+        state=row.state,
+        reason=row.reason,
+        evidence=evidence,
+        since=iso_of(row.since),
+        age_seconds=row.age_seconds,
+        limit_seconds=row.limit_seconds,
+        limit_origin=row.limit_origin,
+    )
 
 
 def _has_message(evidence: str) -> bool:

@@ -1,9 +1,10 @@
-"""A dataset's life: its schemas with what changed, its versions and checksums, its writes."""
+"""History of a dataset: its schemas with changes, its versions, checksums and writes."""
 
 from collections.abc import Sequence
 
-from lineage.catalog.reader import Reader, Row
-from lineage.catalog.tables.facts import hour_of
+from lineage.catalog.queries import hour_of
+from lineage.catalog.reader import Reader
+from lineage.catalog.rows import Row
 from service.queries.dataset_lookup import Dataset
 from service.queries.history_shapes import History, SchemaSpan, Stamp, Write
 from service.queries.schema_changes import fields_of, schema_change
@@ -18,7 +19,7 @@ SELECT DISTINCT schema_key, code_version FROM dataset_write
 WHERE dataset_key = :key AND schema_key IS NOT NULL AND code_version IS NOT NULL ORDER BY 2
 """
 _STAMPS = """
-SELECT {column}, first_seen_at, last_seen_at FROM {table}
+SELECT {column} AS value, first_seen_at, last_seen_at FROM {table}
 WHERE dataset_key = :key ORDER BY last_seen_at DESC, {column} DESC LIMIT :most
 """
 _WRITES = f"""
@@ -27,14 +28,14 @@ SELECT w.written_at, w.root_run_id, w.job_namespace, w.job_name, coalesce(w.rows
     JOIN run_io io ON io.run_key = r.run_key AND io.direction = 'write'
     JOIN dataset d ON d.dataset_key = io.dataset_key AND d.canonical_key = w.dataset_key
     WHERE r.root_run_id = w.root_run_id AND r.completed_at <= w.written_at
-      AND r.completed_at >= {hour_of("w.written_at")}) END), w.partition, w.code_version
+      AND r.completed_at >= {hour_of("w.written_at")}) END) AS rows, w.partition, w.code_version
 FROM dataset_write w WHERE w.dataset_key = :key
 ORDER BY w.written_at DESC, w.root_run_id LIMIT :most
 """  # noqa: S608 - our own columns
 
 
 def dataset_history(reader: Reader, named: Dataset, *, limit: int) -> History:
-    """At most `limit` of each, the newest; partial where there are more."""
+    """Return at most `limit` of each, the newest; partial if there are more."""
     key, namespace, name = named
     values = {"key": key, "most": limit + 1}
     schemas = reader.rows(_SCHEMAS, values)
@@ -50,32 +51,42 @@ def dataset_history(reader: Reader, named: Dataset, *, limit: int) -> History:
         schemas=_schemas(schemas, limit, reader.rows(_CODE, {"key": key})),
         versions=[_stamp(row) for row in versions[:limit]],
         checksums=[_stamp(row) for row in checksums[:limit]],
-        writes=[Write(iso_of(row[0]), *row[1:]) for row in writes[:limit]],
+        writes=[_write(row) for row in writes[:limit]],
         partial=bool(cut),
         partial_reason=reason,
     )
 
 
 def _schemas(rows: Sequence[Row], limit: int, written: Sequence[Row]) -> list[SchemaSpan]:
-    """In their order; the one before the first that is shown still tells what changed."""
+    """Return the schemas in order; the first that is shown is compared with the one before."""
     in_order = list(reversed(rows))
     spans = []
-    for before, (schema_key, text, first_seen_at, last_seen_at) in zip(
-        [None, *in_order], in_order, strict=False
-    ):
-        fields = fields_of(text)
+    for before, row in zip([None, *in_order], in_order, strict=False):
+        fields = fields_of(row.fields)
+        change = None if before is None else schema_change(fields_of(before.fields), fields)
         spans.append(
             SchemaSpan(
-                first_seen_at=iso_of(first_seen_at),
-                last_seen_at=iso_of(last_seen_at),
+                first_seen_at=iso_of(row.first_seen_at),
+                last_seen_at=iso_of(row.last_seen_at),
                 fields=fields,
-                change=None if before is None else schema_change(fields_of(before[1]), fields),
-                code_versions=[version for key, version in written if key == schema_key],
+                change=change,
+                code_versions=[version for key, version in written if key == row.schema_key],
             )
         )
     return spans[-limit:]
 
 
+def _write(row: Row) -> Write:
+    return Write(
+        written_at=iso_of(row.written_at),
+        root_run_id=row.root_run_id,
+        job_namespace=row.job_namespace,
+        job_name=row.job_name,
+        rows=row.rows,
+        partition=row.partition,
+        code_version=row.code_version,
+    )
+
+
 def _stamp(row: Row) -> Stamp:
-    value, first_seen_at, last_seen_at = row
-    return Stamp(value, iso_of(first_seen_at), iso_of(last_seen_at))
+    return Stamp(row.value, iso_of(row.first_seen_at), iso_of(row.last_seen_at))

@@ -1,4 +1,4 @@
-"""The limit of a dataset's age, whose it is, and when it runs out."""
+"""Limit of a dataset's age, its origin and its deadline."""
 
 from datetime import datetime, timedelta
 
@@ -13,19 +13,20 @@ from service.queries.timestamps import iso_of
 
 # As freshness judges: what is declared, an hour of a stream, what was learned.
 _IN_FORCE = """
-SELECT p.declared_limit_seconds,
-  CASE WHEN p.is_streaming OR a.last_write_is_streaming THEN 3600.0 END, l.limit_seconds
+SELECT p.declared_limit_seconds AS declared,
+  CASE WHEN p.is_streaming OR a.last_write_is_streaming THEN 3600.0 END AS streaming,
+  l.limit_seconds AS learned
 FROM dataset d
 LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
 LEFT JOIN dataset_activity a ON a.dataset_key = d.dataset_key
 LEFT JOIN dataset_limit l ON l.dataset_key = d.dataset_key
 WHERE d.dataset_key = :key
 """
-_ORIGINS = ("declared", "streaming", "learned")
+_ORIGINS = ("declared", "streaming", "learned")  # columns of `_IN_FORCE`
 
 
 class Limit(msgspec.Struct, frozen=True):
-    """How old it may be; null in `runs_out_at`: it was never written."""
+    """Limit of the age; null in `runs_out_at`: the dataset was never written."""
 
     seconds: float
     origin: str
@@ -37,7 +38,8 @@ def limit_of(reader: Reader, named: Dataset, known: DatasetDetail) -> Limit | No
     judged = [
         (each.limit_seconds, each.limit_origin) for each in known.states if each.limit_seconds
     ]
-    in_force = zip(reader.rows(_IN_FORCE, {"key": named[0]})[0], _ORIGINS, strict=True)
+    (row,) = reader.rows(_IN_FORCE, {"key": named[0]})
+    in_force = [(getattr(row, origin), origin) for origin in _ORIGINS]
     seconds, origin = next((each for each in (*judged, *in_force) if each[0]), (None, None))
     if seconds is None:
         return None

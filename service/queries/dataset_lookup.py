@@ -1,10 +1,11 @@
-"""Which dataset is meant: by its names, by a name that was folded into it, or by its last part."""
+"""Look-up of datasets: by their names, by names folded into them, or by the last part."""
 
 import difflib
 from collections.abc import Iterable
 from typing import Final
 
-from lineage.catalog.reader import Reader, Row, rows_for
+from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.rows import Row
 from lineage.names.keys import key
 from lineage.names.names import FOLD, fold, join_parts
 from service.api.access.visibility import EVERYTHING, Visibility
@@ -27,7 +28,8 @@ _BY_NAME = f"""
   OR d.namespace || d.name = :wanted OR d.namespace || ':' || d.name = :wanted
 """
 _BY_ALIAS = """
-SELECT c.dataset_key, c.namespace, c.name, a.namespace, a.name FROM dataset d
+SELECT c.dataset_key, c.namespace, c.name, a.namespace AS alias_namespace, a.name AS alias
+FROM dataset d
 JOIN dataset c ON c.dataset_key = d.canonical_key
 JOIN dataset_alias a ON a.dataset_key = d.dataset_key
 WHERE a.name = :wanted OR a.namespace || '/' || a.name = :wanted OR a.namespace || a.name = :wanted
@@ -38,11 +40,11 @@ _BY_FOLD = f"""
 WHERE a.alias_key = :key AND a.rule = '{FOLD}' ORDER BY a.last_seen_at DESC
 """
 _BY_KEYS = """
-SELECT d.dataset_key, c.dataset_key, c.namespace, c.name FROM dataset d
+SELECT d.dataset_key AS wanted_key, c.dataset_key, c.namespace, c.name FROM dataset d
 JOIN dataset c ON c.dataset_key = d.canonical_key WHERE d.dataset_key IN (:keys)
 """
 _BY_FOLDS = f"""
-SELECT a.alias_key, c.dataset_key, c.namespace, c.name FROM dataset_alias a
+SELECT a.alias_key AS wanted_key, c.dataset_key, c.namespace, c.name FROM dataset_alias a
 JOIN dataset d ON d.dataset_key = a.dataset_key JOIN dataset c ON c.dataset_key = d.canonical_key
 WHERE a.alias_key IN (:keys) AND a.rule = '{FOLD}' ORDER BY a.last_seen_at
 """  # noqa: S608 - a constant
@@ -91,7 +93,7 @@ def _called(reader: Reader, wanted: str, visibility: Visibility) -> list[Dataset
     """Return the datasets of this name; else of this alias; else whose name ends with it."""
     for sql in (_BY_NAME, _BY_ALIAS, _BY_LAST_PART):
         rows = reader.rows(sql, {"wanted": wanted, "suffix": literal(wanted)})
-        found = sorted({(row[0], row[1], row[2]) for row in rows if _is_seen(row, visibility)})
+        found = sorted({_dataset(row) for row in rows if _is_seen(row, visibility)})
         if found:
             return found
     return []
@@ -99,10 +101,14 @@ def _called(reader: Reader, wanted: str, visibility: Visibility) -> list[Dataset
 
 def _is_seen(row: Row, visibility: Visibility) -> bool:
     """Whether the dataset may be seen, and the alias that led to it, where one did."""
-    key, namespace, _, *alias = row
-    return visibility.sees(namespace, key) and (
-        not alias or visibility.sees(fold(*alias).namespace)
-    )
+    if not visibility.sees(row.namespace, row.dataset_key):
+        return False
+    alias = getattr(row, "alias", None)
+    return alias is None or visibility.sees(fold(row.alias_namespace, alias).namespace)
+
+
+def _dataset(row: Row) -> Dataset:
+    return row.dataset_key, row.namespace, row.name
 
 
 def _by_both(reader: Reader, namespace: str, name: str, visibility: Visibility) -> Dataset:
@@ -113,11 +119,11 @@ def _by_both(reader: Reader, namespace: str, name: str, visibility: Visibility) 
     wanted = {"key": key(folded.namespace, folded.name)}
     rows = reader.rows(f"{_CANONICAL} WHERE d.dataset_key = :key", wanted)
     rows = rows or reader.rows(_BY_FOLD, wanted)
-    if not rows or not visibility.sees(rows[0][1], rows[0][0]):
+    if not rows or not visibility.sees(rows[0].namespace, rows[0].dataset_key):
         raise UnknownDatasetError(
             join_parts(namespace, name), _candidates(reader, name, visibility)
         )
-    return rows[0][0], rows[0][1], rows[0][2]
+    return _dataset(rows[0])
 
 
 def find_among(
@@ -126,8 +132,8 @@ def find_among(
     """Return the first existing and visible dataset of these namespaces and names."""
     folds = (fold(*spelling) for spelling in spellings)
     keys = [key(one.namespace, one.name) for one in folds if visibility.sees(one.namespace)]
-    known = {row[0]: row[1:] for row in rows_for(reader, _BY_KEYS, keys)}
-    taken = {row[0]: row[1:] for row in rows_for(reader, _BY_FOLDS, keys)}
+    known = {row.wanted_key: _dataset(row) for row in rows_for(reader, _BY_KEYS, keys)}
+    taken = {row.wanted_key: _dataset(row) for row in rows_for(reader, _BY_FOLDS, keys)}
     found = (known.get(one) or taken.get(one) for one in keys)
     return next((one for one in found if one is not None and visibility.sees(one[1], one[0])), None)
 
@@ -157,8 +163,9 @@ def _candidates(reader: Reader, wanted: str, visibility: Visibility) -> list[str
     most = _MOST_CANDIDATES if visibility.is_whole else _MOST_COMPARED
     like = {"like": f"%{literal(last_part)}%", "most": most}
     rows = reader.rows(_LIKE_IT.format(alike=reader.alike("name", ":like")), like)
-    seen = [row for row in rows if visibility.sees(row[0], row[2])][:_MOST_CANDIDATES]
-    return [join_parts(*row[:2]) for row in seen or _spelt_alike(reader, last_part, visibility)]
+    seen = [row for row in rows if visibility.sees(row.namespace, row.canonical_key)]
+    shown = seen[:_MOST_CANDIDATES] or _spelt_alike(reader, last_part, visibility)
+    return [join_parts(row.namespace, row.name) for row in shown]
 
 
 def _spelt_alike(reader: Reader, last_part: str, visibility: Visibility) -> list[Row]:
@@ -167,9 +174,9 @@ def _spelt_alike(reader: Reader, last_part: str, visibility: Visibility) -> list
         {"most": _MOST_COMPARED},
     )
     by_part = {
-        row[1].rstrip("/").rpartition("/")[2]: row
+        row.name.rstrip("/").rpartition("/")[2]: row
         for row in reversed(rows)
-        if visibility.sees(row[0], row[2])
+        if visibility.sees(row.namespace, row.canonical_key)
     }
     close = difflib.get_close_matches(last_part, by_part, n=_MOST_CANDIDATES)
     return [by_part[part] for part in close]

@@ -1,17 +1,17 @@
-"""The datasets and the worst state of each."""
+"""Datasets and the most severe state of each."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
-from lineage.catalog.ranks import FAILS, LISTED, TIER, WORST_FIRST
-from lineage.catalog.reader import Reader, Row, columns_for
-from lineage.states import FAILING, GOOD, TIER_RANKS, TIERS, UNKNOWN
+from lineage.catalog.queries import FAILS, JOIN_WORST_STATE, LISTED, TIER, WORST_FIRST
+from lineage.catalog.reader import Reader, columns_for, rows_for
+from lineage.catalog.rows import Row
+from lineage.states import BAD, FAILING, GOOD, LEARNING, TIER_RANKS, TIERS, UNKNOWN
 from service.api.access.visibility import EVERYTHING, Visibility
 from service.errors import InvalidQuestionError
 from service.queries.cursors import Text, Whole, cursor_of, key_of
-from service.queries.failing import KEYS, REPLACED, SHOWN, mark_failing
 from service.queries.shapes import DatasetPage, DatasetRow
 from service.queries.timestamps import Evaluated, iso
 from service.queries.visible import sql_filter
@@ -30,15 +30,15 @@ _CONDITIONS = {
 _COUNTS = "SELECT d.state_rank, COUNT(*) FROM dataset d WHERE {where} GROUP BY d.state_rank"
 _KEY = "d.state_rank, d.tier_rank, d.name, d.namespace"
 _BEHIND = f" AND ({_KEY}) > (:rank, :of_tier, :name, :namespace)"
-# What is said of each is looked up for those of the page alone.
+# Details are looked up for the datasets of the page alone.
 _ROWS = f"""
-SELECT {_KEY}, {TIER}, p.owner, s.state, s.sli, s.reason, s.since,
-  CASE WHEN {FAILS} THEN a.last_failed_at END
+SELECT {_KEY}, {TIER} AS tier, p.owner, s.state, s.sli, s.reason, s.since,
+  CASE WHEN {FAILS} THEN a.last_failed_at END AS failed_at
 FROM (
   SELECT d.dataset_key, {_KEY} FROM dataset d WHERE {{where}}
   ORDER BY {_KEY} LIMIT CAST(:most AS BIGINT) OFFSET CAST(:offset AS BIGINT)
 ) AS d
-LEFT JOIN dataset_state s ON s.dataset_key = d.dataset_key AND s.is_worst
+{JOIN_WORST_STATE}
 LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
 LEFT JOIN dataset_activity a ON a.dataset_key = d.dataset_key
 ORDER BY {_KEY}
@@ -47,21 +47,27 @@ _SortKey = tuple[Whole, Whole, Text, Text]
 _EVERY = 2**62
 FURTHEST = 10_000_000  # rows into the list that somebody may ask for: more than any catalog has
 _STATES = "SELECT dataset_key, state FROM dataset_state WHERE is_worst AND dataset_key IN (:keys)"
+# Every state as it is shown, the most severe first.
+SHOWN_STATES: Final = (BAD, FAILING, UNKNOWN, LEARNING, GOOD)
+# States that say less than a failed run does. What is unknown stays so.
+REPLACED: Final = (LEARNING, GOOD)
+FAILING_KEYS: Final = f"SELECT dataset_key FROM dataset_activity WHERE {FAILS}"  # noqa: S608 - a constant
+_FAILING_AMONG = f"{FAILING_KEYS} AND dataset_key IN (:keys)"
 
 
-class Part(msgspec.Struct, frozen=True, kw_only=True):
-    """Which part of the list: behind a cursor or, of pages with numbers, so far in."""
+class ListPart(msgspec.Struct, frozen=True, kw_only=True):
+    """Part of the list: behind a cursor or, of pages with numbers, at an offset."""
 
     limit: int | None = None
     cursor: str | None = None
     offset: int = 0
 
 
-_WHOLE = Part()
+_WHOLE = ListPart()
 
 
 class Filters(msgspec.Struct, frozen=True, kw_only=True):
-    """Which datasets; null is any."""
+    """Filter of datasets; null is any."""
 
     state: str | None = None
     tier: str | None = None
@@ -73,7 +79,7 @@ def datasets(
     reader: Reader,
     filters: Filters,
     evaluated: Evaluated,
-    part: Part = _WHOLE,
+    part: ListPart = _WHOLE,
     visibility: Visibility = EVERYTHING,
 ) -> DatasetPage:
     """List datasets that are not retired, most severe first.
@@ -83,7 +89,7 @@ def datasets(
     Raises:
         InvalidQuestionError: no such state or tier, or a cursor that is none of this question's.
     """
-    _require_one_of("state", SHOWN, filters.state)
+    _require_one_of("state", SHOWN_STATES, filters.state)
     _require_one_of("tier", TIERS, filters.tier)
     behind = key_of(part.cursor, _question(filters), _SortKey)
     where, values = _where(reader, filters, visibility, evaluated)
@@ -94,26 +100,26 @@ def datasets(
     most = _EVERY if part.limit is None else part.limit
     values |= {"most": most + 1, "offset": part.offset}
     rows = reader.rows(_ROWS.format(where=where), values)
-    shown = [_row(row[2:], evaluated) for row in rows[:most]]
+    shown = [_row(row, evaluated) for row in rows[:most]]
     is_cut = len(shown) < total
     return DatasetPage(
         datasets=shown,
         total=total,
         partial=is_cut,
         partial_reason=f"{len(shown):,} of {total:,} shown" if is_cut else None,
-        next_cursor=cursor_of(_question(filters), rows[most - 1][:4]) if rows[most:] else None,
+        next_cursor=_cursor(filters, rows[most - 1]) if rows[most:] else None,
     )
 
 
 def counts_by_state(
     reader: Reader, evaluated: Evaluated, visibility: Visibility = EVERYTHING
 ) -> dict[str, int]:
-    """How many datasets are in each state; what was good in a stale evaluation is unknown."""
-    counts = dict.fromkeys(SHOWN, 0)
+    """Count the datasets by state; a good state of a stale evaluation is unknown."""
+    counts = dict.fromkeys(SHOWN_STATES, 0)
     where, values = _where(reader, Filters(), visibility, evaluated)
     for rank, count in _counts(reader, where, values):
         counts[state_of_now(WORST_FIRST[rank], evaluated)] += count
-    for rank, count in _counts(reader, f"{where} AND d.dataset_key IN ({KEYS})", values):
+    for rank, count in _counts(reader, f"{where} AND d.dataset_key IN ({FAILING_KEYS})", values):
         if (state := state_of_now(WORST_FIRST[rank], evaluated)) in REPLACED:
             counts[state] -= count
             counts[FAILING] += count
@@ -173,13 +179,13 @@ def _of_state(state: str | None, evaluated: Evaluated) -> str:
     ]
     if not ranks:
         return " AND 1 = 0"
-    is_failing = f" AND d.dataset_key {'IN' if state == FAILING else 'NOT IN'} ({KEYS})"
+    is_failing = f" AND d.dataset_key {'IN' if state == FAILING else 'NOT IN'} ({FAILING_KEYS})"
     of_ranks = f" AND d.state_rank IN ({', '.join(ranks)})"
     return of_ranks + is_failing if set(wanted) <= {*REPLACED} else of_ranks
 
 
 def _counts(reader: Reader, where: str, values: dict[str, Any]) -> list[tuple[int, int]]:
-    """Of each rank that any dataset has, how many."""
+    """Count the datasets of each rank that any dataset has."""
     return [(rank, n) for rank, n in reader.rows(_COUNTS.format(where=where), values)]
 
 
@@ -192,16 +198,28 @@ def state_of_now(state: str | None, evaluated: Evaluated) -> str:
     return UNKNOWN if state is None or (state == GOOD and evaluated.stale) else state
 
 
+def _cursor(filters: Filters, last: Row) -> str:
+    return cursor_of(
+        _question(filters), (last.state_rank, last.tier_rank, last.name, last.namespace)
+    )
+
+
 def _row(row: Row, evaluated: Evaluated) -> DatasetRow:
-    name, namespace, tier, owner, state, sli, reason, since, failed_at = row
+    state, sli, reason, since = row.state, row.sli, row.reason, row.since
     if state is None:
-        return DatasetRow(namespace, name, tier, owner, "unknown", None, NOT_EVALUATED, None)
-    if failed_at is not None and state_of_now(state, evaluated) in REPLACED:
-        since = iso(failed_at)
-        return DatasetRow(namespace, name, tier, owner, FAILING, None, "job_failed", since)
-    if state != "good":
-        return DatasetRow(namespace, name, tier, owner, state, sli, reason, iso(since))
-    if evaluated.stale:
-        since = evaluated.at
-        return DatasetRow(namespace, name, tier, owner, "unknown", None, PIPELINE_LAG, since)
-    return DatasetRow(namespace, name, tier, owner, "good", None, None, iso(since))
+        state, sli, reason, since = UNKNOWN, None, NOT_EVALUATED, None
+    elif row.failed_at is not None and state_of_now(state, evaluated) in REPLACED:
+        state, sli, reason, since = FAILING, None, "job_failed", row.failed_at
+    elif state == GOOD and evaluated.stale:
+        state, sli, reason, since = UNKNOWN, None, PIPELINE_LAG, evaluated.as_of
+    elif state == GOOD:
+        sli, reason = None, None
+    return DatasetRow(row.namespace, row.name, row.tier, row.owner, state, sli, reason, iso(since))
+
+
+def mark_failing(reader: Reader, keys: Sequence[int], states: Sequence[str]) -> list[str]:
+    """Return the states of these datasets, `failing` where the last run failed."""
+    known = dict(zip(keys, states, strict=True))
+    rows = rows_for(reader, _FAILING_AMONG, [key for key in keys if known[key] in REPLACED])
+    known |= {key: FAILING for (key,) in rows}
+    return [known[key] for key in keys]

@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 
 from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.rows import Row
 from lineage.names.keys import key
 from service.api.access.visibility import Visibility
 from service.queries.run_shapes import Tag
@@ -82,7 +83,7 @@ _SOURCE = re.compile(r"[A-Z_]{1,40}")  # as DBT or USER
 def tags_of_dataset(reader: Reader, dataset: int, visibility: Visibility) -> list[Tag]:
     """Return the tags of a dataset: one more than `MOST_TAGS` where it has more."""
     rows = reader.rows(_TAGS, {"key": dataset, "most": MOST_TAGS + 1})
-    return [_tag(visibility, *row) for row in rows]
+    return [_tag(visibility, row) for row in rows]
 
 
 def tags_of_fields(
@@ -91,8 +92,8 @@ def tags_of_fields(
     """Return the tags of columns of these datasets, by dataset and column; at most 10,000."""
     found: defaultdict[tuple[int, str], list[Tag]] = defaultdict(list)
     rows = rows_for(reader, _FIELD_TAGS, keys, {"most": MOST_FIELD_TAGS})
-    for dataset, field, *tag in rows:
-        found[dataset, field].append(_tag(visibility, *tag))
+    for row in rows:
+        found[row.dataset_key, row.field].append(_tag(visibility, row))
     return found
 
 
@@ -101,10 +102,11 @@ def tags_of_text(text: str | None) -> list[Tag]:
     return msgspec.json.decode(text, type=list[Tag]) if text else []
 
 
-def _tag(visibility: Visibility, name: str, value: str, source: str | None) -> Tag:
+def _tag(visibility: Visibility, row: Row) -> Tag:
     """Return a tag; its value and its source are texts that may name any dataset."""
+    source = row.source
     is_shown = visibility.is_whole or source is None or _SOURCE.fullmatch(source) is not None
-    return Tag(name, value if visibility.is_whole else None, source if is_shown else None)
+    return Tag(row.tag, row.value if visibility.is_whole else None, source if is_shown else None)
 
 
 def _fields(text: str | None) -> dict[str, str]:

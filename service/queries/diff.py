@@ -1,9 +1,10 @@
-"""What differs between two runs; by default a job's last success and the first failure after it."""
+"""Differences of two runs; by default a job's last success and the first failure after it."""
 
 from collections.abc import Mapping
 
-from lineage.catalog.reader import Reader, Row, rows_for
-from lineage.catalog.tables.runs import LEAF_RUN_ID
+from lineage.catalog.queries import LEAF_RUN_ID
+from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.rows import Row
 from service.errors import InvalidQuestionError, UnknownRunError
 from service.queries.diff_shapes import Change, DatasetDiff, RunDiff
 from service.queries.run_snapshot import MOST_RUNS, RunSnapshot, Touch, load_run
@@ -12,8 +13,9 @@ from service.queries.schema_changes import SchemaChange, fields_of, schema_chang
 _MOST_RUNS = 10_000
 _SCHEMAS = "SELECT dataset_key, schema_key, fields FROM schema_version WHERE dataset_key IN (:keys)"
 _RUNS_OF_JOB = """
-SELECT {run_id}, r.{part}_job_namespace, MIN(r.first_event_at) AS began_at, MAX(r.completed_at),
-  MIN(r.failed_at)
+SELECT {run_id} AS run_id, r.{part}_job_namespace AS job_namespace,
+  MIN(r.first_event_at) AS began_at, MAX(r.completed_at) AS completed_at,
+  MIN(r.failed_at) AS failed_at
 FROM run r WHERE r.{part}_job_name = :name
 AND (CAST(:namespace AS TEXT) IS NULL OR r.{part}_job_namespace = :namespace)
 GROUP BY {run_id}, r.{part}_job_namespace
@@ -21,7 +23,7 @@ GROUP BY {run_id}, r.{part}_job_namespace
 _RUNS = f"""
 SELECT * FROM ({_RUNS_OF_JOB.format(part="root", run_id="r.root_run_id")}
   UNION {_RUNS_OF_JOB.format(part="leaf", run_id=LEAF_RUN_ID)}) AS known
-ORDER BY began_at DESC, 1 LIMIT :most
+ORDER BY began_at DESC, run_id LIMIT :most
 """  # noqa: S608 - constants only
 # Spark's events call the job of each output `APPLICATION.step`.
 _STEPS = """
@@ -71,16 +73,16 @@ def runs_of_job(reader: Reader, name: str, namespace: str | None = None) -> tupl
     if not rows:
         message = f"no run of a job {name[:80]!r} has been seen"
         raise UnknownRunError(message)
-    if len(namespaces := sorted({row[1] for row in rows})) > 1:
+    if len(namespaces := sorted({row.job_namespace for row in rows})) > 1:
         listed = ", ".join(namespaces[:5])
         message = f"job: {name[:80]!r} exists in several namespaces: {listed}. Give the namespace."
         raise InvalidQuestionError(message)
     failure: str | None = None
-    for root, _, _, completed_at, failed_at in rows:  # the newest first
-        if failed_at is not None:
-            failure = root
-        elif completed_at is not None and failure is not None:
-            return root, failure
+    for row in rows:  # the newest first
+        if row.failed_at is not None:
+            failure = row.run_id
+        elif row.completed_at is not None and failure is not None:
+            return row.run_id, failure
     message = f"job {name[:80]!r} has no failure after a success in the stored runs"
     raise UnknownRunError(message)
 
@@ -99,7 +101,7 @@ def _runs_of(reader: Reader, shown: str, namespace: str | None) -> list[Row]:
 
 def _schemas(reader: Reader, *sides: RunSnapshot) -> Schemas:
     keys = sorted({key for one in sides for key, schema in one.schemas.values() if schema})
-    return {(row[0], row[1]): row[2] for row in rows_for(reader, _SCHEMAS, keys)}
+    return {(key, schema): fields for key, schema, fields in rows_for(reader, _SCHEMAS, keys)}
 
 
 def _changes(first: Mapping[str, str | None], second: Mapping[str, str | None]) -> list[Change]:
@@ -123,7 +125,7 @@ def _dataset(
 def _schema(
     first: tuple[int, int | None], second: tuple[int, int | None], schemas: Schemas
 ) -> SchemaChange | None:
-    """None where they are alike, or one of them named no schema."""
+    """Return what changed; None if both are alike, or one of them named no schema."""
     if first == second or first not in schemas or second not in schemas:
         return None
     return schema_change(fields_of(schemas[first]), fields_of(schemas[second]))

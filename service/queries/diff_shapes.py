@@ -1,4 +1,4 @@
-"""The documented shape of what differs between two runs."""
+"""Documented shapes of the differences between two runs."""
 
 import msgspec
 
@@ -7,7 +7,7 @@ from service.queries.schema_changes import SchemaChange
 
 
 class ComparedRun(msgspec.Struct, frozen=True):
-    """A run that is compared: with all its children where it is a root run."""
+    """Run that is compared; a root run with all its children."""
 
     run_id: str
     job_namespace: str
@@ -21,7 +21,7 @@ class ComparedRun(msgspec.Struct, frozen=True):
 
 
 class Change(msgspec.Struct, frozen=True):
-    """One thing that differs; null where a run did not say."""
+    """Difference of one value; null where a run did not report it."""
 
     what: str
     first: str | None
@@ -29,7 +29,7 @@ class Change(msgspec.Struct, frozen=True):
 
 
 class DatasetDiff(msgspec.Struct, frozen=True):
-    """A dataset that the runs did not touch alike."""
+    """Dataset that the runs did not touch alike."""
 
     dataset_namespace: str
     dataset: str
@@ -40,7 +40,7 @@ class DatasetDiff(msgspec.Struct, frozen=True):
 
 
 class RunDiff(msgspec.Struct, frozen=True):
-    """What differs between two runs; `same` where nothing does, as far as they told."""
+    """Differences between two runs; `same`: they reported none."""
 
     first: ComparedRun
     second: ComparedRun

@@ -1,4 +1,4 @@
-"""What events told of the edges into a dataset, beside what evidence says of them."""
+"""Checks of the edges into a dataset: events compared with evidence."""
 
 import msgspec
 
@@ -18,15 +18,15 @@ WHERE c.downstream_key = :key AND c.written_at = (
   AND l.upstream_key = c.upstream_key AND l.oracle = c.oracle)
 """
 _CHECKS = f"""
-SELECT c.written_at, d.namespace, d.name, c.outcome, c.oracle, c.producer, c.adapter_version,
-  c.root_run_id {_NEWEST} AND {{seen}}
+SELECT c.written_at, d.namespace AS dataset_namespace, d.name AS dataset, c.outcome, c.oracle,
+  c.producer, c.adapter_version, c.root_run_id {_NEWEST} AND {{seen}}
 ORDER BY CASE c.outcome WHEN 'good' THEN 1 ELSE 0 END, d.namespace, d.name, c.oracle LIMIT :most
 """
 _HIDDEN = f"SELECT COUNT(*) {_NEWEST} AND NOT ({{seen}})"
 
 
 class EdgeCheck(msgspec.Struct, frozen=True):
-    """One edge into the dataset, as one oracle found it: good, edge_missing or edge_wrong."""
+    """Edge into the dataset, as one oracle found it: good, edge_missing or edge_wrong."""
 
     written_at: Instant
     dataset_namespace: str
@@ -39,7 +39,7 @@ class EdgeCheck(msgspec.Struct, frozen=True):
 
 
 class EdgeChecks(msgspec.Struct, frozen=True):
-    """Those of the newest run that was checked."""
+    """Checks of the newest run that was checked."""
 
     checks: list[EdgeCheck]
     hidden: int  # of what may not be seen
@@ -52,5 +52,7 @@ def edge_checks(reader: Reader, named: Dataset, visibility: Visibility = EVERYTH
     of = {"key": named[0], **names}
     rows = reader.rows(_CHECKS.format(seen=condition), {**of, "most": _MOST + 1})
     hidden = reader.rows(_HIDDEN.format(seen=condition), of)[0][0]
-    checks = [EdgeCheck(iso_of(at), *columns) for at, *columns in rows[:_MOST]]
+    checks = [
+        EdgeCheck(**row._asdict() | {"written_at": iso_of(row.written_at)}) for row in rows[:_MOST]
+    ]
     return EdgeChecks(checks, hidden, f"the first {_MOST}" if len(rows) > _MOST else None)

@@ -1,11 +1,13 @@
-"""Which run made an edge what it was at an instant: the newest that had written its end by then."""
+"""Run of each edge at a past time: the newest that had written its end by then."""
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import msgspec
 
-from lineage.catalog.reader import Reader, Row, rows_for
-from lineage.catalog.tables.runs import leaf_job
+from lineage.catalog.queries import leaf_job
+from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.rows import Row, convert_row, pairs_of
 from lineage.states import run_state
 from service.api.access.visibility import EVERYTHING, Visibility
 from service.queries.lineage_at_shapes import EdgeRun, Touched
@@ -14,7 +16,16 @@ from service.queries.timestamps import iso, iso_of
 from service.queries.visible import sql_filter
 
 Edge = tuple[int, int]  # upstream key, downstream key
-_Write = tuple[int, str, str, str]  # when, root run, namespace and name of the job
+
+
+class _Write(NamedTuple):
+    """Write of a dataset by a job of a root run; in the order of time."""
+
+    written_at: int
+    root_run_id: str
+    job_namespace: str
+    job_name: str
+
 
 # By the index of writes, newest first: as a rule the first of them is of this edge.
 _WRITES = """
@@ -24,11 +35,11 @@ SELECT e.upstream_key, e.downstream_key, e.runs, (
     SELECT 1 FROM edge_run x WHERE x.upstream_key = e.upstream_key
     AND x.downstream_key = e.downstream_key AND x.job_key = e.job_key
     AND x.root_run_id = w.root_run_id)
-  ORDER BY w.written_at DESC LIMIT 1)
+  ORDER BY w.written_at DESC LIMIT 1) AS root_run_id
 FROM edge e WHERE e.downstream_key IN (:keys) AND e.first_seen_at <= :at
 """
 _WRITTEN_AT = """
-SELECT root_run_id, dataset_key, MAX(written_at), job_namespace, job_name
+SELECT root_run_id, dataset_key, MAX(written_at) AS written_at, job_namespace, job_name
 FROM dataset_write WHERE root_run_id IN (:keys) AND written_at <= :at
 GROUP BY root_run_id, dataset_key, job_namespace, job_name
 """
@@ -38,15 +49,18 @@ SELECT d.dataset_key, (SELECT w.written_at FROM dataset_write w
 FROM dataset d WHERE d.dataset_key IN (:keys)
 """
 _JOBS_OF_ROOTS = f"""
-SELECT r.root_run_id, {leaf_job("namespace")}, {leaf_job("name")}, MIN(r.started_at),
-  MAX(r.completed_at), MIN(r.failed_at), MAX(r.code_version), MAX(r.job_version),
-  MAX(r.engine_version), MAX(r.spark_conf), MAX(r.parameters)
+SELECT r.root_run_id, {leaf_job("namespace")} AS job_namespace, {leaf_job("name")} AS job_name,
+  MIN(r.started_at) AS started_at, MAX(r.completed_at) AS completed_at,
+  MIN(r.failed_at) AS failed_at, MAX(r.code_version) AS code_version,
+  MAX(r.job_version) AS job_version, MAX(r.engine_version) AS engine_version,
+  MAX(r.spark_conf) AS spark_conf, MAX(r.parameters) AS parameters
 FROM run r WHERE r.root_run_id IN (:keys)
 GROUP BY r.root_run_id, {leaf_job("namespace")}, {leaf_job("name")}
 """  # noqa: S608 - our own columns
 _TOUCHED = """
-SELECT r.root_run_id, d.canonical_key, io.direction, MAX(io.dataset_version), MAX(io.checksum),
-  MAX(io.partition), COALESCE(MAX(io.rows), MAX(io.evidence_rows))
+SELECT r.root_run_id, d.canonical_key, io.direction, MAX(io.dataset_version) AS version,
+  MAX(io.checksum) AS checksum, MAX(io.partition) AS partition,
+  COALESCE(MAX(io.rows), MAX(io.evidence_rows)) AS rows
 FROM run r JOIN run_io io ON io.run_key = r.run_key JOIN dataset d ON d.dataset_key = io.dataset_key
 WHERE r.root_run_id IN (:keys) AND io.first_event_at <= :at
 GROUP BY r.root_run_id, d.canonical_key, io.direction
@@ -59,7 +73,7 @@ WHERE r.root_run_id IN (:keys) AND NOT ({seen})
 
 
 class EdgeRuns(msgspec.Struct, frozen=True):
-    """The run of each edge, and how many edges have none that is known."""
+    """Run of each edge, and the number of edges without a known run."""
 
     runs: dict[Edge, EdgeRun]
     unknown: int
@@ -75,43 +89,54 @@ def edge_runs(
     """
     wanted = set(edges)
     ends = sorted({downstream for _, downstream in wanted})
-    rows = [row for row in rows_for(reader, _WRITES, ends, {"at": at}) if row[:2] in wanted]
+    rows = [row for row in rows_for(reader, _WRITES, ends, {"at": at}) if _edge(row) in wanted]
     newest = _newest(reader, rows, at)
     runs = _reported(reader, newest, at, visibility)
-    unknown = {(up, down) for up, down, count, _ in rows if count} - runs.keys()
+    unknown = {_edge(row) for row in rows if row.runs} - runs.keys()
     return EdgeRuns(runs, len(unknown))
+
+
+def _edge(row: Row) -> Edge:
+    return row.upstream_key, row.downstream_key
 
 
 def _newest(reader: Reader, rows: list[Row], at: int) -> dict[Edge, _Write]:
     """Return the newest write of each edge's end, whatever job made it."""
-    roots = sorted({root for *_, root in rows if root})
-    found = rows_for(reader, _WRITTEN_AT, roots, {"at": at})
-    writes = sorted((at, root, *job, end) for root, end, at, *job in found)
-    written = {(write[1], write[-1]): write[:-1] for write in writes}  # the last of each
+    roots = sorted({row.root_run_id for row in rows if row.root_run_id})
+    written: dict[tuple[str, int], _Write] = {}
+    for row in rows_for(reader, _WRITTEN_AT, roots, {"at": at}):
+        write = _Write(row.written_at, row.root_run_id, row.job_namespace, row.job_name)
+        end = row.root_run_id, row.dataset_key
+        written[end] = max(written.get(end, write), write)
     newest: dict[Edge, _Write] = {}
-    for up, down, _, root in rows:
-        if root:
-            one = written[root, down]
-            newest[up, down] = max(newest.get((up, down), one), one)
+    for row in rows:
+        if row.root_run_id:
+            one = written[row.root_run_id, row.downstream_key]
+            newest[_edge(row)] = max(newest.get(_edge(row), one), one)
     return newest
 
 
 def _reported(
     reader: Reader, newest: dict[Edge, _Write], at: int, visibility: Visibility
 ) -> dict[Edge, EdgeRun]:
-    roots = sorted({write[1] for write in newest.values()})
-    fields = {row[:3]: row for row in rows_for(reader, _JOBS_OF_ROOTS, roots)}
-    named = rows_for(reader, _TOUCHED, roots, {"at": at})
+    roots = sorted({write.root_run_id for write in newest.values()})
+    fields = {
+        (row.root_run_id, row.job_namespace, row.job_name): row
+        for row in rows_for(reader, _JOBS_OF_ROOTS, roots)
+    }
     ends_of = sorted({down for _, down in newest})
-    latest: dict[int, int | None] = dict(rows_for(reader, _LATEST, ends_of, {"at": at}))
-    touched = {(row[0], row[1], row[2]): Touched(*row[3:]) for row in named}
+    latest = pairs_of(rows_for(reader, _LATEST, ends_of, {"at": at}))
+    touched = {
+        (row.root_run_id, row.canonical_key, row.direction): convert_row(Touched, row)
+        for row in rows_for(reader, _TOUCHED, roots, {"at": at})
+    }
     hidden = _hidden_roots(reader, roots, visibility)
     runs = {}
-    for (up, down), (written_at, root, *job) in newest.items():
-        if row := fields.get((root, *job)):
+    for (up, down), write in newest.items():
+        root = write.root_run_id
+        if row := fields.get((root, write.job_namespace, write.job_name)):
             ends = touched.get((root, up, "read")), touched.get((root, down, "write"))
-            again_at = latest.get(down) or 0
-            run = _run(row, (written_at, again_at), *ends)
+            run = _run(row, (write.written_at, latest.get(down) or 0), *ends)
             runs[up, down] = run if visibility.is_whole else _cut(run, is_named=root not in hidden)
     return runs
 
@@ -123,7 +148,7 @@ def _cut(run: EdgeRun, *, is_named: bool) -> EdgeRun:
 
 
 def _hidden_roots(reader: Reader, roots: list[str], visibility: Visibility) -> set[str]:
-    """Those of these root runs that touched what may not be seen."""
+    """Return those of these root runs that touched a dataset that may not be seen."""
     if visibility.is_whole:
         return set()
     condition, names = sql_filter(reader, visibility)
@@ -134,21 +159,22 @@ def _run(
     row: Row, written: tuple[int, int], read: Touched | None, wrote: Touched | None
 ) -> EdgeRun:
     written_at, again_at = written
-    root, namespace, name, started, completed, failed, *versions = row
-    code_version, job_version, engine_version, spark_conf, parameters = versions
+    status = run_state(
+        started_at=row.started_at, completed_at=row.completed_at, failed_at=row.failed_at
+    )
     return EdgeRun(
-        root_run_id=root,
-        job_namespace=namespace,
-        job_name=name,
-        status=run_state(started_at=started, completed_at=completed, failed_at=failed),
-        started_at=iso(started),
+        root_run_id=row.root_run_id,
+        job_namespace=row.job_namespace,
+        job_name=row.job_name,
+        status=status,
+        started_at=iso(row.started_at),
         written_at=iso_of(written_at),
         written_again_at=iso_of(again_at) if again_at > written_at else None,
-        code_version=code_version,
-        job_version=job_version,
-        engine_version=engine_version,
-        spark_conf=settings_of(spark_conf),
-        parameters=settings_of(parameters),
+        code_version=row.code_version,
+        job_version=row.job_version,
+        engine_version=row.engine_version,
+        spark_conf=settings_of(row.spark_conf),
+        parameters=settings_of(row.parameters),
         read=read,
         wrote=wrote,
     )

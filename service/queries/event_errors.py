@@ -7,11 +7,12 @@ until the collector prunes them.
 import re
 import sqlite3
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
-from lineage.catalog.reader import Reader
+from lineage.catalog.reader import Reader, read_connection
+from lineage.catalog.rows import Row
 from lineage.redaction import redact
 from service.ingest.spool import reading
 from service.queries.cursors import Whole, cursor_of, key_of
@@ -23,7 +24,7 @@ _BODY_CHARACTERS = 2_000
 _READ_BYTES = 8_000  # before redaction: a secret that ends behind the cut is found too
 _REJECTED = """
 SELECT id, received_at, origin, reason, path, detail, body_bytes,
-  length(body) = body_bytes AND reason <> 'too_large', substr(body, 1, :read)
+  length(body) = body_bytes AND reason <> 'too_large' AS is_whole, substr(body, 1, :read) AS body
 FROM rejected WHERE id < :before AND (:reason IS NULL OR reason = :reason)
 ORDER BY id DESC LIMIT :most
 """
@@ -107,8 +108,8 @@ def rejected_events(
         if connection is None:
             where = f"no spool at {spool}: ask where the collector runs"
             return RejectedPage([], partial=True, partial_reason=where, next_cursor=None)
-        rows = connection.execute(_REJECTED, values).fetchall()
-    events = [_rejected(*row) for row in rows[:limit]]
+        rows = read_connection(connection).rows(_REJECTED, values)
+    events = [_rejected(row) for row in rows[:limit]]
     is_cut = len(rows) > limit
     return RejectedPage(
         events,
@@ -135,10 +136,17 @@ def pipeline_errors(
     (before,) = key_of(cursor, question, tuple[Whole]) or (_LAST,)
     rows = reader.rows(_ERRORS, {"before": before, "reason": reason, "most": limit + 1})
     shown = rows[:limit]
-    bodies = _bodies(spool, [row[0] for row in shown])
+    bodies = _bodies(spool, [row.spool_seq for row in shown])
     errors = [
-        PipelineError(seq, iso(at), why, detail, bool(is_history), bodies.get(seq))
-        for seq, at, why, detail, is_history in shown
+        PipelineError(
+            spool_seq=row.spool_seq,
+            landed_at=iso(row.landed_at),
+            reason=row.reason,
+            detail=row.detail,
+            is_history=bool(row.is_history),
+            body=bodies.get(row.spool_seq),
+        )
+        for row in shown
     ]
     is_cut = len(rows) > limit
     return PipelineErrorPage(
@@ -153,18 +161,17 @@ def _older(limit: int) -> str:
     return f"{limit:,} shown; older ones exist"
 
 
-def _rejected(*row: Any) -> RejectedEvent:  # noqa: ANN401 - the columns of the query
-    number, received_at, origin, reason, path, detail, size, is_whole, body = row
+def _rejected(row: Row) -> RejectedEvent:
     return RejectedEvent(
-        number,
-        iso(received_at),
-        origin,
-        reason,
-        path,
-        redact(detail),
-        size,
-        bool(is_whole),
-        _shown(body),
+        number=row.id,
+        received_at=iso(row.received_at),
+        origin=row.origin,
+        reason=row.reason,
+        path=row.path,
+        detail=redact(row.detail),
+        body_bytes=row.body_bytes,
+        is_whole=bool(row.is_whole),
+        body=_shown(row.body),
     )
 
 

@@ -1,4 +1,4 @@
-"""The documented shape of a dataset's life: its schemas, versions, checksums and writes."""
+"""Documented shapes of a dataset's history: schemas, versions, checksums and writes."""
 
 import msgspec
 
@@ -7,7 +7,7 @@ from service.queries.schema_changes import Field, SchemaChange
 
 
 class SchemaSpan(msgspec.Struct, frozen=True):
-    """A schema, and what it changed of the one before; `change` is null for the first."""
+    """Schema, and its change from the one before; `change` is null for the first."""
 
     first_seen_at: Instant
     last_seen_at: Instant
@@ -17,7 +17,7 @@ class SchemaSpan(msgspec.Struct, frozen=True):
 
 
 class Stamp(msgspec.Struct, frozen=True):
-    """A version or a checksum that was named, and from when to when."""
+    """Version or checksum that was reported, with the first and the last time."""
 
     value: str
     first_seen_at: Instant
@@ -25,7 +25,7 @@ class Stamp(msgspec.Struct, frozen=True):
 
 
 class Write(msgspec.Struct, frozen=True):
-    """A write: by which root run of which job, in which version of its code."""
+    """Write by a root run of a job, with the version of its code."""
 
     written_at: Instant
     root_run_id: str
@@ -37,7 +37,7 @@ class Write(msgspec.Struct, frozen=True):
 
 
 class History(msgspec.Struct, frozen=True):
-    """What is known of a dataset's life; of each the newest first, but schemas in their order."""
+    """History of a dataset, newest first; schemas in their order."""
 
     dataset_namespace: str
     dataset: str

@@ -1,7 +1,8 @@
-"""What a dataset affects: all that is made of it, with whom to tell."""
+"""Impact of a dataset: all downstream datasets, with their owners."""
 
 import msgspec
 
+from lineage.catalog.queries import IS_OPEN
 from lineage.graph.walks import Walk
 from lineage.states import TIER_RANKS
 from service.queries.catalog_session import CatalogSession
@@ -17,17 +18,16 @@ from service.queries.walk import (
     walk_lineage,
 )
 
-_PAGE = """
+_PAGE = f"""
 SELECT i.incident_id, i.fault_at, i.accepted_at
 FROM incident_member m JOIN incident i ON i.incident_id = m.incident_id
-WHERE m.dataset_key = :key AND m.left_at IS NULL AND i.severity = 'page'
-AND i.state IN ('open', 'acknowledged')
+WHERE m.dataset_key = :key AND m.left_at IS NULL AND i.severity = 'page' AND i.{IS_OPEN}
 ORDER BY i.opened_at, i.incident_id LIMIT 1
-"""
+"""  # noqa: S608 - a constant
 
 
 class AffectedRow(msgspec.Struct, frozen=True):
-    """A dataset that is made of the one asked for, so many steps away."""
+    """Downstream dataset, and its distance in steps."""
 
     dataset_namespace: str
     dataset: str
@@ -38,7 +38,7 @@ class AffectedRow(msgspec.Struct, frozen=True):
 
 
 class Impact(msgspec.Struct, frozen=True):
-    """What is made of a dataset, the highest tier first.
+    """Downstream datasets of a dataset, highest tier first.
 
     While the dataset is in an incident that pages: which, when the fault was there, when Slack or
     PagerDuty took a message that links the full list, and how long that took.
@@ -58,20 +58,21 @@ class Impact(msgspec.Struct, frozen=True):
 
 
 def impact(asked: CatalogSession, dataset: Dataset, *, depth: int = MOST_DEPTH) -> Impact:
-    """All that is made of this dataset now, to the end; partial past what a walk may hold."""
+    """Return all downstream datasets; partial if a walk may hold no more."""
     key, namespace, name = dataset
     walk = walk_lineage(asked, "downstream", [key], depth)
-    page = next(iter(asked.reader.rows(_PAGE, {"key": key})), (None, None, None))
+    page = next(iter(asked.reader.rows(_PAGE, {"key": key})), None)
+    fault_at, accepted_at = (page.fault_at, page.accepted_at) if page else (None, None)
     return Impact(
         dataset_namespace=namespace,
         dataset=name,
         state=states_of_nodes(asked, [key])[0],
         affected=_affected(asked, walk),
         hidden=len(set().union(*walk.hidden.values())),
-        incident_id=page[0],
-        fault_at=iso(page[1]),
-        accepted_at=iso(page[2]),
-        analysis_seconds=seconds_between(page[1], page[2]),
+        incident_id=page.incident_id if page else None,
+        fault_at=iso(fault_at),
+        accepted_at=iso(accepted_at),
+        analysis_seconds=seconds_between(fault_at, accepted_at),
         partial=walk.cut is not None,
         partial_reason=walk.cut,
     )

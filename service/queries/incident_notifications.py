@@ -1,8 +1,9 @@
-"""Who was told of an incident, and what became of it; and what differs between its runs."""
+"""Notifications of an incident and their results, and the differences between its runs."""
 
 import msgspec
 
-from lineage.catalog.reader import Reader, Row, rows_for
+from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.rows import Row
 from service.api.access.visibility import EVERYTHING, Visibility
 from service.incidents.diagnosis.ranking import Diagnosis
 from service.queries.incidents import is_root_seen
@@ -11,7 +12,7 @@ from service.queries.timestamps import iso, iso_of
 from service.queries.visible import UNSEEN
 
 _MOST = 200
-_TELLING = "SELECT telling, addressee FROM incident_telling WHERE incident_id = :id"
+_NOTIFIED = "SELECT telling, addressee FROM incident_telling WHERE incident_id = :id"
 _SENT = """
 SELECT channel, kind, state, attempts, created_at, finished_at, reason, fallback_for
 FROM notification WHERE incident_id IN (:keys)
@@ -20,18 +21,18 @@ ORDER BY created_at DESC, channel LIMIT :most
 _DIAGNOSIS = "SELECT diagnosis FROM incident WHERE incident_id = :id"
 
 
-class Place(msgspec.Struct, frozen=True):
-    """A channel, and the id that it knows the incident by."""
+class _Channel(msgspec.Struct, frozen=True):
+    """Channel, and the id by which it knows the incident."""
 
     known_as: str
 
 
-class _Telling(msgspec.Struct, frozen=True):
-    places: tuple[Place, ...] = ()
+class _Notified(msgspec.Struct, frozen=True):
+    places: tuple[_Channel, ...] = ()
 
 
-class Sent(msgspec.Struct, frozen=True):
-    """One message through one channel: waiting, sent, failed or superseded."""
+class SentMessage(msgspec.Struct, frozen=True):
+    """Message through one channel: waiting, sent, failed or superseded."""
 
     channel: str
     kind: str
@@ -43,39 +44,42 @@ class Sent(msgspec.Struct, frozen=True):
     fallback_for: str | None
 
 
-class Told(msgspec.Struct, frozen=True):
-    """Whose it was made, and all that was sent, the newest first."""
+class NotificationList(msgspec.Struct, frozen=True):
+    """Owner that was notified, and all messages, newest first."""
 
     addressee: str | None
-    sent: list[Sent]
+    sent: list[SentMessage]
     partial_reason: str | None
 
 
-def list_sent(reader: Reader, incident_id: str, visibility: Visibility = EVERYTHING) -> Told:
+def list_sent(
+    reader: Reader, incident_id: str, visibility: Visibility = EVERYTHING
+) -> NotificationList:
     """List the notifications of an incident, including those of incidents merged into it.
 
-    Channels and addressees tell whose its root is.
+    Channels and addressees reveal the owner of the root.
     """
     if not is_root_seen(reader, incident_id, visibility):
-        return Told(None, [], UNSEEN)
-    state, addressee = next(iter(reader.rows(_TELLING, {"id": incident_id})), (None, ""))
-    places = msgspec.json.decode(state, type=_Telling).places if state else ()
+        return NotificationList(None, [], UNSEEN)
+    state, addressee = next(iter(reader.rows(_NOTIFIED, {"id": incident_id})), (None, ""))
+    places = msgspec.json.decode(state, type=_Notified).places if state else ()
     ids = dict.fromkeys([incident_id, *(place.known_as for place in places)])
     rows = rows_for(reader, _SENT, ids, {"most": _MOST + 1})
     sent = [_sent(row) for row in rows[:_MOST]]
-    return Told(addressee or None, sent, f"the newest {_MOST}" if len(rows) > _MOST else None)
+    return NotificationList(
+        addressee or None, sent, f"the newest {_MOST}" if len(rows) > _MOST else None
+    )
 
 
-def _sent(row: Row) -> Sent:
-    channel, kind, state, attempts, created_at, finished_at, reason, fallback_for = row
-    instants = (iso_of(created_at), iso(finished_at))
-    return Sent(channel, kind, state, attempts, *instants, reason, fallback_for)
+def _sent(row: Row) -> SentMessage:
+    times = {"created_at": iso_of(row.created_at), "finished_at": iso(row.finished_at)}
+    return SentMessage(**row._asdict() | times)
 
 
 def diagnosis(
     reader: Reader, incident_id: str, visibility: Visibility = EVERYTHING
 ) -> Diagnosis | None:
-    """Its last good run beside the first that failed; null: none were compared, or not for all."""
+    """Return its last good run beside the first failed run; null if the token may not see it."""
     rows = reader.rows(_DIAGNOSIS, {"id": incident_id})
     if not visibility.is_whole or not rows or rows[0][0] is None:
         return None

@@ -1,4 +1,4 @@
-"""The documented shapes of what is told of incidents, as `service.queries.shapes`."""
+"""Documented shapes of incidents, as `service.queries.shapes`."""
 
 import msgspec
 
@@ -6,10 +6,10 @@ from service.queries.run_shapes import Instant
 
 
 class IncidentRow(msgspec.Struct, frozen=True):
-    """One fault over time.
+    """Incident: one fault over time.
 
     Attributes:
-        root: the name of what is to be mended; null, as its owner, where the token may not see it.
+        root: name of what must be fixed; null, as its owner, where the token may not see it.
         unknown: why the root is not known; null: it is.
         hit_at: when the first dataset of a tier that pages is hit, or was.
         datasets: how many are bad by it now, of those that may be seen.
@@ -50,7 +50,7 @@ class IncidentPage(msgspec.Struct, frozen=True):
 
 
 class IncidentMember(msgspec.Struct, frozen=True):
-    """A dataset that is, or was, bad by it.
+    """Dataset that is, or was, affected by the incident.
 
     Attributes:
         kind: in which way; `failing`: its run failed, and it is not bad yet.
@@ -73,7 +73,7 @@ class IncidentMember(msgspec.Struct, frozen=True):
 
 
 class IncidentImpacted(msgspec.Struct, frozen=True):
-    """A dataset that is the root's, or made of it: it is bad, or will be.
+    """Dataset at or downstream of the root: it is bad, or will be.
 
     Attributes:
         hops: jobs between it and the root; 0 of the root's own.
@@ -87,7 +87,7 @@ class IncidentImpacted(msgspec.Struct, frozen=True):
 
 
 class IncidentStep(msgspec.Struct, frozen=True):
-    """One thing that happened to it."""
+    """Step in the timeline of an incident."""
 
     revision: int
     at: Instant
@@ -104,11 +104,11 @@ class IncidentTime(msgspec.Struct, frozen=True):
 
 
 class IncidentDetail(msgspec.Struct, frozen=True):
-    """All that is known of one. `members` are those of now first; `partial`: there are more.
+    """Details of an incident. `members`: current ones first; `partial`: there are more.
 
     Attributes:
-        impacted: all that is made of its root, the gravest first: whom a message counts as hurt.
-        is_impacted_partial: `impacted` has only the gravest of them.
+        impacted: datasets at and downstream of its root, most severe first, as messages count them.
+        is_impacted_partial: `impacted` has only the most severe of them.
         times: the earliest first; `onset` of `incident` is the first that is no write.
     """
 

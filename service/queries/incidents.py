@@ -1,12 +1,13 @@
-"""Incidents, and one of them with its members and all that happened to it."""
+"""Incidents: the list, and the details of one with its members and timeline."""
 
 from collections.abc import Sequence
 
 import msgspec
 
 from alerts.incidents.times import FaultTimes, LifeTimes, list_times, name_beginning
-from lineage.catalog.ranks import NO_TIER, TIER, rank_of
-from lineage.catalog.reader import Reader, Row, rows_for
+from lineage.catalog.queries import NO_TIER, TIER, rank_of, severity_rank
+from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.rows import Row, convert_rows
 from lineage.states import FAILING, TIERS
 from service.api.access.visibility import EVERYTHING, Visibility
 from service.errors import UnknownIncidentError
@@ -33,13 +34,18 @@ _COLUMNS = f"""
     i.resolved_at, i.hit_at, i.score, i.is_flapping, i.is_frozen, i.evidence,
     (SELECT count(*) FROM incident_member m {{of_members}}
         WHERE m.incident_id = i.incident_id AND m.left_at IS NULL AND m.kind <> '{FAILING}')
+    AS datasets
 """  # noqa: S608 - a constant
 _OF_MEMBERS = "JOIN dataset d ON d.dataset_key = m.dataset_key AND {seen}"
-# What was pending was told to nobody; it is shown as long as it is.
+# Nobody was notified of a pending incident; it is shown as long as it is pending.
 _SHOWN = "(i.state != 'pending' OR i.is_remembered)"
-_OVER = "CASE WHEN i.state IN ('resolved', 'suppressed') THEN 1 ELSE 0 END"
-_KEY = f"""{_OVER}, CASE i.severity WHEN 'page' THEN 0 ELSE 1 END,
-  -coalesce(i.resolved_at, i.opened_at, i.seen_at), i.incident_id"""
+_SORT_COLUMNS = {
+    "is_over": "CASE WHEN i.state IN ('resolved', 'suppressed') THEN 1 ELSE 0 END",
+    "of_severity": severity_rank(),
+    "newest_first": "-coalesce(i.resolved_at, i.opened_at, i.seen_at)",
+}
+_KEY = f"{', '.join(_SORT_COLUMNS.values())}, i.incident_id"
+_KEY_COLUMNS = ", ".join(f"{sql} AS {name}" for name, sql in _SORT_COLUMNS.items())
 _WANTED = f"""
 FROM incident i WHERE {_SHOWN} AND (:every = 1 OR i.state != 'resolved') AND {{seen}} {{of}}
 """
@@ -48,9 +54,9 @@ _OF_DATASET = """AND EXISTS (
   AND one.dataset_key = :dataset AND one.left_at IS NULL)"""
 _COUNTED = f"SELECT COUNT(*) {_WANTED}"
 _LISTED = f"""
-SELECT {_COLUMNS}, {_KEY} {_WANTED} {{behind}} ORDER BY {_KEY} LIMIT :most
+SELECT {_COLUMNS}, {_KEY_COLUMNS} {_WANTED} {{behind}} ORDER BY {_KEY} LIMIT :most
 """
-_BEHIND = f"AND ({_KEY}) > (:is_over, :of_severity, CAST(:at AS BIGINT), :id)"
+_BEHIND = f"AND ({_KEY}) > (:is_over, :of_severity, CAST(:newest_first AS BIGINT), :id)"
 _SortKey = tuple[Whole, Whole, Whole, Text]
 _OF_SEEN = """EXISTS (
   SELECT 1 FROM incident_member m JOIN dataset d ON d.dataset_key = m.dataset_key
@@ -61,7 +67,8 @@ FROM incident WHERE incident_id = :id
 """
 _ONE = f"SELECT {_COLUMNS} FROM incident i WHERE i.incident_id = :id"  # noqa: S608 - likewise
 _NAMESPACES = """
-SELECT DISTINCT m.incident_id, d.namespace, d.dataset_key, m.steps = 0 FROM incident_member m
+SELECT DISTINCT m.incident_id, d.namespace, d.dataset_key, m.steps = 0 AS is_root
+FROM incident_member m
 JOIN dataset d ON d.dataset_key = m.dataset_key WHERE m.incident_id IN (:keys)
 """
 # A job is called after what it makes: where its failed run touched what may not be seen, the root
@@ -83,8 +90,9 @@ WHERE i.incident_id = :id
 """
 _OF_TIER = rank_of("p.tier", TIERS, NO_TIER)
 _MEMBERS = f"""
-SELECT d.namespace, d.name, {TIER}, p.owner, m.kind, m.steps, m.onset, by.namespace, by.name,
-  m.run_id, m.joined_at, m.left_at, by.dataset_key
+SELECT d.namespace, d.name, {TIER} AS tier, p.owner, m.kind, m.steps, m.onset,
+  by.namespace AS by_namespace, by.name AS by_name, by.dataset_key AS by_key, m.run_id, m.joined_at,
+  m.left_at
 FROM incident_member m JOIN dataset d ON d.dataset_key = m.dataset_key
 LEFT JOIN dataset by ON by.dataset_key = m.explained_by
 LEFT JOIN dataset_policy p ON p.dataset_key = m.dataset_key
@@ -94,14 +102,14 @@ ORDER BY CASE WHEN m.left_at IS NULL THEN 0 ELSE 1 END, m.steps,
 LIMIT :most
 """  # noqa: S608 - constants only
 _IMPACTED = f"""
-SELECT d.namespace, d.name, {TIER}, p.owner, i.hops
+SELECT d.namespace AS dataset_namespace, d.name AS dataset, {TIER} AS tier, p.owner, i.hops
 FROM incident_impact i JOIN dataset d ON d.dataset_key = i.dataset_key
 LEFT JOIN dataset_policy p ON p.dataset_key = i.dataset_key
 WHERE i.incident_id = :id AND {{seen}}
 ORDER BY {_OF_TIER}, i.hops, d.namespace, d.name
 LIMIT :most
 """  # noqa: S608 - constants only
-# Of a fault that opened together with hundreds of others, the list has only the gravest.
+# Of a fault that opened together with hundreds of others, the list has only the most severe.
 _IS_LIST_SHORT = """
 SELECT 1 FROM incident i WHERE i.incident_id = :id AND i.impact_count >
   (SELECT count(*) FROM incident_impact l WHERE l.incident_id = i.incident_id)
@@ -128,7 +136,7 @@ def incidents(  # noqa: PLR0913 - each narrows what is listed
     cursor: str | None = None,
     dataset: int | None = None,
 ) -> IncidentPage:
-    """Those that are not over, or all; of which a dataset may be seen.
+    """List unresolved incidents, or all, of which the token may see a dataset.
 
     Args:
         reader: of the catalog.
@@ -150,7 +158,7 @@ def incidents(  # noqa: PLR0913 - each narrows what is listed
     total: int = reader.rows(_COUNTED.format(seen=of_seen, of=of), values)[0][0]
     values |= {"most": limit + 1}
     if behind is not None:
-        values |= dict(zip(("is_over", "of_severity", "at", "id"), behind, strict=True))
+        values |= dict(zip((*_SORT_COLUMNS, "id"), behind, strict=True))
     of_members = _of_members(condition, visibility)
     behind_it = "" if behind is None else _BEHIND
     sql = _LISTED.format(seen=of_seen, of=of, behind=behind_it, of_members=of_members)
@@ -162,20 +170,20 @@ def _page(
     reader: Reader, rows: Sequence[Row], visibility: Visibility, asked: tuple[int, int, object]
 ) -> IncidentPage:
     limit, total, question = asked
-    roots = _seen(reader, rows[:limit], visibility)
-    shown = [_row(row, is_root_seen=roots[row[0]]) for row in rows[:limit]]
+    roots = _seen(reader, [row.incident_id for row in rows[:limit]], visibility)
+    shown = [_row(row, is_root_seen=roots[row.incident_id]) for row in rows[:limit]]
     is_cut = len(shown) < total
     return IncidentPage(
         incidents=shown,
         total=total,
         partial=is_cut,
         partial_reason=f"{len(shown):,} of {total:,} shown" if is_cut else None,
-        next_cursor=cursor_of(question, rows[limit - 1][-4:]) if rows[limit:] else None,
+        next_cursor=cursor_of(question, _key_of_row(rows[limit - 1])) if rows[limit:] else None,
     )
 
 
 def incident(reader: Reader, number: str, visibility: Visibility = EVERYTHING) -> IncidentDetail:
-    """One, with all that is known of it.
+    """Return the details of an incident.
 
     Raises:
         UnknownIncidentError: there is none of this id, or nothing of it may be seen.
@@ -183,7 +191,7 @@ def incident(reader: Reader, number: str, visibility: Visibility = EVERYTHING) -
     condition, names = sql_filter(reader, visibility)
     asked = {"id": number, **names}
     rows = reader.rows(_ONE.format(of_members=_of_members(condition, visibility)), asked)
-    roots = _seen(reader, rows, visibility)
+    roots = _seen(reader, [row.incident_id for row in rows], visibility)
     if number not in roots:
         message = f"no incident has the id {number[:80]!r}: `lineward incidents` lists them"
         raise UnknownIncidentError(message)
@@ -203,9 +211,9 @@ def incident(reader: Reader, number: str, visibility: Visibility = EVERYTHING) -
     return IncidentDetail(
         incident=_row(rows[0], is_root_seen=roots[number]),
         # An error in it may name anything, as that of a run.
-        evidence=rows[0][18] if visibility.is_whole else "",
+        evidence=rows[0].evidence if visibility.is_whole else "",
         members=[_member(row, visibility) for row in members[:MOST_MEMBERS]],
-        impacted=[IncidentImpacted(*row) for row in impacted[:MOST_MEMBERS]],
+        impacted=convert_rows(IncidentImpacted, impacted[:MOST_MEMBERS]),
         is_impacted_partial=is_list_short or len(impacted) > MOST_MEMBERS,
         steps=[_step(row, is_whole=is_whole) for row in steps[:MOST_STEPS]],
         partial=bool(reasons),
@@ -216,11 +224,12 @@ def incident(reader: Reader, number: str, visibility: Visibility = EVERYTHING) -
 
 def _times(reader: Reader, number: str, *, is_root_seen: bool) -> list[IncidentTime]:
     """Return its times by name; the times of its datasets need permission to see the root."""
-    text, kind, part, onset, seen_at, opened_at, resolved_at = reader.rows(_LIFE, {"id": number})[0]
-    life = _read_life(text)
+    (row,) = reader.rows(_LIFE, {"id": number})
+    life = _read_life(row.life)
     known = life.times if is_root_seen else FaultTimes()
-    own = LifeTimes(seen_at, opened_at, life.opens, resolved_at)
-    found = list_times(name_beginning(kind, part, onset, known), own)
+    own = LifeTimes(row.seen_at, row.opened_at, life.opens, row.resolved_at)
+    begins = name_beginning(row.root_kind, row.root_name, row.onset, known)
+    found = list_times(begins, own)
     return [IncidentTime(each.name, iso_of(each.at)) for each in found]
 
 
@@ -234,11 +243,11 @@ def _read_life(text: str) -> _Life:
 
 def is_root_seen(reader: Reader, number: str, visibility: Visibility) -> bool:
     """Return whether the owner and the notified owners may be shown."""
-    return _seen(reader, [(number,)], visibility).get(number, False)
+    return _seen(reader, [number], visibility).get(number, False)
 
 
 def _of_members(condition: str, visibility: Visibility) -> str:
-    """Of whoever may see all the members are counted as they are, without a look at each."""
+    """Return the join that counts visible members; empty for a token that sees every dataset."""
     return "" if visibility.is_whole else _OF_MEMBERS.format(seen=condition)
 
 
@@ -246,68 +255,73 @@ def _hides(reader: Reader, number: str, visibility: Visibility) -> bool:
     """Whether it has datasets that may not be seen."""
     if visibility.is_whole:
         return False
-    touched = [*reader.rows(_TOUCHED, {"id": number})]
-    touched += [row[1:] for row in rows_for(reader, _OF_ROOT_JOBS, [number])]
-    return not all(visibility.sees(*row) for row in touched)
+    touched = [*reader.rows(_TOUCHED, {"id": number}), *rows_for(reader, _OF_ROOT_JOBS, [number])]
+    return not all(visibility.sees(row.namespace, row.dataset_key) for row in touched)
 
 
-def _seen(reader: Reader, rows: Sequence[Row], visibility: Visibility) -> dict[str, bool]:
+def _seen(reader: Reader, numbers: Sequence[str], visibility: Visibility) -> dict[str, bool]:
     """Incidents of which something may be seen; whether their root is."""
     if visibility.is_whole:
-        return dict.fromkeys((row[0] for row in rows), True)
-    members = _namespaces(reader, rows)
-    found = {number for number, namespace, key, _ in members if visibility.sees(namespace, key)}
-    roots = [row[:3] for row in members if row[3]]
+        return dict.fromkeys(numbers, True)
+
+    def is_seen(row: Row) -> bool:
+        return visibility.sees(row.namespace, row.dataset_key)
+
+    members = rows_for(reader, _NAMESPACES, numbers)
+    found = {row.incident_id for row in members if is_seen(row)}
+    roots = [row for row in members if row.is_root]
     touched = [*roots, *rows_for(reader, _OF_ROOT_JOBS, found)]
-    hidden = {number for number, namespace, key in touched if not visibility.sees(namespace, key)}
-    return {number: number in {one for one, *_ in roots} - hidden for number in found}
+    hidden = {row.incident_id for row in touched if not is_seen(row)}
+    shown = {row.incident_id for row in roots} - hidden
+    return {number: number in shown for number in found}
 
 
-def _namespaces(reader: Reader, rows: Sequence[Row]) -> list[Row]:
-    return rows_for(reader, _NAMESPACES, (row[0] for row in rows))
+def _key_of_row(row: Row) -> tuple[object, ...]:
+    return row.is_over, row.of_severity, row.newest_first, row.incident_id
 
 
 def _step(row: Row, *, is_whole: bool) -> IncidentStep:
-    revision, at, what, reason, by = row
-    return IncidentStep(revision, iso_of(at), what, reason if is_whole else "", by)
+    reason = row.reason if is_whole else ""
+    return IncidentStep(row.revision, iso_of(row.at), row.what, reason, row.by)
 
 
 def _row(row: Row, *, is_root_seen: bool) -> IncidentRow:
     return IncidentRow(
-        id=row[0],
-        state=row[1],
-        severity=row[2],
-        what=row[3] if is_root_seen else f"a fault of the kind {row[4]}",
-        kind=row[4],
-        root_namespace=row[5] if is_root_seen else None,
-        root=row[6] if is_root_seen else None,
-        unknown=row[7],
-        owner=row[8] if is_root_seen else None,
-        onset=iso_of(row[9]),
-        opened_at=iso(row[10]),
-        acknowledged_at=iso(row[11]),
-        acknowledged_by=row[12],
-        resolved_at=iso(row[13]),
-        hit_at=iso(row[14]),
-        datasets=row[19],
-        score=row[15],
-        flapping=bool(row[16]),
-        frozen=bool(row[17]),
+        id=row.incident_id,
+        state=row.state,
+        severity=row.severity,
+        what=row.what if is_root_seen else f"a fault of the kind {row.root_kind}",
+        kind=row.root_kind,
+        root_namespace=row.root_namespace if is_root_seen else None,
+        root=row.root_name if is_root_seen else None,
+        unknown=row.unknown,
+        owner=row.owner if is_root_seen else None,
+        onset=iso_of(row.onset),
+        opened_at=iso(row.opened_at),
+        acknowledged_at=iso(row.acknowledged_at),
+        acknowledged_by=row.acknowledged_by,
+        resolved_at=iso(row.resolved_at),
+        hit_at=iso(row.hit_at),
+        datasets=row.datasets,
+        score=row.score,
+        flapping=bool(row.is_flapping),
+        frozen=bool(row.is_frozen),
     )
 
 
 def _member(row: Row, visibility: Visibility) -> IncidentMember:
-    is_cause_seen = row[7] is not None and visibility.sees(row[7], row[12])
+    by = row.by_namespace
+    is_cause_seen = by is not None and visibility.sees(by, row.by_key)
     return IncidentMember(
-        dataset_namespace=row[0],
-        dataset=row[1],
-        tier=row[2],
-        owner=row[3],
-        kind=row[4],
-        steps=row[5],
-        onset=iso_of(row[6]),
-        explained_by=f"{row[7]}/{row[8]}" if is_cause_seen else None,
-        run_id=row[9],
-        joined_at=iso_of(row[10]),
-        left_at=iso(row[11]),
+        dataset_namespace=row.namespace,
+        dataset=row.name,
+        tier=row.tier,
+        owner=row.owner,
+        kind=row.kind,
+        steps=row.steps,
+        onset=iso_of(row.onset),
+        explained_by=f"{by}/{row.by_name}" if is_cause_seen else None,
+        run_id=row.run_id,
+        joined_at=iso_of(row.joined_at),
+        left_at=iso(row.left_at),
     )

@@ -5,8 +5,9 @@ from typing import Any, Final
 import msgspec
 
 from lineage.catalog.job_names import NAMESPACE_PART, WITH_JOBS_FROM
-from lineage.catalog.reader import Reader, Row
-from lineage.catalog.tables.runs import error_of, failed_at
+from lineage.catalog.queries import error_of, failed_at
+from lineage.catalog.reader import Reader
+from lineage.catalog.rows import Row
 from lineage.process.error_lines import ERROR_CHARACTERS, error_line
 from lineage.states import run_state
 from service.queries.cursors import Text, cursor_of, key_of
@@ -25,7 +26,8 @@ LIMIT :most
 _NEWEST = f"""
 SELECT * FROM (
   SELECT job_namespace, job_name, root_job_namespace, root_job_name, job_type, integration,
-    run_id, first_event_at, started_at, completed_at, {failed_at("run")}, {error_of("run")}
+    run_id, first_event_at, started_at, completed_at, {failed_at("run")} AS failed_at,
+    {error_of("run")} AS error
   FROM run WHERE {NAMESPACE_PART} = CAST(:part_{{n}} AS TEXT) || ''
   AND job_name = CAST(:name_{{n}} AS TEXT)
   ORDER BY first_event_at DESC, run_key LIMIT :looked_at) AS newest_{{n}}
@@ -111,26 +113,33 @@ def _rows(reader: Reader, names: list[_Name]) -> list[JobRow]:
     values |= {f"name_{n}": name for n, (_, name) in enumerate(names)}
     found: dict[tuple[str, str], list[Row]] = {}
     for row in reader.rows(sql, values | {"looked_at": _LOOKED_AT}):
-        found.setdefault((row[0], row[1]), []).append(row)
+        found.setdefault((row.job_namespace, row.job_name), []).append(row)
     return [_job(rows) for _, rows in sorted(found.items())]
 
 
 def _job(rows: list[Row]) -> JobRow:
-    newest = sorted(rows, key=lambda row: -row[7])
-    namespace, name, root_namespace, root_name, kind, integration = newest[0][:6]
-    runs = [_run(row) for row in newest[:_RUNS]]
-    return JobRow(namespace, name, root_namespace, root_name, kind, integration, runs)
+    newest_first = sorted(rows, key=lambda row: -row.first_event_at)
+    newest = newest_first[0]
+    return JobRow(
+        job_namespace=newest.job_namespace,
+        job_name=newest.job_name,
+        root_job_namespace=newest.root_job_namespace,
+        root_job_name=newest.root_job_name,
+        job_type=newest.job_type,
+        integration=newest.integration,
+        runs=[_run(row) for row in newest_first[:_RUNS]],
+    )
 
 
 def _run(row: Row) -> JobRun:
-    run_id, first_event_at, started, completed, failed, error = row[6:]
+    started, completed, failed = row.started_at, row.completed_at, row.failed_at
     finished = max((at for at in (completed, failed) if at is not None), default=None)
     return JobRun(
-        run_id,
-        run_state(started_at=started, completed_at=completed, failed_at=failed),
-        iso_of(first_event_at),
-        iso(started),
-        iso(finished),
-        seconds_between(started, finished),
-        error_line(error)[:ERROR_CHARACTERS] or None,
+        run_id=row.run_id,
+        status=run_state(started_at=started, completed_at=completed, failed_at=failed),
+        first_event_at=iso_of(row.first_event_at),
+        started_at=iso(started),
+        finished_at=iso(finished),
+        duration_seconds=seconds_between(started, finished),
+        error=error_line(row.error)[:ERROR_CHARACTERS] or None,
     )

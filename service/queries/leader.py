@@ -9,7 +9,8 @@ from service.queries.run_shapes import Instant
 from service.queries.timestamps import iso
 
 _LEASE: Final = (
-    "SELECT holder, since, expires_at > {now} FROM lease WHERE name = 'service' AND epoch > 0"
+    "SELECT holder, since, expires_at > {now} AS is_leading FROM lease"
+    " WHERE name = 'service' AND epoch > 0"
 )
 
 
@@ -32,5 +33,5 @@ def find_leader(reader: Reader) -> ServiceLeader | None:
     rows = reader.rows(_LEASE.format(now=reader.clock))
     if not rows:
         return None
-    replica, since, is_leading = rows[0]
-    return ServiceLeader(replica, iso(since), bool(is_leading))
+    (row,) = rows
+    return ServiceLeader(row.holder, iso(row.since), bool(row.is_leading))

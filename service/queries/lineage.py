@@ -1,13 +1,34 @@
-"""What a dataset is made of, and what is made of it, as two trees."""
+"""Upstream and downstream lineage of a dataset, as two trees."""
 
+from collections.abc import Iterable
+from typing import Final
+
+from lineage.catalog.reader import Reader, rows_for
 from lineage.graph.walks import Walk
 from service.queries.catalog_session import CatalogSession
 from service.queries.dataset_lookup import Dataset
-from service.queries.edge_origins import edge_origins
 from service.queries.runs import last_run
 from service.queries.shapes import Lineage, Node
 from service.queries.trees import branches
 from service.queries.walk import DIRECTIONS, all_named, name_nodes, states_of_nodes, walk_lineage
+
+EdgeKeys = tuple[int, int]  # upstream key, downstream key
+
+ORIGIN_WORDS: Final = {
+    "column_lineage": "column lineage",
+    "lineage_facet": "lineage facet",
+    "sql": "SQL",
+    "foreach_batch": "foreachBatch",
+}
+_ANY_ORIGIN: Final = "SELECT 1 FROM edge WHERE origin IS NOT NULL LIMIT 1"
+# An edge that another job names by its inputs has no origin.
+_ORIGINS: Final = """
+SELECT e.upstream_key, e.downstream_key, MIN(e.origin) AS origin FROM edge e
+WHERE e.origin IS NOT NULL AND e.downstream_key IN (:keys) AND NOT EXISTS (
+  SELECT 1 FROM edge o WHERE o.upstream_key = e.upstream_key
+  AND o.downstream_key = e.downstream_key AND o.origin IS NULL)
+GROUP BY e.upstream_key, e.downstream_key
+"""
 
 
 def lineage(
@@ -58,3 +79,10 @@ def _tree(asked: CatalogSession, found: Walk, way: str) -> list[Node]:
         return Node(namespace, name, states[at], jobs, below is None, beyond, unseen, origin)
 
     return branches(found, node)
+
+
+def edge_origins(reader: Reader, downstream: Iterable[int]) -> dict[EdgeKeys, str]:
+    """Return the origin of each edge into these datasets that no run names by its inputs."""
+    if not reader.rows(_ANY_ORIGIN):  # most catalogs have none, and a walk may be of 5,000 datasets
+        return {}
+    return {(up, down): origin for up, down, origin in rows_for(reader, _ORIGINS, downstream)}

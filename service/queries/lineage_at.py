@@ -1,4 +1,4 @@
-"""The graph as it was at an instant: edges seen by then, each with the run that made it so."""
+"""Graph at a past time: edges seen by then, each with its run."""
 
 from lineage.catalog.meta_keys import HISTORY, INSTALLED
 from lineage.catalog.reader import Reader
@@ -28,7 +28,7 @@ def past_lineage(  # noqa: PLR0913 - the last three by name
     """Both trees, or the one asked for, as they were at `at` (µs).
 
     Partial when more lies beyond the depth, when `at` is before anything was watched, and when the
-    runs of some edges are no longer known. What may not be seen is left out, and said so.
+    runs of some edges are no longer known. What may not be seen is left out, with a reason.
     """
     key, namespace, name = dataset
     walks = {

@@ -1,4 +1,4 @@
-"""The documented shapes of the past: the graph as it was, and the run behind each edge."""
+"""Documented shapes of past lineage: the graph, and the run of each edge."""
 
 import msgspec
 
@@ -6,7 +6,7 @@ from service.queries.run_shapes import Instant
 
 
 class Touched(msgspec.Struct, frozen=True):
-    """What a run named of a dataset that it read or wrote; null where it did not say."""
+    """Values that a run reported of a dataset that it read or wrote; null where it did not."""
 
     version: str | None
     checksum: str | None
@@ -15,7 +15,7 @@ class Touched(msgspec.Struct, frozen=True):
 
 
 class EdgeRun(msgspec.Struct, frozen=True):
-    """The root run that made an edge what it was: all its runs together."""
+    """Root run of an edge: all its runs together."""
 
     root_run_id: str
     job_namespace: str
@@ -34,7 +34,7 @@ class EdgeRun(msgspec.Struct, frozen=True):
 
 
 class PastNode(msgspec.Struct, frozen=True):
-    """A dataset of the tree as it was; `repeated`: its own branch is shown elsewhere."""
+    """Dataset of a past tree; `repeated`: its own branch is shown elsewhere."""
 
     dataset_namespace: str
     dataset: str
@@ -45,7 +45,7 @@ class PastNode(msgspec.Struct, frozen=True):
 
 
 class PastLineage(msgspec.Struct, frozen=True):
-    """What a dataset was made of, and what had been made of it, at an instant."""
+    """Upstream and downstream lineage of a dataset at a past time."""
 
     dataset_namespace: str
     dataset: str

@@ -1,10 +1,12 @@
-"""What goes to a Marquez, comes from it, and is missing on either side."""
+"""Exchange with a Marquez: forwarded, pulled and missing runs."""
 
 from datetime import datetime
 
 import msgspec
 
+from lineage.catalog.queries import CURSOR
 from lineage.catalog.reader import Reader
+from lineage.catalog.rows import convert_rows, pairs_of
 from lineage.process.clock import to_micros
 from service.ingest.marquez.spooled import last_seq, unforwarded
 from service.queries.run_shapes import Instant
@@ -30,8 +32,8 @@ ORDER BY side, job_namespace, job_name, run_id LIMIT :most
 """
 
 
-class SetAside(msgspec.Struct, frozen=True):
-    """An event that Marquez did not take."""
+class UnforwardedEvent(msgspec.Struct, frozen=True):
+    """Event that Marquez did not accept."""
 
     spool_seq: int
     run: str
@@ -41,18 +43,18 @@ class SetAside(msgspec.Struct, frozen=True):
 
 
 class Forwarding(msgspec.Struct, frozen=True):
-    """How far the spool went to Marquez; null where it never began."""
+    """Progress of forwarding to Marquez; null where it never began."""
 
     cursor: int
     waiting_events: int | None  # null without a spool beside us
     forwarded: int
     set_aside: dict[str, int]  # by reason
     unforwarded: int  # left a full spool before their turn
-    last_set_aside: list[SetAside]
+    last_set_aside: list[UnforwardedEvent]
 
 
 class Pulling(msgspec.Struct, frozen=True):
-    """How far Marquez was read, by the producers' time."""
+    """Progress of reading from Marquez, by the producers' time."""
 
     url: str
     started_at: Instant
@@ -61,7 +63,7 @@ class Pulling(msgspec.Struct, frozen=True):
 
 
 class Probed(msgspec.Struct, frozen=True):
-    """The last look at Marquez."""
+    """Last probe of Marquez."""
 
     at: Instant
     age_seconds: float | None
@@ -72,7 +74,7 @@ class Probed(msgspec.Struct, frozen=True):
 
 
 class MissingRun(msgspec.Struct, frozen=True):
-    """A run of one side that the other, `there` (Marquez) or `here`, has not."""
+    """Run of one side that is missing on the other: `there` (Marquez) or `here`."""
 
     side: str
     run_id: str
@@ -81,7 +83,7 @@ class MissingRun(msgspec.Struct, frozen=True):
 
 
 class Compared(msgspec.Struct, frozen=True):
-    """The last comparison of a sample of runs."""
+    """Last comparison of a sample of runs."""
 
     at: Instant
     age_seconds: float | None
@@ -93,7 +95,7 @@ class Compared(msgspec.Struct, frozen=True):
 
 
 class MarquezStatus(msgspec.Struct, frozen=True):
-    """The answer of `lineward marquez status`; what never happened is null."""
+    """Answer of `lineward marquez status`; what never happened is null."""
 
     url: str | None
     forwarding: Forwarding | None
@@ -102,16 +104,16 @@ class MarquezStatus(msgspec.Struct, frozen=True):
     pulling: list[Pulling]
     probe: Probed | None
     comparison: Compared | None
-    compare_refused: int  # runs of ours that it would not say anything of
+    compare_refused: int  # runs of ours that Marquez did not answer about
 
 
 def marquez_status(reader: Reader, settings: Settings, now: datetime) -> MarquezStatus:
-    """All that the catalog and the spool tell.
+    """Return the status by the catalog and the spool.
 
     Raises:
         NoCatalogError: there is no catalog.
     """
-    counts: dict[str, int] = dict(reader.rows("SELECT name, value FROM marquez_counter"))
+    counts = pairs_of(reader.rows("SELECT name, value FROM marquez_counter"))
     at = to_micros(now)
     pulls = reader.rows("SELECT url, started_at, through FROM marquez_pull ORDER BY url")
     return MarquezStatus(
@@ -120,8 +122,13 @@ def marquez_status(reader: Reader, settings: Settings, now: datetime) -> Marquez
         pulled=counts.get("pulled", 0),
         pull_refused=counts.get("pull_refused", 0),
         pulling=[
-            Pulling(url, iso_of(started), iso_of(through), seconds_between(through, at))
-            for url, started, through in pulls
+            Pulling(
+                row.url,
+                iso_of(row.started_at),
+                iso_of(row.through),
+                seconds_between(row.through, at),
+            )
+            for row in pulls
         ],
         probe=_probe(reader, at),
         comparison=_comparison(reader, at),
@@ -130,7 +137,7 @@ def marquez_status(reader: Reader, settings: Settings, now: datetime) -> Marquez
 
 
 def _forwarding(reader: Reader, settings: Settings, counts: dict[str, int]) -> Forwarding | None:
-    cursors = reader.rows("SELECT seq FROM reader_cursor WHERE reader = 'marquez'")
+    cursors = reader.rows(CURSOR, {"reader": "marquez"})
     if not cursors:
         return None
     cursor = cursors[0][0]
@@ -148,24 +155,37 @@ def _forwarding(reader: Reader, settings: Settings, counts: dict[str, int]) -> F
         set_aside=reasons,
         unforwarded=unforwarded(settings.spool),
         last_set_aside=[
-            SetAside(seq, run, reason, detail, iso_of(at))
-            for seq, run, reason, detail, at in listed
+            UnforwardedEvent(
+                row.spool_seq, row.run, row.reason, row.detail, iso_of(row.set_aside_at)
+            )
+            for row in listed
         ],
     )
 
 
 def _probe(reader: Reader, now: int) -> Probed | None:
-    for at, is_answered, seconds, status, detail in reader.rows(_PROBE):
-        age = seconds_between(at, now)
-        return Probed(iso_of(at), age, bool(is_answered), seconds, status, detail)
+    for row in reader.rows(_PROBE):
+        return Probed(
+            at=iso_of(row.at),
+            age_seconds=seconds_between(row.at, now),
+            is_answered=bool(row.is_answered),
+            seconds=row.seconds,
+            status=row.status,
+            detail=row.detail,
+        )
     return None
 
 
 def _comparison(reader: Reader, now: int) -> Compared | None:
-    for at, *counts in reader.rows(_COMPARISON):
+    for row in reader.rows(_COMPARISON):
         missing = reader.rows(_MISSING, {"most": _MOST_LISTED})
-        examples = [MissingRun(*row) for row in missing]
-        ours, there, theirs, here = counts
-        age = seconds_between(at, now)
-        return Compared(iso_of(at), age, ours, there, theirs, here, examples)
+        return Compared(
+            at=iso_of(row.at),
+            age_seconds=seconds_between(row.at, now),
+            sampled_ours=row.sampled_ours,
+            missing_there=row.missing_there,
+            sampled_theirs=row.sampled_theirs,
+            missing_here=row.missing_here,
+            examples=convert_rows(MissingRun, missing),
+        )
     return None

@@ -7,6 +7,7 @@ from urllib.parse import unquote
 import msgspec
 
 from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.rows import pairs_of
 from service.api.access.visibility import Visibility
 from service.errors import InvalidQuestionError, UnknownNodeError
 from service.queries.catalog_session import CatalogSession
@@ -170,7 +171,7 @@ def _edges(ids: dict[Column, str], here: Column, others: list[Column]) -> list[G
 
 def _types(reader: Reader, keys: set[int]) -> dict[Column, str | None]:
     """Return the types of all columns of these datasets' newest schemas."""
-    newest: dict[int, str] = dict(rows_for(reader, _SCHEMAS, sorted(keys)))
+    newest = pairs_of(rows_for(reader, _SCHEMAS, sorted(keys)))
     return {
         (key, field.name): field.type for key, text in newest.items() for field in fields_of(text)
     }

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.rows import Row
 from service.api.access.visibility import Visibility
 from service.queries.descriptions import NOTHING, describe_datasets, tags_of_fields
 from service.queries.marquez_shapes import FieldData, NodeName
@@ -43,21 +44,22 @@ class Sayings:
             for field in fields_of(schema)
         ]
 
-    def dataset(self, row: Sequence[Any]) -> dict[str, Any]:
+    def dataset(self, row: Row) -> dict[str, Any]:
         """Return the fields of `DatasetData`.
 
         Args:
-            row: key, namespace, name, first, last and newest write seen, µs, and the schema.
+            row: `dataset_key`, `namespace`, `name`, `first_seen_at`, `last_seen_at`,
+                `last_written_at`, and `fields` of the newest schema.
         """
-        key, namespace, name, first_seen_at, last_seen_at, written_at, schema = row
+        key = row.dataset_key
         return {
-            "id": NodeName(namespace, name),
-            **dict.fromkeys(("name", "physical_name", "dataset"), name),
-            **dict.fromkeys(("namespace", "source_name", "dataset_namespace"), namespace),
-            "created_at": iso_of(first_seen_at),
-            "updated_at": iso_of(last_seen_at),
-            "last_modified_at": iso(written_at),
-            "fields": self.fields(key, schema),
+            "id": NodeName(row.namespace, row.name),
+            **dict.fromkeys(("name", "physical_name", "dataset"), row.name),
+            **dict.fromkeys(("namespace", "source_name", "dataset_namespace"), row.namespace),
+            "created_at": iso_of(row.first_seen_at),
+            "updated_at": iso_of(row.last_seen_at),
+            "last_modified_at": iso(row.last_written_at),
+            "fields": self.fields(key, row.fields),
             "tags": self.tags(key),
             "description": self.description(key),
         }

@@ -1,4 +1,4 @@
-"""Lineage as Marquez tells it: jobs and datasets are nodes alike, in one list by id.
+"""Lineage in Marquez's shape: jobs and datasets are nodes alike, in one list by id.
 
 Upstream and downstream of the node that is asked for; a job that stands beside it, fed by the same
 dataset and feeding nothing of it, is in neither. As with Marquez, depth counts jobs beyond the
@@ -68,13 +68,16 @@ def _of_job(reader: Reader, job: Job, flows: Flows, visibility: Visibility) -> d
 
 
 def _take(reader: Reader, known: set[int], flows: Flows, visibility: Visibility) -> None:
-    """All that runs between these datasets, also between those of one side and the other."""
-    for up, down, namespace, name, event_name, *seen in edges_between(reader, known):
-        if not name:
-            flows.declared.add((up, down))
+    """Add all edges between these datasets, also between those of one side and the other."""
+    for row in edges_between(reader, known):
+        edge = row.upstream_key, row.downstream_key
+        if not row.job_name:
+            flows.declared.add(edge)
             continue
         # Spark names a job after what it writes, which may be hidden from the token.
-        flows.add((up, down), (namespace, name), event_name if visibility.is_whole else None, seen)
+        event_name = row.event_job_name if visibility.is_whole else None
+        seen = [row.first_seen_at, row.last_seen_at]
+        flows.add(edge, (row.job_namespace, row.job_name), event_name, seen)
     for key, namespace, name in rows_for(reader, _SOURCES, known):
         flows.of(namespace, name).outputs.add(key)
     flows.clear_false_paths()

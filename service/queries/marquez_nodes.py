@@ -1,12 +1,13 @@
-"""The nodes of a graph as Marquez has them: what is known of each dataset and each job."""
+"""Nodes of a graph in Marquez's shape: details of each dataset and each job."""
 
 from collections.abc import Iterable
 from typing import Literal
 
 import msgspec
 
-from lineage.catalog.reader import Reader, Row, rows_for
-from lineage.catalog.tables.runs import LEAF_RUN_ID, failed_at
+from lineage.catalog.queries import LEAF_RUN_ID, failed_at, newest_schema
+from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.rows import Row
 from service.api.access.visibility import Visibility
 from service.queries.descriptions import NOTHING, describe_jobs
 from service.queries.marquez_fields import Sayings
@@ -22,13 +23,12 @@ from service.queries.marquez_shapes import (
 from service.queries.node_ids import node_id_of
 from service.queries.timestamps import iso, iso_of, milliseconds_between
 
-_DATASETS = """
-SELECT d.dataset_key, d.namespace, d.name, d.first_seen_at, d.last_seen_at, a.last_written_at, (
-  SELECT s.fields FROM schema_version s WHERE s.dataset_key = d.dataset_key
-  ORDER BY s.last_seen_at DESC, s.schema_key LIMIT 1)
+_DATASETS = f"""
+SELECT d.dataset_key, d.namespace, d.name, d.first_seen_at, d.last_seen_at, a.last_written_at,
+  ({newest_schema("d.dataset_key")}) AS fields
 FROM dataset d LEFT JOIN dataset_activity a ON a.dataset_key = d.dataset_key
 WHERE d.dataset_key IN (:keys)
-"""
+"""  # noqa: S608 - SQL of ours
 # By the indexes of runs by job: of those that evidence says nothing of, and of the few others.
 _NEWEST_ROOT = """(
   SELECT root_run_id FROM run r WHERE r.{part}_job_name = j.name AND r.evidence {evidence}
@@ -47,12 +47,13 @@ SELECT {_EACH_NEWEST} FROM (
 """  # noqa: S608 - constants only
 _ROOT_OF = "SELECT root_run_id FROM run WHERE run_key IN (:keys)"
 _SPAN = """
-MIN(r.first_event_at), {run_id}, MAX(r.last_event_at), MIN(r.started_at), {completed}, {failed},
-  MAX(r.nominal_start_at)
+MIN(r.first_event_at) AS first_event_at, {run_id} AS run_id, MAX(r.last_event_at) AS last_event_at,
+  MIN(r.started_at) AS started_at, {completed} AS completed_at, {failed} AS failed_at,
+  MAX(r.nominal_start_at) AS nominal_start_at
 FROM run r WHERE r.root_run_id IN (:keys)
 """
 _LEAVES = f"""
-SELECT r.leaf_job_namespace, r.leaf_job_name, {
+SELECT r.leaf_job_namespace AS job_namespace, r.leaf_job_name AS job_name, {
     _SPAN.format(run_id=LEAF_RUN_ID, completed="MAX(r.completed_at)", failed=f"MIN({failed_at()})")
 } AND r.leaf_job_name IS NOT NULL
 GROUP BY r.leaf_job_namespace, r.leaf_job_name, {LEAF_RUN_ID}
@@ -61,7 +62,7 @@ GROUP BY r.leaf_job_namespace, r.leaf_job_name, {LEAF_RUN_ID}
 _OWN = """CASE WHEN MAX(CASE WHEN r.leaf_job_name IS NULL THEN 1 END) = 1
   THEN {of}(CASE WHEN r.leaf_job_name IS NULL THEN {at} END) ELSE {of}({at}) END"""
 _ROOTS = f"""
-SELECT r.root_job_namespace, r.root_job_name, {
+SELECT r.root_job_namespace AS job_namespace, r.root_job_name AS job_name, {
     _SPAN.format(
         run_id="r.root_run_id",
         completed=_OWN.format(of="MAX", at="r.completed_at"),
@@ -75,7 +76,7 @@ _JobName = tuple[str, str]
 
 
 class Flow(msgspec.Struct):
-    """A job with what it reads and writes, by key, and when that was first and last seen."""
+    """Job with its inputs and outputs, by key, and when these were first and last seen."""
 
     inputs: set[int] = msgspec.field(default_factory=set)
     outputs: set[int] = msgspec.field(default_factory=set)
@@ -88,7 +89,7 @@ class Flow(msgspec.Struct):
 
 
 class Flows(msgspec.Struct):
-    """The jobs between datasets; `declared`: edges that no job is known to make."""
+    """Jobs between datasets; `declared`: edges without a known job."""
 
     jobs: dict[_JobName, Flow] = msgspec.field(default_factory=dict)
     declared: set[tuple[int, int]] = msgspec.field(default_factory=set)
@@ -129,11 +130,12 @@ class Flows(msgspec.Struct):
 def dataset_nodes(
     reader: Reader, keys: Iterable[int], flows: Flows, visibility: Visibility
 ) -> dict[int, GraphNode]:
-    """By key; an edge that no job is known to make leads from dataset to dataset."""
+    """Return the nodes by key; an edge without a known job leads from dataset to dataset."""
     wanted = list(keys)
     sayings = Sayings(reader, wanted, visibility)
     data = {
-        row[0]: DatasetData(**sayings.dataset(row)) for row in rows_for(reader, _DATASETS, wanted)
+        row.dataset_key: DatasetData(**sayings.dataset(row))
+        for row in rows_for(reader, _DATASETS, wanted)
     }
     ids = {key: node_id_of("dataset", one.namespace, one.name) for key, one in data.items()}
     into: dict[int, list[str]] = {key: [] for key in ids}
@@ -157,7 +159,7 @@ def job_nodes(
     runs: list[int],
     visibility: Visibility,
 ) -> list[GraphNode]:
-    """Each with its newest run; `runs`: those of a job that no dataset here tells of."""
+    """Return the jobs with their newest runs; `runs`: those of a job without a dataset here."""
     newest = _newest(reader, list(datasets), runs)
     described = describe_jobs(reader, flows.jobs, visibility)
     return [
@@ -176,8 +178,11 @@ def _newest(reader: Reader, keys: list[int], runs: list[int]) -> dict[_JobName, 
     roots = {root for row in rows_for(reader, _NEWEST_ROOTS, keys) for root in row}
     roots |= {row[0] for row in rows_for(reader, _ROOT_OF, runs)}
     known = sorted(roots - {None})
-    rows = sorted(row for query in (_LEAVES, _ROOTS) for row in rows_for(reader, query, known))
-    return {(row[0], row[1]): _run(row) for row in rows}  # the last of each job is its newest
+    rows = [row for query in (_LEAVES, _ROOTS) for row in rows_for(reader, query, known)]
+    rows.sort(
+        key=lambda row: (row.first_event_at, row.run_id)
+    )  # the last of each job is its newest
+    return {(row.job_namespace, row.job_name): _run(row) for row in rows}
 
 
 def _job_node(
@@ -222,15 +227,15 @@ def _node(
 
 
 def _run(row: Row) -> RunData:
-    _, _, first_event, run_id, last_event, started, completed, failed, nominal = row
+    started, completed, failed = row.started_at, row.completed_at, row.failed_at
     end = max((at for at in (completed, failed) if at is not None), default=None)
     return RunData(
-        id=run_id,
+        id=row.run_id,
         state=state_of(started, completed, failed),
-        created_at=iso_of(first_event),
-        updated_at=iso_of(last_event),
+        created_at=iso_of(row.first_event_at),
+        updated_at=iso_of(row.last_event_at),
         started_at=iso(started),
         ended_at=iso(end),
         duration_ms=milliseconds_between(started, end),
-        nominal_start_time=iso(nominal),
+        nominal_start_time=iso(row.nominal_start_at),
     )

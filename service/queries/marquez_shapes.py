@@ -1,4 +1,4 @@
-"""The shape in which Marquez tells lineage, with its names: whoever reads from a Marquez knows it.
+"""Shape of lineage in Marquez's API, with its names.
 
 As its OpenAPI 0.51 has it. What Lineward does not know is null or empty, as it is there.
 `dataset_namespace` and `dataset` stand beside the names of a dataset as everywhere in this API.
@@ -29,14 +29,14 @@ def state_of(started_at: int | None, completed_at: int | None, failed_at: int | 
 
 
 class NodeName(msgspec.Struct, frozen=True, gc=False):
-    """A dataset or a job by its two names."""
+    """Name of a dataset or a job."""
 
     namespace: str
     name: str
 
 
 class FieldData(msgspec.Struct, frozen=True, gc=False):
-    """A column."""
+    """Column."""
 
     name: str
     type: str | None
@@ -71,7 +71,7 @@ class DatasetData(
 
 
 class RunData(msgspec.Struct, frozen=True, rename="camel", gc=False):
-    """The newest run of a job: all that its root run's children tell, together."""
+    """Newest run of a job: all children of its root run together."""
 
     id: str
     state: RunState
@@ -113,14 +113,14 @@ class JobData(
 
 
 class GraphEdge(msgspec.Struct, frozen=True, gc=False):
-    """From node to node."""
+    """Edge from node to node."""
 
     origin: str
     destination: str
 
 
 class GraphNode(msgspec.Struct, frozen=True, rename="camel", gc=False):
-    """A dataset or a job."""
+    """Dataset or job."""
 
     id: str
     type: Literal["DATASET", "JOB"]
@@ -130,7 +130,7 @@ class GraphNode(msgspec.Struct, frozen=True, rename="camel", gc=False):
 
 
 class MarquezLineage(msgspec.Struct, frozen=True):
-    """What is upstream and downstream of a node, by id; cut where `partial`, which is ours."""
+    """Upstream and downstream nodes, by id; `partial`, which is ours: the graph is cut."""
 
     graph: list[GraphNode]
     partial: bool

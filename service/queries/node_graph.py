@@ -1,4 +1,4 @@
-"""The neighbourhood of a dataset in the format of Grafana's node graph: nodes, and edges.
+"""Neighbourhood of a dataset in the format of Grafana's node graph: nodes, and edges.
 
 Field names are the panel's (`title`, `mainstat`, `arc__…`); a part of the arc that is 1 colours the
 whole of it. `dataset_namespace` and `dataset` stand beside them for links.
@@ -9,8 +9,9 @@ from typing import Final
 
 import msgspec
 
-from lineage.catalog.ranks import TIER
+from lineage.catalog.queries import TIER
 from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.rows import Row
 from lineage.graph.walks import Walk
 from lineage.states import BAD, FAILING, GOOD, LEARNING, UNKNOWN
 from service.queries.catalog_session import CatalogSession
@@ -21,8 +22,9 @@ from service.queries.walk import NEXT, cuts_of, edges_between, name_nodes, walk_
 
 MOST_DRAWN = 200  # more is no picture
 _NODES = f"""
-SELECT d.dataset_key, d.namespace, d.name, {TIER}, COALESCE(p.owner, ''),
+SELECT d.dataset_key, d.namespace, d.name, {TIER} AS tier, COALESCE(p.owner, '') AS owner,
   (SELECT s.reason FROM dataset_state s WHERE s.dataset_key = d.dataset_key AND s.is_worst)
+    AS reason
 FROM dataset d LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
 WHERE d.dataset_key IN (:keys)
 """  # noqa: S608 - constants only
@@ -30,7 +32,7 @@ _Edges = dict[tuple[int, int], set[str]]  # jobs, by upstream and downstream
 
 
 class GraphNode(msgspec.Struct, frozen=True):
-    """A dataset; of its arcs the one of its state is 1, the others 0."""
+    """Dataset; the arc of its state is 1, the others are 0."""
 
     id: str
     title: str
@@ -49,7 +51,7 @@ class GraphNode(msgspec.Struct, frozen=True):
 
 
 class GraphEdge(msgspec.Struct, frozen=True):
-    """What is made of what, and by which jobs."""
+    """Edge from dataset to dataset, with its jobs."""
 
     id: str
     source: str
@@ -85,7 +87,7 @@ NO_EDGES: Final = GraphEdges(None, None, [], partial=True, partial_reason=UNCHOS
 
 
 class Neighbourhood(msgspec.Struct, frozen=True):
-    """What a walk both ways found, cut to what can be drawn."""
+    """Result of a walk both ways, cut to what can be drawn."""
 
     keys: list[int]
     edges: _Edges
@@ -95,14 +97,14 @@ class Neighbourhood(msgspec.Struct, frozen=True):
 def neighbourhood(
     asked: CatalogSession, centre: Dataset, depth: int, *, limit: int = MOST_DRAWN
 ) -> Neighbourhood:
-    """To `depth` steps both ways, the nearest `limit`; what may not be seen is not there."""
+    """Return the nearest `limit` visible datasets within `depth` steps both ways."""
     most = min(limit, MOST_DRAWN)
     walks = {way: walk_lineage(asked, way, [centre[0]], depth) for way in NEXT}
     keys = _nearest(asked, walks.values())
     edges: _Edges = {}
-    for up, down, _, job, *_ in edges_between(asked.reader, keys[:most]):
-        if up != down:
-            edges.setdefault((up, down), set()).add(job)
+    for row in edges_between(asked.reader, keys[:most]):
+        if row.upstream_key != row.downstream_key:
+            edges.setdefault((row.upstream_key, row.downstream_key), set()).add(row.job_name)
     cuts = cuts_of(walks)
     if len(keys) > most:
         cuts.append(f"the nearest {most} of {len(keys)} datasets shown")
@@ -122,7 +124,7 @@ def graph_nodes(
     """Return the datasets, coloured by state; unknown if the evaluation is stale."""
     key, namespace, name = named
     states = states_of(reader, around.keys, evaluated)
-    rows = {row[0]: row for row in rows_for(reader, _NODES, around.keys)}
+    rows = {row.dataset_key: row for row in rows_for(reader, _NODES, around.keys)}
     nodes = [
         _node(rows[one], state, is_asked=one == key)
         for one, state in zip(around.keys, states, strict=True)
@@ -131,33 +133,31 @@ def graph_nodes(
     return GraphNodes(namespace, name, nodes, around.cut is not None, around.cut)
 
 
-def _node(
-    row: tuple[int, str, str, str, str, str | None], state: str, *, is_asked: bool
-) -> GraphNode:
-    key, namespace, name, tier, owner, reason = row
-    is_explained = reason is not None and state in (BAD, UNKNOWN)
+def _node(row: Row, state: str, *, is_asked: bool) -> GraphNode:
+    is_explained = row.reason is not None and state in (BAD, UNKNOWN)
     return GraphNode(
-        id=str(key),
-        title=name.rpartition("/")[2] or name,
-        subtitle=f"{namespace} {name}",
+        id=str(row.dataset_key),
+        title=row.name.rpartition("/")[2] or row.name,
+        subtitle=f"{row.namespace} {row.name}",
         mainstat=state,
-        secondarystat=str(reason) if is_explained else tier,
+        secondarystat=row.reason if is_explained else row.tier,
         arc__good=int(state == GOOD),
         arc__learning=int(state == LEARNING),
         arc__unknown=int(state == UNKNOWN),
         arc__bad=int(state in (BAD, FAILING)),
         highlighted=is_asked,
-        dataset_namespace=namespace,
-        dataset=name,
-        tier=tier,
-        owner=owner,
+        dataset_namespace=row.namespace,
+        dataset=row.name,
+        tier=row.tier,
+        owner=row.owner,
     )
 
 
 def graph_edges(named: Dataset, around: Neighbourhood) -> GraphEdges:
     """Return the edges, one for each pair."""
     edges = [_edge(pair, jobs) for pair, jobs in sorted(around.edges.items())]
-    return GraphEdges(named[1], named[2], edges, around.cut is not None, around.cut)
+    _, namespace, name = named
+    return GraphEdges(namespace, name, edges, around.cut is not None, around.cut)
 
 
 def _edge(pair: tuple[int, int], jobs: set[str]) -> GraphEdge:

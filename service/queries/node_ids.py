@@ -1,7 +1,7 @@
-"""Which dataset or job an id of Marquez means: `dataset:NAMESPACE:NAME`, `job:NAMESPACE:NAME`.
+"""Node ids of Marquez: `dataset:NAMESPACE:NAME`, `job:NAMESPACE:NAME`.
 
 A namespace may hold colons itself (`s3://bucket`, `postgres://host:5432`), and so may a name: the
-catalog tells where the one ends.
+catalog knows where the one ends.
 """
 
 import re
@@ -43,10 +43,10 @@ AND job_name = :name AND job_namespace = :namespace ORDER BY first_event_at DESC
 
 
 class Job(msgspec.Struct, frozen=True):
-    """A job by its names, and its newest runs.
+    """Job by its names, and its newest runs.
 
     Attributes:
-        asked: how it was named; a refusal says no more than that.
+        asked: how it was named; a rejection names no more than that.
         is_cut: it has older runs.
     """
 
@@ -107,7 +107,7 @@ def _job(
 
 
 def _pairs(text: str) -> Iterator[tuple[str, str]]:
-    """Where it may be cut in two, the likeliest first."""
+    """Yield the ways to cut the text in two, the likeliest first."""
     likely = [found.start() for found in _LIKELY.finditer(text)]
     every = [at for at, letter in enumerate(text) if letter == ":"]
     for at in list(dict.fromkeys([*likely, *every]))[:_MOST_COLONS]:

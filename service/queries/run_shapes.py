@@ -1,4 +1,4 @@
-"""The documented shapes of runs: what ran, in which version, with what settings, over what."""
+"""Documented shapes of runs: versions, settings, inputs and outputs."""
 
 import msgspec
 
@@ -8,7 +8,7 @@ Instant = str  # ISO 8601, UTC, "Z"
 
 
 class RunSummary(msgspec.Struct, frozen=True):
-    """A run as people ask for it: who, how it ended, when, how long."""
+    """Run in short: job, status, times and duration."""
 
     run_id: str
     job_namespace: str
@@ -20,7 +20,7 @@ class RunSummary(msgspec.Struct, frozen=True):
 
 
 class RunIo(msgspec.Struct, frozen=True):
-    """A dataset that a run read or wrote, as far as the run named it."""
+    """Dataset that a run read or wrote, as the run reported it."""
 
     dataset_namespace: str
     dataset: str
@@ -49,7 +49,7 @@ class Tag(msgspec.Struct, frozen=True):
 
 
 class RunDetail(msgspec.Struct, frozen=True):
-    """A run by its id; a run id that two jobs use is two of these."""
+    """Run by its id; a run id that two jobs use is two runs."""
 
     run_id: str
     job_namespace: str
@@ -89,7 +89,7 @@ class RunDetail(msgspec.Struct, frozen=True):
 
 
 class RunAnswer(msgspec.Struct, frozen=True):
-    """Every run of an id."""
+    """Runs of one id."""
 
     runs: list[RunDetail]
     partial: bool
@@ -97,7 +97,7 @@ class RunAnswer(msgspec.Struct, frozen=True):
 
 
 class RecentRun(msgspec.Struct, frozen=True):
-    """A run of a dataset: when its events were, what lineage they told.
+    """Run of a dataset: times of its events, and the lineage that they report.
 
     Attributes:
         direction: what it did with the dataset: read, write, or both.

@@ -1,16 +1,17 @@
-"""One side of a comparison: a run, or a root run with all its children."""
+"""Snapshot of a run, or of a root run with all its children, for a comparison."""
 
 from typing import Any
 
 import msgspec
 
-from lineage.catalog.reader import Reader, Row, rows_for
-from lineage.catalog.tables.runs import LEAF_RUN_ID
+from lineage.catalog.queries import LEAF_RUN_ID, ROWS_AND_BYTES
+from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.rows import Row
 from lineage.states import run_state
 from service.errors import UnknownRunError
 from service.queries.diff_shapes import ComparedRun
 from service.queries.older import older_runs_advice
-from service.queries.runs import ROWS_AND_BYTES, settings_of
+from service.queries.runs import settings_of
 from service.queries.timestamps import iso, seconds_between
 
 MOST_RUNS = 5_000  # children of one root that are looked at
@@ -30,7 +31,7 @@ SELECT {", ".join(f"r.{name}" for name in _COLUMNS)} FROM run r WHERE {{which}}
 ORDER BY r.first_event_at, r.run_key LIMIT :most
 """  # noqa: S608 - constants only
 _IO = f"""
-SELECT c.namespace, c.name, io.direction, io.dataset_version, io.checksum, io.partition,
+SELECT c.namespace, c.name, io.direction, io.dataset_version AS version, io.checksum, io.partition,
   {ROWS_AND_BYTES}, io.schema_key, c.dataset_key
 FROM run_io io JOIN dataset d ON d.dataset_key = io.dataset_key
 JOIN dataset c ON c.dataset_key = d.canonical_key WHERE io.run_key IN (:keys)
@@ -48,7 +49,7 @@ Touch = tuple[str, str, str]  # namespace, name, direction
 
 
 class RunSnapshot(msgspec.Struct, frozen=True):
-    """A run with what it said: attributes and settings by name, figures by what it touched.
+    """Run as it was reported: attributes and settings by name, figures by dataset.
 
     `schemas` holds (dataset key, schema key), the schema null where the run named none.
     """
@@ -91,8 +92,10 @@ def load_run(reader: Reader, run_id: str) -> RunSnapshot:
 
 def _reported(rows: list[Row]) -> dict[str, list[Any]]:
     """Return the reported values by column; null means not reported."""
-    columns = zip(_COLUMNS, zip(*rows, strict=True), strict=True)
-    return {name: [value for value in column if value is not None] for name, column in columns}
+    columns = {name: [getattr(row, name) for row in rows] for name in _COLUMNS}
+    return {
+        name: [value for value in column if value is not None] for name, column in columns.items()
+    }
 
 
 def _compared(run_id: str, reported: dict[str, list[Any]], count: int) -> ComparedRun:
@@ -128,7 +131,7 @@ def _all(values: list[str]) -> str | None:
 
 
 def _settings(kind: str, reported: dict[str, list[Any]]) -> dict[str, str]:
-    """By `kind key`; of children that differ, all that they say."""
+    """Return settings by `kind key`; of children that differ, all values."""
     found: dict[str, set[str]] = {}
     for text in dict.fromkeys(reported[kind]):
         for key, value in settings_of(text).items():
@@ -140,20 +143,19 @@ def _touched(
     reader: Reader, keys: list[int]
 ) -> tuple[dict[Touch, dict[str, str | None]], dict[Touch, tuple[int, int | None]]]:
     """Figures and schemas of what the runs touched; of children that differ, the greatest."""
-    figures: dict[Touch, list[Any]] = {}
+    figures: dict[Touch, dict[str, Any]] = {}
     schemas: dict[Touch, tuple[int, int | None]] = {}
-    for namespace, name, direction, *values, schema_key, dataset_key in rows_for(reader, _IO, keys):
-        touch = (namespace, name, direction)
-        held = figures.setdefault(touch, [None] * len(FIGURES))
-        figures[touch] = [_greater(one, other) for one, other in zip(held, values, strict=True)]
-        known = schemas.get(touch, (dataset_key, None))[1]
-        schemas[touch] = (dataset_key, _greater(known, schema_key))
+    for row in rows_for(reader, _IO, keys):
+        touch = (row.namespace, row.name, row.direction)
+        known = figures.setdefault(touch, dict.fromkeys(FIGURES))
+        figures[touch] = {name: _greater(known[name], getattr(row, name)) for name in FIGURES}
+        _, schema_key = schemas.get(touch, (row.dataset_key, None))
+        schemas[touch] = (row.dataset_key, _greater(schema_key, row.schema_key))
     return {touch: _texts(values) for touch, values in figures.items()}, schemas
 
 
-def _texts(values: list[Any]) -> dict[str, str | None]:
-    pairs = zip(FIGURES, values, strict=True)
-    return {name: None if value is None else str(value) for name, value in pairs}
+def _texts(values: dict[str, Any]) -> dict[str, str | None]:
+    return {name: None if value is None else str(value) for name, value in values.items()}
 
 
 def _greater(one: Any, other: Any) -> Any:  # noqa: ANN401 - numbers or texts

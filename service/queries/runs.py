@@ -4,8 +4,9 @@ from typing import Any, Final
 
 import msgspec
 
-from lineage.catalog.reader import Reader, Row, rows_for
-from lineage.catalog.tables.runs import error_of, failed_at, leaf_job
+from lineage.catalog.queries import ROWS_AND_BYTES, error_of, failed_at, leaf_job
+from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.rows import Row, convert_row, pairs_of
 from lineage.states import run_state
 from service.api.access.visibility import EVERYTHING, Visibility
 from service.errors import UnknownRunError
@@ -31,7 +32,9 @@ _SUMMARY, _RUN_SUMMARY = (
     ", ".join(
         [
             *(f"{alias}.{column}" for column in _PLAIN),
-            *(failed_at(alias), f"{alias}.last_event_at", leaf_job("name", alias)),
+            f"{failed_at(alias)} AS failed_at",
+            f"{alias}.last_event_at",
+            f"{leaf_job('name', alias)} AS known_job_name",
         ]
     )
     for alias in ("run", "r")
@@ -53,7 +56,8 @@ _NAMING = (
     "code_tag",
     "code_branch",
 )
-_DETAIL_TEXTS = ", ".join(error_of("run") if it == "error_message" else it for it in _TEXTS)
+_ERROR = f"{error_of('run')} AS error_message"
+_DETAIL_TEXTS = ", ".join(_ERROR if it == "error_message" else it for it in _TEXTS)
 _DETAILS = f"""
 SELECT {_SUMMARY}, run_key, {_DETAIL_TEXTS}, nominal_start_at, spark_conf, parameters, tags,
   retries_left
@@ -63,8 +67,6 @@ _DETAIL = f"""
 """
 _BY_KEYS = f"{_DETAILS} WHERE run_key IN (:keys)"
 _MOST_RUNS = 200  # of one id
-# What an event told stands; where none did, the event log's stages.
-ROWS_AND_BYTES = "coalesce(io.rows, io.evidence_rows), coalesce(io.bytes, io.evidence_bytes)"
 _OF_RUNS = "FROM run_io io JOIN dataset d ON d.dataset_key = io.dataset_key"
 _INFERRED = """
 FROM inferred_input n JOIN run r ON r.run_key = n.run_key AND r.completed_at IS NOT NULL
@@ -73,8 +75,8 @@ WHERE n.run_key IN (:keys) AND NOT EXISTS (
   SELECT 1 FROM run_io i WHERE i.run_key = n.run_key AND i.dataset_key = n.upstream_key)
 """
 _IO = f"""
-SELECT io.run_key, d.namespace, d.name, io.direction, {ROWS_AND_BYTES}, io.dataset_version,
-  io.checksum, io.partition, NULL
+SELECT io.run_key, d.namespace AS dataset_namespace, d.name AS dataset, io.direction,
+  {ROWS_AND_BYTES}, io.dataset_version AS version, io.checksum, io.partition, NULL AS origin
 {_OF_RUNS} WHERE io.run_key IN (:keys) AND {{seen}}
 UNION ALL SELECT n.run_key, d.namespace, d.name, 'read', NULL, NULL, NULL, NULL, NULL,
   MIN(n.origin)
@@ -82,7 +84,7 @@ UNION ALL SELECT n.run_key, d.namespace, d.name, 'read', NULL, NULL, NULL, NULL,
 ORDER BY 4, 2, 3 LIMIT :most
 """
 _HIDDEN = f"""
-SELECT run_key, COUNT(*) FROM (
+SELECT run_key, COUNT(*) AS datasets FROM (
   SELECT io.run_key, io.dataset_key, io.direction {_OF_RUNS}
     WHERE io.run_key IN (:keys) AND NOT ({{seen}})
   UNION SELECT n.run_key, n.upstream_key, 'read' {_INFERRED} AND NOT ({{seen}})
@@ -96,8 +98,8 @@ SELECT {_SUMMARY}, run_key FROM run WHERE run_key = (
 """  # noqa: S608 - constants only
 _RECENT = f"""
 SELECT {_RUN_SUMMARY}, newest.directions, r.landed_at,
-  (SELECT COUNT(*) FROM run_io x WHERE x.run_key = r.run_key AND x.direction = 'read'),
-  (SELECT COUNT(*) FROM run_io x WHERE x.run_key = r.run_key AND x.direction = 'write'),
+  (SELECT COUNT(*) FROM run_io x WHERE x.run_key = r.run_key AND x.direction = 'read') AS inputs,
+  (SELECT COUNT(*) FROM run_io x WHERE x.run_key = r.run_key AND x.direction = 'write') AS outputs,
   r.evidence, r.producer, r.adapter_version, newest.seen_at, r.run_key
 FROM (
   SELECT io.run_key, CASE WHEN MIN(io.direction) = MAX(io.direction) THEN MIN(io.direction)
@@ -111,7 +113,7 @@ _BEHIND = "HAVING (-MAX(io.last_event_at), io.run_key) > (-CAST(:seen_at AS BIGI
 
 
 def run(reader: Reader, run_id: str, visibility: Visibility = EVERYTHING) -> RunAnswer:
-    """Every run of this id: two jobs that share one are two runs.
+    """Return the runs of this id: two jobs that share an id are two runs.
 
     A root that reported nothing itself is answered by its runs: pages link to it.
 
@@ -140,19 +142,20 @@ def details_of(
         visibility: what may be seen.
         is_seen: its condition on a dataset, as `seen` gives it, with its values.
     """
-    keys = [row[9] for row in rows]
+    keys = [row.run_key for row in rows]
     condition, names = is_seen
     listed = rows_for(reader, _IO.format(seen=condition), keys, {"most": _MOST_IO + 1, **names})
     by_run: dict[int, list[RunIo]] = {}
-    for run_key, *io in listed[:_MOST_IO]:
-        by_run.setdefault(run_key, []).append(RunIo(*io))
-    shown = [row for row in rows if visibility.is_whole or row[9] in by_run]
+    for io in listed[:_MOST_IO]:
+        by_run.setdefault(io.run_key, []).append(convert_row(RunIo, io))
+    shown = [row for row in rows if visibility.is_whole or row.run_key in by_run]
     hidden = hidden_of(reader, keys, visibility, is_seen)
     reason = f"only the first {_MOST_IO} datasets are listed" if len(listed) > _MOST_IO else None
     if len(rows) == _MOST_RUNS:
         reason = f"only the first {_MOST_RUNS} runs are listed"
     runs = [
-        _detail(row, by_run.get(row[9], []), hidden.get(row[9], 0), visibility) for row in shown
+        _detail(row, by_run.get(row.run_key, []), hidden.get(row.run_key, 0), visibility)
+        for row in shown
     ]
     return runs, reason
 
@@ -166,7 +169,7 @@ def rows_of(reader: Reader, run_id: str) -> list[Row]:
 
 def rows_by_key(reader: Reader, keys: list[int]) -> list[Row]:
     """Return the runs with these keys, in their order, as `details_of` takes them."""
-    found = {row[9]: row for row in rows_for(reader, _BY_KEYS, keys)}
+    found = {row.run_key: row for row in rows_for(reader, _BY_KEYS, keys)}
     return [found[one] for one in keys if one in found]
 
 
@@ -180,7 +183,7 @@ def hidden_of(
     if visibility.is_whole:
         return {}
     condition, names = is_seen or sql_filter(reader, visibility)
-    return dict(rows_for(reader, _HIDDEN.format(seen=condition), keys, names))
+    return pairs_of(rows_for(reader, _HIDDEN.format(seen=condition), keys, names))
 
 
 def unknown_run(run_id: str) -> str:
@@ -196,9 +199,8 @@ def last_run(
     if not rows:
         return None
     (row,) = rows
-    return RunSummary(
-        **_summary(row, visibility, is_cut=bool(hidden_of(reader, [row[9]], visibility)))
-    )
+    is_cut = bool(hidden_of(reader, [row.run_key], visibility))
+    return RunSummary(**_summary(row, visibility, is_cut=is_cut))
 
 
 def recent_runs(
@@ -222,42 +224,43 @@ def recent_runs(
         values |= dict(zip(("seen_at", "run_key"), behind, strict=True))
     rows = reader.rows(_RECENT.format(behind="" if behind is None else _BEHIND), values)
     is_cut = len(rows) > limit
-    hidden = hidden_of(reader, [row[-1] for row in rows[:limit]], visibility)
+    shown = rows[:limit]
+    hidden = hidden_of(reader, [row.run_key for row in shown], visibility)
     return RecentRuns(
         dataset_namespace=namespace,
         dataset=name,
-        runs=[_recent(row, visibility, is_cut=row[-1] in hidden) for row in rows[:limit]],
+        runs=[_recent(row, visibility, is_cut=row.run_key in hidden) for row in shown],
         partial=is_cut,
         partial_reason=f"{limit:,} shown; older ones exist" if is_cut else None,
-        next_cursor=cursor_of(question, rows[limit - 1][-2:]) if is_cut else None,
+        next_cursor=cursor_of(question, (shown[-1].seen_at, shown[-1].run_key)) if is_cut else None,
         older=older_runs(reader),
     )
 
 
 def _recent(row: Row, visibility: Visibility, *, is_cut: bool) -> RecentRun:
-    directions, landed_at, inputs, outputs, evidence, producer, adapter_version = row[9:-2]
     return RecentRun(
         **_summary(row, visibility, is_cut=is_cut),
-        direction=directions,
-        first_event_at=iso_of(row[3]),
-        last_event_at=iso_of(row[7]),
-        landed_at=iso_of(landed_at),
-        inputs=inputs,
-        outputs=outputs,
-        evidence=evidence,
-        producer=producer,
-        adapter_version=adapter_version,
+        direction=row.directions,
+        first_event_at=iso_of(row.first_event_at),
+        last_event_at=iso_of(row.last_event_at),
+        landed_at=iso_of(row.landed_at),
+        inputs=row.inputs,
+        outputs=row.outputs,
+        evidence=row.evidence,
+        producer=row.producer,
+        adapter_version=row.adapter_version,
     )
 
 
 def _summary(row: Row, visibility: Visibility, *, is_cut: bool) -> dict[str, Any]:
     """Fields of a summary; `is_cut`: the run touched what may not be seen."""
-    run_id, job_namespace, job_name, _, started, completed, failed, _, root = row[:9]
+    started, completed, failed = row.started_at, row.completed_at, row.failed_at
     finished = completed if failed is None else max(failed, completed or failed)
+    name = row.job_name if visibility.is_whole else row.known_job_name
     return {
-        "run_id": run_id,
-        "job_namespace": job_namespace,
-        "job_name": None if is_cut else job_name if visibility.is_whole else root,
+        "run_id": row.run_id,
+        "job_namespace": row.job_namespace,
+        "job_name": None if is_cut else name,
         "status": run_state(started_at=started, completed_at=completed, failed_at=failed),
         "started_at": iso(started),
         "finished_at": iso(finished),
@@ -266,11 +269,11 @@ def _summary(row: Row, visibility: Visibility, *, is_cut: bool) -> dict[str, Any
 
 
 def _detail(row: Row, datasets: list[RunIo], hidden: int, visibility: Visibility) -> RunDetail:
-    *texts, nominal_start_at, spark_conf, parameters, tags, retries_left = row[10:]
     fields = {
         **_summary(row, visibility, is_cut=bool(hidden)),
-        **dict(zip(_TEXTS, texts, strict=True)),
+        **{column: getattr(row, column) for column in _TEXTS},
     }
+    spark_conf, parameters, tags = row.spark_conf, row.parameters, row.tags
     if not visibility.is_whole:
         # Texts that may name what is not to be seen.
         fields["error_message"] = spark_conf = parameters = tags = None
@@ -278,13 +281,13 @@ def _detail(row: Row, datasets: list[RunIo], hidden: int, visibility: Visibility
         fields |= dict.fromkeys(_NAMING)
     return RunDetail(
         **fields,
-        nominal_start_at=iso(nominal_start_at),
+        nominal_start_at=iso(row.nominal_start_at),
         spark_conf=settings_of(spark_conf),
         parameters=settings_of(parameters),
         datasets=datasets,
         hidden_datasets=hidden,
         tags=tags_of_text(tags),
-        retries_left=retries_left,
+        retries_left=row.retries_left,
     )
 
 

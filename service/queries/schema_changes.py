@@ -1,17 +1,17 @@
-"""What differs between two schemas, as the catalog keeps them."""
+"""Differences between two schemas, as the catalog stores them."""
 
 import msgspec
 
 
 class Field(msgspec.Struct, frozen=True):
-    """A column of a schema."""
+    """Column of a schema."""
 
     name: str
     type: str | None = None
 
 
 class Retyped(msgspec.Struct, frozen=True):
-    """A column whose type is another one now."""
+    """Column whose type changed."""
 
     name: str
     before: str | None
@@ -19,7 +19,7 @@ class Retyped(msgspec.Struct, frozen=True):
 
 
 class SchemaChange(msgspec.Struct, frozen=True):
-    """From one schema to another; all empty where only the order of the columns differs."""
+    """Change of a schema; all lists are empty if only the order of the columns differs."""
 
     added: list[Field]
     removed: list[Field]

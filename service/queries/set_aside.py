@@ -4,7 +4,8 @@ from typing import Final
 
 import msgspec
 
-from lineage.catalog.reader import Reader, Row
+from lineage.catalog.reader import Reader
+from lineage.catalog.rows import Row
 from service.queries.cursors import Whole, cursor_of, key_of
 from service.queries.run_shapes import Instant
 from service.queries.timestamps import iso
@@ -16,7 +17,7 @@ _WANTED = f"{_FROM} WHERE (:every = 1 OR q.spool_seq IS NULL)"
 _COUNTED = f"SELECT count(*) {_WANTED}"
 _LISTED = f"""
 SELECT e.spool_seq, e.failed_at, e.received_at, e.origin, e.kind, e.bytes, e.error, e.producer,
-  e.job_namespace, e.job_name, e.run_id, q.requested_at
+  e.job_namespace, e.job_name, e.run_id, q.requested_at AS requeued_at
 {_WANTED}
   AND (CAST(:before AS BIGINT) IS NULL OR e.spool_seq < CAST(:before AS BIGINT))
 ORDER BY e.spool_seq DESC LIMIT :most
@@ -24,7 +25,7 @@ ORDER BY e.spool_seq DESC LIMIT :most
 
 
 class SetAsideEvent(msgspec.Struct, frozen=True):
-    """An event that failed alone; its body is in the lake.
+    """Event that failed alone; its body is in the lake.
 
     Attributes:
         spool_seq: sequence number in the spool, by which the event is requeued.
@@ -49,7 +50,7 @@ class SetAsideEvent(msgspec.Struct, frozen=True):
 
 
 class SetAsidePage(msgspec.Struct, frozen=True):
-    """The newest first; `next_cursor` leads to older ones, `total` counts all of them."""
+    """Page of events, newest first; `next_cursor` leads to older ones, `total` counts all."""
 
     events: list[SetAsideEvent]
     total: int
@@ -96,8 +97,6 @@ def count_set_aside(reader: Reader) -> int:
 
 
 def _event(row: Row) -> SetAsideEvent:
-    values = dict(zip(SetAsideEvent.__struct_fields__, row, strict=True))
-    for name in ("failed_at", "received_at", "requeued_at"):
-        values[name] = iso(values[name])
-    values["error"] = values["error"].strip().partition("\n")[0][:_MOST_CHARACTERS]
-    return SetAsideEvent(**values)
+    times = {name: iso(getattr(row, name)) for name in ("failed_at", "received_at", "requeued_at")}
+    error = row.error.strip().partition("\n")[0][:_MOST_CHARACTERS]
+    return SetAsideEvent(**row._asdict() | times | {"error": error})

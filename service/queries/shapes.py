@@ -1,4 +1,4 @@
-"""The documented shapes of every answer: CLI `--json` and the HTTP API give these and no others.
+"""Documented shapes of every answer: CLI `--json` and the HTTP API give no others.
 
 Instants are ISO 8601 in UTC. Nothing known is `null`, never a number that looks healthy.
 """
@@ -35,7 +35,7 @@ class DatasetPage(msgspec.Struct, frozen=True):
 
 
 class SliRow(msgspec.Struct, frozen=True):
-    """One SLI of one tier, at the last evaluation; `ratio` is null when there is no sample."""
+    """SLI of one tier at the last evaluation; `ratio` is null when there is no sample."""
 
     id: str
     name: str
@@ -47,7 +47,7 @@ class SliRow(msgspec.Struct, frozen=True):
 
 
 class SliAnswer(msgspec.Struct, frozen=True):
-    """All SLIs, and whether they are of now."""
+    """SLIs, and whether the evaluation is stale."""
 
     slis: list[SliRow]
     evaluated_at: Instant | None
@@ -57,7 +57,7 @@ class SliAnswer(msgspec.Struct, frozen=True):
 
 
 class SliState(msgspec.Struct, frozen=True):
-    """What one SLI says of one dataset, with its evidence in words."""
+    """State of a dataset by one SLI, with its evidence in words."""
 
     sli: str
     name: str
@@ -79,7 +79,7 @@ class Alias(msgspec.Struct, frozen=True):
 
 
 class DatasetDetail(msgspec.Struct, frozen=True):
-    """All that is known of one dataset."""
+    """Details of a dataset."""
 
     dataset_namespace: str
     dataset: str
@@ -108,7 +108,7 @@ class DatasetDetail(msgspec.Struct, frozen=True):
 
 
 class Why(msgspec.Struct, frozen=True):
-    """The same, told: one sentence for each SLI, with its evidence."""
+    """Reasons for the state of a dataset: one sentence for each SLI, with its evidence."""
 
     dataset_namespace: str
     dataset: str
@@ -118,7 +118,7 @@ class Why(msgspec.Struct, frozen=True):
 
 
 class Node(msgspec.Struct, frozen=True, gc=False):  # a tree: nothing leads back
-    """A dataset of a lineage tree; `repeated`: its own branch is shown elsewhere in the tree."""
+    """Dataset of a lineage tree; `repeated`: its own branch is shown elsewhere in the tree."""
 
     dataset_namespace: str
     dataset: str
@@ -133,7 +133,7 @@ class Node(msgspec.Struct, frozen=True, gc=False):  # a tree: nothing leads back
 
 
 class Lineage(msgspec.Struct, frozen=True):
-    """What a dataset is made of and what is made of it, to a depth."""
+    """Upstream and downstream lineage of a dataset, to a depth."""
 
     dataset_namespace: str
     dataset: str

@@ -1,8 +1,10 @@
-"""The SLIs at the last evaluation, each beside its objective."""
+"""SLIs at the last evaluation, each beside its objective."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
+from lineage.catalog.queries import ALL_HOURS
 from lineage.catalog.reader import Reader
 from lineage.process.clock import to_micros
 from lineage.states import (
@@ -15,6 +17,10 @@ from lineage.states import (
 )
 from service.queries.shapes import SliAnswer, SliRow
 from service.queries.timestamps import Evaluated, stale_warning
+from service.runtime.settings import Settings
+
+if TYPE_CHECKING:
+    from lineage.policy import Policy
 
 MOST_UNKNOWN = 0.05  # of a day: more, and there is no ratio
 
@@ -25,12 +31,10 @@ _NOW = "SELECT sli, tier, SUM(good), SUM(total) FROM sli_now GROUP BY sli, tier"
 _SERVED = """
 SELECT sli, tier, SUM(good), SUM(total) FROM served_hour WHERE hour > :since GROUP BY sli, tier
 """
-_DAY = """
-SELECT sli, tier, SUM(unknown), SUM(total) FROM (
-  SELECT sli, tier, unknown, total, hour FROM sli_hour
-  UNION ALL SELECT sli, tier, unknown, total, hour FROM served_hour
-) AS hours WHERE hour >= :since GROUP BY sli, tier
-"""
+_DAY = f"""
+SELECT sli, tier, SUM(unknown), SUM(total) FROM {ALL_HOURS}
+WHERE hour >= :since GROUP BY sli, tier
+"""  # noqa: S608 - a constant
 # Their figures do not rest on an evaluation: a stale one hides none of them.
 _OF_THE_SERVICE = (QUERY_LATENCY.id, IMPACT_ANALYSIS.id, UNAUTHORIZED_ACCESS.id)
 
@@ -44,7 +48,7 @@ def sli_name(sli: str) -> str:
 def slis(
     reader: Reader, evaluated: Evaluated, objectives: Objectives, *, now: datetime
 ) -> SliAnswer:
-    """Every SLI of every tier; the ratio is null when there is no sample of now.
+    """Return every SLI of every tier; the ratio is null without a current sample.
 
     That is: nothing to count, over 5 % of the day unknown, or, where the figure rests on an
     evaluation, one that is stale.
@@ -110,3 +114,26 @@ def _row(
         ratio=None if hidden or not total else good / total,
         objective=objectives.get(id_),
     )
+
+
+def objectives(settings: Settings) -> Objectives:
+    """Return the objectives for a command, which asks once and reads the file by itself.
+
+    Raises:
+        RejectedInputError: the policy file is wrong.
+    """
+    if settings.policy is None:
+        return objectives_of(None)
+    from service.runtime.policies import policy_for  # noqa: PLC0415 - YAML only where a policy is
+
+    return objectives_of(policy_for(settings))
+
+
+def objectives_of(policy: "Policy | None") -> Objectives:
+    """Return the ratio 0-1 by SLI and tier; what nobody asks for is left out."""
+    asked = [(sli, tier) for sli in SLIS for tier in sli.tiers]
+    found = {
+        (sli.id, tier): sli.objective(tier) if policy is None else policy.objective(sli, tier)
+        for sli, tier in asked
+    }
+    return {id_: float(ratio) for id_, ratio in found.items() if ratio is not None}

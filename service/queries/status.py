@@ -1,4 +1,4 @@
-"""How Lineward itself is: its roles, what waits, what was refused, and how datasets stand."""
+"""Status of Lineward itself: roles, backlog, rejected events, and states of datasets."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -9,6 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from lineage.catalog.meta_keys import BEHIND_SINCE, EVENTS_WAIT_SINCE, POLICY_IN_FORCE
+from lineage.catalog.queries import CURSOR
 from lineage.catalog.reader import NoCatalogError, Reader, open_reader, rows_for
 from lineage.catalog.revision import require_revision
 from lineage.catalog.trouble import CatalogError
@@ -37,11 +38,11 @@ _WAITS = "SELECT name, value FROM meta WHERE name IN (:keys)"
 RUNNING, WAITING, UNKNOWN = "running", "waiting", "unknown"
 _STALE_SECONDS = 60.0  # it is written every 5 s
 _NOT_WRITTEN = "`lineward up` has not written run/status.json for a minute"
-_ALIVE_MICROS = 5_000_000  # the collector beats each second
+_ALIVE_MICROS = 5_000_000  # the collector sends a heartbeat each second
 
 
 class Role(msgspec.Struct, frozen=True):
-    """A child of `lineward up`."""
+    """Child of `lineward up`."""
 
     role: str
     state: str  # running | failing | waiting | restarting | stopped | unknown
@@ -53,9 +54,9 @@ class Role(msgspec.Struct, frozen=True):
 
 
 class SpoolStatus(msgspec.Struct, frozen=True):
-    """What the collector holds; null in place of all of it where no spool is beside us.
+    """Spool of the collector; null as a whole where no spool is beside us.
 
-    `alive`: it beat within 5 s. A beat that is further ahead was one of a clock that was wrong.
+    `alive`: its heartbeat is within 5 s of now; one further ahead is of a wrong clock.
     """
 
     heartbeat_at: Instant | None
@@ -65,7 +66,7 @@ class SpoolStatus(msgspec.Struct, frozen=True):
 
 
 class RolePolicy(msgspec.Struct, frozen=True):
-    """By which policy a role goes.
+    """Policy of a role.
 
     Attributes:
         hash: of the policy in force; null: there is none, and the role does nothing that needs one.
@@ -78,7 +79,7 @@ class RolePolicy(msgspec.Struct, frozen=True):
 
 
 class Status(msgspec.Struct, frozen=True):
-    """The answer of `lineward status` and `/api/v1/status`."""
+    """Answer of `lineward status` and `/api/v1/status`."""
 
     data_dir: str
     up: bool  # `lineward up` runs on this data folder, on this machine
@@ -92,7 +93,7 @@ class Status(msgspec.Struct, frozen=True):
     stale: bool
     pipeline_errors: int | None
     datasets: dict[str, int] | None  # by state
-    policies: list[RolePolicy]  # of service and pipeline, as far as they said so
+    policies: list[RolePolicy]  # of service and pipeline, as far as they noted it
     partial: bool
     partial_reason: str | None
     warnings: list[str] = []  # of the machine: a full disk, a data folder that others may read
@@ -173,7 +174,7 @@ def warnings_of(data_dir: Path) -> list[str]:
 
 
 def trouble_of(role: Role, now: datetime) -> str | None:
-    """One sentence on a role that does not work; None where it does."""
+    """Return a sentence on a role that does not work; None if it does."""
     if role.state in {WAITING, UNKNOWN}:
         return f"{role.role}: {role.state}: {role.error}"
     if role.failing_since is None:
@@ -213,7 +214,7 @@ def _catalog(settings: Settings, now: datetime, *, count_datasets: bool) -> _Cat
             require_revision(reader)
             stale = settings.stale_evaluation_seconds
             evaluated = last_evaluation(reader, now=now, stale_seconds=stale)
-            cursors = reader.rows("SELECT seq FROM reader_cursor WHERE reader = 'pipeline'")
+            cursors = reader.rows(CURSOR, {"reader": "pipeline"})
             return _Catalog(
                 evaluated=evaluated,
                 cursor=cursors[0][0] if cursors else 0,

@@ -1,12 +1,13 @@
-"""Suppression windows: what people asked for, and what the policy says, soonest first."""
+"""Suppression windows: of people and of the policy, soonest end first."""
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
 from lineage.catalog.reader import Reader
+from lineage.catalog.rows import Row
 from lineage.process.clock import to_micros
 from service.queries.timestamps import iso_of
 
@@ -23,7 +24,7 @@ ORDER BY until_at DESC LIMIT {_MOST}
 
 
 class SuppressionRow(msgspec.Struct, frozen=True):
-    """One window; of one that comes by cron the present one, or the next.
+    """Suppression window; of a recurring one the current one, or the next.
 
     Attributes:
         id: by which it is ended; null: it is the policy's.
@@ -43,7 +44,7 @@ class SuppressionRow(msgspec.Struct, frozen=True):
 
 
 class SuppressionList(msgspec.Struct, frozen=True):
-    """In the order in which they end."""
+    """Suppression windows in the order in which they end."""
 
     suppressions: list[SuppressionRow]
     partial: bool
@@ -53,7 +54,7 @@ class SuppressionList(msgspec.Struct, frozen=True):
 def suppressions(
     reader: Reader, policy: "Policy", now: datetime, *, with_ended: bool = False
 ) -> SuppressionList:
-    """Those that hold or are planned; `with_ended`: the others too."""
+    """List active and planned windows; `with_ended`: ended ones too."""
     at = to_micros(now)
     asked = reader.rows(_ROWS, {"now": at, "ended": int(with_ended)})
     rows = [_asked(row, at) for row in asked]
@@ -63,20 +64,19 @@ def suppressions(
     return SuppressionList(rows, partial=reason is not None, partial_reason=reason)
 
 
-def _asked(row: tuple[Any, ...], at: int) -> SuppressionRow:
-    number, name, pattern, begin, until, by, via, reason, ended_at = row
-    over = min(until, until if ended_at is None else ended_at)
-    state = _state(begin, over, at)
-    spoken = {"by": by, "via": via, "reason": reason}
+def _asked(row: Row, at: int) -> SuppressionRow:
+    end = row.until_at if row.ended_at is None else min(row.until_at, row.ended_at)
     return SuppressionRow(
-        number,
-        name,
-        pattern,
-        begin=iso_of(begin),
-        until=iso_of(over),
-        state=state,
+        row.id,
+        row.name,
+        row.pattern,
+        begin=iso_of(row.from_at),
+        until=iso_of(end),
+        state=_state(row.from_at, end, at),
         cron=None,
-        **spoken,
+        by=row.by,
+        via=row.via,
+        reason=row.reason,
     )
 
 

@@ -1,4 +1,4 @@
-"""When things were: instants as people and programs read them, and how old the evaluation is."""
+"""Timestamps as people and programs read them, and the age of the evaluation."""
 
 from datetime import datetime
 
@@ -7,18 +7,18 @@ import msgspec
 from lineage.catalog.meta_keys import EDGES_EVALUATED_AT
 from lineage.catalog.reader import Reader
 from lineage.process.clock import (
+    SECOND_MICROS,
     TELLABLE,
-    from_micros,
     has_date,
     instant_text,
     is_tellable,
+    naive_from_micros,
     to_micros,
 )
 from service.errors import InvalidQuestionError
 
-_SECOND = 1_000_000
 _NEWEST = f"""
-SELECT as_of, seconds, (SELECT value FROM meta WHERE name = '{EDGES_EVALUATED_AT}')
+SELECT as_of, seconds, (SELECT value FROM meta WHERE name = '{EDGES_EVALUATED_AT}') AS edges_at
 FROM evaluation ORDER BY as_of DESC LIMIT 1
 """  # noqa: S608 - a constant
 
@@ -29,15 +29,15 @@ def iso(micros: int | None) -> str | None:
 
 
 def iso_of(micros: int) -> str:
-    """ISO 8601 in UTC, to the millisecond."""
-    return from_micros(micros).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    """Return ISO 8601 in UTC, to the millisecond."""
+    return f"{naive_from_micros(micros).isoformat(timespec='milliseconds')}Z"
 
 
 def seconds_between(start: int | None, end: int | None) -> float | None:
-    """Seconds from one instant to another; null when one of them is, or time would run back."""
+    """Return the seconds between two times; null if one is null, or time would run back."""
     if start is None or end is None or end < start:
         return None
-    return (end - start) / _SECOND
+    return (end - start) / SECOND_MICROS
 
 
 def milliseconds_between(start: int | None, end: int | None) -> int | None:
@@ -48,7 +48,7 @@ def milliseconds_between(start: int | None, end: int | None) -> int | None:
 
 
 def instant_of(text: str, place: str) -> int:
-    """Microseconds of an instant that somebody gives, such as `2026-11-20T12:00:00Z`.
+    """Parse a timestamp such as `2026-11-20T12:00:00Z` to microseconds.
 
     Args:
         text: as it was given.
@@ -71,7 +71,7 @@ def instant_of(text: str, place: str) -> int:
 
 
 def past_instant(text: str, now: datetime) -> int:
-    """Microseconds of an instant that somebody asks about.
+    """Parse a past timestamp to microseconds.
 
     Raises:
         InvalidQuestionError: it is none, has no time zone, or is in the future.
@@ -83,7 +83,7 @@ def past_instant(text: str, now: datetime) -> int:
 
 
 class Evaluated(msgspec.Struct, frozen=True):
-    """The last evaluation: what it found is of now only while it is not stale.
+    """Last evaluation; its states are current only while it is not stale.
 
     `edges_at`: when edges were judged last, in their own turn.
     """
@@ -95,7 +95,7 @@ class Evaluated(msgspec.Struct, frozen=True):
 
     @property
     def at(self) -> str | None:
-        """The instant it speaks of."""
+        """Return the time of the evaluation."""
         return iso(self.as_of)
 
 
@@ -115,6 +115,6 @@ def last_evaluation(reader: Reader, *, now: datetime, stale_seconds: float) -> E
     rows = reader.rows(_NEWEST)
     if not rows:
         return Evaluated(as_of=None, seconds=None, stale=True)
-    as_of, seconds, edges_at = rows[0]
-    stale = abs(to_micros(now) - as_of) > stale_seconds * _SECOND
-    return Evaluated(as_of=as_of, seconds=seconds, stale=stale, edges_at=edges_at)
+    (row,) = rows
+    stale = abs(to_micros(now) - row.as_of) > stale_seconds * SECOND_MICROS
+    return Evaluated(as_of=row.as_of, seconds=row.seconds, stale=stale, edges_at=row.edges_at)

@@ -1,4 +1,4 @@
-"""A walk drawn as a tree.
+"""Trees of walks.
 
 A dataset stands once with its own branch, where it was found; elsewhere in the tree it is only
 named (`repeated`): a graph with diamonds would otherwise grow without end as a tree.
@@ -30,7 +30,7 @@ def branches(walk: Walk, draw: Draw[_Node]) -> list[_Node]:
 
 
 def _joined(edges: Iterable[Edge]) -> Iterator[tuple[int, int, list[str]]]:
-    """Each pair once, with its jobs: its edges follow one another. All are there at the end."""
+    """Yield each pair once, with its jobs: its edges follow one another."""
     of = to = None
     jobs: list[str] = []
     several: list[list[str]] = [jobs]

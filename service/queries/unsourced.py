@@ -5,8 +5,9 @@ from typing import Final
 
 import msgspec
 
-from lineage.catalog.ranks import TIER
-from lineage.catalog.reader import Reader, Row, rows_for
+from lineage.catalog.queries import TIER
+from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.rows import Row
 from lineage.process.clock import to_micros
 from lineage.states import BAD
 from service.api.access.visibility import EVERYTHING, Visibility
@@ -23,8 +24,8 @@ SELECT dataset_key, job_namespace, job_name, read_at FROM dataset_read
 WHERE outcome = '{BAD}' AND read_at >= :since ORDER BY read_at DESC LIMIT :looked_at
 """  # noqa: S608 - a constant
 _RANKED = f"""
-SELECT d.dataset_key, d.namespace, d.name, {TIER}, p.owner, r.readers, r.reads, r.first_read_at,
-  r.last_read_at
+SELECT d.dataset_key, d.namespace, d.name, {TIER} AS tier, p.owner, r.readers, r.reads,
+  r.first_read_at, r.last_read_at
 FROM (
   SELECT dataset_key, count(*) AS readers, sum(reads) AS reads, min(first_read_at) AS first_read_at,
     max(last_read_at) AS last_read_at
@@ -88,14 +89,13 @@ def unsourced_reads(
     condition, names = sql_filter(reader, visibility)
     values = {**window, **names, "most": limit + 1}
     rows = reader.rows(_RANKED.format(seen=condition), values)
-    jobs = (
-        _job_names(reader, [row[0] for row in rows[:limit]], window) if visibility.is_whole else {}
-    )
+    keys = [row.dataset_key for row in rows[:limit]]
+    jobs = _job_names(reader, keys, window) if visibility.is_whole else {}
     cuts = [f"the {limit:,} datasets with the most readers"] if len(rows) > limit else []
     if reader.rows(_COUNTED, window)[0][0] >= _MOST_READS:
         cuts.append(f"the newest {_MOST_READS:,} reads")
     return UnsourcedReads(
-        [_dataset(row, jobs.get(row[0], [])) for row in rows[:limit]],
+        [_dataset(row, jobs.get(row.dataset_key, [])) for row in rows[:limit]],
         hours,
         partial=bool(cuts),
         partial_reason="; ".join(cuts) or None,
@@ -110,6 +110,14 @@ def _job_names(reader: Reader, keys: list[int], window: dict[str, int]) -> dict[
 
 
 def _dataset(row: Row, job_names: list[str]) -> UnsourcedDataset:
-    _, namespace, name, tier, owner, readers, reads, first_read_at, last_read_at = row
-    seen_at = iso(first_read_at), iso(last_read_at)
-    return UnsourcedDataset(namespace, name, tier, owner, readers, int(reads), *seen_at, job_names)
+    return UnsourcedDataset(
+        dataset_namespace=row.namespace,
+        dataset=row.name,
+        tier=row.tier,
+        owner=row.owner,
+        readers=row.readers,
+        reads=int(row.reads),
+        first_read_at=iso(row.first_read_at),
+        last_read_at=iso(row.last_read_at),
+        job_names=job_names,
+    )

@@ -1,8 +1,8 @@
-"""Which namespaces may be seen, as a condition of a question: pages are cut after it."""
+"""Visibility of namespaces, as a condition of queries: pages are cut after it."""
 
 from typing import Final
 
-from lineage.catalog.links import IS_LINK
+from lineage.catalog.queries import IS_LINK
 from lineage.catalog.reader import Reader
 from service.api.access.visibility import Visibility
 
@@ -56,7 +56,7 @@ def sql_filter(
 
 
 def hidden_keys(reader: Reader, visibility: Visibility) -> list[int]:
-    """Return the datasets that have some name out of visibility, whatever they are called."""
+    """Return the datasets with a name that may not be seen, whatever they are called."""
     if visibility.is_whole:
         return []
     listed, values = _listed(reader, visibility, "dataset")

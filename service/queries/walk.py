@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
-from lineage.catalog.ranks import TIER
-from lineage.catalog.reader import Reader, Row, Values, rows_for
+from lineage.catalog.queries import TIER
+from lineage.catalog.reader import Reader, Values, rows_for
+from lineage.catalog.rows import Row
 from lineage.graph.walks import NOBODY, Responsible, Walk, too_deep, too_many
 from service.api.access.visibility import Visibility
 from service.queries.catalog_session import CatalogSession
-from service.queries.datasets import states_of, states_of_now
-from service.queries.failing import mark_failing
+from service.queries.datasets import mark_failing, states_of, states_of_now
 from service.queries.visible import UNSEEN
 
 Name = tuple[str, str]  # namespace, name
@@ -40,7 +40,7 @@ DIRECTIONS["both"] = ("upstream", "downstream")
 
 
 def walk_lineage(asked: CatalogSession, way: str, starts: Iterable[int], depth: int) -> Walk:
-    """All that is reached from here now, `upstream` or `downstream`, to `depth` steps away."""
+    """Return all that is reached from these datasets in one direction, within `depth` steps."""
     if asked.live is None:
         return CatalogWalk(asked.reader, NEXT[way], asked.visibility).walked(starts, depth)
     sees = None if asked.visibility.is_whole else asked.visibility.sees
@@ -48,13 +48,13 @@ def walk_lineage(asked: CatalogSession, way: str, starts: Iterable[int], depth: 
 
 
 def name_nodes(asked: CatalogSession, keys: Sequence[int]) -> list[Name | None]:
-    """Namespace and name of each of these datasets; none of what the catalog does not have."""
+    """Return the names of these datasets; None for one that the catalog does not have."""
     held = None if asked.live is None else asked.live.named(keys)
     return _reported(keys, held, lambda unknown: names_of(asked.reader, unknown))
 
 
 def tier_and_owner_of(asked: CatalogSession, keys: Sequence[int]) -> list[Responsible | None]:
-    """Tier and owner of each of these datasets; none of what is retired, or not in the catalog."""
+    """Return tier and owner of these datasets; None for a retired or unknown one."""
     held = None if asked.live is None else asked.live.policies_of(keys)
 
     def asked_for(unknown: Sequence[int]) -> dict[int, Responsible]:
@@ -69,9 +69,9 @@ def _reported(
     held: list[_Known | None] | None,
     asked_for: Callable[[Sequence[int]], Mapping[int, _Known]],
 ) -> list[_Known | None]:
-    """Of each of these what is in memory, and what only the catalog knows."""
+    """Return each from memory, or from the catalog if only that knows it."""
     known = held or [None] * len(keys)
-    if None not in known:  # as a rule, and told in no time
+    if None not in known:  # as a rule
         return known
     found = asked_for([key for key, each in zip(keys, known, strict=True) if each is None])
     return [each or found.get(key) for key, each in zip(keys, known, strict=True)]
@@ -94,7 +94,7 @@ def all_named(keys: Sequence[int], known: Iterable[Name | None]) -> list[Name]:
 
 
 def names_of(reader: Reader, keys: Iterable[int]) -> dict[int, Name]:
-    """Namespace and name of those of these that the catalog has."""
+    """Return the names of those of these datasets that the catalog has."""
     return {key: (namespace, name) for key, namespace, name in rows_for(reader, NAMES, keys)}
 
 
@@ -105,18 +105,18 @@ def cuts_of(walks: Mapping[str, Walk]) -> list[str]:
 
 
 def edges_between(reader: Reader, keys: Iterable[int]) -> Iterator[Row]:
-    """All that runs between these datasets, whichever way a walk came to them.
+    """Yield all edges between these datasets, whichever way a walk came to them.
 
     Yields:
         keys upstream and downstream, the job's namespace and name (both empty: declared, by none),
         its name in events, where that is another, and when the edge was first and last seen.
     """
     known = set(keys)
-    return (row for row in rows_for(reader, _EDGES, known) if row[0] in known)
+    return (row for row in rows_for(reader, _EDGES, known) if row.upstream_key in known)
 
 
 class CatalogWalk:
-    """A walk that asks the catalog for each level."""
+    """Walk that queries the catalog for each level."""
 
     def __init__(
         self, reader: Reader, sql: str, visibility: Visibility, values: Values | None = None
@@ -130,7 +130,7 @@ class CatalogWalk:
         self._numbers: dict[int, int] = {}  # of each key its position in the walk
 
     def walked(self, starts: Iterable[int], depth: int) -> Walk:
-        """All that is reached, nearest first."""
+        """Return all that is reached, nearest first."""
         walk = self._walk
         for start in dict.fromkeys(starts):
             self._find(start, NOBODY)
@@ -162,7 +162,8 @@ class CatalogWalk:
 
     def _edges(self, frontier: Iterable[int]) -> list[tuple[int, int, str]]:
         """Out of these, to what may be seen; what may not is noted."""
-        rows = sorted(rows_for(self._reader, self._sql, frontier, self._values))
+        found = rows_for(self._reader, self._sql, frontier, self._values)
+        rows = sorted((here, other, job) for here, other, job in found)
         if self._visibility.is_whole:
             return rows
         names = names_of(self._reader, {other for _, other, _ in rows})

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from lineage.catalog.watched_resources import APPLICATIONS
+from lineage.catalog.meta_keys import APPLICATIONS
 
 # One text a dataset, of which the greatest is the newest application: 16 digits of its time, then
 # whether it has the listener (0: it completed without) and whether it has ended, then its summary.

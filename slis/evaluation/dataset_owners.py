@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, text
 
-from lineage.catalog.foreign_owners import FOREIGN_OWNERS
+from lineage.catalog.queries import FOREIGN_OWNERS
 from lineage.catalog.root_jobs import Name, load_roots_of_writers
 from lineage.names import keys
 from lineage.policy import Policy, owner_of_job
@@ -73,7 +73,9 @@ def load_owners(connection: Connection, policy: Policy) -> Owners:
             of_events.setdefault(dataset_key, owner)
     # The owner of a job owns what the job writes, where no event names an owner of that.
     by_facet: dict[int, str] = dict(_ask(connection, _JOB_OWNERS))
-    applications = {(row[0], row[1]): row[2] for row in _ask(connection, _APPLICATION_OWNERS)}
+    applications = {
+        (namespace, name): owner for namespace, name, owner in _ask(connection, _APPLICATION_OWNERS)
+    }
     is_asked = by_facet or applications or policy.jobs
     writers: dict[int, Name] = {
         dataset_key: (namespace, name)

@@ -14,7 +14,7 @@ from lineage.catalog import tables
 from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.grown_tables import analyze_grown
 from lineage.catalog.meta_keys import POLICY_FINGERPRINT
-from lineage.catalog.ranks import NO_TIER, rank_of
+from lineage.catalog.queries import LISTED, NO_TIER, rank_of
 from lineage.catalog.upsert import fold_rows
 from lineage.policy import Decision, Policy, resolve_names, suppressions_of
 from lineage.policy.declared import declared_edges
@@ -36,10 +36,7 @@ _CHANGES = """
         (SELECT count(*) FROM dataset_alias WHERE rule IN ('symlink', 'policy')),
         (SELECT sum(canonical_key % 1000003) FROM dataset WHERE canonical_key <> dataset_key)
 """
-_DATASETS = """
-    SELECT dataset_key, namespace, name FROM dataset
-    WHERE canonical_key = dataset_key AND retired_at IS NULL
-"""
+_DATASETS = f"SELECT dataset_key, namespace, name FROM dataset WHERE {LISTED}"  # noqa: S608 - a constant
 # What else a dataset is called: reported as one, or claimed to be another name of it.
 _OTHER_NAMES = """
     SELECT canonical_key, namespace, name FROM dataset WHERE canonical_key <> dataset_key
@@ -61,7 +58,7 @@ Names = dict[int, tuple[str, str]]
 Edges = list[tuple[int, int, int, int]]
 
 
-class Described(msgspec.Struct, frozen=True):
+class CatalogFacts(msgspec.Struct, frozen=True):
     """Facts of the catalog beside the policy."""
 
     names: Names
@@ -92,22 +89,22 @@ def renew(engine: Engine, policy: Policy) -> bool:
     return True
 
 
-def _described(engine: Engine, policy: Policy) -> Described:
+def _described(engine: Engine, policy: Policy) -> CatalogFacts:
     with engine.connect() as connection:
 
         def ask(query: str) -> list[Any]:
             return [tuple(row) for row in connection.execute(text(query))]
 
-        tags = {row[0]: row[1] for row in ask(_TIER_TAGS) if row[1] in TIERS}
-        names = {row[0]: (row[1], row[2]) for row in ask(_DATASETS)}
+        tags = {key: tag for key, tag in ask(_TIER_TAGS) if tag in TIERS}
+        names = {key: (namespace, name) for key, namespace, name in ask(_DATASETS)}
         others: defaultdict[int, list[tuple[str, str]]] = defaultdict(list)
-        for key, *name in ask(_OTHER_NAMES):
-            others[key].append((name[0], name[1]))
+        for key, namespace, name in ask(_OTHER_NAMES):
+            others[key].append((namespace, name))
         owners = load_owners(connection, policy)
-        return Described(names, ask(_EDGES), tags, owners, others)
+        return CatalogFacts(names, ask(_EDGES), tags, owners, others)
 
 
-def policy_rows(policy: Policy, described: Described) -> list[dict[str, object]]:
+def policy_rows(policy: Policy, described: CatalogFacts) -> list[dict[str, object]]:
     """Return the rows of `dataset_policy`, one per dataset."""
     decisions = {at: _decision(policy, described, at) for at in described.names}
     tiers = _tiers(policy, described, decisions)
@@ -132,13 +129,13 @@ def policy_rows(policy: Policy, described: Described) -> list[dict[str, object]]
     ]
 
 
-def _decision(policy: Policy, described: Described, at: int) -> Decision:
+def _decision(policy: Policy, described: CatalogFacts, at: int) -> Decision:
     names = [described.names[at], *described.other_names.get(at, ())]
     return resolve_names(policy, names)
 
 
 def _tiers(
-    policy: Policy, described: Described, decisions: dict[int, Decision]
+    policy: Policy, described: CatalogFacts, decisions: dict[int, Decision]
 ) -> dict[int, Tiering]:
     """Return the tier of each dataset: by the policy, then by its downstream datasets.
 

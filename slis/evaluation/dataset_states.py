@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Engine, bindparam, delete, text
 
 from lineage.catalog import tables
 from lineage.catalog.grown_tables import analyze_grown
-from lineage.catalog.ranks import NOT_JUDGED, WORST_FIRST, rank_of
+from lineage.catalog.queries import NOT_JUDGED, WORST_FIRST, rank_of
 from lineage.catalog.upsert import fold_rows
 from lineage.process.clock import to_micros
 from lineage.states import GOOD

@@ -14,10 +14,9 @@ from lineage.policy import Policy
 from lineage.process.clock import to_micros
 from lineage.states import ACCURACY, CRITICAL
 from slis.evaluation import catalog_frames
-from slis.evaluation.amounts import add_amounts, amounts_of
 from slis.evaluation.catalog_frames import rows
 from slis.evaluation.computed import computed_once
-from slis.evaluation.counters import OF_EDGES, add_to_counters, count
+from slis.evaluation.counters import OF_EDGES, add_amounts, add_to_counters, amounts_of, count
 from slis.evaluation.dataset_states import (
     Row,
     StateChanges,

@@ -10,11 +10,10 @@ from sqlalchemy import Connection, text
 
 from lineage.catalog import tables
 from lineage.catalog.upsert import add_up, fold_rows
-from lineage.process.clock import to_micros
-from slis.evaluation.amounts import NAMES, Amount, add_amounts
+from lineage.process.clock import HOUR_MICROS, to_micros
+from slis.evaluation.counters import AMOUNT_NAMES, Amount, add_amounts
 
 AMENDABLE = timedelta(days=7)
-_HOUR_MICROS = 3_600_000_000
 Place = tuple[str, str, int]  # SLI, tier, start of an hour in microseconds
 Amounts = dict[Place, Amount]
 
@@ -40,13 +39,13 @@ _MARK_GOOD = """
 
 def hour_of(instant: datetime) -> int:
     """Start of the instant's hour, in microseconds."""
-    return to_micros(instant) // _HOUR_MICROS * _HOUR_MICROS
+    return to_micros(instant) // HOUR_MICROS * HOUR_MICROS
 
 
 def add_to_hours(connection: Connection, as_of: datetime, *sources: Amounts) -> None:
     """Add what was counted and what is amended; hours over 7 days back stay as they are."""
     earliest = hour_of(as_of - AMENDABLE)
-    names = ("sli", "tier", "hour", *NAMES)
+    names = ("sli", "tier", "hour", *AMOUNT_NAMES)
     rows = [
         dict(zip(names, (*at, *amounts), strict=True))
         for source in sources
@@ -55,7 +54,7 @@ def add_to_hours(connection: Connection, as_of: datetime, *sources: Amounts) -> 
     ]
     if not rows:
         return
-    fold_rows(connection, tables.sli_hour, rows, dict.fromkeys(NAMES, add_up))
+    fold_rows(connection, tables.sli_hour, rows, dict.fromkeys(AMOUNT_NAMES, add_up))
     connection.execute(text(_WITHIN_TOTAL), {"earliest": earliest})
 
 
@@ -69,7 +68,7 @@ def origins_found(connection: Connection, as_of: datetime, previous: datetime) -
     found = connection.execute(text(_ORIGIN_FOUND), at).mappings().all()
     amounts: Amounts = {}
     for row in found:
-        place = ("M5", row["tier"], row["read_at"] // _HOUR_MICROS * _HOUR_MICROS)
+        place = ("M5", row["tier"], row["read_at"] // HOUR_MICROS * HOUR_MICROS)
         add_amounts(amounts, place, (1.0, 0.0, 0.0))
     if found:
         keys = ("dataset_key", "root_run_id", "bucket")

@@ -8,6 +8,7 @@ from pyspark.sql import functions as F
 from sqlalchemy import Connection, Engine, text
 
 from lineage.catalog.meta_keys import EVIDENCE_READ_AT
+from lineage.catalog.queries import is_listed
 from lineage.policy import DEFAULT, Policy
 from lineage.policy.tiers import MIN_RUNS
 from lineage.process.clock import from_micros, to_micros
@@ -60,7 +61,7 @@ _DATASETS = """
     ) n ON n.name = a.last_job_name
     LEFT JOIN ({newest_apps}) k ON k.dataset_key = d.dataset_key
     LEFT JOIN retirement r ON r.dataset_key = d.dataset_key AND r.requested_at >= d.last_seen_at
-    WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL AND r.dataset_key IS NULL
+    WHERE {listed} AND r.dataset_key IS NULL
 """
 # An application without a listener, or one that Spark's settings do not name, is known by its name.
 _JOB_SEEN_AT = """
@@ -184,7 +185,9 @@ class EvaluationInput:
             "app_columns": applications_seen.COLUMNS,
             "newest_apps": applications_seen.NEWEST,
         }
-        self._rows = self._frame(_DATASETS.format(as_of=now, **clamped, **found), _ROWS)
+        self._rows = self._frame(
+            _DATASETS.format(as_of=now, listed=is_listed(), **clamped, **found), _ROWS
+        )
         self._described = self._rows.columns[: self._rows.columns.index("written_at")]
 
     def _frame(self, query: str, columns: str) -> DataFrame:

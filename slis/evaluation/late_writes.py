@@ -13,7 +13,7 @@ from sqlalchemy import Engine, text
 
 from lineage.process.clock import from_micros, to_micros
 from slis.evaluation import catalog_frames
-from slis.evaluation.amounts import NAMES, add_amounts, amounts_of
+from slis.evaluation.counters import AMOUNT_NAMES, add_amounts, amounts_of
 from slis.evaluation.datasets_judged import datasets_judged
 from slis.evaluation.facts_as_of import activity, facts_as_of
 from slis.evaluation.hours import AMENDABLE, Amounts, hour_of
@@ -101,7 +101,7 @@ def _tallied(
     return (
         tallies(judged, at_instants)
         .groupBy("sli", "tier", hour)
-        .agg(*(F.sum(name).alias(name) for name in NAMES))
+        .agg(*(F.sum(name).alias(name) for name in AMOUNT_NAMES))
     )
 
 

@@ -11,7 +11,7 @@ from lineage.catalog import tables
 from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.meta_keys import EDGES_EVALUATED_AT
 from lineage.catalog.upsert import add_up, fold_rows
-from lineage.process.clock import to_micros
+from lineage.process.clock import DAY_MICROS, to_micros
 from lineage.states import (
     ALL_TIERS,
     COVERAGE,
@@ -22,9 +22,15 @@ from lineage.states import (
     MISSING_PROVENANCE,
     NODE_COMPLETENESS,
 )
-from slis.evaluation.amounts import Amount, add_amounts, amounts_of
 from slis.evaluation.backlog import note_backlog
-from slis.evaluation.counters import OF_EDGES, add_to_counters, count
+from slis.evaluation.counters import (
+    OF_EDGES,
+    Amount,
+    add_amounts,
+    add_to_counters,
+    amounts_of,
+    count,
+)
 from slis.evaluation.dataset_states import Row, change_states, renew_ages, state_changes
 from slis.evaluation.hours import Amounts, add_to_hours, hour_of, origins_found
 from slis.evaluation.input import Position, position
@@ -35,7 +41,6 @@ _NO_ORIGIN = "default"
 OF_DATASETS = (COVERAGE.id, FRESHNESS.id, NODE_COMPLETENESS.id, MISSING_PROVENANCE.id, FACTS)
 # So long after edges were judged last, nothing of it is shown as how things are now.
 _EDGES_STALE = timedelta(minutes=10)
-_DAY_MICROS = 86_400_000_000
 
 
 class OvertakenError(Exception):
@@ -193,7 +198,7 @@ def _of_a_day(connection: Connection, at: Position) -> dict[tuple[str, str], Amo
     hour = tables.sli_hour.c
     events = select(tables.sli_hour).where(
         hour.sli.in_([MISSING_PROVENANCE.id, INGESTION_LAG.id, ERROR_RATE.id]),
-        hour.hour > to_micros(at.as_of) - _DAY_MICROS,
+        hour.hour > to_micros(at.as_of) - DAY_MICROS,
     )
     sums: dict[tuple[str, str], Amount] = {}
     for row in connection.execute(events):

@@ -9,7 +9,7 @@ from lineage.states import BAD, FRESHNESS, LOST_AFTER_DURATIONS, UNKNOWN
 from slis.evaluation import reason_words
 from slis.evaluation.facts_as_of import is_after_write, is_running, seconds_between
 from slis.evaluation.ingestion_gaps import INGESTION_GAP, PIPELINE_LAG
-from slis.evaluation.judgement import (
+from slis.evaluation.sli_schemas import (
     NEVER_WRITTEN,
     NO_INPUTS,
     NO_WRITE,

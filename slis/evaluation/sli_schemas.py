@@ -4,6 +4,9 @@ Instants are `timestamp` (UTC). `as_of` is the instant that a row is judged at; 
 has one row in production and 1,440 for a simulated day.
 """
 
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
 INSTANTS = "as_of timestamp"
 
 # What was learned of a dataset's activity, a row per fact; only the columns that the fact speaks of
@@ -107,3 +110,32 @@ LIMITS = """
     dataset_key bigint, limit_seconds double, cadence_class string, cadence_seconds double,
     gaps int, explanation string
 """
+# What a dataset lacks.
+NEVER_WRITTEN = "never_written"
+NO_WRITE = "no_write"
+UNREPORTED_WRITE = "unreported_write"
+NO_INPUTS = "no_inputs"
+OVERDUE = "overdue"
+
+_JUDGEMENT_FIELDS = {
+    "sli": "string",
+    "state": "string",
+    "defect": "string",
+    "due_from": "timestamp",
+    "bad_since": "timestamp",
+    "next_cycle_at": "timestamp",
+    "is_idle": "boolean",
+    "age_seconds": "double",
+    "limit_seconds": "double",
+    "limit_origin": "string",
+}
+
+
+def judgement(**values: Column) -> Column:
+    """`sli_schemas.JUDGEMENT` from the fields that are given; the others are null."""
+    return F.struct(
+        *(
+            values.get(name, F.lit(None)).cast(kind).alias(name)
+            for name, kind in _JUDGEMENT_FIELDS.items()
+        )
+    )

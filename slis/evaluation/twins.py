@@ -4,7 +4,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from lineage.states import FRESHNESS
-from slis.evaluation.judgement import NEVER_WRITTEN, NO_WRITE, OVERDUE
+from slis.evaluation.sli_schemas import NEVER_WRITTEN, NO_WRITE, OVERDUE
 from slis.evaluation.wording import near_key
 
 _KEYS = ["as_of", "dataset_key"]

@@ -4,7 +4,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, text
 
-from lineage.catalog.tables.facts import write_bucket
+from lineage.catalog.queries import write_bucket
 from slis.evidence.statements import CHANGED, IN_ATTEMPT, SPARK_ID, Given, executed_statements
 
 _OF_APPLICATION = f"""

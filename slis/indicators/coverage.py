@@ -7,7 +7,7 @@ from pyspark.sql import functions as F
 
 from lineage.states import BAD, COVERAGE, GOOD, LEARNING
 from slis.evaluation.facts_as_of import is_running, plus_seconds
-from slis.evaluation.judgement import (
+from slis.evaluation.sli_schemas import (
     NEVER_WRITTEN,
     NO_INPUTS,
     NO_WRITE,

@@ -9,7 +9,7 @@ from lineage.states import BAD, FRESHNESS, GOOD, LEARNING, UNKNOWN
 from slis.cadence.profile import FAILED, PERIODIC
 from slis.cadence.wide_limits import FEW
 from slis.evaluation.facts_as_of import plus_seconds, seconds_between
-from slis.evaluation.judgement import NEVER_WRITTEN, OVERDUE, judgement
+from slis.evaluation.sli_schemas import NEVER_WRITTEN, OVERDUE, judgement
 
 STREAMING_LIMIT_SECONDS = 3_600.0
 DECLARED, STREAMING, LEARNED = "declared", "streaming", "learned"

@@ -8,6 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from sqlalchemy import Engine
 
+from lineage.catalog.queries import is_listed
 from lineage.process.clock import to_micros
 from lineage.states import BAD, MISSING_PROVENANCE, OPTIONAL
 from slis.evaluation import catalog_frames
@@ -25,8 +26,7 @@ _READS = f"""
         SELECT dataset_key, job_namespace, job_name, read_at FROM dataset_read
         WHERE outcome = '{BAD}' AND read_at >= {{since}} ORDER BY read_at DESC LIMIT {_MOST_READS}
     ) AS r
-    JOIN dataset d ON d.dataset_key = r.dataset_key AND d.canonical_key = d.dataset_key
-        AND d.retired_at IS NULL
+    JOIN dataset d ON d.dataset_key = r.dataset_key AND {is_listed()}
     JOIN dataset_policy p ON p.dataset_key = r.dataset_key AND p.tier <> '{OPTIONAL}'
         AND NOT p.is_source
     LEFT JOIN dataset_activity a ON a.dataset_key = r.dataset_key

@@ -6,7 +6,7 @@ What an evaluation reads instead of all writes and reads.
 from sqlalchemy import Connection, text
 
 from lineage.catalog import tables
-from lineage.catalog.tables.runs import leaf_job
+from lineage.catalog.queries import leaf_job
 from lineage.catalog.upsert import add_up, greatest, least, upsert
 from slis.stream.failed_runs import store_failures
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import Connection, text
 
-from lineage.catalog.tables.runs import HAS_WRITTEN, leaf_job
+from lineage.catalog.queries import HAS_WRITTEN, leaf_job
 from slis.evaluation.wording import BY_EVENT_LOG
 from slis.stream.checkpoints import TOUCHED
 from slis.stream.connectors import IS_CONNECTOR

@@ -8,7 +8,7 @@ failure has the time of the run's last event: an end that arrives late is newer,
 from sqlalchemy import Connection, text
 
 from lineage.catalog import tables
-from lineage.catalog.tables.runs import has_direction, is_ended_by
+from lineage.catalog.queries import has_direction, is_ended_by
 from lineage.catalog.upsert import Fold, at_the_later, greatest, upsert
 from lineage.states import NEVER_ENDED
 from slis.stream.contributions import FAILURE

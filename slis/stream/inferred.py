@@ -9,7 +9,7 @@ name as inputs. Once an event names inputs of the run, the inferred ones are gon
 from sqlalchemy import Connection, text
 
 from lineage.catalog import tables
-from lineage.catalog.tables.runs import HAS_WRITTEN, NAMES_INPUTS, leaf_job
+from lineage.catalog.queries import HAS_WRITTEN, NAMES_INPUTS, leaf_job
 from lineage.catalog.upsert import greatest, least, upsert
 from slis.stream.batch_runs import renew_canonical_keys
 from slis.stream.canonical import settle

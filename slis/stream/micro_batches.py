@@ -8,8 +8,8 @@ from typing import Final, Literal
 
 from sqlalchemy import Connection, Row, text
 
-from lineage.catalog.tables.facts import HOUR_MICROS
-from lineage.catalog.tables.runs import NAMES_INPUTS, has_direction
+from lineage.catalog.queries import NAMES_INPUTS, has_direction
+from lineage.process.clock import HOUR_MICROS
 from slis.stream.batch_runs import stage_missing
 from slis.stream.contributions import SCHEMA_CHANGES
 

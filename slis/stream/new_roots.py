@@ -8,18 +8,18 @@ from typing import Any
 
 from sqlalchemy import Connection, text
 
+from lineage.catalog.queries import leaf_job
 from slis.stream.facet_rows import job_key
 
-_NEW_ROOTS = text("""
+_NEW_ROOTS = text(f"""
     SELECT r.run_key, r.root_run_id AS old_root, max(s.root_run_id) AS new_root,
         r.root_job_namespace AS old_namespace, r.root_job_name AS old_name,
-        max(coalesce(s.leaf_job_namespace, s.root_job_namespace)) AS namespace,
-        max(coalesce(s.leaf_job_name, s.root_job_name)) AS name
+        max({leaf_job("namespace", "s")}) AS namespace, max({leaf_job("name", "s")}) AS name
     FROM s_run s JOIN t_known r ON r.run_key = s.run_key
     WHERE r.parent_run_id IS NULL AND s.parent_run_id IS NOT NULL
         AND s.root_run_id <> r.root_run_id
     GROUP BY r.run_key, r.root_run_id, r.root_job_namespace, r.root_job_name
-""")
+""")  # noqa: S608 - our own columns
 _TOUCHED = """
     SELECT d.canonical_key FROM run_io io JOIN dataset d ON d.dataset_key = io.dataset_key
     WHERE io.run_key = :run AND io.direction = '{direction}'

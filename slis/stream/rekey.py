@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Dialect, Table, TextClause, bindparam, func, text
 
 from lineage.catalog import tables
-from lineage.catalog.ranks import NO_TIER, NOT_JUDGED
+from lineage.catalog.queries import NO_TIER, NOT_JUDGED
 from lineage.catalog.upsert import Fold, both, either, greatest, least, prepare
 from slis.stream.activity import renew_last_write
 from slis.stream.assertions import ASSERTION_FOLDS

@@ -49,8 +49,8 @@ def create(connection: Connection) -> None:
 def _exist(connection: Connection) -> bool:
     """Set what a merge needs; return whether the session has the tables of this release."""
     settings = [f"set_config('{name}', '{value}', true)" for name, value in _SETTINGS.items()]
-    query = f"SELECT {', '.join(settings)}, to_regclass('pg_temp.{_mark()}')"
-    return connection.exec_driver_sql(query).one()[-1] is not None
+    query = f"SELECT to_regclass('pg_temp.{_mark()}'), {', '.join(settings)}"
+    return connection.exec_driver_sql(query).one()[0] is not None
 
 
 @cache

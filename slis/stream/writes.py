@@ -16,8 +16,7 @@ from sqlalchemy import ColumnElement, Connection, Row, and_, case, or_, text
 
 from lineage.catalog import tables
 from lineage.catalog.new_rows import insert_or_fold
-from lineage.catalog.tables.facts import IS_STREAM_HOUR, hour_of, is_in_bucket, write_bucket
-from lineage.catalog.tables.runs import leaf_job
+from lineage.catalog.queries import IS_STREAM_HOUR, hour_of, is_in_bucket, leaf_job, write_bucket
 from lineage.catalog.upsert import (
     Fold,
     at_the_later,

@@ -13,7 +13,7 @@ from sqlalchemy import Engine, select
 
 from lineage.catalog import tables
 from lineage.catalog.engine import catalog_url, open_catalog
-from lineage.catalog.watched_resources import APPLICATIONS
+from lineage.catalog.meta_keys import APPLICATIONS
 from tests.cluster.api import Api
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.jobs import PATH, are_served, create_job, list_jobs, set_state

@@ -3,7 +3,7 @@
 from sqlalchemy import Connection, select
 
 from lineage.catalog import tables
-from lineage.catalog.ranks import NO_TIER, NOT_JUDGED, WORST_FIRST
+from lineage.catalog.queries import NO_TIER, NOT_JUDGED, WORST_FIRST
 from lineage.states import TIER_RANKS
 
 Ranked = dict[int, tuple[int, int]]  # ranks of state and tier, by dataset

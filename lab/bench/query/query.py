@@ -18,7 +18,7 @@ import msgspec
 import numpy as np
 
 from lab.bench import estate_rows
-from lab.bench.query.questions import Asked, Estate, estates, keys_of, roots
+from lab.bench.query.questions import BenchEstate, BenchQuery, estates, keys_of, roots
 from lab.bench.query.recursive import recursive
 from lab.bench.query.roles import Markers, Roles
 from lineage.catalog.engine import migrate, open_catalog
@@ -109,7 +109,7 @@ def _settings(folder: Path) -> Settings:
     return Settings(data_dir=folder, collector_port=0, service_port=0, metrics_port=0)
 
 
-def _fill(settings: Settings, estate: Estate) -> None:
+def _fill(settings: Settings, estate: BenchEstate) -> None:
     engine = open_catalog(settings.catalog)
     migrate(engine)
     now = datetime.now(UTC)
@@ -121,7 +121,7 @@ def _fill(settings: Settings, estate: Estate) -> None:
 
 
 def _measured(
-    settings: Settings, estate: Estate, requests: int
+    settings: Settings, estate: BenchEstate, requests: int
 ) -> tuple[list[Timing], Held, list[float]]:
     """Measure timings, the graph in memory, and how long each new edge was in no result."""
     asked = estate.asked(estate.datasets)
@@ -176,7 +176,7 @@ def _times(
 
 
 def _timing(
-    settings: Settings, estate: Estate, asked: Asked, times: tuple[Times, Times, Times]
+    settings: Settings, estate: BenchEstate, asked: BenchQuery, times: tuple[Times, Times, Times]
 ) -> Timing:
     first, alone, busy = times
     p50, p95 = _quantiles(alone.milliseconds)
@@ -202,7 +202,7 @@ def _quantiles(values: Iterable[float]) -> tuple[float, float]:
     return round(float(p50), 1), round(float(p95), 1)
 
 
-def _held(settings: Settings, estate: Estate, service_mib: float) -> Held:
+def _held(settings: Settings, estate: BenchEstate, service_mib: float) -> Held:
     with open_reader(settings.catalog) as reader:
         seconds, snapshot = _timed(lambda: read_snapshot(reader))
         unchanged, _ = _timed(lambda: read_snapshot(reader, snapshot))

@@ -17,7 +17,7 @@ _ROOTS = 50
 Pairs = list[tuple[int, int]]  # numbers of upstream and downstream
 
 
-class Asked(msgspec.Struct, frozen=True):
+class BenchQuery(msgspec.Struct, frozen=True):
     """Queries, in turn; `sql`: one recursive query for the same of each of `roots`."""
 
     name: str
@@ -27,22 +27,24 @@ class Asked(msgspec.Struct, frozen=True):
     roots: list[int] = []
 
 
-class Estate(msgspec.Struct, frozen=True):
+class BenchEstate(msgspec.Struct, frozen=True):
     """Catalog to query. `is_marked`: the first dataset's whole downstream is in every result."""
 
     datasets: int
     pairs: Pairs
-    asked: Callable[[int], list[Asked]]  # of so many datasets
+    asked: Callable[[int], list[BenchQuery]]  # of so many datasets
     is_marked: bool = False
 
 
-def estates(scale: float) -> Iterator[Estate]:
+def estates(scale: float) -> Iterator[BenchEstate]:
     """Build estates of 5,000 datasets for lineage, of a million edges, and of 100,000 datasets."""
     chance = random.Random(4)  # noqa: S311 - the same estates each time
     few, many, pages = int(5_000 * scale), int(333_333 * scale), int(100_000 * scale)
-    yield Estate(few, list(dict.fromkeys(_spread(few, few // 2, chance))), _lineage, is_marked=True)
-    yield Estate(many, list(make_layers(many, 3 * many, chance)), _impact)
-    yield Estate(pages, list(make_layers(pages, 3 * pages, chance)), _pages)
+    yield BenchEstate(
+        few, list(dict.fromkeys(_spread(few, few // 2, chance))), _lineage, is_marked=True
+    )
+    yield BenchEstate(many, list(make_layers(many, 3 * many, chance)), _impact)
+    yield BenchEstate(pages, list(make_layers(pages, 3 * pages, chance)), _pages)
 
 
 def _spread(datasets: int, more: int, chance: random.Random) -> Iterator[tuple[int, int]]:
@@ -71,32 +73,32 @@ def _of(number: int) -> str:
     return f"dataset={estate_rows.name_of(number)}&dataset_namespace={estate_rows.NAMESPACE}"
 
 
-def _lineage(_: int) -> list[Asked]:
+def _lineage(_: int) -> list[BenchQuery]:
     node = f"dataset:{estate_rows.NAMESPACE}:{estate_rows.name_of(0)}"
     whole = f"/api/v1/lineage?{_of(0)}&depth={LAYERS}"
     marquez = f"/api/v1/lineage?nodeId={node}&depth={LAYERS}"
     return [
-        Asked("lineage, depth 20", [whole], BUDGET_MS, "lineage", [0]),
-        Asked("the same in Marquez's shape", [marquez], None),
+        BenchQuery("lineage, depth 20", [whole], BUDGET_MS, "lineage", [0]),
+        BenchQuery("the same in Marquez's shape", [marquez], None),
     ]
 
 
-def _impact(datasets: int) -> list[Asked]:
+def _impact(datasets: int) -> list[BenchQuery]:
     some = roots(datasets)
     paths = [f"/api/v1/impact?{_of(number)}" for number in some]
-    return [Asked("impact", paths, BUDGET_MS, "impact", some)]
+    return [BenchQuery("impact", paths, BUDGET_MS, "impact", some)]
 
 
-def _pages(datasets: int) -> list[Asked]:
+def _pages(datasets: int) -> list[BenchQuery]:
     named = [dataset_at(estate_rows.NAMESPACE, estate_rows.name_of(n)) for n in roots(datasets)]
     lists = ["/datasets", "/datasets?state=bad", "/datasets?find=table_12"]
     api = ["/api/v1/datasets?limit=100", "/api/v1/datasets?limit=100&state=good"]
     return [
-        Asked("page: overview", ["/"], BUDGET_PAGE_MS),
-        Asked("page: datasets", lists, BUDGET_PAGE_MS),
-        Asked("page: a dataset", named, BUDGET_PAGE_MS),
-        Asked("page: incidents", ["/incidents"], BUDGET_PAGE_MS),
-        Asked("API: a page of datasets", api, BUDGET_PAGE_MS),
+        BenchQuery("page: overview", ["/"], BUDGET_PAGE_MS),
+        BenchQuery("page: datasets", lists, BUDGET_PAGE_MS),
+        BenchQuery("page: a dataset", named, BUDGET_PAGE_MS),
+        BenchQuery("page: incidents", ["/incidents"], BUDGET_PAGE_MS),
+        BenchQuery("API: a page of datasets", api, BUDGET_PAGE_MS),
     ]
 
 

@@ -5,10 +5,11 @@ import time
 from collections.abc import Iterable
 from typing import Final
 
+from lineage.catalog.queries import JOIN_WORST_STATE
 from lineage.catalog.reader import open_reader
 
 # Both directions to a depth: each dataset at each of its distances, as a recursive query finds it.
-_LINEAGE = """
+_LINEAGE = f"""
 WITH RECURSIVE down(dataset_key, depth) AS (
   SELECT CAST(:key AS BIGINT), 0 UNION
   SELECT e.downstream_key, r.depth + 1 FROM down r JOIN edge e ON e.upstream_key = r.dataset_key
@@ -21,10 +22,10 @@ WITH RECURSIVE down(dataset_key, depth) AS (
 SELECT d.namespace, d.name, s.state, MIN(f.depth)
 FROM (SELECT * FROM down UNION SELECT * FROM up) AS f
 JOIN dataset d ON d.dataset_key = f.dataset_key
-LEFT JOIN dataset_state s ON s.dataset_key = d.dataset_key AND s.is_worst
+{JOIN_WORST_STATE}
 GROUP BY d.namespace, d.name, s.state
-"""
-_IMPACT = """
+"""  # noqa: S608 - a constant
+_IMPACT = f"""
 WITH RECURSIVE down(dataset_key) AS (
   SELECT CAST(:key AS BIGINT) UNION
   SELECT e.downstream_key FROM down r JOIN edge e ON e.upstream_key = r.dataset_key
@@ -32,8 +33,8 @@ WITH RECURSIVE down(dataset_key) AS (
 SELECT d.namespace, d.name, p.tier, p.owner, s.state
 FROM down f JOIN dataset d ON d.dataset_key = f.dataset_key
 LEFT JOIN dataset_policy p ON p.dataset_key = d.dataset_key
-LEFT JOIN dataset_state s ON s.dataset_key = d.dataset_key AND s.is_worst
-"""
+{JOIN_WORST_STATE}
+"""  # noqa: S608 - a constant
 QUERIES: Final = {"lineage": _LINEAGE, "impact": _IMPACT}
 _ROUNDS = 20
 

@@ -60,7 +60,7 @@ class SlabFigures(msgspec.Struct, frozen=True):
 
 
 class SavedSlab(msgspec.Struct, frozen=True):
-    """Input of the walk from a slab: see `lab.replay.slab.Judged`."""
+    """Input of the walk from a slab: see `lab.replay.slab.JudgedRows`."""
 
     figures: SlabFigures
     changes: pa.Table

@@ -15,12 +15,11 @@ from lab.gameday.live.course import Faults
 from lab.gameday.live.estate import NAMESPACE, PACE, TEAMS, Pace, chains, day_of
 from lab.gameday.live.plan import chains_for, plan
 from lab.gameday.live.running import Running
-from lab.gameday.model import MICROS
 from lab.gameday.received import Message, Receivers
 from lab.gameday.scorer import first_message_at, score
 from lab.gameday.scores import Score
 from lab.gameday.truth import Kind, Name, Truth
-from lineage.process.clock import system_clock, to_micros
+from lineage.process.clock import SECOND_MICROS, system_clock, to_micros
 from lineage.states import GOOD
 from service.errors import NotRunningError, RejectedInputError, ServiceError
 from service.ingest.collector_client import UnansweredError
@@ -62,7 +61,7 @@ class Played(msgspec.Struct, frozen=True):
         """Return the seconds from each fault's injection to the notification."""
         delays = (each.seconds_to_delivery for each in self.score.faults)
         waits = (
-            (fault.starts_at - injected_at) / MICROS
+            (fault.starts_at - injected_at) / SECOND_MICROS
             for fault, injected_at in zip(self.truth.faults, self.injected_at, strict=True)
         )
         pairs = zip(delays, waits, strict=True)
@@ -72,7 +71,7 @@ class Played(msgspec.Struct, frozen=True):
         """Return the seconds from each FAIL to the first message about it, a page or a ticket."""
         faults = zip(self.truth.faults, self.failed_at, strict=True)
         return [
-            None if first is None else (first - at) / MICROS
+            None if first is None else (first - at) / SECOND_MICROS
             for fault, at in faults
             if at is not None
             for first in [first_message_at(fault, self.messages)]
@@ -132,7 +131,7 @@ class _Day:
         period = self._wanted.pace.period_seconds
         self._turn_for(_BEGUN_PERIODS * period)
         while wrong := self._not_ready():
-            if _now() > self._begins_at + _READY_PERIODS * period * MICROS:
+            if _now() > self._begins_at + _READY_PERIODS * period * SECOND_MICROS:
                 raise RejectedInputError(
                     f"{wrong}. Check that the policy of `lineward gameday policy` is in force, and"
                     " that --against and --service belong to the same Lineward."

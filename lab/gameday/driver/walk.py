@@ -26,15 +26,14 @@ from lab.gameday.truth import Name
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from lineage.policy import Policy
-from lineage.process.clock import from_micros
+from lineage.process.clock import SECOND_MICROS, from_micros
 
-_SECOND: Final = 1_000_000
-_STEP: Final = 15 * _SECOND  # as evaluations come while events do
-_LATER: Final = 300 * _SECOND
-_MINUTE: Final = 60 * _SECOND  # what is muted is looked at every 10 s: by the minute will do
+_STEP: Final = 15 * SECOND_MICROS  # as evaluations come while events do
+_LATER: Final = 300 * SECOND_MICROS
+_MINUTE: Final = 60 * SECOND_MICROS  # what is muted is looked at every 10 s: by the minute will do
 _SOON: Final = 8  # steps after a change, in which holds of 30 and 45 s end
-_HOUR: Final = 3_600 * _SECOND
-_ANSWERS_AFTER: Final = 300 * _SECOND
+_HOUR: Final = 3_600 * SECOND_MICROS
+_ANSWERS_AFTER: Final = 300 * SECOND_MICROS
 _LOOKS_FOR: Final = 4 * _HOUR  # so long a paged person watches the incident
 
 Lists = dict[tuple[str, int], frozenset[Name]]
@@ -155,7 +154,7 @@ class _Walking:
             .where(impact.c.incident_id == link.rsplit("/", 1)[-1])
         )
         with self._engine.connect() as connection:
-            return frozenset(Name(*row) for row in connection.execute(rows))
+            return frozenset(Name(row.namespace, row.name) for row in connection.execute(rows))
 
     def _answer(self) -> None:
         """Acknowledge for each person who was paged five minutes ago."""

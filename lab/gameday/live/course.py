@@ -8,11 +8,12 @@ import msgspec
 from lab.gameday.injected import Injected
 from lab.gameday.live.plan import QUIET_KINDS, Planned
 from lab.gameday.live.running import Running
-from lab.gameday.model import MICROS, Estate
+from lab.gameday.model import Estate
 from lab.gameday.received import Message
 from lab.gameday.scorer import is_among
 from lab.gameday.truth import Fault, Truth
 from lab.gameday.truths import truth_of
+from lineage.process.clock import SECOND_MICROS
 
 Stage = Literal["planned", "begun", "ended", "over"]
 _NEVER: Final = 2**62
@@ -38,8 +39,8 @@ class Faults:
     ) -> None:
         self._estate = estate
         self._running = running
-        self._period = running.pace.period_seconds * MICROS
-        self._limit = running.pace.limit_seconds * MICROS
+        self._period = running.pace.period_seconds * SECOND_MICROS
+        self._limit = running.pace.limit_seconds * SECOND_MICROS
         self.begins_at = begins_at
         self._all = [self._under(each) for each in planned]
 
@@ -85,7 +86,7 @@ class Faults:
         return [self._failed_at(each) for each in self._all]
 
     def _under(self, planned: Planned) -> _Under:
-        starts_at = self.begins_at + round(planned.after_seconds * MICROS)
+        starts_at = self.begins_at + round(planned.after_seconds * SECOND_MICROS)
         kind = "killed_job" if planned.kind == "retried_run" else planned.kind
         variant = "fail" if planned.kind == "retried_run" else planned.variant
         failing = self._readers(planned.job) if kind == "schema_drift" else ()
@@ -111,7 +112,7 @@ class Faults:
             return lasts >= self._period
         if each.planned.kind == "retired_job":
             return True
-        return lasts > self._limit + _MESSAGE_SECONDS * MICROS or any(
+        return lasts > self._limit + _MESSAGE_SECONDS * SECOND_MICROS or any(
             self._is_notified(each, one) for one in messages
         )
 
@@ -130,11 +131,12 @@ class Faults:
     def _is_called_over(self, each: _Under, now: int, messages: Sequence[Message]) -> bool:
         since = now - each.fault.ends_at
         if each.fault.expect == "silence":
-            return since > self._limit + _QUIET_SECONDS * MICROS
+            return since > self._limit + _QUIET_SECONDS * SECOND_MICROS
         about = [one for one in messages if is_among(one.root, each.fault.causes)]
         over = {one.incident for one in about if one.what == "resolved"}
         return (
-            since > self._period + _OVER_SECONDS * MICROS or {one.incident for one in about} <= over
+            since > self._period + _OVER_SECONDS * SECOND_MICROS
+            or {one.incident for one in about} <= over
         )
 
     def _true(self, each: _Under, ends_at: int) -> Fault:

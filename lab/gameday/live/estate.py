@@ -11,8 +11,9 @@ from typing import Final
 
 import msgspec
 
-from lab.gameday.model import MICROS, Dataset, Estate, Job, Region, Team
+from lab.gameday.model import Dataset, Estate, Job, Region, Team
 from lab.gameday.words import names
+from lineage.process.clock import SECOND_MICROS
 from lineage.states import OPTIONAL, TIERS, Tier
 
 NAMESPACE: Final = "s3://lineward-gameday"
@@ -50,14 +51,14 @@ def chains(seed: int, count: int, begins_at: int, pace: Pace = PACE) -> Estate:
     built = _Builder(seed, day_of(begins_at), pace)
     for number in range(count):
         built.add_chain(number)
-    first_day = datetime.fromtimestamp(begins_at // MICROS, UTC).date()
+    first_day = datetime.fromtimestamp(begins_at // SECOND_MICROS, UTC).date()
     teams = tuple(Team(name, _NOWHERE) for name in TEAMS)
     return Estate(seed, first_day, 1, teams, tuple(built.datasets), tuple(built.jobs))
 
 
 def day_of(begins_at: int) -> str:
     """Return a day's name, of letters: digits would be folded as dates are."""
-    letters, rest = "", begins_at // MICROS
+    letters, rest = "", begins_at // SECOND_MICROS
     while rest:
         rest, place = divmod(rest, len(string.ascii_lowercase))
         letters = string.ascii_lowercase[place] + letters

@@ -14,8 +14,9 @@ import msgspec
 from lab.gameday.events import Listener
 from lab.gameday.injected import Course, Injected
 from lab.gameday.live.estate import PACE, Pace
-from lab.gameday.model import MICROS, Estate, Job
+from lab.gameday.model import Estate, Job
 from lab.gameday.runs import Run
+from lineage.process.clock import SECOND_MICROS
 
 _WRITE_BEFORE_END: Final = 200_000  # a write is reported as that much older than its run's end
 _SHORTEST: Final = 3.2
@@ -56,7 +57,7 @@ class Running:
         self.failures: list[list[int]] = [[] for _ in estate.datasets]
         for job in estate.jobs:
             if not job.inputs:
-                self._push(begins_at + job.at_seconds * MICROS, job)
+                self._push(begins_at + job.at_seconds * SECOND_MICROS, job)
 
     def inject(self, injected: Iterable[Injected]) -> None:
         """Return all faults, past and future."""
@@ -78,7 +79,7 @@ class Running:
     def drop(self, jobs: Iterable[Job], at: int) -> None:
         """Let each job drop its dataset, as its last run."""
         for job in jobs:
-            self._run(job, at, at + _DROPS_SECONDS * MICROS, drops="own")
+            self._run(job, at, at + _DROPS_SECONDS * SECOND_MICROS, drops="own")
 
     def stop(self, at: int) -> None:
         """Begin no run any more, and drop all datasets; runs under way report nothing more."""
@@ -87,7 +88,7 @@ class Running:
         self.drop(self._estate.jobs, at)
 
     def _slot(self, job: Job, at: int) -> None:
-        self._push(at + self.pace.period_seconds * MICROS, job)
+        self._push(at + self.pace.period_seconds * SECOND_MICROS, job)
         if self._course.postponed_to(job, at) <= at:
             self._begin(job, at)
 
@@ -95,7 +96,7 @@ class Running:
         if job.number in self._busy or self._course.is_retired(job, at):
             return
         lasts = max(_SHORTEST, job.usual_seconds * self._chance.lognormvariate(0, job.spread))
-        run = self._run(job, at, at + round(lasts * MICROS))
+        run = self._run(job, at, at + round(lasts * SECOND_MICROS))
         self._busy.add(job.number)
         self._begun[job.number] = at
         self._push(run.ended_at, job, run)

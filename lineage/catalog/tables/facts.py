@@ -3,12 +3,9 @@
 Evaluations write the two ranks of a dataset, with the state or the tier that they are of.
 """
 
-from typing import Final
-
 from sqlalchemy import BigInteger, Boolean, Column, Index, Table, Text, false, text
 
-from lineage.catalog.links import IS_LINK
-from lineage.catalog.ranks import FAILS, LISTED, NO_TIER, NOT_JUDGED
+from lineage.catalog.queries import FAILS, IS_LINK, LISTED, NO_TIER, NOT_JUDGED
 from lineage.catalog.tables.columns import flag, instant, key_column, metadata, text_key
 
 _LISTED = text(LISTED)
@@ -16,32 +13,6 @@ _UNSOURCED = text("outcome = 'bad'")
 _FAILING = text(FAILS)
 _INFERRED = text("origin IS NOT NULL")
 _IN_FOLDER = text("folder_key IS NOT NULL")
-HOUR_MICROS: Final = 3_600_000_000
-
-
-def hour_of(at: str) -> str:
-    """Return the SQL of the start of the hour that a time lies in, in microseconds."""
-    return f"({at} / {HOUR_MICROS} * {HOUR_MICROS})"
-
-
-def write_bucket(completed_at: str) -> str:
-    """Return the SQL of `dataset_write.bucket` for a run that completed at this time."""
-    # Beside the bucket of a stream in the same hour: a failure takes back what a run wrote, and
-    # leaves what a stream put out.
-    return f"({hour_of(completed_at)} + 1)"
-
-
-def is_in_bucket(completed_at: str, bucket: str) -> str:
-    """Return the SQL of whether a time, by an index on it, lies in the hour of a run's bucket."""
-    hour = f"{bucket} - 1"
-    return f"({completed_at} >= {hour} AND {completed_at} < {hour} + {HOUR_MICROS})"
-
-
-# Rows of `dataset_write` that a stream put out while it was running.
-IS_STREAM_HOUR: Final = f"(bucket <> 0 AND bucket = {hour_of('bucket')})"
-# Edges count root runs. Of a root run's rows of `dataset_write` all count as one run, but those of
-# a stream, which is one root run for months.
-COUNTED_RUN: Final = f"CASE WHEN {IS_STREAM_HOUR} THEN CAST(bucket AS TEXT) ELSE root_run_id END"
 
 dataset = Table(
     "dataset",
@@ -56,7 +27,7 @@ dataset = Table(
     instant("retired_at"),
     # The policy names it outright: no event moves or retires it. Evaluations write it.
     Column("is_declared", Boolean, nullable=False, server_default=false()),
-    # `lineage.catalog.ranks`: of the most severe of its states, and of its tier.
+    # `lineage.catalog.queries`: of the most severe of its states, and of its tier.
     Column("state_rank", BigInteger, nullable=False, server_default=str(NOT_JUDGED)),
     Column("tier_rank", BigInteger, nullable=False, server_default=str(NO_TIER)),
     Index("dataset_canonical", "canonical_key"),

@@ -1,13 +1,10 @@
 """SparkApplications and failed pods of a Kubernetes cluster: written by the kubernetes role."""
 
-from typing import Final
-
 from sqlalchemy import BigInteger, Column, Index, Table, Text, text
 
 from lineage.catalog.tables.columns import flag, instant, key_column, metadata, text_key
 
 _NEWEST = text("is_newest")
-BY_EVENTS: Final = 2  # a listener that the settings do not show
 _EXISTING = text("deleted_at IS NULL")
 
 spark_application = Table(

@@ -1,90 +1,13 @@
 """Runs and what they touched: written by the pipeline, in the transaction of the batch."""
 
-from typing import Final, Literal
-
 from sqlalchemy import BigInteger, Column, Index, Table, Text, text
 
 from lineage.catalog.job_names import NAMESPACE_PART
 from lineage.catalog.tables.columns import flag, instant, key_column, metadata
-from lineage.states import NEVER_ENDED
 
 _BY_EVIDENCE = text("evidence IS NOT NULL")
 _BY_FAILURE = text("failed_at IS NOT NULL")
 _BELOW_ROOT = text("leaf_job_name IS NOT NULL")
-
-
-def leaf_job(part: Literal["namespace", "name"], run: str = "r") -> str:
-    """Return the SQL of the leaf job's namespace or name, for the run with this alias."""
-    return f"coalesce({run}.leaf_job_{part}, {run}.root_job_{part})"
-
-
-def has_direction(direction: Literal["read", "write"], io: str = "io") -> str:
-    """Return the SQL of whether a row of `run_io` of a run is its input or its output.
-
-    An expression has no index: rows are found by their run. PostgreSQL 18 would skip from dataset
-    to dataset in the index, takes that for a thousand times as dear as it is, and reads all rows.
-    """
-    return f"{io}.direction || '' = '{direction}'"
-
-
-def is_ended_by(root: str, run: str = "r") -> str:
-    """Return the SQL of whether a run cannot go on after the end of its root run.
-
-    A DAG of Airflow may start an application of Spark without waiting for it. The application goes
-    on after a DAG that completed; after one that failed, it was probably killed as well.
-    """
-    return f"""
-        (coalesce({run}.processing_type, '') <> 'STREAMING'
-            OR coalesce({run}.integration, '') = coalesce({root}.integration, ''))
-        AND ({root}.failed_at IS NOT NULL OR coalesce({run}.job_type, '') <> 'APPLICATION'
-            AND NOT EXISTS (
-                SELECT 1 FROM run p
-                WHERE p.run_id = {run}.parent_run_id AND p.run_key <> {root}.run_key
-                    AND p.completed_at IS NULL AND p.failed_at IS NULL))
-    """  # noqa: S608 - our own columns
-
-
-# When the root run of a run `{run}` without an end has ended. The listener never reports the end of
-# an RDD job. An expression has no index: the root run is found by its id alone.
-_ABANDONED_AT = f"""
-    CASE WHEN {{run}}.completed_at IS NULL AND {{run}}.failed_at IS NULL
-        AND {{run}}.started_at IS NOT NULL AND coalesce({{run}}.job_type, '') <> 'RDD_JOB' THEN (
-            SELECT max(coalesce(o.completed_at, o.failed_at)) FROM run o
-            WHERE o.run_id = {{run}}.root_run_id AND o.root_run_id || '' = o.run_id
-                AND o.run_key <> {{run}}.run_key
-                AND coalesce(o.completed_at, o.failed_at) >= {{run}}.last_event_at
-                AND {is_ended_by("o", "{run}")}) END
-"""  # noqa: S608 - our own columns
-
-
-def failed_at(run: str = "r") -> str:
-    """Return the SQL of when a run failed: a run without an end, when its root run ended."""
-    return f"coalesce({run}.failed_at, {_ABANDONED_AT.format(run=run)})"
-
-
-def error_of(run: str = "r") -> str:
-    """Return the SQL of a run's error, for the run with this alias."""
-    abandoned = _ABANDONED_AT.format(run=run)
-    never_ended = f"CASE WHEN {abandoned} IS NOT NULL THEN '{NEVER_ENDED}' END"
-    return f"coalesce({run}.error_message, {never_ended})"
-
-
-# The run of the leaf job that a run `r` is, or is a part of: a Spark application has many runs.
-LEAF_RUN_ID: Final = """
-    CASE WHEN r.leaf_job_name IS NULL THEN r.root_run_id
-        WHEN r.leaf_job_name = r.job_name THEN r.run_id ELSE coalesce(r.parent_run_id, r.run_id) END
-"""
-# Whether a run `r` has written its output `io`: a stream never completes.
-HAS_WRITTEN: Final = "(r.completed_at IS NOT NULL OR io.streamed_at IS NOT NULL)"
-# Whether a run names an input. Reading what it writes itself, as a MERGE does, names no source.
-NAMES_INPUTS: Final = f"""
-    EXISTS (
-        SELECT 1 FROM run_io i JOIN dataset x ON x.dataset_key = i.dataset_key
-        WHERE i.run_key = {{run}} AND {has_direction("read", "i")} AND i.is_reported
-            AND x.canonical_key NOT IN (
-                SELECT y.canonical_key FROM run_io o JOIN dataset y ON y.dataset_key = o.dataset_key
-                WHERE o.run_key = {{run}} AND {has_direction("write", "o")}))
-"""  # noqa: S608 - our own columns
 
 
 run = Table(

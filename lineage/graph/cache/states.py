@@ -54,7 +54,8 @@ NO_STATES: Final = States((None, None), np.array([], np.int64), np.array([], np.
 
 def read_states(reader: Reader, before: States) -> States:
     """Read all of the catalog, or return `before` where nothing was judged since."""
-    (judged,) = reader.rows(_JUDGED)
+    ((as_of, edges_at),) = reader.rows(_JUDGED)
+    judged = (as_of, edges_at)
     if judged == before.judged:
         return before
     as_numbers = partial(np.array, dtype=np.int8)

@@ -12,7 +12,7 @@ from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.upsert import fold_rows, lock_row
 from lineage.periods import Monotonic, Period
-from lineage.process.clock import Clock, to_micros
+from lineage.process.clock import DAY_MICROS, Clock, to_micros
 from lineage.states import UNAUTHORIZED_ACCESS
 from service.api.access.judge import Version, fault_of
 from service.api.served.counter_buffer import Batch
@@ -24,7 +24,6 @@ _MOST_ROWS = 5_000
 _MOST_DENIED = 100_000
 _LOOK_AFTER = 1_000
 GROUPED = "grouped"  # the action of a row that stands for many
-_DAY_MICROS = 86_400_000_000
 _PRUNE_SECONDS = 3_600.0
 _PRUNED_ROWS = 10_000
 _log = structlog.get_logger()
@@ -70,7 +69,7 @@ class AccessAuditor:
         """Delete old rows, and rows of rejections beyond the bound, in slices."""
         now = to_micros(self._clock())
         audit = tables.access_audit
-        old = audit.c.at < now - self._keep_days * _DAY_MICROS
+        old = audit.c.at < now - self._keep_days * DAY_MICROS
         denied = select(audit.c.id).where(audit.c.decision == "deny")
         # Who has no token can have a row written by asking: those rows are bounded in number.
         surplus = denied.order_by(audit.c.id.desc()).offset(_MOST_DENIED).limit(1)

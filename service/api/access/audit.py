@@ -25,7 +25,7 @@ _STATEMENT_SECONDS = 10.0  # an answer waits for its row
 _IDLE_SECONDS = 5.0  # so long the thread waits for a row
 
 
-class Access(msgspec.Struct, frozen=True):
+class AccessRecord(msgspec.Struct, frozen=True):
     """Row of `access_audit`."""
 
     at: int
@@ -45,7 +45,7 @@ class UnauditedError(Exception):
     """Row that could not be made durable: its request must not be answered."""
 
 
-_Waiter = tuple[Access, asyncio.AbstractEventLoop, "asyncio.Future[None]"]
+_Waiter = tuple[AccessRecord, asyncio.AbstractEventLoop, "asyncio.Future[None]"]
 
 
 class Recorder:
@@ -60,7 +60,7 @@ class Recorder:
         self._starting = threading.Lock()
         self._thread: threading.Thread | None = None
 
-    async def record(self, access: Access) -> None:
+    async def record(self, access: AccessRecord) -> None:
         """Store the row, and return once it is durable.
 
         Raises:
@@ -80,7 +80,7 @@ class Recorder:
         self._force.current()
         self.write([])
 
-    def write(self, rows: list[Access]) -> None:
+    def write(self, rows: list[AccessRecord]) -> None:
         """Write the versions that are not stored yet, then the rows, in one transaction.
 
         Raises:

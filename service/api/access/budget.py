@@ -12,7 +12,7 @@ _ALL = ""
 Verdict = Literal["own_row", "grouped", "too_many"]
 
 
-class Bounds(msgspec.Struct, frozen=True):
+class BudgetBounds(msgspec.Struct, frozen=True):
     """Bounds of one window: `rows` of one address, `all_rows` of all addresses together."""
 
     rows: int = 100
@@ -20,12 +20,12 @@ class Bounds(msgspec.Struct, frozen=True):
     answers: int = 250
 
 
-class Budget:
+class RequestBudget:
     """Counts by address within windows that follow one another. For several threads at once."""
 
-    def __init__(self, monotonic: Callable[[], float], bounds: Bounds | None = None) -> None:
+    def __init__(self, monotonic: Callable[[], float], bounds: BudgetBounds | None = None) -> None:
         self._monotonic = monotonic
-        self._bounds = bounds or Bounds()
+        self._bounds = bounds or BudgetBounds()
         self._lock = threading.Lock()
         self._began = monotonic()
         self._spent: dict[str, int] = {}

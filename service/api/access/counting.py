@@ -13,7 +13,7 @@ from lineage.catalog.engine import write_transaction
 from lineage.process.clock import Clock, to_micros
 from lineage.states import UNAUTHORIZED_ACCESS
 from service.api.access.access_auditor import DENIED, GROUPED, count_bad, stored_versions
-from service.api.access.audit import Access, Recorder
+from service.api.access.audit import AccessRecord, Recorder
 from service.api.access.budget import Grouped
 from service.api.access.judge import Version, version_at
 from service.api.access.served import Answered, ServedLog
@@ -74,9 +74,9 @@ class AccessCounter:
                 add(connection, batch)
 
 
-def _grouped_row(at: int, reason: str, count: int) -> Access:
+def _grouped_row(at: int, reason: str, count: int) -> AccessRecord:
     """Return a row for rejections that have none of their own."""
-    return Access(
+    return AccessRecord(
         at=at,
         request_id=uuid.uuid4().hex,
         who="",

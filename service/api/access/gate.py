@@ -14,8 +14,8 @@ from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from lineage.catalog.access_versions import ACCESS_OFF
 from service.api.access.access_policy import CATALOG_UNREAD, AccessInForce, EffectiveAccess
-from service.api.access.audit import Access, Recorder, UnauditedError
-from service.api.access.budget import Budget, Grouped
+from service.api.access.audit import AccessRecord, Recorder, UnauditedError
+from service.api.access.budget import Grouped, RequestBudget
 from service.api.access.cookie import bearers
 from service.api.access.decision import OTHER, Decision, advice, decide
 from service.api.access.versions import AccessVersion
@@ -61,7 +61,7 @@ class Gate:
         app: ASGIApp,
         force: AccessInForce,
         recorder: Recorder,
-        budget: Budget,
+        budget: RequestBudget,
         grouped: Grouped,
     ) -> None:
         self._app = app
@@ -116,7 +116,7 @@ class Gate:
 class _Held:
     """Response that waits for its audit row."""
 
-    def __init__(self, recorder: Recorder, row: Access, scope: Scope, send: Send) -> None:
+    def __init__(self, recorder: Recorder, row: AccessRecord, scope: Scope, send: Send) -> None:
         self._recorder = recorder
         self._row = row
         self._scope = scope
@@ -146,7 +146,7 @@ class _Held:
         await self._send(self._start)
         await self._send({"type": "http.response.body", "body": self._body, "more_body": False})
 
-    async def _completed(self) -> Access:
+    async def _completed(self) -> AccessRecord:
         status = self._start["status"]
         row = msgspec.structs.replace(self._row, status=status)
         if status == _FORBIDDEN and row.decision == "allow":
@@ -207,8 +207,8 @@ def _decided(scope: Scope, action: str, version: AccessVersion, at: int) -> Deci
     return decide(version, shown, action, at, is_cut=is_cut)
 
 
-def _row(scope: Scope, action: str, standing: EffectiveAccess, decision: Decision) -> Access:
-    return Access(
+def _row(scope: Scope, action: str, standing: EffectiveAccess, decision: Decision) -> AccessRecord:
+    return AccessRecord(
         at=standing.at,
         request_id=str(scope["state"].get(REQUEST_ID, "")),
         who=decision.who,

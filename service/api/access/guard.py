@@ -7,8 +7,8 @@ from litestar.middleware import DefineMiddleware
 from lineage.process.clock import Clock, system_clock, to_micros
 from service.api.access.access_auditor import AccessAuditor
 from service.api.access.access_policy import AccessInForce
-from service.api.access.audit import Access, Recorder
-from service.api.access.budget import Bounds, Budget, Grouped
+from service.api.access.audit import AccessRecord, Recorder
+from service.api.access.budget import BudgetBounds, Grouped, RequestBudget
 from service.api.access.counting import AccessCounter
 from service.api.access.gate import Gate
 from service.api.access.served import ServedCounter, ServedLog
@@ -39,8 +39,8 @@ class Guard:
         self._recorder = Recorder(settings.catalog, self._force)
         self._served = ServedLog()
         self._grouped = Grouped()
-        self._budget = Budget(time.monotonic)
-        self._signing_in = Budget(time.monotonic, Bounds(answers=_SIGNED_IN))
+        self._budget = RequestBudget(time.monotonic)
+        self._signing_in = RequestBudget(time.monotonic, BudgetBounds(answers=_SIGNED_IN))
         self.count = AccessCounter(self._recorder, self._served, self._grouped, clock)
         self.judge = AccessAuditor(clock, keep_days=settings.access_audit_days)
 
@@ -61,7 +61,7 @@ class Guard:
         if self._budget.spend(address) != "own_row":
             self._grouped.add(reason)
             return
-        access = Access(
+        access = AccessRecord(
             at=to_micros(self._clock()),
             request_id=request_id,
             who=who,

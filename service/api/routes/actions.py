@@ -11,8 +11,7 @@ from runbooks.actions.calling import Answer
 from runbooks.actions.registry import ACTIONS
 from service.actions.action_runner import Requester, run
 from service.api.access.gate import who_asks, who_of
-from service.api.routes.json_body import MAX_BODY_BYTES, json_body
-from service.api.routes.session import AnyRequest
+from service.api.routes.request import MAX_BODY_BYTES, AnyRequest, json_body
 
 
 class Described(msgspec.Struct, frozen=True):

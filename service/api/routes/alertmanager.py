@@ -10,8 +10,7 @@ from alerts.notify import RoutingSettings, receive_webhook
 from alerts.notify.alertmanager_alerts import WebhookResult
 from alerts.notify.alertmanager_webhook import InvalidWebhookError, WebhookPayload, parse_webhook
 from lineage.process.clock import to_micros
-from service.api.routes.json_body import require_json
-from service.api.routes.session import AnyRequest
+from service.api.routes.request import AnyRequest, require_json
 from service.errors import InvalidQuestionError
 from service.incidents.incident_commands import acting
 from service.queries.catalog_session import open_session

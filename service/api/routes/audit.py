@@ -1,15 +1,18 @@
-"""Operator actions and their results: for admins."""
+"""Operator actions, and who asked for what, as answers and as a page: for admins."""
 
 from typing import Annotated
 
 from litestar import get
 from litestar.params import QueryParameter
 
-from service.api.routes.session import AnyRequest, Cursor, session
-from service.queries.audit import AuditPage, Wanted, audit
+from service.api.routes.pages import page, render
+from service.api.routes.request import AnyRequest, Cursor, session
+from service.queries.access_audit import AccessFilters, AccessPage, access_audit
+from service.queries.audit import AuditFilters, AuditPage, audit
 
 _Limit = Annotated[int, QueryParameter(ge=1, le=1_000, description="Maximum number of results.")]
 _Text = Annotated[str | None, QueryParameter(max_length=4_096)]
+_Decision = Annotated[str | None, QueryParameter(description="allow or deny.")]
 
 
 @get("/api/v1/audit", access="audit", sync_to_thread=True)
@@ -23,4 +26,31 @@ def get_audit(
 ) -> AuditPage:
     """List operator actions, newest first."""
     with session(request) as asked:
-        return audit(asked.reader, Wanted(who, action), limit=limit, cursor=cursor)
+        return audit(asked.reader, AuditFilters(who, action), limit=limit, cursor=cursor)
+
+
+@get("/api/v1/access-audit", access="audit", sync_to_thread=True)
+def get_access_audit(  # noqa: PLR0913 - each is a parameter of the query
+    request: AnyRequest,
+    *,
+    who: _Text = None,
+    action: _Text = None,
+    decision: _Decision = None,
+    limit: _Limit = 100,
+    cursor: Cursor = None,
+) -> AccessPage:
+    """List who asked the API for what, the newest first."""
+    with session(request) as asked:
+        filters = AccessFilters(who, action, decision)
+        return access_audit(asked.reader, filters, limit=limit, cursor=cursor)
+
+
+@page("/access-audit", access="audit")
+def get_access_audit_page(
+    request: AnyRequest, *, who: _Text = None, decision: _Text = None, cursor: Cursor = None
+) -> str:
+    """Show who asked the API for what, the newest first."""
+    filters = AccessFilters(who=who or None, decision=decision or None)
+    with session(request) as asked:
+        found = access_audit(asked.reader, filters, limit=100, cursor=cursor)
+    return render(request, "access_audit", view=found, filters=filters, is_first=cursor is None)

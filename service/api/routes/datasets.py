@@ -1,15 +1,18 @@
-"""Datasets: all of them by page, and one of them whole."""
+"""Datasets, all of them by page and one of them whole, as answers and as pages."""
 
 from typing import Annotated
 
 from litestar import get
 from litestar.params import FromQuery, QueryParameter
 
-from service.api.routes.session import AnyRequest, Cursor, session
+from service.api.routes.pages import page, render
+from service.api.routes.request import AnyRequest, Cursor, session
+from service.explorer.dataset import MOST_AFFECTED, dataset_view
+from service.explorer.listing import listing
 from service.queries import dataset as one
 from service.queries.dataset_history import dataset_history
 from service.queries.dataset_lookup import resolve_dataset
-from service.queries.datasets import Filters, Part, datasets
+from service.queries.datasets import FURTHEST, Filters, ListPart, datasets
 from service.queries.history_shapes import History
 from service.queries.shapes import DatasetDetail, DatasetPage, Why
 
@@ -18,6 +21,7 @@ _Most = Annotated[
     int, QueryParameter(ge=1, le=1_000, description=("Maximum number of results of each kind."))
 ]
 _Text = Annotated[str | None, QueryParameter(max_length=4_096)]
+_Offset = Annotated[int, QueryParameter(ge=0, le=FURTHEST, description="Datasets to skip.")]
 
 
 @get("/api/v1/datasets", query="datasets", access="datasets", is_cut=True, sync_to_thread=True)
@@ -34,7 +38,7 @@ def get_datasets(  # noqa: PLR0913 - each is a parameter of the query
     """List datasets with their most severe state, most severe first."""
     filters = Filters(state=dataset_state, tier=tier, owner=owner, contains=contains)
     with session(request) as asked:
-        part = Part(limit=limit, cursor=cursor)
+        part = ListPart(limit=limit, cursor=cursor)
         return datasets(asked.reader, filters, asked.evaluated, part, asked.visibility)
 
 
@@ -67,3 +71,32 @@ def get_why(request: AnyRequest, dataset: FromQuery[str], dataset_namespace: _Te
     with session(request) as asked:
         named = resolve_dataset(asked.reader, dataset, dataset_namespace, asked.visibility)
         return one.why(asked.reader, named, asked.evaluated, asked.visibility)
+
+
+@page("/datasets", access="datasets", is_cut=True)
+def get_dataset_list(  # noqa: PLR0913 - each is a parameter of the query
+    request: AnyRequest,
+    *,
+    dataset_state: Annotated[str | None, QueryParameter(name="state")] = None,
+    tier: _Text = None,
+    owner: _Text = None,
+    find: _Text = None,
+    offset: _Offset = 0,
+) -> str:
+    """List datasets by a part of the name, state, tier and owner."""
+    # A form sends an empty text for a field that is not filled in.
+    given = {"state": dataset_state, "tier": tier, "owner": owner, "contains": find}
+    filters = Filters(**{name: text or None for name, text in given.items()})
+    with session(request) as asked:
+        return render(request, "datasets", view=listing(asked, filters, offset))
+
+
+@page("/dataset", access="dataset", is_cut=True)
+def get_dataset_page(
+    request: AnyRequest, dataset: FromQuery[str], dataset_namespace: _Text = None
+) -> str:
+    """Show health, reasons, last run, limit, owner, graph, downstream datasets and schemas."""
+    with session(request) as asked:
+        named = resolve_dataset(asked.reader, dataset, dataset_namespace, asked.visibility)
+        view = dataset_view(asked, named)
+        return render(request, "dataset", view=view, most_affected=MOST_AFFECTED)

@@ -9,7 +9,7 @@ from litestar import get
 from litestar.params import QueryParameter
 
 from service.api.routes.pages import page, render
-from service.api.routes.session import AnyRequest, Cursor, session
+from service.api.routes.request import AnyRequest, Cursor, session
 from service.queries.event_errors import (
     MOST_LISTED,
     PipelineErrorPage,

@@ -10,7 +10,7 @@ from litestar import get
 from litestar.params import QueryParameter
 
 from service.api.routes.pages import page, render
-from service.api.routes.session import AnyRequest, Cursor, session
+from service.api.routes.request import AnyRequest, Cursor, session
 from service.queries.jobs import MOST_LISTED, JobPage, jobs
 
 _Limit = Annotated[int, QueryParameter(ge=1, le=MOST_LISTED, description="Maximum number of jobs.")]

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from litestar import get
 from litestar.params import FromQuery, QueryParameter
 
-from service.api.routes.session import AnyRequest, session
+from service.api.routes.request import AnyRequest, session
 from service.errors import InvalidQuestionError
 from service.queries.dataset_lookup import resolve_dataset
 from service.queries.impact import Impact, impact

@@ -9,9 +9,8 @@ from litestar.response import Redirect
 
 from service.api.access.cookie import cookie_of
 from service.api.access.gate import OPEN, TOO_MANY, address_of
-from service.api.routes.json_body import MAX_BODY_BYTES
 from service.api.routes.pages import HEADERS, page, render
-from service.api.routes.session import AnyRequest
+from service.api.routes.request import MAX_BODY_BYTES, AnyRequest
 from service.errors import InvalidQuestionError
 from service.explorer.forms import require_own_form
 

@@ -7,7 +7,7 @@ from litestar import MediaType, Response, post
 
 from service.api.access.audit import UnauditedError
 from service.api.access.gate import OPEN
-from service.api.routes.session import AnyRequest
+from service.api.routes.request import AnyRequest
 from service.errors import NoDataError, NotSetUpError, TooSlowError, UnknownPersonError
 from service.incidents.pagerduty_events import MAX_BODY_BYTES, PagerDutyInbox
 from service.incidents.slack_buttons import BAD_SIGNATURE

@@ -7,7 +7,7 @@ from litestar import MediaType, get
 from litestar.datastructures import ResponseHeader
 
 from service.api.access.gate import who_of
-from service.api.routes.session import AnyRequest
+from service.api.routes.request import AnyRequest
 from service.explorer.drawing import PAGE_HEADERS, render_page
 
 HEADERS = [ResponseHeader(name=name, value=value) for name, value in PAGE_HEADERS.items()]

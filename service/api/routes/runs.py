@@ -1,16 +1,23 @@
-"""Run by its id, and the newest runs of a dataset."""
+"""Runs, and the differences between two of them, as answers and as pages."""
 
 from typing import Annotated
 
 from litestar import get
 from litestar.params import FromPath, FromQuery, QueryParameter
 
-from service.api.routes.session import AnyRequest, Cursor, session
+from service.api.routes.pages import page, render
+from service.api.routes.request import AnyRequest, Cursor, session
+from service.errors import InvalidQuestionError
+from service.explorer.words import facts_of
 from service.queries.dataset_lookup import resolve_dataset
+from service.queries.diff import diff, runs_of_job
+from service.queries.diff_shapes import RunDiff
 from service.queries.run_shapes import RecentRuns, RunAnswer
 from service.queries.runs import NO_RUNS, recent_runs, run
+from service.queries.schema_changes import describe_changes
 
 _Limit = Annotated[int, QueryParameter(ge=1, le=1_000, description="Maximum number of results.")]
+_Text = Annotated[str | None, QueryParameter(max_length=4_096)]
 
 
 @get("/api/v1/runs/{run_id:str}", query="run", access="run", is_cut=True, sync_to_thread=True)
@@ -35,3 +42,38 @@ def get_runs(
     with session(request) as asked:
         named = resolve_dataset(asked.reader, dataset, dataset_namespace, asked.visibility)
         return recent_runs(asked.reader, named, asked.visibility, limit=limit, cursor=cursor)
+
+
+@page("/runs/{run_id:str}", access="run", is_cut=True)
+def get_run_page(request: AnyRequest, run_id: FromPath[str]) -> str:
+    """Show every run with this id: status, facts, datasets read and written."""
+    with session(request) as asked:
+        view = run(asked.reader, run_id, asked.visibility)
+    return render(request, "run", view=view, run_id=run_id, facts_of=facts_of)
+
+
+@page("/runs/{first:str}/diff/{second:str}", access="diff")
+def get_diff_page(request: AnyRequest, first: FromPath[str], second: FromPath[str]) -> str:
+    """Show the differences in code, engine, settings and datasets."""
+    with session(request) as asked:
+        view = diff(asked.reader, first, second)
+    return render(request, "diff", view=view, describe_changes=describe_changes)
+
+
+@get("/api/v1/diff", query="diff", access="diff", sync_to_thread=True)
+def get_diff(
+    request: AnyRequest,
+    *,
+    first: _Text = None,
+    second: _Text = None,
+    job: _Text = None,
+    job_namespace: _Text = None,
+) -> RunDiff:
+    """Compare `first` and `second`, or a job's last success and the first failure after it."""
+    with session(request) as asked:
+        if job is not None and first is None and second is None:
+            first, second = runs_of_job(asked.reader, job, job_namespace)
+        if first is None or second is None:
+            message = "first, second: give two runs, or a job"
+            raise InvalidQuestionError(message)
+        return diff(asked.reader, first, second)

@@ -10,7 +10,7 @@ from litestar import get
 from litestar.params import QueryParameter
 
 from service.api.routes.pages import page, render
-from service.api.routes.session import AnyRequest, Cursor, session
+from service.api.routes.request import AnyRequest, Cursor, session
 from service.queries.set_aside import MOST_LISTED, SetAsidePage, set_aside_events
 
 _Limit = Annotated[

@@ -10,8 +10,7 @@ from litestar.params import PathParameter, QueryParameter
 from alerts.operator_actions.suppression_windows import WindowEnding, WindowRequest
 from lineage.process.clock import from_micros
 from service.api.access.gate import who_asks
-from service.api.routes.json_body import MAX_BODY_BYTES, json_body
-from service.api.routes.session import AnyRequest, session
+from service.api.routes.request import MAX_BODY_BYTES, AnyRequest, json_body, session
 from service.cli.time_args import parse_end
 from service.incidents.suppression_windows import Begun, begin_window, end_window
 from service.queries.suppressions import SuppressionList, suppressions

@@ -6,7 +6,7 @@ from litestar import get
 from litestar.params import QueryParameter
 
 from service.api.routes.pages import page, render
-from service.api.routes.session import AnyRequest, session
+from service.api.routes.request import AnyRequest, session
 from service.queries.unsourced import MOST_HOURS, MOST_LISTED, UnsourcedReads, unsourced_reads
 
 _Limit = Annotated[

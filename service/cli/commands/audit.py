@@ -7,7 +7,7 @@ from rich.console import RenderableType
 
 from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import filled, grid, local, plain, show
-from service.queries.audit import AuditPage, Wanted
+from service.queries.audit import AuditFilters, AuditPage
 from service.queries.audit import audit as listed
 from service.queries.catalog_session import open_session
 from service.runtime.settings import read
@@ -28,7 +28,7 @@ def main(
 ) -> None:
     """List operator actions and their results, newest first."""
     with open_session(read(data_dir)) as asked:
-        answer = listed(asked.reader, Wanted(who, action), limit=limit)
+        answer = listed(asked.reader, AuditFilters(who, action), limit=limit)
     show(answer, table, as_json=as_json, rows=answer.rows)
 
 

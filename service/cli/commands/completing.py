@@ -4,6 +4,7 @@ import shlex
 
 import typer
 
+from lineage.catalog.queries import LISTED
 from service.cli.terminal import clean
 from service.errors import ServiceError
 from service.queries.catalog_session import open_session
@@ -12,14 +13,14 @@ from service.runtime.settings import read
 
 _MOST = 50
 # The second condition makes it exact: SQLite's LIKE does not mind case.
-_NAMES = """
-SELECT DISTINCT name FROM dataset WHERE canonical_key = dataset_key AND retired_at IS NULL
+_NAMES = f"""
+SELECT DISTINCT name FROM dataset WHERE {LISTED}
 AND (name LIKE :begun || '%' ESCAPE '!' OR name LIKE '%/' || :begun || '%' ESCAPE '!'
   OR name LIKE '%.' || :begun || '%' ESCAPE '!')
 AND (replace('/' || name, '/' || :typed, '') <> '/' || name
   OR replace(name, '.' || :typed, '') <> name)
 ORDER BY name LIMIT :most
-"""
+"""  # noqa: S608 - a constant
 
 
 def datasets(context: typer.Context, incomplete: str) -> list[str]:

@@ -8,19 +8,17 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 from rich.tree import Tree
 
-from service.cli.commands.column_tree import column_drawing
 from service.cli.commands.options import AsJson, DataDir, Namespace, completed_datasets
 from service.cli.commands.past import past_drawing
 from service.cli.terminal import local, plain, show, state
 from service.errors import InvalidQuestionError
 from service.queries.catalog_session import CatalogSession, open_session
 from service.queries.column_lineage import column_lineage
-from service.queries.column_shapes import ColumnLineage
-from service.queries.columns import dataset_or_column_named
+from service.queries.column_shapes import ColumnLineage, ColumnNode
+from service.queries.columns import dataset_or_column_named, describe
 from service.queries.dataset import duration
 from service.queries.dataset_lookup import Dataset, resolve_dataset
-from service.queries.edge_origins import ORIGIN_WORDS
-from service.queries.lineage import lineage
+from service.queries.lineage import ORIGIN_WORDS, lineage
 from service.queries.lineage_at import past_lineage
 from service.queries.lineage_at_shapes import PastLineage
 from service.queries.run_shapes import RunSummary
@@ -123,3 +121,31 @@ def _run(run: RunSummary | None) -> Text:
     head = Text.assemble(plain("last run: ", "bold"), state(run.status), plain(facts))
     whose = plain(f"  {run.job_namespace}/{run.job_name}, run {run.run_id}", "dim")
     return Text("\n").join([head, whose])
+
+
+def column_drawing(answer: ColumnLineage) -> RenderableType:
+    """Draw both trees, one below the other."""
+    head = Text.assemble(
+        plain(f"{answer.dataset}.{answer.column}", "bold"),
+        plain(f"  {answer.type}" if answer.type else ""),
+        plain(f"  {answer.dataset_namespace}", "dim"),
+    )
+    return Group(
+        head,
+        _column_tree("upstream columns", answer.upstream),
+        _column_tree("downstream columns", answer.downstream),
+    )
+
+
+def _column_tree(title: str, nodes: list[ColumnNode]) -> Tree:
+    tree = Tree(plain(title if nodes else f"{title}: none known", "bold"))
+    _grow_columns(tree, nodes)
+    return tree
+
+
+def _grow_columns(tree: Tree, nodes: Iterable[ColumnNode]) -> None:
+    for node in nodes:
+        how = plain("".join(f"  {describe(one)}" for one in node.transformations), "dim")
+        again = plain("  (its branch is elsewhere)" if node.repeated else "", "dim")
+        label = Text.assemble(plain(f"{node.dataset}.{node.column}"), how, again)
+        _grow_columns(tree.add(label), node.children)

@@ -7,9 +7,8 @@ from rich.text import Text
 from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import grid, local, plain, show
 from service.queries.catalog_session import open_session
-from service.queries.objectives import objectives
 from service.queries.shapes import SliAnswer, SliRow
-from service.queries.slis import is_met, slis
+from service.queries.slis import is_met, objectives, slis
 from service.runtime.settings import read
 
 _STYLES = {True: "green", False: "bold red", None: ""}  # by whether the objective is met

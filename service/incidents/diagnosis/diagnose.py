@@ -32,7 +32,10 @@ class Diagnostician:
         if not waiting:
             return
         with open_reader(self._url) as reader:
-            found = {row.incident_id: _compared(reader, *row[1:]) for row in waiting}
+            found = {
+                row.incident_id: _compared(reader, row.root_name, row.root_namespace)
+                for row in waiting
+            }
         with write_transaction(engine) as connection:
             for number, diagnosis in found.items():
                 encoded = msgspec.json.encode(diagnosis).decode()

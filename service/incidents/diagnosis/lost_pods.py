@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from lineage.catalog.reader import Reader
+from lineage.catalog.rows import Row
 from service.incidents.diagnosis.ranking import Difference
 
 _MOST: Final = 5
@@ -12,7 +13,7 @@ _APPLICATIONS: Final = """
     WHERE r.root_run_id = :run AND r.application_id IS NOT NULL
 """
 _LOST: Final = f"""
-SELECT role, cause, COUNT(*), MIN(pod), MIN(detail) FROM spark_pod_failure
+SELECT role, cause, COUNT(*) AS pods, MIN(pod) AS pod, MIN(detail) AS detail FROM spark_pod_failure
 WHERE spark_id IN ({_APPLICATIONS}) GROUP BY role, cause ORDER BY role, 3 DESC, cause LIMIT :most
 """  # noqa: S608 - our own tables
 _PROBLEM: Final = f"""
@@ -38,10 +39,10 @@ def compare_pods(reader: Reader, good: str, failed: str) -> Iterator[Difference]
 
 def _list_lost(reader: Reader, run: str) -> str | None:
     rows = reader.rows(_LOST, {"run": run, "most": _MOST})
-    return "; ".join(_word(*row) for row in rows) or None
+    return "; ".join(map(_word, rows)) or None
 
 
-def _word(role: str, cause: str, count: int, pod: str, detail: str | None) -> str:
-    lost = role if count == 1 else f"{count} {role}s"
-    message = f": {detail}" if detail else ""
-    return f"{lost} {cause} ({pod}{message})"
+def _word(row: Row) -> str:
+    lost = row.role if row.pods == 1 else f"{row.pods} {row.role}s"
+    message = f": {row.detail}" if row.detail else ""
+    return f"{lost} {row.cause} ({row.pod}{message})"

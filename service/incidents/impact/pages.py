@@ -11,14 +11,15 @@ from alerts.notify.channels.registry import can_page
 from alerts.notify.message import Message, from_json
 from alerts.notify.notification_state import NotificationState
 from alerts.notify.settings import TICKETS
-from alerts.root_cause.snapshot import MICROS
+from lineage.catalog.rows import convert_rows
 from lineage.catalog.tables import incident_telling, notification
+from lineage.process.clock import SECOND_MICROS
 from lineage.states import FAILING
 
 # Two ranges of one index: asked with OR, SQLite would read every page there ever was.
 _RUNNING: Final = text(
     """
-    SELECT incident_id, root_kind, onset, seen_at, fault_at, impact_outcome, accepted_at
+    SELECT incident_id, root_kind, onset, seen_at, fault_at, impact_outcome AS outcome, accepted_at
     FROM incident
     WHERE severity = 'page' AND impact_outcome IS NULL AND opened_at IS NOT NULL
     UNION ALL
@@ -84,7 +85,7 @@ class Fault(msgspec.Struct, frozen=True):
 
 def running(connection: Connection, since: int) -> list[Page]:
     """Pages without an outcome, and late ones of faults after `since` (µs) that nobody took."""
-    return [Page(*row) for row in connection.execute(_RUNNING, {"since": since})]
+    return convert_rows(Page, connection.execute(_RUNNING, {"since": since}))
 
 
 def paged_incidents(connection: Connection, page: Page) -> Paged:
@@ -111,7 +112,7 @@ def _instant(kind: str, onset: int, page: Page) -> int:
     """Return the time of a FAIL, or the end of the hold of a late dataset."""
     if kind in RULES.at_once:
         return page.seen_at  # of an access that was let in, the hour is all that is kept
-    return onset if kind in _FAILED else onset + round(RULES.open_seconds * MICROS)
+    return onset if kind in _FAILED else onset + round(RULES.open_seconds * SECOND_MICROS)
 
 
 def load_state(connection: Connection, page: Page) -> NotificationState | None:

@@ -20,10 +20,9 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
-from lineage.catalog.tables.kubernetes import BY_EVENTS
+from lineage.catalog.meta_keys import APPLICATIONS, BY_EVENTS, LONGEST_PAUSE_MICROS
 from lineage.catalog.trouble import CatalogError
 from lineage.catalog.upsert import fold_rows, newest
-from lineage.catalog.watched_resources import APPLICATIONS, LONGEST_PAUSE_MICROS
 from lineage.process.health import HEALTH
 from service.ingest.kubernetes import applications, pods
 from service.ingest.kubernetes.applications import Reading

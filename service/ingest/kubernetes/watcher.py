@@ -7,7 +7,7 @@ from threading import Event, Thread
 
 from sqlalchemy import Engine
 
-from lineage.catalog.watched_resources import APPLICATIONS, PODS
+from lineage.catalog.meta_keys import APPLICATIONS, PODS
 from lineage.process.clock import Clock, system_clock, to_micros
 from runbooks.actions.kubernetes_settings import KubernetesSettings
 from service.ingest.kubernetes.applications import Reading

@@ -5,8 +5,9 @@ from typing import Final
 from sqlalchemy import Connection, Engine, insert, text
 
 from lineage.catalog import tables
-from lineage.catalog.links import IS_LINK
-from lineage.catalog.reader import Reader, Row, rows_for
+from lineage.catalog.queries import IS_LINK
+from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.rows import Row, pairs_of
 from lineage.names.keys import key
 from lineage.names.names import fold
 from lineage.policy import Policy, folding
@@ -17,15 +18,13 @@ from service.queries.lake.words import Name, name_given
 from service.queries.visible import sql_filter
 
 _KNOWN: Final = "SELECT dataset_key, canonical_key FROM dataset WHERE dataset_key IN (:keys)"
-_DATASET: Final = (
-    *("dataset_key", "namespace", "name", "canonical_key", "first_seen_at", "last_seen_at"),
-)
-_MEMBERS: Final = f"SELECT {', '.join(_DATASET)} FROM dataset WHERE canonical_key IN (:keys)"  # noqa: S608 - our own names
-_ALIAS: Final = (
-    *("alias_key", "dataset_key", "rule", "namespace", "name", "first_seen_at", "last_seen_at"),
-)
+_MEMBERS: Final = """
+    SELECT dataset_key, namespace, name, canonical_key, first_seen_at, last_seen_at
+    FROM dataset WHERE canonical_key IN (:keys)
+"""
 _LINKS: Final = f"""
-    SELECT {", ".join(_ALIAS)} FROM dataset_alias WHERE dataset_key IN (:keys) AND {IS_LINK}
+    SELECT alias_key, dataset_key, rule, namespace, name, first_seen_at, last_seen_at
+    FROM dataset_alias WHERE dataset_key IN (:keys) AND {IS_LINK}
 """  # noqa: S608 - our own names
 _NAMES: Final = f"""
     SELECT namespace, name FROM dataset WHERE canonical_key = :key
@@ -61,7 +60,7 @@ def find_dataset(
         name = folding(policy).dataset(folded.namespace, folded.name)
         name = name or (folded.namespace, folded.name)
         return (key(*name), *name), [name]
-    names = [(row[0], row[1]) for row in reader.rows(_NAMES, {"key": found[0]})]
+    names = [(row.namespace, row.name) for row in reader.rows(_NAMES, {"key": found[0]})]
     return found, names
 
 
@@ -71,16 +70,16 @@ def adopt_names(engine: Engine, transient: Reader, reader: Reader) -> None:
     What the catalog says of a name today holds, and not what old events alone would make of it.
     """
     keys = [row[0] for row in transient.rows("SELECT dataset_key FROM dataset")]
-    known = {row[0]: row[1] for row in rows_for(reader, _KNOWN, keys)}
+    known = pairs_of(rows_for(reader, _KNOWN, keys))
     members = rows_for(reader, _MEMBERS, set(known.values()))
-    links = rows_for(reader, _LINKS, [row[0] for row in members])
+    links = rows_for(reader, _LINKS, [row.dataset_key for row in members])
     with engine.begin() as connection:
         connection.execute(text(_KNOWN_TABLE))
         _replace(connection, members, links)
 
 
 def _replace(connection: Connection, members: list[Row], links: list[Row]) -> None:
-    keys = [{"key": row[0], "canonical": row[3]} for row in members]
+    keys = [{"key": row.dataset_key, "canonical": row.canonical_key} for row in members]
     if not keys:
         return
     for statement in (
@@ -90,11 +89,9 @@ def _replace(connection: Connection, members: list[Row], links: list[Row]) -> No
         "INSERT OR IGNORE INTO known_dataset VALUES (:key)",
     ):
         connection.execute(text(statement), keys)
-    rows = [dict(zip(_DATASET, row, strict=True)) for row in members]
-    connection.execute(insert(tables.dataset), rows)
+    connection.execute(insert(tables.dataset), [row._asdict() for row in members])
     if links:
-        rows = [dict(zip(_ALIAS, row, strict=True)) for row in links]
-        connection.execute(insert(tables.dataset_alias), rows)
+        connection.execute(insert(tables.dataset_alias), [row._asdict() for row in links])
 
 
 def seen_in_lake(transient: Reader, visibility: Visibility) -> tuple[str, dict[str, str]]:

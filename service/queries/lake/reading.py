@@ -187,7 +187,7 @@ _decoder = msgspec.json.Decoder(_Event)
 
 
 def run_id_of(body: bytes) -> str | None:
-    """Return the id of the run that an event is of; None where only the pipeline can tell."""
+    """Return the id of the run that an event is of; None where only the pipeline can read it."""
     try:
         return _decoder.decode(body).run.run_id
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -1,7 +1,7 @@
 """Runs that the catalog has deleted, from the events that the lake still has.
 
 The events become rows of a catalog in memory by the functions of the stream, and the rows become
-answers by those that answer of the catalog: an answer is what the catalog once said.
+answers by those that answer of the catalog: an answer is what the catalog once had.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from lineage.catalog.reader import Row
+from lineage.catalog.rows import Row
 from service.api.access.visibility import Visibility
 from service.errors import UnknownRunError
 from service.queries.cursors import Whole, cursor_of, key_of
@@ -111,22 +111,22 @@ def dataset_runs_in_lake(asked: LakeQuestion, wanted: DatasetWindow) -> LakeRuns
         read=read,
         partial=text is not None,
         partial_reason=text,
-        next_cursor=cursor_of(which, (page[-1][2], page[-1][0])) if is_cut else None,
+        next_cursor=cursor_of(which, (page[-1].seen_at, page[-1].run_key)) if is_cut else None,
     )
 
 
 def _is_behind(row: Row, behind: tuple[int, ...] | None) -> bool:
-    return behind is None or (-row[2], row[0]) > (-behind[0], behind[1])
+    return behind is None or (-row.seen_at, row.run_key) > (-behind[0], behind[1])
 
 
 def _details(
     recalled: Recalled, window: Window, page: Sequence[Row], visibility: Visibility
 ) -> tuple[list[RunDetail], list[str | None]]:
     """Return the runs of a page from all of their events, and the reasons if some is left out."""
-    recalled.add_runs(window.widened(_MARGIN), {row[1] for row in page})
+    recalled.add_runs(window.widened(_MARGIN), {row.run_id for row in page})
     with recalled.read() as reader:
         is_seen = seen_in_lake(reader, visibility)
-        rows = rows_by_key(reader, [row[0] for row in page])
+        rows = rows_by_key(reader, [row.run_key for row in page])
         found = [details_of(reader, [row], visibility, is_seen) for row in rows]
     return [run for runs, _ in found for run in runs], [reason for _, reason in found]
 

@@ -1,23 +1,21 @@
-"""The datasets that look like one under two names, each with the policy's line that joins them."""
+"""Datasets that look like one under two names, with the lines of the policy that join them."""
 
 from collections.abc import Iterable, Iterator
 
 from lineage.catalog.reader import Reader
-from lineage.names.names import join_parts
 from lineage.names.patterns import NAME_EXPLOSION
-from lineage.policy.patterns import dataset_of
 from service.queries.lint.claims import claims
 from service.queries.lint.duplicate_names import DuplicateNames, find_duplicates
 from service.queries.lint.estate import (
     MOST_DATASETS,
-    Estate,
+    LintInput,
     Named,
     estate,
     fed_by,
     feed_one_another,
 )
 from service.queries.lint.families import Family, evidence, families, folding_rule
-from service.queries.lint.lines import alias_line
+from service.queries.lint.lines import alias_line, is_expressible
 from service.queries.lint.shapes import Finding, LintAnswer, LintName
 from service.queries.timestamps import iso
 
@@ -48,7 +46,7 @@ def lint(
     )
 
 
-def _cuts(found: list[Finding], known: Estate, limit: int) -> list[str]:
+def _cuts(found: list[Finding], known: LintInput, limit: int) -> list[str]:
     reasons = []
     if known.is_partial:
         reasons.append(f"only the {len(known.datasets):,} datasets seen latest were looked at")
@@ -59,7 +57,7 @@ def _cuts(found: list[Finding], known: Estate, limit: int) -> list[str]:
     return reasons
 
 
-def _findings(reader: Reader, known: Estate) -> Iterator[Finding]:
+def _findings(reader: Reader, known: LintInput) -> Iterator[Finding]:
     like_names, pairs = list(families(known)), list(find_duplicates(reader, known))
     members = [one for family in like_names for one in family.members]
     members += [one for pair in pairs for one in pair.members]
@@ -76,7 +74,7 @@ def _findings(reader: Reader, known: Estate) -> Iterator[Finding]:
     yield from (one for one in of_families if one.kind != NAME_EXPLOSION)
 
 
-def _of_twins(found: DuplicateNames, known: Estate) -> Finding:
+def _of_twins(found: DuplicateNames, known: LintInput) -> Finding:
     target = min(found.members, key=lambda one: _preference(one, known))
     return Finding(
         kind=found.kind,
@@ -89,7 +87,7 @@ def _of_twins(found: DuplicateNames, known: Estate) -> Finding:
     )
 
 
-def _preference(one: Named, known: Estate) -> tuple[bool, bool, tuple[str, str]]:
+def _preference(one: Named, known: LintInput) -> tuple[bool, bool, tuple[str, str]]:
     """Choose the physical dataset: the one that is written, then the one with symlinks."""
     return one.last_written_at is None, one.key not in known.symlinks, one.both
 
@@ -119,12 +117,8 @@ def _listed(members: Iterable[Named]) -> list[LintName]:
 
 def _lines(members: list[Named], target: tuple[str, str]) -> Iterator[str]:
     """Return one policy line for each name that the policy can express."""
-    if not _can_be_told(target):
+    if not is_expressible(target):
         return
     for one in members[:_MOST_NAMES]:
-        if one.both != target and _can_be_told(one.both):
+        if one.both != target and is_expressible(one.both):
             yield alias_line(one.both, target)
-
-
-def _can_be_told(name: tuple[str, str]) -> bool:
-    return dataset_of(join_parts(*name)) == name

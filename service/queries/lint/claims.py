@@ -6,20 +6,20 @@ The line keeps names apart: nobody is to accept a claim by copying all lines.
 from collections.abc import Iterator
 from typing import Final
 
-from lineage.catalog.foreign_owners import FOREIGN_OWNERS
+from lineage.catalog.queries import FOREIGN_OWNERS
 from lineage.catalog.reader import Reader
+from lineage.catalog.rows import Row
 from lineage.names.names import join_parts
-from lineage.policy.patterns import dataset_of
 from lineage.process.clock import from_micros
 from lineage.states import TIERS
-from service.queries.lint.lines import apart_line, tier_line
+from service.queries.lint.lines import apart_line, is_expressible, tier_line
 from service.queries.lint.shapes import Finding, LintName
 
 CLAIM, TIER_TAG, OWNER_FACET = "claim", "tier_tag", "owner_facet"
 _MOST: Final = 1_000
 _REFUSED = """
-SELECT c.namespace, c.name, c.rule, o.namespace, o.name, min(c.job_namespace),
-  count(*), max(c.last_landed_at)
+SELECT c.namespace, c.name, c.rule, o.namespace AS other_namespace, o.name AS other_name,
+  min(c.job_namespace) AS job_namespace, count(*) AS claims, max(c.last_landed_at) AS last_at
 FROM dataset_claim c LEFT JOIN dataset o ON o.dataset_key = c.dataset_key
 WHERE c.is_refused AND NOT EXISTS (
   SELECT 1 FROM dataset_alias a WHERE a.rule = 'policy' AND a.alias_key = c.alias_key)
@@ -46,7 +46,7 @@ ORDER BY d.namespace, d.name, o.owner LIMIT :most
 def claims(reader: Reader) -> Iterator[Finding]:
     """Return claims of names and drops, then tiers and owners, that events cannot decide."""
     for row in reader.rows(_REFUSED, {"most": _MOST}):
-        yield _claim(*row)
+        yield _claim(row)
     for namespace, name, tag, tier, origin in reader.rows(_TAGS, {"most": _MOST}):
         if tag in TIERS and TIERS.index(tag) < TIERS.index(tier):
             text = f"a tags facet says tier {tag}; the tier is {tier} ({origin}): a tag raises none"
@@ -57,19 +57,18 @@ def claims(reader: Reader) -> Iterator[Finding]:
         yield _finding(OWNER_FACET, (namespace, name), text)
 
 
-def _claim(*row: str | int) -> Finding:
-    namespace, name, rule, other_namespace, other, by, count, at = row
-    claimed, dataset = (str(namespace), str(name)), (str(other_namespace), str(other))
+def _claim(row: Row) -> Finding:
+    claimed, dataset = (row.namespace, row.name), (str(row.other_namespace), str(row.other_name))
     claim = {
         "symlink": f"is another name of {join_parts(*dataset)}",
         "rename": f"was renamed to {join_parts(*dataset)}",
-    }.get(str(rule), "was dropped")
-    more = f" and {int(count) - 1} more" if int(count) > 1 else ""
+    }.get(row.rule, "was dropped")
+    more = f" and {row.claims - 1} more" if row.claims > 1 else ""
+    by = row.job_namespace
     who = f"job namespace {by}{more}" if by else f"an event without a run{more}"
-    text = (
-        f"{who} reports that it {claim}, last at {from_micros(int(at)):%Y-%m-%dT%H:%MZ}; rejected"
-    )
-    line = [apart_line(claimed, dataset)] if rule != "drop" and _can_be_told(claimed) else []
+    at = f"{from_micros(row.last_at):%Y-%m-%dT%H:%MZ}"
+    text = f"{who} reports that it {claim}, last at {at}; rejected"
+    line = [apart_line(claimed, dataset)] if row.rule != "drop" and is_expressible(claimed) else []
     return _finding(CLAIM, claimed, text, names=[claimed, dataset], policy=line)
 
 
@@ -91,7 +90,3 @@ def _finding(
         names=[LintName(*name, None) for name in named],
         policy=policy or [],
     )
-
-
-def _can_be_told(name: tuple[str, str]) -> bool:
-    return dataset_of(join_parts(*name)) == name

@@ -1,4 +1,4 @@
-"""Two names, one dataset: by letter case, by scheme, by a symlink that another name resembles."""
+"""Duplicate names of a dataset: by letter case, by scheme, by a similar symlink."""
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator
@@ -7,7 +7,7 @@ import msgspec
 
 from lineage.catalog.reader import Reader
 from lineage.names.near_names import case_key, near_key, place_key
-from service.queries.lint.estate import Estate, Job, Named, jobs_of
+from service.queries.lint.estate import Job, LintInput, Named, jobs_of
 
 _MOST_ASKED = 5_000  # datasets whose jobs are asked for: a lint is an answer, no report
 
@@ -20,7 +20,7 @@ class DuplicateNames(msgspec.Struct, frozen=True):
     evidence: str
 
 
-def find_duplicates(reader: Reader, known: Estate) -> Iterator[DuplicateNames]:
+def find_duplicates(reader: Reader, known: LintInput) -> Iterator[DuplicateNames]:
     """List pairs, most certain first; a pair found in two ways is listed once."""
     listed_pairs: set[frozenset[int]] = set()
     for found in (*_by_case(known), *_by_place(known), *_by_symlink(reader, known)):
@@ -44,12 +44,12 @@ def _name(one: Named) -> tuple[str, str]:
     return one.both
 
 
-def _by_case(known: Estate) -> Iterator[DuplicateNames]:
+def _by_case(known: LintInput) -> Iterator[DuplicateNames]:
     for group in _groups(known.datasets, lambda one: case_key(one.both)):
         yield DuplicateNames("case", group, "the names differ in letter case alone")
 
 
-def _by_place(known: Estate) -> Iterator[DuplicateNames]:
+def _by_place(known: LintInput) -> Iterator[DuplicateNames]:
     for group in _groups(known.datasets, lambda one: place_key(one.both)):
         spaces = ", ".join(dict.fromkeys(one.namespace for one in group))
         yield DuplicateNames(
@@ -57,7 +57,7 @@ def _by_place(known: Estate) -> Iterator[DuplicateNames]:
         )
 
 
-def _by_symlink(reader: Reader, known: Estate) -> Iterator[DuplicateNames]:
+def _by_symlink(reader: Reader, known: LintInput) -> Iterator[DuplicateNames]:
     groups = list(_alike(known))
     wanted = list(dict.fromkeys(one.key for _, group in groups for one in group))
     jobs = jobs_of(reader, wanted[:_MOST_ASKED])
@@ -68,7 +68,7 @@ def _by_symlink(reader: Reader, known: Estate) -> Iterator[DuplicateNames]:
             yield DuplicateNames("symlink", together, evidence)
 
 
-def _alike(known: Estate) -> Iterator[tuple[str, list[Named]]]:
+def _alike(known: LintInput) -> Iterator[tuple[str, list[Named]]]:
     """Datasets with a name or symlink alike, where at least one of them is a symlink."""
     named: dict[str, dict[int, Named]] = defaultdict(dict)
     by_symlink: set[str] = set()

@@ -1,21 +1,23 @@
-"""What a lint reads of the catalog: names, symlinks, and which jobs touched them."""
+"""Catalog as a lint reads it: names, symlinks, and the jobs that touched them."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from lineage.catalog.queries import is_listed
 from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.rows import convert_rows
 
 MOST_DATASETS = 200_000
-_DATASETS = """
-SELECT d.dataset_key, d.namespace, d.name, a.last_written_at
+_DATASETS = f"""
+SELECT d.dataset_key AS key, d.namespace, d.name, a.last_written_at
 FROM dataset d LEFT JOIN dataset_activity a ON a.dataset_key = d.dataset_key
-WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL
+WHERE {is_listed()}
   AND NOT EXISTS (SELECT 1 FROM dataset_alias p WHERE p.rule = 'policy'
     AND p.alias_key = d.dataset_key AND p.dataset_key = d.dataset_key)
 ORDER BY d.last_seen_at DESC, d.dataset_key LIMIT :most
-"""
+"""  # noqa: S608 - a constant
 _SYMLINKS = """
 SELECT d.canonical_key, a.name FROM dataset_alias a
 JOIN dataset d ON d.dataset_key = a.dataset_key WHERE a.rule = 'symlink' LIMIT :most
@@ -37,7 +39,7 @@ Job = tuple[str, str]
 
 
 class Named(msgspec.Struct, frozen=True):
-    """A dataset by its canonical name; `last_written_at` in microseconds."""
+    """Dataset by its canonical name; `last_written_at` in microseconds."""
 
     key: int
     namespace: str
@@ -51,7 +53,7 @@ class Named(msgspec.Struct, frozen=True):
 
 
 class Explosion(msgspec.Struct, frozen=True):
-    """A pattern that grew by more than it should in the last hour."""
+    """Pattern of names that grew by more than it should in the last hour."""
 
     namespace: str
     name: str
@@ -59,8 +61,8 @@ class Explosion(msgspec.Struct, frozen=True):
     example: tuple[str, str]
 
 
-class Estate(msgspec.Struct, frozen=True):
-    """All that is looked at.
+class LintInput(msgspec.Struct, frozen=True):
+    """Datasets, symlinks and explosions that a lint looks at.
 
     Attributes:
         datasets: but for retired ones, and for those that the policy keeps apart: somebody has
@@ -74,15 +76,20 @@ class Estate(msgspec.Struct, frozen=True):
     is_partial: bool
 
 
-def estate(reader: Reader, *, most: int = MOST_DATASETS) -> Estate:
+def estate(reader: Reader, *, most: int = MOST_DATASETS) -> LintInput:
     """Read it; of more datasets than `most` those seen latest."""
-    datasets = [Named(*row) for row in reader.rows(_DATASETS, {"most": most + 1})]
+    datasets = convert_rows(Named, reader.rows(_DATASETS, {"most": most + 1}))
     symlinks: dict[int, list[str]] = defaultdict(list)
     for key, name in reader.rows(_SYMLINKS, {"most": most}):
         symlinks[key].append(name)
     grown = reader.rows(_EXPLOSIONS, {"most": 100})
-    explosions = [Explosion(at, name, new, (ns, example)) for at, name, new, ns, example in grown]
-    return Estate(datasets[:most], symlinks, explosions, len(datasets) > most)
+    explosions = [
+        Explosion(
+            row.namespace, row.name, row.new_datasets, (row.example_namespace, row.example_name)
+        )
+        for row in grown
+    ]
+    return LintInput(datasets[:most], symlinks, explosions, len(datasets) > most)
 
 
 def jobs_of(reader: Reader, keys: Iterable[int]) -> dict[int, set[Job]]:

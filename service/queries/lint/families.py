@@ -1,4 +1,4 @@
-"""One dataset under a name of its own each time: partitions that no rule folds, and explosions."""
+"""Families of names of one dataset: partitions that no rule folds, and explosions."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from lineage.names.patterns import is_variable, pattern_of, stable_name, tighten
 from lineage.policy import Policy, folding
 from lineage.policy.folding import fold_problems
 from lineage.policy.folds import Fold
-from service.queries.lint.estate import Estate, Explosion, Named
+from service.queries.lint.estate import Explosion, LintInput, Named
 from service.queries.lint.lines import fold_line, pattern_of_both
 
 # Three months of a table are a habit; of names with a number alone many are tables for good.
@@ -32,11 +32,11 @@ class Family(msgspec.Struct, frozen=True):
 
     @property
     def stable(self) -> str:
-        """The name that they have alike; empty where it is none."""
+        """Return the name that they share; empty if there is none."""
         return stable_name(self.pattern)
 
 
-def families(known: Estate) -> Iterator[Family]:
+def families(known: LintInput) -> Iterator[Family]:
     """Explosions first, each whether or not its names are among those looked at."""
     grown = {(one.namespace, one.name): one for one in known.explosions}
     found = list(_found(known, grown))
@@ -48,7 +48,7 @@ def families(known: Estate) -> Iterator[Family]:
     yield from (one for one in found if not one.explosion)
 
 
-def _found(known: Estate, grown: dict[tuple[str, str], Explosion]) -> Iterator[Family]:
+def _found(known: LintInput, grown: dict[tuple[str, str], Explosion]) -> Iterator[Family]:
     by_pattern: dict[tuple[str, str], list[Named]] = defaultdict(list)
     for one in known.datasets:
         by_pattern[one.namespace, pattern_of(one.name)].append(one)
@@ -66,7 +66,7 @@ def _least(pattern: str) -> int:
 
 
 def evidence(family: Family) -> str:
-    """In words; for an explosion, how fast."""
+    """Describe the family; for an explosion, with its speed."""
     pattern = join_parts(family.namespace, family.pattern)
     if family.explosion:
         return f"{family.explosion.new_datasets} new datasets in the last hour: {pattern}"

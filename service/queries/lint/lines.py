@@ -4,29 +4,29 @@ import json
 
 from lineage.names.names import join_parts, split_joined
 from lineage.policy.folds import Fold
-from lineage.policy.patterns import Pattern, PatternParts
+from lineage.policy.patterns import Pattern, PatternParts, dataset_of
 
 _Name = tuple[str, str]
 
 
 def alias_line(name: _Name, dataset: _Name) -> str:
-    """For `aliases:`."""
+    """Return a line of `aliases:`."""
     return f"- {{name: {_quoted(join_parts(*name))}, dataset: {_quoted(join_parts(*dataset))}}}"
 
 
 def apart_line(name: _Name, dataset: _Name) -> str:
-    """For `aliases:`: two datasets, whatever events say."""
+    """Return a line of `aliases:` that keeps two datasets apart."""
     both = f"name: {_quoted(join_parts(*name))}, dataset: {_quoted(join_parts(*dataset))}"
     return f"- {{{both}, apart: true}}"
 
 
 def tier_line(dataset: _Name, tier: str) -> str:
-    """For `datasets:`."""
+    """Return a line of `datasets:`."""
     return f"- {{match: {_written(pattern_of_both(*dataset))}, tier: {tier}}}"
 
 
 def fold_line(fold: Fold) -> str:
-    """For `folds:`."""
+    """Return a line of `folds:`."""
     return f"- {{match: {_written(fold.match)}, dataset: {_written(fold.dataset)}}}"
 
 
@@ -46,3 +46,8 @@ def _quoted(text: str) -> str:
     """JSON is YAML, but for the characters that YAML takes escaped alone."""
     quoted = json.dumps(text, ensure_ascii=False)
     return "".join(one if one.isprintable() else f"\\U{ord(one):08x}" for one in quoted)
+
+
+def is_expressible(name: _Name) -> bool:
+    """Return whether the policy can name this dataset: joined and split, its name is the same."""
+    return dataset_of(join_parts(*name)) == name

@@ -1,10 +1,10 @@
-"""The documented shapes of `lineward lint --json`."""
+"""Documented shapes of `lineward lint --json`."""
 
 import msgspec
 
 
 class LintName(msgspec.Struct, frozen=True):
-    """One of the names that look like one dataset."""
+    """Name that looks like another name of one dataset."""
 
     dataset_namespace: str
     dataset: str
@@ -37,7 +37,7 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 class LintAnswer(msgspec.Struct, frozen=True):
-    """What was found, the surest kinds first; `total` is before any cut."""
+    """Findings, the surest kinds first; `total` is before any cut."""
 
     findings: list[Finding]
     total: int

@@ -1,29 +1,33 @@
 """Datasets as Marquez has them."""
 
-from lineage.catalog.ranks import LISTED
-from lineage.catalog.reader import Reader, Row, rows_for
+from lineage.catalog.queries import LISTED, newest_schema, newest_write
+from lineage.catalog.reader import Reader, rows_for
+from lineage.catalog.rows import Row
 from lineage.names.names import fold
 from service.api.access.visibility import Visibility
 from service.queries.dataset_lookup import Dataset as DatasetKey
 from service.queries.dataset_lookup import find_among
 from service.queries.marquez_api.identifiers import version_id
 from service.queries.marquez_api.namespaces import namespace_of_name
-from service.queries.marquez_api.paging import LIMIT_AND_OFFSET, Page, capped_total, count_up_to
+from service.queries.marquez_api.paging import (
+    LIMIT_AND_OFFSET,
+    PageRange,
+    capped_total,
+    count_up_to,
+)
 from service.queries.marquez_api.shapes import Dataset, Datasets
 from service.queries.marquez_fields import Sayings
 from service.queries.node_ids import unknown
 from service.queries.visible import sql_filter
 
-_NEWEST_WRITE = """
-SELECT w.{column} FROM dataset_write w WHERE w.dataset_key = d.dataset_key
-ORDER BY w.written_at DESC, w.root_run_id DESC LIMIT 1
-"""
+_OF_DATASET = "w.dataset_key = d.dataset_key"
 _DETAILS = f"""
 SELECT d.dataset_key, d.namespace, d.name, d.first_seen_at, d.last_seen_at,
-  (SELECT a.last_written_at FROM dataset_activity a WHERE a.dataset_key = d.dataset_key),
-  (SELECT s.fields FROM schema_version s WHERE s.dataset_key = d.dataset_key
-   ORDER BY s.last_seen_at DESC, s.schema_key LIMIT 1),
-  ({_NEWEST_WRITE.format(column="written_at")}), ({_NEWEST_WRITE.format(column="root_run_id")})
+  (SELECT a.last_written_at FROM dataset_activity a WHERE a.dataset_key = d.dataset_key)
+    AS last_written_at,
+  ({newest_schema("d.dataset_key")}) AS fields,
+  ({newest_write("written_at", _OF_DATASET)}) AS version_at,
+  ({newest_write("root_run_id", _OF_DATASET)}) AS root_run_id
 FROM dataset d WHERE d.dataset_key IN (:keys) ORDER BY d.name
 """  # noqa: S608 - SQL of ours
 _IN_NAMESPACE = f"FROM dataset d WHERE d.namespace = :namespace AND {LISTED} AND {{seen}}"
@@ -31,7 +35,9 @@ _KEYS = f"SELECT d.dataset_key {_IN_NAMESPACE} ORDER BY d.name {LIMIT_AND_OFFSET
 _EVERY = f"SELECT 1 AS one {_IN_NAMESPACE}"
 
 
-def datasets_page(reader: Reader, visibility: Visibility, namespace: str, page: Page) -> Datasets:
+def datasets_page(
+    reader: Reader, visibility: Visibility, namespace: str, page: PageRange
+) -> Datasets:
     """Return a page of a namespace's datasets, by name.
 
     Raises:
@@ -80,6 +86,5 @@ def _datasets(reader: Reader, keys: list[int], visibility: Visibility) -> list[D
 
 
 def _dataset(row: Row, sayings: Sayings) -> Dataset:
-    *known, version_at, root_run_id = row
-    version = None if version_at is None else version_id(version_at, root_run_id)
-    return Dataset(**sayings.dataset(known), current_version=version)
+    version = None if row.version_at is None else version_id(row.version_at, row.root_run_id)
+    return Dataset(**sayings.dataset(row), current_version=version)

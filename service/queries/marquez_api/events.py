@@ -12,7 +12,7 @@ from lineage.lake.storage import Lake
 from lineage.process.clock import from_micros
 from lineage.redaction import redact_json
 from service.errors import InvalidQuestionError, NotReadyError
-from service.queries.marquez_api.paging import Page, capped_total, count_up_to
+from service.queries.marquez_api.paging import PageRange, capped_total, count_up_to
 from service.queries.marquez_api.shapes import Events
 from service.runtime.settings import Settings
 
@@ -28,7 +28,7 @@ _BYTES_CUT: Final = f"the events of this page have more than {MOST_BYTES >> 20} 
 _COUNT = "SELECT 1 AS one FROM event WHERE event_time >= :after AND event_time < :before"
 
 
-class Window(msgspec.Struct, frozen=True):
+class TimeWindow(msgspec.Struct, frozen=True):
     """Window from `after` up to but without `before`, in µs, by the producers' clocks."""
 
     after: int
@@ -36,7 +36,7 @@ class Window(msgspec.Struct, frozen=True):
     is_newest_first: bool
 
 
-def events_page(reader: Reader, settings: Settings, window: Window, page: Page) -> Events:
+def events_page(reader: Reader, settings: Settings, window: TimeWindow, page: PageRange) -> Events:
     """Return a page of the run events in the lake.
 
     Raises:
@@ -78,14 +78,14 @@ class _Place(msgspec.Struct, frozen=True, order=True):
     seq: int
 
 
-def _list_now(settings: Settings, window: Window) -> list[Folder]:
+def _list_now(settings: Settings, window: TimeWindow) -> list[Folder]:
     """Return the folders of the window's days; the request's own reader sees what it saw before."""
     first, last = (from_micros(at).date().isoformat() for at in (window.after, window.before))
     with open_reader(settings.catalog) as reader:
         return list_folders(reader.rows, first, last)
 
 
-def _days(folders: Sequence[Folder], window: Window) -> list[_Day]:
+def _days(folders: Sequence[Folder], window: TimeWindow) -> list[_Day]:
     """Return the days of these folders, in the order in which their events are listed."""
     found: dict[str, list[Folder]] = {}
     for folder in folders:
@@ -94,7 +94,7 @@ def _days(folders: Sequence[Folder], window: Window) -> list[_Day]:
 
 
 def _read_page(
-    lake: Lake, days: list[_Day], window: Window, page: Page
+    lake: Lake, days: list[_Day], window: TimeWindow, page: PageRange
 ) -> tuple[list[dict[str, Any]], str | None]:
     """Return the events of a page, and the reason if some are left out."""
     passed, size = 0, 0
@@ -118,7 +118,7 @@ def _without_secrets(body: bytes) -> dict[str, Any]:
     return msgspec.json.decode(redact_json(body.decode()), type=dict[str, Any])
 
 
-def _places(lake: Lake, day: _Day, window: Window) -> list[_Place]:
+def _places(lake: Lake, day: _Day, window: TimeWindow) -> list[_Place]:
     """Return the places of a day's run events; no body is read."""
     import pyarrow as pa  # noqa: PLC0415 - `lineage.lake.reading` says why
     import pyarrow.compute as pc  # noqa: PLC0415 - as above

@@ -1,4 +1,4 @@
-"""Which jobs there are, by the names in their events, and which of them a token may see."""
+"""List of jobs, by the names in their events, that a token may see."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -6,10 +6,11 @@ from typing import Final
 import msgspec
 
 from lineage.catalog.job_names import NAMESPACE_PART, WITH_EVERY_JOB, WITH_JOBS_OF_NAMESPACE
+from lineage.catalog.queries import failed_at
 from lineage.catalog.reader import Reader
-from lineage.catalog.tables.runs import failed_at
+from lineage.catalog.rows import convert_rows
 from service.api.access.visibility import Visibility
-from service.queries.marquez_api.paging import Page
+from service.queries.marquez_api.paging import PageRange
 from service.queries.marquez_api.runs import (
     MOST_CHECKED,
     RunRow,
@@ -21,16 +22,16 @@ from service.queries.runs import hidden_of
 from service.queries.visible import UNSEEN
 
 MOST_JOBS: Final = 10_000
-LATEST: Final = Page(10, 0)  # runs that a job shows, as in Marquez
+LATEST: Final = PageRange(10, 0)  # runs that a job shows, as in Marquez
 JobName = tuple[str, str]  # namespace, name
 _JOBS_CUT: Final = f"only the first {MOST_JOBS:,} jobs by namespace and name are looked at"
 _RUNS_OF_JOB = f"FROM run WHERE {NAMESPACE_PART} = j.part AND job_name = j.name"
 _LISTED = f"""
-SELECT r.job_namespace, r.job_name, listed.first_at, r.last_event_at, r.started_at, r.completed_at,
-  {failed_at()}
+SELECT r.job_namespace AS namespace, r.job_name AS name, listed.first_event_at, r.last_event_at,
+  r.started_at, r.completed_at, {failed_at()} AS failed_at
 FROM (
   SELECT (SELECT run_key {_RUNS_OF_JOB} ORDER BY first_event_at DESC LIMIT 1) AS newest,
-    (SELECT first_event_at {_RUNS_OF_JOB} ORDER BY first_event_at LIMIT 1) AS first_at
+    (SELECT first_event_at {_RUNS_OF_JOB} ORDER BY first_event_at LIMIT 1) AS first_event_at
   FROM job j WHERE j.name <> '' LIMIT {MOST_JOBS + 1}
 ) AS listed JOIN run r ON r.run_key = listed.newest
 """  # noqa: S608 - SQL of ours
@@ -38,7 +39,7 @@ EVERY = WITH_EVERY_JOB + _LISTED
 OF_NAMESPACE = f"{WITH_JOBS_OF_NAMESPACE}{_LISTED} WHERE r.job_namespace = :job_namespace"
 
 
-class JobRow(msgspec.Struct, frozen=True):
+class ListedJob(msgspec.Struct, frozen=True):
     """Job: when its first run began, and how its newest run is."""
 
     namespace: str
@@ -63,7 +64,7 @@ class JobRow(msgspec.Struct, frozen=True):
 class JobList(msgspec.Struct, frozen=True):
     """Jobs, the one with the newest event first, and the reason if the list is cut."""
 
-    jobs: list[JobRow]
+    jobs: list[ListedJob]
     reason: str | None
 
 
@@ -83,7 +84,7 @@ def list_jobs(
     """
     sql = EVERY if namespace is None else OF_NAMESPACE
     values = {} if namespace is None else {"job_namespace": namespace}
-    rows = [JobRow(*row) for row in reader.rows(sql, values)]
+    rows = convert_rows(ListedJob, reader.rows(sql, values))
     reason = _JOBS_CUT if len(rows) > MOST_JOBS else None
     wanted = frozenset(states)
     jobs = [row for row in rows[:MOST_JOBS] if not wanted or row.state in wanted]
@@ -108,7 +109,7 @@ def visible_jobs(
     return {job for job, of_job in runs.items() if of_job & shown and not of_job & hidden}
 
 
-def _keep_visible(reader: Reader, jobs: list[JobRow], visibility: Visibility) -> JobList:
+def _keep_visible(reader: Reader, jobs: list[ListedJob], visibility: Visibility) -> JobList:
     checked = jobs[:MOST_CHECKED]
     newest = {job.id: newest_rows(reader, job.namespace, job.name, LATEST) for job in checked}
     visible = visible_jobs(reader, newest, visibility)

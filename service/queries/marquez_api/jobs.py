@@ -12,7 +12,7 @@ from service.queries.marquez_api.job_list import (
     list_jobs,
     visible_jobs,
 )
-from service.queries.marquez_api.paging import Page
+from service.queries.marquez_api.paging import PageRange
 from service.queries.marquez_api.runs import (
     RunRow,
     first_event_of,
@@ -38,7 +38,7 @@ from service.queries.timestamps import iso_of
 def jobs_page(
     reader: Reader,
     visibility: Visibility,
-    page: Page,
+    page: PageRange,
     namespace: str | None = None,
     states: Iterable[RunState] = (),
 ) -> Jobs:
@@ -81,7 +81,7 @@ def job_of_name(reader: Reader, visibility: Visibility, namespace: str, name: st
     return _job(first, newest, runs, known, is_whole=visibility.is_whole)
 
 
-def job_runs(reader: Reader, visibility: Visibility, job: JobName, page: Page) -> Runs:
+def job_runs(reader: Reader, visibility: Visibility, job: JobName, page: PageRange) -> Runs:
     """Return a page of a job's runs.
 
     Raises:

@@ -1,11 +1,12 @@
 """Namespaces, sources and tags as Marquez has them."""
 
-from lineage.catalog.ranks import LISTED
-from lineage.catalog.reader import Reader, Row
+from lineage.catalog.queries import LISTED, is_listed
+from lineage.catalog.reader import Reader
+from lineage.catalog.rows import Row
 from lineage.names.names import fold
 from service.api.access.visibility import Visibility
-from service.queries.marquez_api.job_list import JobRow, list_jobs
-from service.queries.marquez_api.paging import LIMIT_AND_OFFSET, Page
+from service.queries.marquez_api.job_list import ListedJob, list_jobs
+from service.queries.marquez_api.paging import LIMIT_AND_OFFSET, PageRange
 from service.queries.marquez_api.shapes import (
     Namespace,
     Namespaces,
@@ -19,14 +20,15 @@ from service.queries.timestamps import iso_of
 from service.queries.visible import sql_filter
 
 _OF_DATASETS = f"""
-SELECT d.namespace, MIN(d.first_seen_at), MAX(d.last_seen_at) FROM dataset d
+SELECT d.namespace, MIN(d.first_seen_at) AS first_seen_at, MAX(d.last_seen_at) AS last_seen_at
+FROM dataset d
 WHERE {LISTED} AND {{seen}} {{more}} GROUP BY d.namespace ORDER BY d.namespace
 """  # noqa: S608 - SQL of ours
 _ONE = "AND d.namespace = :namespace"
-_TAGS_OF = """
-SELECT t.tag FROM {table} t JOIN dataset d ON d.dataset_key = t.dataset_key
-WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL AND {{seen}}
-"""
+_TAGS_OF = f"""
+SELECT t.tag FROM {{table}} t JOIN dataset d ON d.dataset_key = t.dataset_key
+WHERE {is_listed()} AND {{{{seen}}}}
+"""  # noqa: S608 - a constant
 # UNION gives each tag once.
 _TAGS = f"""
 {" UNION ".join(_TAGS_OF.format(table=table) for table in ("tag", "field_tag"))}
@@ -35,7 +37,7 @@ ORDER BY tag {LIMIT_AND_OFFSET}
 _Span = tuple[int, int]  # first and last seen, µs
 
 
-def namespaces_page(reader: Reader, visibility: Visibility, page: Page) -> Namespaces:
+def namespaces_page(reader: Reader, visibility: Visibility, page: PageRange) -> Namespaces:
     """Return a page of the namespaces of datasets and of jobs, by name."""
     listed = list_jobs(reader, visibility)
     rows = _of_datasets(reader, visibility)
@@ -57,7 +59,7 @@ def namespace_of_name(reader: Reader, visibility: Visibility, name: str) -> Name
     return found[0]
 
 
-def sources_page(reader: Reader, visibility: Visibility, page: Page) -> Sources:
+def sources_page(reader: Reader, visibility: Visibility, page: PageRange) -> Sources:
     """Return a page of the namespaces of datasets, as where they lie."""
     rows = _of_datasets(reader, visibility)
     return Sources(sources=[_source(row) for row in page.cut(rows)])
@@ -74,7 +76,7 @@ def source_of_name(reader: Reader, visibility: Visibility, name: str) -> Source:
     raise unknown("source", name)
 
 
-def tags_page(reader: Reader, visibility: Visibility, page: Page) -> Tags:
+def tags_page(reader: Reader, visibility: Visibility, page: PageRange) -> Tags:
     """Return a page of the tags of datasets and of their columns, by name."""
     condition, names = sql_filter(reader, visibility)
     rows = reader.rows(_TAGS.format(seen=condition), names | page.values)
@@ -89,8 +91,10 @@ def _of_datasets(reader: Reader, visibility: Visibility, name: str | None = None
     return reader.rows(_OF_DATASETS.format(seen=condition, more=_ONE), wanted)
 
 
-def _namespaces(datasets: list[Row], jobs: list[JobRow]) -> list[Namespace]:
-    spans: dict[str, _Span] = {name: (first, last) for name, first, last in datasets}
+def _namespaces(datasets: list[Row], jobs: list[ListedJob]) -> list[Namespace]:
+    spans: dict[str, _Span] = {
+        row.namespace: (row.first_seen_at, row.last_seen_at) for row in datasets
+    }
     of_datasets = set(spans)
     for job in jobs:
         first, last = spans.get(job.namespace, (job.first_event_at, job.last_event_at))
@@ -108,13 +112,13 @@ def _namespaces(datasets: list[Row], jobs: list[JobRow]) -> list[Namespace]:
 
 
 def _source(row: Row) -> Source:
-    name, first, last = row
+    name = row.namespace
     scheme, is_url, _ = name.partition("://")
     return Source(
         type=scheme.upper() if is_url else "UNKNOWN",
         name=name,
-        created_at=iso_of(first),
-        updated_at=iso_of(last),
+        created_at=iso_of(row.first_seen_at),
+        updated_at=iso_of(row.last_seen_at),
         connection_url=name,
         dataset_namespace=name,
     )

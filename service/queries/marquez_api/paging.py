@@ -9,8 +9,8 @@ MOST_COUNTED: Final = 100_000
 _Item = TypeVar("_Item")
 
 
-class Page(msgspec.Struct, frozen=True):
-    """Which part of a list is asked for."""
+class PageRange(msgspec.Struct, frozen=True):
+    """Page of a list."""
 
     limit: int
     offset: int

@@ -6,12 +6,17 @@ from typing import Final, Literal
 import msgspec
 
 from lineage.catalog.job_names import OF_JOB
+from lineage.catalog.queries import failed_at, newest_write, write_bucket
 from lineage.catalog.reader import Reader, rows_for
-from lineage.catalog.tables.facts import write_bucket
-from lineage.catalog.tables.runs import failed_at
+from lineage.catalog.rows import convert_rows
 from service.api.access.visibility import Visibility
 from service.queries.marquez_api.identifiers import version_id
-from service.queries.marquez_api.paging import LIMIT_AND_OFFSET, Page, capped_total, count_up_to
+from service.queries.marquez_api.paging import (
+    LIMIT_AND_OFFSET,
+    PageRange,
+    capped_total,
+    count_up_to,
+)
 from service.queries.marquez_api.shapes import Run, RunDataset, Runs, VersionId
 from service.queries.marquez_shapes import state_of
 from service.queries.node_ids import unknown
@@ -24,8 +29,8 @@ MOST_DATASETS: Final = 10_000  # of the runs of one answer
 DATASETS_CUT: Final = f"only {MOST_DATASETS:,} datasets of these runs are listed"
 _COLUMNS = (
     "run_key, run_id, job_namespace, job_name, root_run_id, root_job_namespace, root_job_name,"
-    f" first_event_at, last_event_at, started_at, completed_at, {failed_at('run')},"
-    " nominal_start_at,"
+    f" first_event_at, last_event_at, started_at, completed_at,"
+    f" {failed_at('run')} AS failed_at, nominal_start_at,"
     " processing_type, code_url, parameters"
 )
 _NEWEST_FIRST = "ORDER BY first_event_at DESC, run_key DESC"
@@ -36,11 +41,7 @@ OF_JOB_PAGE = f"{_RUNS} WHERE {OF_JOB} {_NEWEST_FIRST} {LIMIT_AND_OFFSET}"
 _TIMES_OF_JOB = f"SELECT first_event_at FROM run WHERE {OF_JOB}"  # noqa: S608 - SQL of ours
 _FIRST_OF_JOB = f"{_TIMES_OF_JOB} ORDER BY first_event_at LIMIT 1"
 # A write makes a version. What a run read is the version that was the newest when the run ended.
-_READ = """
-SELECT w.{column} FROM dataset_write w
-WHERE w.dataset_key = c.dataset_key AND w.written_at <= r.last_event_at
-ORDER BY w.written_at DESC, w.root_run_id DESC LIMIT 1
-"""
+_WRITTEN_BEFORE = "w.dataset_key = c.dataset_key AND w.written_at <= r.last_event_at"
 # Of a root run that writes for hours, the write of the hour in which the run completed.
 _WRITTEN = f"""
 SELECT w.written_at FROM dataset_write w
@@ -50,9 +51,11 @@ ORDER BY w.bucket DESC LIMIT 1
 """  # noqa: S608 - our own columns
 _DATASETS = f"""
 SELECT DISTINCT io.run_key, io.direction, c.namespace, c.name,
-  CASE io.direction WHEN 'write' THEN ({_WRITTEN}) ELSE ({_READ.format(column="written_at")}) END,
+  CASE io.direction WHEN 'write' THEN ({_WRITTEN})
+    ELSE ({newest_write("written_at", _WRITTEN_BEFORE)}) END
+    AS written_at,
   CASE io.direction WHEN 'write' THEN r.root_run_id
-    ELSE ({_READ.format(column="root_run_id")}) END
+    ELSE ({newest_write("root_run_id", _WRITTEN_BEFORE)}) END AS root_run_id
 FROM run_io io JOIN run r ON r.run_key = io.run_key JOIN dataset d ON d.dataset_key = io.dataset_key
 JOIN dataset c ON c.dataset_key = d.canonical_key
 WHERE io.run_key IN (:keys) AND {{seen}}
@@ -103,14 +106,14 @@ def shown_keys(reader: Reader, keys: list[int], visibility: Visibility) -> set[i
     if visibility.is_whole:
         return set(keys)
     condition, names = sql_filter(reader, visibility)
-    touched = {row[0] for row in rows_for(reader, _SEEN.format(seen=condition), keys, names)}
+    touched = {key for (key,) in rows_for(reader, _SEEN.format(seen=condition), keys, names)}
     return touched - hidden_of(reader, keys, visibility).keys()
 
 
-def newest_rows(reader: Reader, namespace: str, name: str, page: Page) -> list[RunRow]:
+def newest_rows(reader: Reader, namespace: str, name: str, page: PageRange) -> list[RunRow]:
     """Return the newest runs of a job, seen or not, by the time of their first event."""
     rows = reader.rows(OF_JOB_PAGE, _job(namespace, name) | page.values)
-    return [RunRow(*row) for row in rows]
+    return convert_rows(RunRow, rows)
 
 
 def first_event_of(reader: Reader, namespace: str, name: str) -> int:
@@ -125,7 +128,7 @@ def find_run(reader: Reader, run_id: str, visibility: Visibility) -> RunRow:
     Raises:
         UnknownNodeError: there is none that the token may see.
     """
-    rows = [RunRow(*row) for row in reader.rows(_BY_ID, {"run_id": run_id})]
+    rows = convert_rows(RunRow, reader.rows(_BY_ID, {"run_id": run_id}))
     shown = shown_keys(reader, [row.run_key for row in rows], visibility)
     for row in rows:
         if row.run_key in shown:
@@ -149,13 +152,13 @@ def runs_of_keys(
     """Return those of these runs that the token may see, by key, and the reason if it is cut."""
     wanted = sorted(set(keys))
     shown = shown_keys(reader, wanted, visibility)
-    rows = [RunRow(*row) for row in rows_for(reader, _BY_KEYS, shown)]
+    rows = convert_rows(RunRow, rows_for(reader, _BY_KEYS, shown))
     runs, reason = to_runs(reader, rows, visibility)
     return {row.run_key: run for row, run in zip(rows, runs, strict=True)}, reason
 
 
 def runs_of_job(
-    reader: Reader, namespace: str, name: str, page: Page, visibility: Visibility
+    reader: Reader, namespace: str, name: str, page: PageRange, visibility: Visibility
 ) -> Runs:
     """Return a page of a job's runs, newest first."""
     if visibility.is_whole:
@@ -163,7 +166,7 @@ def runs_of_job(
         found = reader.rows(count_up_to(_TIMES_OF_JOB), _job(namespace, name))[0][0]
         total, reason = capped_total(found, "runs")
     else:
-        every = newest_rows(reader, namespace, name, Page(MOST_CHECKED + 1, 0))
+        every = newest_rows(reader, namespace, name, PageRange(MOST_CHECKED + 1, 0))
         shown = shown_keys(reader, [row.run_key for row in every[:MOST_CHECKED]], visibility)
         visible = [row for row in every if row.run_key in shown]
         rows, total = page.cut(visible), len(visible)
@@ -181,12 +184,12 @@ def to_runs(
     keys = [row.run_key for row in rows]
     found = rows_for(reader, _DATASETS.format(seen=condition), keys, names)
     datasets: _RunDatasets = {}
-    for run_key, direction, namespace, dataset, written_at, root_run_id in found[:MOST_DATASETS]:
-        version = None if written_at is None else version_id(written_at, root_run_id)
-        named = RunDataset(VersionId(namespace, dataset, version, namespace))
-        datasets.setdefault((run_key, direction), []).append(named)
+    for row in found[:MOST_DATASETS]:
+        version = None if row.written_at is None else version_id(row.written_at, row.root_run_id)
+        named = RunDataset(VersionId(row.namespace, row.name, version, row.namespace))
+        datasets.setdefault((row.run_key, row.direction), []).append(named)
     reason = DATASETS_CUT if len(found) > MOST_DATASETS else None
-    return [_run(row, datasets, is_whole=visibility.is_whole) for row in rows], reason
+    return [_run(one, datasets, is_whole=visibility.is_whole) for one in rows], reason
 
 
 def _run(row: RunRow, datasets: _RunDatasets, *, is_whole: bool) -> Run:

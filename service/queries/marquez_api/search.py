@@ -6,15 +6,16 @@ from typing import Final, Literal
 
 import msgspec
 
-from lineage.catalog.ranks import LISTED
+from lineage.catalog.queries import LISTED
 from lineage.catalog.reader import Reader
+from lineage.catalog.rows import convert_rows
 from lineage.names.names import fold
 from lineage.states import run_state
 from service.api.access.visibility import Visibility
 from service.queries.datasets import literal
-from service.queries.marquez_api.job_list import JobRow, list_jobs
+from service.queries.marquez_api.job_list import ListedJob, list_jobs
 from service.queries.marquez_api.jobs import type_of
-from service.queries.marquez_api.paging import Page
+from service.queries.marquez_api.paging import PageRange
 from service.queries.marquez_api.runs import newest_rows
 from service.queries.marquez_api.shapes import Hit, Hits, SearchResult, SearchResults
 from service.queries.node_ids import node_id_of
@@ -28,12 +29,12 @@ _ORDERS: dict[Sort, str] = {
     "updated_at": "d.last_seen_at DESC, d.name, d.namespace",
 }
 _DATASETS = f"""
-SELECT d.namespace, d.name, d.last_seen_at FROM dataset d
+SELECT d.namespace, d.name, d.last_seen_at AS updated_at FROM dataset d
 WHERE {LISTED} AND {{seen}} AND {{alike}} {{more}} ORDER BY {{order}} LIMIT CAST(:limit AS BIGINT)
 """  # noqa: S608 - SQL of ours
 
 
-class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+class SearchQuery(msgspec.Struct, frozen=True, kw_only=True):
     """Search of a client.
 
     Attributes:
@@ -57,7 +58,7 @@ class _Found(msgspec.Struct, frozen=True):
     updated_at: int
 
 
-def search(reader: Reader, visibility: Visibility, wanted: Wanted) -> SearchResults:
+def search(reader: Reader, visibility: Visibility, wanted: SearchQuery) -> SearchResults:
     """Return the datasets and jobs whose names have the query in them."""
     datasets = [] if wanted.kind == "job" else _find_datasets(reader, visibility, wanted)
     jobs, reason = (
@@ -79,14 +80,14 @@ def search(reader: Reader, visibility: Visibility, wanted: Wanted) -> SearchResu
 
 def search_jobs(reader: Reader, visibility: Visibility, query: str) -> Hits:
     """Return jobs as the search of `v2beta` does."""
-    jobs, reason = _find_jobs(reader, visibility, Wanted(query=query))
+    jobs, reason = _find_jobs(reader, visibility, SearchQuery(query=query))
     hits = [_job_hit(reader, job) for job in jobs[:MOST_HITS]]
     return _hits(hits, query, reason)
 
 
 def search_datasets(reader: Reader, visibility: Visibility, query: str) -> Hits:
     """Return datasets as the search of `v2beta` does."""
-    found = _find_datasets(reader, visibility, Wanted(query=query))
+    found = _find_datasets(reader, visibility, SearchQuery(query=query))
     hits = [
         Hit(None, one.name, one.namespace, None, {}, dataset_namespace=one.namespace)
         for one in found
@@ -94,7 +95,7 @@ def search_datasets(reader: Reader, visibility: Visibility, query: str) -> Hits:
     return _hits(hits, query, None)
 
 
-def _find_datasets(reader: Reader, visibility: Visibility, wanted: Wanted) -> list[_Found]:
+def _find_datasets(reader: Reader, visibility: Visibility, wanted: SearchQuery) -> list[_Found]:
     condition, names = sql_filter(reader, visibility)
     values: dict[str, str | int] = {**names, "like": f"%{literal(wanted.query)}%"}
     values["limit"] = wanted.limit
@@ -108,11 +109,11 @@ def _find_datasets(reader: Reader, visibility: Visibility, wanted: Wanted) -> li
             values[bound] = _midnight(day)
     alike, order = reader.alike("d.name", ":like"), _ORDERS[wanted.sort]
     sql = _DATASETS.format(seen=condition, alike=alike, more=more, order=order)
-    return [_Found(*row) for row in reader.rows(sql, values)]
+    return convert_rows(_Found, reader.rows(sql, values))
 
 
 def _find_jobs(
-    reader: Reader, visibility: Visibility, wanted: Wanted
+    reader: Reader, visibility: Visibility, wanted: SearchQuery
 ) -> tuple[list[_Found], str | None]:
     listed = list_jobs(reader, visibility, wanted.namespace)
     part = wanted.query.lower()
@@ -124,7 +125,7 @@ def _find_jobs(
     return sorted(found, key=lambda one: _place(one, wanted.sort))[: wanted.limit], listed.reason
 
 
-def _is_between(job: JobRow, wanted: Wanted) -> bool:
+def _is_between(job: ListedJob, wanted: SearchQuery) -> bool:
     return not (
         (wanted.before is not None and job.last_event_at >= _midnight(wanted.before))
         or (wanted.after is not None and job.last_event_at <= _midnight(wanted.after))
@@ -151,7 +152,7 @@ def _job_result(found: _Found) -> SearchResult:
 
 
 def _job_hit(reader: Reader, job: _Found) -> Hit:
-    (row,) = newest_rows(reader, job.namespace, job.name, Page(1, 0))
+    (row,) = newest_rows(reader, job.namespace, job.name, PageRange(1, 0))
     # States of runs are named after the events that bring them.
     event_type = run_state(
         started_at=row.started_at, completed_at=row.completed_at, failed_at=row.failed_at

@@ -260,7 +260,7 @@ class Events(Answer, frozen=True, kw_only=True):
 
 
 class EventCounts(msgspec.Struct, frozen=True, rename="camel"):
-    """How many events an hour or a day had, by type."""
+    """Number of events of an hour or a day, by type."""
 
     start_interval: Instant
     end_interval: Instant

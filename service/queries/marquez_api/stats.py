@@ -1,4 +1,4 @@
-"""How many runs started, completed and failed each hour or day, as Marquez counts events."""
+"""Numbers of runs that started, completed and failed by hour or day, as Marquez counts events."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta, tzinfo

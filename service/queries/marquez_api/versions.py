@@ -2,12 +2,19 @@
 
 import msgspec
 
+from lineage.catalog.queries import NEWEST_WRITE_FIRST
 from lineage.catalog.reader import Reader
+from lineage.catalog.rows import convert_rows
 from service.api.access.visibility import Visibility
 from service.queries.dataset_lookup import Dataset
 from service.queries.marquez_api.datasets import find_dataset
 from service.queries.marquez_api.identifiers import schema_id, version_id, written_at_of
-from service.queries.marquez_api.paging import LIMIT_AND_OFFSET, Page, capped_total, count_up_to
+from service.queries.marquez_api.paging import (
+    LIMIT_AND_OFFSET,
+    PageRange,
+    capped_total,
+    count_up_to,
+)
 from service.queries.marquez_api.runs import runs_of_keys
 from service.queries.marquez_api.shapes import DatasetVersion, DatasetVersions, Run, VersionId
 from service.queries.marquez_fields import Sayings
@@ -25,13 +32,14 @@ ORDER BY r.started_at DESC LIMIT 1
 _VERSIONS = f"""
 SELECT w.written_at, w.root_run_id, w.schema_key, (
   SELECT s.fields FROM schema_version s
-  WHERE s.dataset_key = w.dataset_key AND s.schema_key = w.schema_key), ({_WRITER})
+  WHERE s.dataset_key = w.dataset_key AND s.schema_key = w.schema_key) AS fields,
+  ({_WRITER}) AS run_key
 """  # noqa: S608 - SQL of ours
-_NEWEST_FIRST = "ORDER BY written_at DESC, root_run_id DESC"
 PAGE = f"""
 {_VERSIONS} FROM (
-  SELECT * FROM dataset_write WHERE dataset_key = :key {_NEWEST_FIRST} {LIMIT_AND_OFFSET}
-) AS w {_NEWEST_FIRST}
+  SELECT * FROM dataset_write w
+  WHERE w.dataset_key = :key {NEWEST_WRITE_FIRST} {LIMIT_AND_OFFSET}
+) AS w {NEWEST_WRITE_FIRST}
 """  # noqa: S608 - SQL of ours
 AT = f"""
 {_VERSIONS} FROM dataset_write w
@@ -49,7 +57,7 @@ class _Write(msgspec.Struct, frozen=True):
 
 
 def versions_page(
-    reader: Reader, visibility: Visibility, namespace: str, name: str, page: Page
+    reader: Reader, visibility: Visibility, namespace: str, name: str, page: PageRange
 ) -> DatasetVersions:
     """Return a page of a dataset's versions, newest first.
 
@@ -61,7 +69,7 @@ def versions_page(
     found = reader.rows(count_up_to(_EVERY), values)[0][0]
     total, reason = capped_total(found, "versions")
     rows = reader.rows(PAGE, values | page.values)
-    versions, cut = _versions(reader, visibility, dataset, [_Write(*row) for row in rows])
+    versions, cut = _versions(reader, visibility, dataset, convert_rows(_Write, rows))
     reason = reason or cut
     return DatasetVersions(
         versions=versions, total_count=total, partial=reason is not None, partial_reason=reason
@@ -80,7 +88,7 @@ def version_of_id(
     written_at = written_at_of(version)
     if written_at is not None:
         values = {"key": dataset[0], "written_at": written_at}
-        rows = [_Write(*row) for row in reader.rows(AT, values)]
+        rows = convert_rows(_Write, reader.rows(AT, values))
         wanted = version.lower()
         found = [row for row in rows if version_id(row.written_at, row.root_run_id) == wanted]
         if found:

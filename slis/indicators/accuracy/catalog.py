@@ -6,8 +6,8 @@ from pyspark.sql import DataFrame, SparkSession
 from sqlalchemy import Engine, text
 
 from lineage.catalog.engine import exclusive_transaction
-from lineage.catalog.tables.facts import HOUR_MICROS, hour_of, write_bucket
-from lineage.process.clock import to_micros
+from lineage.catalog.queries import hour_of, write_bucket
+from lineage.process.clock import HOUR_MICROS, to_micros
 from slis.evaluation import catalog_frames
 from slis.indicators.accuracy.checks import checks
 from slis.indicators.accuracy.kept import keep_checks

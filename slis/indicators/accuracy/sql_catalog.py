@@ -7,7 +7,7 @@ from pyspark.sql import functions as F
 from sqlalchemy import Engine, text
 
 from lineage.catalog.engine import exclusive_transaction
-from lineage.catalog.tables.runs import NAMES_INPUTS
+from lineage.catalog.queries import NAMES_INPUTS
 from lineage.names.names import FOLD
 from lineage.process.clock import to_micros
 from slis.evaluation import catalog_frames

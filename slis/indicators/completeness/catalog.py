@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pyspark.sql import DataFrame, SparkSession
 from sqlalchemy import Engine, text
 
+from lineage.catalog.queries import is_listed
 from lineage.policy import Policy
 from lineage.policy.objectives import Requirements
 from lineage.states import TIERS
@@ -31,10 +32,7 @@ _CHOSEN = """
     LEFT JOIN dataset_activity a ON a.dataset_key = d.dataset_key
     LEFT JOIN retirement t ON t.dataset_key = d.dataset_key AND t.requested_at >= d.last_seen_at
 """
-_WHERE = """
-    WHERE d.canonical_key = d.dataset_key AND d.retired_at IS NULL AND t.dataset_key IS NULL
-    AND ({chosen})
-"""
+_WHERE = f"WHERE {is_listed()} AND t.dataset_key IS NULL AND ({{chosen}})"
 _ANY = "SELECT 1 FROM dataset_policy p WHERE {chosen} LIMIT 1"
 
 

@@ -4,10 +4,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from sqlalchemy import Engine
 
-from lineage.catalog.tables.facts import COUNTED_RUN
+from lineage.catalog.queries import COUNTED_RUN
 from lineage.policy import Policy
 from lineage.policy.declared import declared_edges
 from lineage.policy.tiers import MIN_RUNS
+from lineage.process.clock import DAY_MICROS
 from slis.evaluation import catalog_frames
 from slis.indicators.completeness.edges import OFTEN
 from slis.indicators.completeness.schemas import EXPECTED_EDGES, NAMES
@@ -18,7 +19,6 @@ _OF_DATASET = """
         CASE WHEN p.is_streaming OR a.last_write_is_streaming THEN 3600.0 END, l.limit_seconds),
     {cadence}, {writes}, a.last_written_at
 """
-_DAY = 86_400_000_000
 _ROOT_RUN_DAYS, _FEW_WRITES = 30, 500
 # Edges count root runs, and a long application has a write for each hour. Both times are compared
 # by root runs: only where an edge would be too rare otherwise, for they are counted at each pass.
@@ -30,7 +30,7 @@ _CADENCE = f"""
                 (max(w.written_at) - min(w.written_at)) / 1e6
                 / nullif(count(DISTINCT {COUNTED_RUN}) - 1, 0) END
             FROM dataset_write w WHERE w.dataset_key = e.downstream_key
-                AND w.written_at > e.last_seen_at - {_ROOT_RUN_DAYS * _DAY}
+                AND w.written_at > e.last_seen_at - {_ROOT_RUN_DAYS * DAY_MICROS}
         ), l.cadence_seconds) ELSE l.cadence_seconds END
 """  # noqa: S608 - our own columns
 _WRITES = f"""

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from lineage.policy.objectives import Requirements, RunField
 from lineage.states import BAD, NODE_COMPLETENESS, REGULATED, TIERS
-from slis.evaluation.amounts import NAMES
+from slis.evaluation.counters import AMOUNT_NAMES
 from slis.evaluation.wording import words
 
 RUN_FIELDS: tuple[RunField, ...] = get_args(RunField)
@@ -99,13 +99,13 @@ def node_tally(judged: DataFrame) -> DataFrame:
         `sli_schemas.TALLIES`; nothing required, no row.
     """
     zero = F.lit(0).cast("bigint")
-    sums = [F.sum(name).alias(name) for name in NAMES]
+    sums = [F.sum(name).alias(name) for name in AMOUNT_NAMES]
     return (
         judged.groupBy("as_of", "tier", "tier_origin")
         .agg(*sums)
         .select(
             *("as_of", F.lit(NODE_COMPLETENESS.id).alias("sli"), "tier", "tier_origin"),
-            *(*NAMES, zero.alias("learning"), zero.alias("excepted")),
+            *(*AMOUNT_NAMES, zero.alias("learning"), zero.alias("excepted")),
         )
     )
 

@@ -16,15 +16,16 @@ from sqlalchemy import Connection, Engine, select, text
 from lineage.catalog import tables
 from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.upsert import add_up, fold_rows
-from lineage.process.clock import Clock
+from lineage.process.clock import HOUR_MICROS, Clock
 from lineage.states import ALL_TIERS, ERROR_RATE
 from slis.evaluation.counters import epoch
 from slis.evaluation.hours import Amounts, add_to_hours
-from slis.indicators.errors.rejected import HISTORY, HOUR_MICROS, Rejections, rejections_since
+from slis.indicators.errors.rejected import HISTORY, Rejections, rejections_since
 
 _SPOOL, _REJECTED = "spool", "rejected"
 _ACCEPTED = """
-    SELECT landed_at / :hour * :hour, sum(events - history), max(last_seq)
+    SELECT landed_at / :hour * :hour AS hour, sum(events - history) AS events,
+        max(last_seq) AS last_seq
     FROM batch WHERE last_seq > :after GROUP BY 1
 """
 _FAILED = """
@@ -113,10 +114,10 @@ def _positions(connection: Connection) -> dict[str, int]:
 
 def _counted(connection: Connection, after: int, rejected: Rejections) -> Counted:
     accepted = connection.execute(text(_ACCEPTED), {"hour": HOUR_MICROS, "after": after}).all()
-    last = max((int(row[2]) for row in accepted), default=after)
+    last = max((int(row.last_seq) for row in accepted), default=after)
     given = {"hour": HOUR_MICROS, "after": after, "last": last}
     failed = connection.execute(text(_FAILED), given).all()
-    total = Counter({int(hour): int(events) for hour, events, _ in accepted if events})
+    total = Counter({int(row.hour): int(row.events) for row in accepted if row.events})
     bad: Counter[int] = Counter()
     causes: Counter[Cause] = Counter()
     for stage, rows in (("pipeline", failed), ("collector", rejected.counts)):

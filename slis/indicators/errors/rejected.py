@@ -11,11 +11,10 @@ from pathlib import Path
 import msgspec
 
 from lineage import origins
-from lineage.process.clock import Clock, to_micros
+from lineage.process.clock import HOUR_MICROS, Clock, to_micros
 from slis.stream.source import open_spool
 
 PRUNED = "pruned"
-HOUR_MICROS = 3_600_000_000
 HISTORY, LIVE = "history", "live"
 
 _LAST = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'rejected'"
@@ -56,7 +55,7 @@ def rejections_since(spool: Path, after: int, clock: Clock) -> Rejections | None
     except sqlite3.OperationalError:
         # The collector is about to create its tables, or to complete those of an older release.
         return None
-    unseen = last - after - sum(count for *_, count in counts)
+    unseen = last - after - sum(count for _, _, _, count in counts)
     if unseen > 0:
         hour = to_micros(clock()) // HOUR_MICROS * HOUR_MICROS
         counts.append((hour, PRUNED, LIVE, unseen))

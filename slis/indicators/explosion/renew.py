@@ -8,16 +8,17 @@ from sqlalchemy import Engine, delete, select
 
 from lineage.catalog import tables
 from lineage.catalog.engine import exclusive_transaction
+from lineage.catalog.queries import LISTED
 from lineage.names.keys import shorten
 from lineage.process.clock import to_micros
 from slis.evaluation import catalog_frames
 from slis.indicators.explosion.growth import NEW_NAMES, growth
 
 # A name that was folded into another, or that somebody retired, is no dataset of its own.
-_NEW = """
+_NEW = f"""
     SELECT namespace, name, first_seen_at FROM dataset
-    WHERE first_seen_at > {since} AND canonical_key = dataset_key AND retired_at IS NULL
-"""
+    WHERE first_seen_at > {{since}} AND {LISTED}
+"""  # noqa: S608 - a constant
 
 
 def renew(spark: SparkSession, engine: Engine, as_of: datetime) -> None:

@@ -5,20 +5,18 @@ from functools import reduce
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 from sqlalchemy import Engine
 
-from lineage.catalog.foreign_owners import FOREIGN_OWNERS
-from lineage.catalog.ranks import NO_TIER, rank_of
-from lineage.catalog.tables.facts import COUNTED_RUN
+from lineage.catalog.queries import COUNTED_RUN, FOREIGN_OWNERS, NO_TIER, is_listed, rank_of
 from lineage.policy import Policy
 from lineage.policy.declared import declared_edges
 from lineage.process.clock import to_micros
-from lineage.states import CRITICAL, OPTIONAL, TIERS
+from lineage.states import BAD, CRITICAL, FACTS, OPTIONAL, REASONS, TIERS
 from slis.evaluation import catalog_frames
 from slis.evaluation.input import Position
 from slis.indicators.quality import assertions, foreign_claims, schema_mismatch, unexpected_source
 from slis.indicators.quality.assertions import failed_assertions
-from slis.indicators.quality.defects import defect_states
 from slis.indicators.quality.schema_mismatch import schema_mismatches
 from slis.indicators.quality.schemas import (
     ASSERTIONS,
@@ -30,7 +28,7 @@ from slis.indicators.quality.unexpected_source import unexpected_sources
 
 _DAY = timedelta(days=1)
 _LOOK_BACK_DAYS = 30  # for the write before a change
-_LIVE = "d.canonical_key = d.dataset_key AND d.retired_at IS NULL"
+_LIVE = is_listed()
 _FAILED = f"""
     SELECT t.dataset_key, t.assertion, t.column_name, t.name, t.severity, t.expected, t.actual,
         t.last_failed_at, t.last_passed_at
@@ -152,3 +150,30 @@ def _few(spark: SparkSession, table: pa.Table, columns: str) -> DataFrame:
 
 def _since(at: Position, days: int) -> int:
     return to_micros(at.as_of - days * _DAY)
+
+
+def defect_states(defects: DataFrame) -> DataFrame:
+    """Return one bad state per dataset; its evidence lists the other problems.
+
+    Args:
+        defects: `quality.schemas.DEFECTS`, at most one row per dataset, instant and reason.
+
+    Returns:
+        `sli_schemas.STATES`, of the datasets that have a defect. Nothing is good here: that no
+        test failed says nothing of what nobody tested.
+    """
+    order = F.array_position(F.array(*map(F.lit, REASONS)), F.col("reason"))
+    finding = F.struct(order.alias("place"), "reason", "evidence")
+    all_findings = F.sort_array(F.collect_list(finding)).alias("findings")
+    null = F.lit(None)
+    return (
+        defects.groupBy("as_of", "dataset_key")
+        .agg(all_findings)
+        .select(
+            *("as_of", "dataset_key", F.lit(FACTS).alias("sli"), F.lit(BAD).alias("state")),
+            F.col("findings")[0]["reason"].alias("reason"),
+            F.array_join("findings.evidence", "; also ").alias("evidence"),
+            *(null.cast("double").alias(name) for name in ("age_seconds", "limit_seconds")),
+            null.cast("string").alias("limit_origin"),
+        )
+    )

@@ -17,9 +17,9 @@ from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.meta_keys import LOG_LANDED
 from lineage.catalog.upsert import fold_rows, insert_for
 from lineage.event_log.records import FOREIGN, GAP, REJECTED, Record
-from lineage.process.clock import to_micros
+from lineage.process.clock import HOUR_MICROS, to_micros
 from slis.indicators.errors.error_rate import add_failures
-from slis.indicators.errors.rejected import HISTORY, HOUR_MICROS, LIVE
+from slis.indicators.errors.rejected import HISTORY, LIVE
 from slis.lake.positions import FolderPosition
 from slis.meta import put_meta, read_meta
 from slis.stream.kafka.heartbeats import store_heartbeats

@@ -7,12 +7,11 @@ from typing import Any
 
 from sqlalchemy import Engine, Row, Table, delete, insert, update
 
-from alerts.root_cause.snapshot import MICROS
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.upsert import fold_rows
 from lineage.names.keys import key
-from lineage.process.clock import to_micros
+from lineage.process.clock import SECOND_MICROS, to_micros
 
 NAMESPACE = "s3://shop"
 JOBS = "spark"
@@ -22,7 +21,7 @@ MIDNIGHT = to_micros(datetime(2026, 11, 21, tzinfo=UTC))
 
 def micros(seconds: float) -> int:
     """Return the time so many seconds after midnight."""
-    return MIDNIGHT + round(seconds * MICROS)
+    return MIDNIGHT + round(seconds * SECOND_MICROS)
 
 
 def dataset(name: str) -> int:

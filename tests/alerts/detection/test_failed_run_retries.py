@@ -6,7 +6,7 @@ from sqlalchemy import delete
 from alerts.detection import due_failures, run_attempts
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
-from lineage.catalog.split_batches import split_batches
+from lineage.catalog.queries import split_batches
 from tests.alerts.detection.catalog_builder import job
 from tests.alerts.detection.conftest import NOON
 from tests.alerts.detection.failed_runs import fail, write

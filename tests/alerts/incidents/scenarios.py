@@ -5,7 +5,7 @@ from alerts.incidents.lifecycle import advance
 from alerts.incidents.steps import Command, StepInput
 from alerts.root_cause.faults import Root
 from alerts.root_cause.severity import Severity
-from alerts.root_cause.snapshot import MICROS
+from lineage.process.clock import SECOND_MICROS
 
 OUTAGE = service_fault("ingestion", "collector", 0)
 
@@ -21,7 +21,7 @@ def make_fault(members, kind="failed", level="ticket", onset=0, **fields):  # no
     faults = {root(first, kind)} | {root(name, "waiting") for name in members[1:]}
     return DetectedFault(
         root=root(first, kind),
-        onset=onset * MICROS,
+        onset=onset * SECOND_MICROS,
         bad_keys=frozenset(map(ord, members)),
         root_keys=frozenset({ord(first)}),
         faults=frozenset(fields.pop("faults", faults)),
@@ -42,7 +42,7 @@ class Scenario:
     def at(self, seconds, *found, unknown="", commands=(), is_behind=False):  # noqa: ANN002
         """Run a step at this second; return its events as `what: letters of the root`, in order."""
         keys = frozenset(map(ord, unknown))
-        now = StepInput(seconds * MICROS, found, keys, commands, is_behind=is_behind)
+        now = StepInput(seconds * SECOND_MICROS, found, keys, commands, is_behind=is_behind)
         done = advance(self.incidents, now)
         assert advance(self.incidents, now) == done  # pure
         self.incidents, self.rejected, self.changed = done.incidents, done.rejected, done.changed
@@ -56,7 +56,7 @@ class Scenario:
 
     def do(self, seconds, action, *found, until=None, by="ada"):  # noqa: ANN002
         """Run a command of a person for the only incident."""
-        end = None if until is None else until * MICROS
+        end = None if until is None else until * SECOND_MICROS
         command = Command(self.one.id, action, by, end)
         return self.at(seconds, *found, commands=(command,))
 

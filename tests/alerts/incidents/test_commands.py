@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from alerts.incidents.steps import Command
-from alerts.root_cause.snapshot import MICROS
+from lineage.process.clock import SECOND_MICROS
 from tests.alerts.incidents.scenarios import make_fault
 
 
@@ -40,7 +40,7 @@ def test_an_open_ended_suppression_is_rejected(story, until):
 
 def test_a_planned_window_hides_from_the_beginning(story):
     """Open what is still bad when the window ends."""
-    hidden = make_fault("A", hidden_by="backfill", hidden_until=100 * MICROS)
+    hidden = make_fault("A", hidden_by="backfill", hidden_until=100 * SECOND_MICROS)
     story.at(0, hidden)
 
     assert story.at(30, hidden) == ["suppressed"]
@@ -50,7 +50,7 @@ def test_a_planned_window_hides_from_the_beginning(story):
 
 def test_an_ended_window_hides_no_longer(story):
     """Open the incident when nothing hides the fault any more, before the planned end."""
-    hidden = make_fault("A", hidden_by="backfill", hidden_until=100 * MICROS)
+    hidden = make_fault("A", hidden_by="backfill", hidden_until=100 * SECOND_MICROS)
     story.opened(hidden)
 
     assert story.at(50, make_fault("A")) == []
@@ -59,7 +59,7 @@ def test_an_ended_window_hides_no_longer(story):
 
 def test_a_fault_that_recovers_in_its_window_is_not_opened(story):
     """End the incident with its note: the backfill succeeded."""
-    hidden = make_fault("A", hidden_by="backfill", hidden_until=100 * MICROS)
+    hidden = make_fault("A", hidden_by="backfill", hidden_until=100 * SECOND_MICROS)
     story.opened(hidden)
     story.at(80)
 
@@ -74,7 +74,7 @@ def test_a_fault_in_a_window_does_not_reopen(story):
     story.at(100)
     story.at(145)
 
-    hidden = make_fault("A", hidden_by="backfill", hidden_until=1000 * MICROS)
+    hidden = make_fault("A", hidden_by="backfill", hidden_until=1000 * SECOND_MICROS)
 
     assert story.opened(hidden, at=200) == []
     assert story.opened(make_fault("A"), at=1000) == ["reopened"]

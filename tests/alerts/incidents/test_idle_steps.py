@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from alerts.incidents.detected_fault import DetectedFault
 from alerts.incidents.lifecycle import advance
 from alerts.incidents.steps import StepInput
-from alerts.root_cause.snapshot import MICROS
+from lineage.process.clock import SECOND_MICROS
 from tests.alerts.incidents.scenarios import OUTAGE, Scenario, make_fault
 from tests.suite.examples import examples
 
@@ -58,7 +58,7 @@ def _after_recovery_of_the_root(story):
 
 
 def _hidden_until_a_rerun_ends(story):
-    story.opened(make_fault("A", hidden_by="move", hidden_until=50 * MICROS))
+    story.opened(make_fault("A", hidden_by="move", hidden_until=50 * SECOND_MICROS))
     return (make_fault("A", has_pending_retry=True),), ""
 
 
@@ -114,7 +114,7 @@ def _reads_of_a_step(names):
     faults = CountedFaults(make_fault(each) for each in names)
     incidents = advance((), StepInput(0, faults)).incidents
     CountedFaults.reads = 0
-    assert len(advance(incidents, StepInput(MICROS, faults)).incidents) == len(names)
+    assert len(advance(incidents, StepInput(SECOND_MICROS, faults)).incidents) == len(names)
     return CountedFaults.reads
 
 

@@ -5,7 +5,7 @@ import pytest
 from alerts.incidents.detected_fault import service_fault
 from alerts.incidents.lifecycle import advance
 from alerts.incidents.steps import LifecycleRules, StepInput
-from alerts.root_cause.snapshot import MICROS
+from lineage.process.clock import SECOND_MICROS
 from tests.alerts.incidents.scenarios import make_fault
 
 
@@ -160,6 +160,6 @@ def test_a_worse_fault_is_not_acknowledged(story):
 def test_holds_are_data(rules, seconds):
     """Mutant: open at once without the hold."""
     first = advance((), StepInput(0, (make_fault("A"),)), rules)
-    then = advance(first.incidents, StepInput(seconds * MICROS, (make_fault("A"),)), rules)
+    then = advance(first.incidents, StepInput(seconds * SECOND_MICROS, (make_fault("A"),)), rules)
 
     assert [each.what for each in (*first.events, *then.events)] == ["opened"]

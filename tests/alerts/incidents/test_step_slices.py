@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from alerts.incidents.lifecycle import advance
 from alerts.incidents.step_slices import first_slice
 from alerts.incidents.steps import Command, StepInput
-from tests.alerts.incidents.scenarios import MICROS, make_fault
+from lineage.process.clock import SECOND_MICROS
+from tests.alerts.incidents.scenarios import make_fault
 
 _NAMES = [chr(code) for code in range(ord("A"), ord("Z") + 1)]
 _PAGES = "XYZ"
@@ -42,9 +43,9 @@ def test_an_incident_with_a_command_never_waits():
     """Write the answer to the command in the same transaction."""
     before = _by_id(advance((), StepInput(0, _faults(_NAMES))))
     last = next(each for each in before.values() if each.root.key == ord("M"))
-    opened = _by_id(advance(before.values(), StepInput(30 * MICROS, _faults(_NAMES))))
+    opened = _by_id(advance(before.values(), StepInput(30 * SECOND_MICROS, _faults(_NAMES))))
     command = Command(last.id, "acknowledge", "ada")
-    done = _turn(opened, StepInput(31 * MICROS, (), commands=(command,)), 2, {last.id})
+    done = _turn(opened, StepInput(31 * SECOND_MICROS, (), commands=(command,)), 2, {last.id})
 
     assert last.id in {each.id for each in done.changed}
     assert _by_id(done)[last.id].state == "acknowledged"
@@ -62,9 +63,9 @@ def test_slices_give_the_result_of_one_step(names, gone, most):
     left = [name for name in names if name not in gone]
     moments = [(0, names), (200, names), (400, left), (600, left)]
     for start, alive in moments:
-        whole = _by_id(advance(whole.values(), StepInput(start * MICROS, _faults(alive))))
+        whole = _by_id(advance(whole.values(), StepInput(start * SECOND_MICROS, _faults(alive))))
         for second in range(start, start + 100, 5):
-            done = _turn(parts, StepInput(second * MICROS, _faults(alive)), most)
+            done = _turn(parts, StepInput(second * SECOND_MICROS, _faults(alive)), most)
             assert len({each.incident_id for each in done.events}) <= most
             events += done.events
             parts = _by_id(done)
@@ -82,8 +83,10 @@ def test_an_incident_and_the_one_that_it_merges_into_are_written_together():
     """Write both in one slice; apart, both would be notified."""
     both = (make_fault("B"), make_fault("C"), make_fault("D"), make_fault("E"))
     before = _by_id(advance((), StepInput(0, both)))
-    before = _by_id(advance(before.values(), StepInput(30 * MICROS, both)))
+    before = _by_id(advance(before.values(), StepInput(30 * SECOND_MICROS, both)))
     one_root = make_fault("ABC", faults={make_fault(name).root for name in "ABC"})
-    done = _turn(before, StepInput(40 * MICROS, (one_root, make_fault("D"), make_fault("E"))), 1)
+    done = _turn(
+        before, StepInput(40 * SECOND_MICROS, (one_root, make_fault("D"), make_fault("E"))), 1
+    )
 
     assert {each.what for each in done.events} >= {"merged", "took_over"}

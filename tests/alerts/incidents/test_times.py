@@ -4,16 +4,20 @@ import pytest
 
 from alerts.incidents.detected_fault import service_fault
 from alerts.incidents.times import FaultTimes, name_beginning, read_times
-from alerts.root_cause.snapshot import MICROS
+from lineage.process.clock import SECOND_MICROS
 from tests.alerts.incidents.scenarios import make_fault
 from tests.alerts.root_cause.snapshots import HOUR, key, make_snapshot
 
 # A limit of 45 s: late at 12, failed at 20, found at 100 (in seconds).
-CHURN = FaultTimes(last_write_at=10 * MICROS, late_since=12 * MICROS, first_failed_at=20 * MICROS)
+CHURN = FaultTimes(
+    last_write_at=10 * SECOND_MICROS,
+    late_since=12 * SECOND_MICROS,
+    first_failed_at=20 * SECOND_MICROS,
+)
 
 
 def _shown_times(story):
-    return [(each.name, each.at // MICROS) for each in story.incidents[0].timeline]
+    return [(each.name, each.at // SECOND_MICROS) for each in story.incidents[0].timeline]
 
 
 def test_each_time_of_a_failed_job_says_what_it_is(story):
@@ -34,7 +38,7 @@ def test_an_incident_that_comes_back_shows_both_times(story):
     story.opened(make_fault("A", onset=12, times=CHURN), at=100)
     story.at(140)
     story.at(185)
-    again = FaultTimes(last_write_at=150 * MICROS, first_failed_at=190 * MICROS)
+    again = FaultTimes(last_write_at=150 * SECOND_MICROS, first_failed_at=190 * SECOND_MICROS)
     story.opened(make_fault("A", onset=190, times=again), at=200)
 
     assert _shown_times(story) == [
@@ -49,7 +53,7 @@ def test_an_open_incident_does_not_begin_after_it_opened(story):
     """Keep the beginning: a starved pipeline evaluates once, and is silent again."""
     story.opened(service_fault("ingestion", "pipeline", 0), at=130)
     story.at(170)
-    story.at(200, service_fault("ingestion", "pipeline", 190 * MICROS))
+    story.at(200, service_fault("ingestion", "pipeline", 190 * SECOND_MICROS))
 
     assert _shown_times(story) == [("no complete evaluation since", 0), ("detected at", 160)]
 
@@ -57,7 +61,7 @@ def test_an_open_incident_does_not_begin_after_it_opened(story):
 def test_a_dataset_that_is_late_again_is_late_since_the_first_time(story):
     """Show the newest write, and keep the beginning: the write was not enough."""
     story.opened(make_fault("A", "slow", onset=12, times=CHURN), at=100)
-    later = FaultTimes(last_write_at=135 * MICROS, late_since=137 * MICROS)
+    later = FaultTimes(last_write_at=135 * SECOND_MICROS, late_since=137 * SECOND_MICROS)
     story.at(140, make_fault("A", "slow", onset=137, times=later))
 
     assert _shown_times(story) == [
@@ -74,7 +78,7 @@ def test_a_pending_incident_begins_when_it_is_found_last(story):
     story.at(10, make_fault("A", onset=9), is_behind=True)
     story.at(20, make_fault("A", onset=15))
 
-    assert story.one.onset == 15 * MICROS
+    assert story.one.onset == 15 * SECOND_MICROS
 
 
 @pytest.mark.parametrize(

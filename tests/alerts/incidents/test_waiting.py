@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from alerts.root_cause.snapshot import MICROS
+from lineage.process.clock import SECOND_MICROS
 from tests.alerts.incidents.scenarios import make_fault, root
 
 DAY = 86_400
@@ -14,7 +14,7 @@ UPSTREAM_UNKNOWN = partial(make_fault, "A", "waiting", unknown="upstream_unknown
 
 def hide(until, **fields):  # noqa: ANN003
     """Return a fault that a planned window hides."""
-    return make_fault("A", hidden_by="move", hidden_until=until * MICROS, **fields)
+    return make_fault("A", hidden_by="move", hidden_until=until * SECOND_MICROS, **fields)
 
 
 @pytest.mark.parametrize("wait", [RETRIED, UPSTREAM_UNKNOWN], ids=["retry", "upstream"])
@@ -132,4 +132,4 @@ def test_a_prolonged_window_shows_its_new_end_during_a_rerun(story):
     story.opened(hide(100))
     story.at(90, hide(300, has_pending_retry=True))
 
-    assert story.one.suppressed_until == 300 * MICROS
+    assert story.one.suppressed_until == 300 * SECOND_MICROS

@@ -13,8 +13,8 @@ from alerts.notify.incident_summary import IncidentSummary, OwnerImpact
 from alerts.notify.message import Impacted, Root
 from alerts.notify.planning import plan_confirmed, plan_due, plan_step
 from alerts.notify.settings import RoutingSettings
-from alerts.root_cause.snapshot import MICROS
 from lineage.policy.model import EscalationStep, Owner, Policy
+from lineage.process.clock import SECOND_MICROS
 
 SHOP = Owner("shop", "#shop", "shop.key", (EscalationStep(15, owner="boss"),))
 POLICY = Policy(
@@ -33,7 +33,9 @@ SETTINGS = RoutingSettings(public_url="https://lineward.test", tickets="webhook:
 
 def theirs(name="marts/x", count=1, keys=frozenset()):
     """Return the impact on a downstream owner."""
-    return OwnerImpact((Impacted("db", name, "critical", "late", 9 * MICROS),), count, (), keys)
+    return OwnerImpact(
+        (Impacted("db", name, "critical", "late", 9 * SECOND_MICROS),), count, (), keys
+    )
 
 
 def summary(incident, **given):  # noqa: ANN003
@@ -68,7 +70,7 @@ class MemoryRouter:
 
     def at(self, seconds, *found, unknown="", commands=(), **painted):  # noqa: ANN002, ANN003
         """Route the step of this second; return `channel kind`, sorted."""
-        now = StepInput(seconds * MICROS, found, frozenset(map(ord, unknown)), commands)
+        now = StepInput(seconds * SECOND_MICROS, found, frozenset(map(ord, unknown)), commands)
         done = advance(self.incidents, now)
         self.incidents = done.incidents
         self.events += done.events
@@ -82,7 +84,7 @@ class MemoryRouter:
 
     def route_due(self, seconds):
         """Route what is due."""
-        at = seconds * MICROS
+        at = seconds * SECOND_MICROS
         due = [(next_due_at(each, self.context), each) for each in self.states.values()]
         ready = [each for when, each in due if when is not None and when <= at]
         return self._take(plan_due(ready, self.context, at))
@@ -90,11 +92,11 @@ class MemoryRouter:
     def confirm(self, seconds):
         """Confirm every open incident, as Alertmanager does."""
         live = [each for each in self.states.values() if each.ended_at is None]
-        return self._take(plan_confirmed(live, self.context, seconds * MICROS))
+        return self._take(plan_confirmed(live, self.context, seconds * SECOND_MICROS))
 
     def do(self, seconds, action, *found, until=None, by="ada"):  # noqa: ANN002
         """Apply a person's command to the only incident."""
-        end = None if until is None else until * MICROS
+        end = None if until is None else until * SECOND_MICROS
         return self.at(seconds, *found, commands=(Command(self.one.id, action, by, end),))
 
     @property

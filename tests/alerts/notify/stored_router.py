@@ -6,9 +6,9 @@ from sqlalchemy import Engine, select
 from alerts.incidents.lifecycle import advance
 from alerts.incidents.steps import StepInput
 from alerts.notify import route_due, route_incident_step
-from alerts.root_cause.snapshot import MICROS
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.tables import notification
+from lineage.process.clock import SECOND_MICROS
 from tests.alerts.notify.memory_router import POLICY, SETTINGS, summary
 
 
@@ -23,7 +23,7 @@ class StoredRouter:
 
     def at(self, seconds, *found, **painted):  # noqa: ANN002, ANN003
         """Route one step."""
-        now = StepInput(round(seconds * MICROS), found)
+        now = StepInput(round(seconds * SECOND_MICROS), found)
         done = advance(self.incidents, now)
         self.incidents = done.incidents
         summaries = {own.id: summary(own, **painted) for own in done.changed}
@@ -38,7 +38,7 @@ class StoredRouter:
     def route_due(self, seconds):
         """Route one second."""
         with write_transaction(self.engine) as connection:
-            route_due(connection, self.policy, self.settings, round(seconds * MICROS))
+            route_due(connection, self.policy, self.settings, round(seconds * SECOND_MICROS))
 
     @property
     def outbox(self):

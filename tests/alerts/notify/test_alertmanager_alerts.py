@@ -9,9 +9,9 @@ from sqlalchemy import select
 from alerts.incidents.detected_fault import service_fault
 from alerts.notify import receive_webhook
 from alerts.notify.alertmanager_webhook import InvalidWebhookError, parse_webhook
-from alerts.root_cause.snapshot import MICROS
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.tables import received_alert
+from lineage.process.clock import SECOND_MICROS
 from tests.alerts.incidents.scenarios import make_fault
 from tests.alerts.notify.alertmanager_calls import ACCESS, BURN, STALE, alert, body, of_incident
 from tests.alerts.notify.memory_router import outage
@@ -32,7 +32,7 @@ def alert_sent(kind, revision):
 def post(router, seconds, *alerts):  # noqa: ANN002
     """Post alerts."""
     with write_transaction(router.engine) as connection:
-        at = seconds * MICROS
+        at = seconds * SECOND_MICROS
         return receive_webhook(
             connection, parse_webhook(body(*alerts)), router.policy, router.settings, at
         )
@@ -163,7 +163,7 @@ def test_alert_that_follows_from_an_incident_pages_nobody(router, labels):
     assert router.outbox == [*alert_sent("opened", 1), *alert_sent("resolved", 2)]
     with router.engine.connect() as connection:
         row = connection.execute(select(received_alert)).one()
-    assert (row.ends_at, row.revision) == (110 * MICROS, 0)
+    assert (row.ends_at, row.revision) == (110 * SECOND_MICROS, 0)
 
 
 def test_access_alert_with_an_incident_is_one_page(router):
@@ -249,7 +249,7 @@ def test_post_of_the_real_alertmanager_is_accepted(tmp_path: Path, router):
     with write_transaction(router.engine) as connection:
         for each in bodies:
             receive_webhook(
-                connection, parse_webhook(each), router.policy, router.settings, 40 * MICROS
+                connection, parse_webhook(each), router.policy, router.settings, 40 * SECOND_MICROS
             )
 
     assert router.outbox == [

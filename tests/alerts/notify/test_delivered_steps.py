@@ -7,9 +7,8 @@ import trustme
 
 from alerts.notify.channels.registry import build_channels
 from alerts.notify.sender import Sender
-from alerts.root_cause.snapshot import MICROS
 from lineage.policy.model import EscalationStep, Owner, Policy
-from lineage.process.clock import from_micros
+from lineage.process.clock import SECOND_MICROS, from_micros
 from tests.alerts.incidents.scenarios import make_fault, root
 from tests.alerts.notify.stored_router import StoredRouter
 from tests.fakes.pagerduty import FakePagerDuty
@@ -42,7 +41,7 @@ class Phones:
 
     def clock(self):
         """Return the simulated time."""
-        return from_micros(self.second * MICROS)
+        return from_micros(self.second * SECOND_MICROS)
 
     def at(self, second, *faults):  # noqa: ANN002
         """Route a step and a second, and send all that is due."""

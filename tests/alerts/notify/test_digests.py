@@ -7,15 +7,14 @@ from sqlalchemy import insert, select, update
 
 from alerts.notify import is_due
 from alerts.notify.message import Root
-from alerts.root_cause.snapshot import MICROS
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.tables import digest, incident_telling, notification, suppression
-from lineage.process.clock import to_micros
+from lineage.process.clock import SECOND_MICROS, to_micros
 from tests.alerts.incidents.scenarios import make_fault
 from tests.alerts.notify.memory_router import POLICY
 from tests.alerts.notify.stored_router import StoredRouter
 
-MIDNIGHT = to_micros(datetime(2026, 11, 21, tzinfo=UTC)) // MICROS
+MIDNIGHT = to_micros(datetime(2026, 11, 21, tzinfo=UTC)) // SECOND_MICROS
 HOUR = 3_600
 BERLIN = msgspec.structs.replace(POLICY, time_zone="Europe/Berlin")
 
@@ -105,7 +104,7 @@ def rows(router, table):
 
 def suppress(name, **fields):  # noqa: ANN003
     """Suppress an incident for an hour by the planned window `move`."""
-    until = (MIDNIGHT + HOUR) * MICROS
+    until = (MIDNIGHT + HOUR) * SECOND_MICROS
     return make_fault(name, hidden_by="move", hidden_until=until, **fields)
 
 
@@ -154,9 +153,9 @@ def window(router, **given):  # noqa: ANN003
     """Return a row of the table, for the first hour."""
     fields = {"name": "move", "pattern": "*", "by": "ada", "via": "cli", "reason": ""}
     times = {
-        "from_at": MIDNIGHT * MICROS,
-        "until_at": (MIDNIGHT + HOUR) * MICROS,
-        "created_at": MIDNIGHT * MICROS,
+        "from_at": MIDNIGHT * SECOND_MICROS,
+        "until_at": (MIDNIGHT + HOUR) * SECOND_MICROS,
+        "created_at": MIDNIGHT * SECOND_MICROS,
     }
     with write_transaction(router.engine) as connection:
         connection.execute(insert(suppression).values(**fields, **(times | given)))
@@ -176,14 +175,14 @@ def test_window_that_suppressed_nothing_sends_nothing(embedded):
     router.route_due(MIDNIGHT + HOUR - 1)
     assert summarized_at(router) is None
     router.route_due(MIDNIGHT + HOUR)
-    assert summarized_at(router) == (MIDNIGHT + HOUR) * MICROS
+    assert summarized_at(router) == (MIDNIGHT + HOUR) * SECOND_MICROS
     assert router.outbox == []
 
 
 def test_window_ended_by_a_person_is_summarized_then(catalog):
     """List also what recovered within it."""
     router = StoredRouter(catalog)
-    window(router, ended_at=(MIDNIGHT + 600) * MICROS)
+    window(router, ended_at=(MIDNIGHT + 600) * SECOND_MICROS)
     router.opened(suppress("a", owner="shop"), at=MIDNIGHT, hidden_by="move")
     router.at(MIDNIGHT + 100)
     router.at(MIDNIGHT + 145)
@@ -193,7 +192,7 @@ def test_window_ended_by_a_person_is_summarized_then(catalog):
     router.route_due(MIDNIGHT + 600)
     summary = "The window has ended. Suppressed: 1; still bad: 0"
     assert set(windows(router)) == {("shop", summary, 1)}
-    assert summarized_at(router) == (MIDNIGHT + 600) * MICROS
+    assert summarized_at(router) == (MIDNIGHT + 600) * SECOND_MICROS
 
 
 def test_window_of_a_reused_name_is_summarized_at_its_own_end(embedded):
@@ -202,7 +201,7 @@ def test_window_of_a_reused_name_is_summarized_at_its_own_end(embedded):
     day = 24 * HOUR
     before = {"from_at": MIDNIGHT - day, "until_at": MIDNIGHT - day + HOUR}
     before |= {"ended_at": MIDNIGHT - day + 60, "told_at": MIDNIGHT - day + 60}
-    window(router, **{name: second * MICROS for name, second in before.items()})
+    window(router, **{name: second * SECOND_MICROS for name, second in before.items()})
     window(router)
     router.opened(suppress("a", owner="shop"), at=MIDNIGHT, hidden_by="move")
     router.at(MIDNIGHT + 100)
@@ -222,8 +221,8 @@ def test_second_within_a_window_has_no_work(embedded):
 
     with embedded.connect() as connection:
         asked = (router.policy, router.settings)
-        assert not is_due(connection, *asked, (MIDNIGHT + HOUR) * MICROS - 1)
-        assert is_due(connection, *asked, (MIDNIGHT + HOUR) * MICROS)
+        assert not is_due(connection, *asked, (MIDNIGHT + HOUR) * SECOND_MICROS - 1)
+        assert is_due(connection, *asked, (MIDNIGHT + HOUR) * SECOND_MICROS)
 
 
 def test_undeclared_inputs_without_a_producer_are_one_line_of_the_digest(embedded):

@@ -4,8 +4,8 @@ import pytest
 
 from alerts.notify.escalation import escalate_now
 from alerts.notify.notification_plan import NotificationPlan
-from alerts.root_cause.snapshot import MICROS
 from lineage.policy.model import EscalationStep, Owner, Policy
+from lineage.process.clock import SECOND_MICROS
 from tests.alerts.incidents.scenarios import make_fault, root
 from tests.alerts.notify.memory_router import MemoryRouter
 
@@ -116,7 +116,7 @@ def test_step_without_a_channel_is_a_gap():
 def test_next_step_is_taken_on_request(router):
     """Notify the platform owner after the last step, and then nobody."""
     (state,) = router.states.values()
-    plan = NotificationPlan(state, 60 * MICROS)
+    plan = NotificationPlan(state, 60 * SECOND_MICROS)
 
     assert escalate_now(plan, router.context, "ada") == ("slack:#boss", "pagerduty:boss.key")
     assert escalate_now(plan, router.context, "ada") == ("slack:#incidents",)

@@ -3,8 +3,8 @@
 import pytest
 
 from alerts.incidents.steps import Command
-from alerts.notify.notification_state import MICROS
 from lineage.policy.model import Owner, Policy
+from lineage.process.clock import SECOND_MICROS
 from tests.alerts.incidents.scenarios import make_fault, root
 from tests.alerts.notify.memory_router import MemoryRouter, outage
 
@@ -244,4 +244,4 @@ def test_third_owner_is_notified_and_paged_late():
 
     assert "slack:#boss opened" in sent
     assert "pagerduty:boss.key opened" not in sent
-    assert next(iter(router.states.values())).repage_at == (120 + 900) * MICROS
+    assert next(iter(router.states.values())).repage_at == (120 + 900) * SECOND_MICROS

@@ -8,8 +8,8 @@ from alerts.notify.incident_summary import OwnerImpact
 from alerts.notify.message import Impacted
 from alerts.notify.planning import plan_step
 from alerts.notify.recipients import recipient_of
-from alerts.root_cause.snapshot import MICROS
 from lineage.policy.model import Owner, Policy
+from lineage.process.clock import SECOND_MICROS
 from tests.alerts.incidents.scenarios import make_fault
 from tests.alerts.notify.memory_router import SETTINGS, MemoryRouter, outage, theirs
 
@@ -209,9 +209,9 @@ def test_incident_without_a_summary_is_sent():
     """Send the known fields."""
     router, fault = MemoryRouter(), make_fault("a", owner="shop")
     first = advance((), StepInput(0, (fault,)))
-    second = advance(first.incidents, StepInput(30 * MICROS, (fault,)))
+    second = advance(first.incidents, StepInput(30 * SECOND_MICROS, (fault,)))
 
-    (outgoing, _) = plan_step(second, {}, {}, router.context, 30 * MICROS).notifications
+    (outgoing, _) = plan_step(second, {}, {}, router.context, 30 * SECOND_MICROS).notifications
     assert outgoing.message.what == "Fault of kind failed"
 
 

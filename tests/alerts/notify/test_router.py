@@ -10,7 +10,6 @@ from alerts.incidents.steps import StepInput
 from alerts.notify import escalate, is_due, receive_webhook, route_incident_step, state_store
 from alerts.notify.alertmanager_webhook import parse_webhook
 from alerts.notify.message import Root
-from alerts.root_cause.snapshot import MICROS
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.tables import (
     incident,
@@ -20,6 +19,7 @@ from lineage.catalog.tables import (
     notification_count,
 )
 from lineage.policy.model import EscalationStep, Owner, Policy
+from lineage.process.clock import SECOND_MICROS
 from tests.alerts.incidents.scenarios import make_fault
 from tests.alerts.notify.alertmanager_calls import BURN, alert, body
 from tests.alerts.notify.memory_router import POLICY, SETTINGS, summary
@@ -57,19 +57,19 @@ def test_fault_is_routed_on_both_catalogs(catalog):
     ]
     with catalog.connect() as connection:
         row = connection.execute(select(incident_escalation)).one()
-    assert (row.owner, row.step, row.told_at) == ("shop", 0, 930 * MICROS)
+    assert (row.owner, row.step, row.told_at) == ("shop", 0, 930 * SECOND_MICROS)
     assert row.channel == "slack:#boss, pagerduty:boss.key"
 
 
 def test_change_rolled_back_notifies_nobody(embedded):
     """Store notifications in the transaction of the change."""
     first = advance((), StepInput(0, (make_fault("ab", **PAGE),)))
-    done = advance(first.incidents, StepInput(30 * MICROS, (make_fault("ab", **PAGE),)))
+    done = advance(first.incidents, StepInput(30 * SECOND_MICROS, (make_fault("ab", **PAGE),)))
     summaries = {own.id: summary(own) for own in done.changed}
 
     def die():
         with write_transaction(embedded) as connection:
-            route_incident_step(connection, done, summaries, POLICY, SETTINGS, 30 * MICROS)
+            route_incident_step(connection, done, summaries, POLICY, SETTINGS, 30 * SECOND_MICROS)
             assert connection.scalar(select(func.count()).select_from(notification)) == 2
             raise RuntimeError
 
@@ -90,7 +90,7 @@ def test_incident_has_the_time_of_its_notification(embedded):
     router.route_due(149)
     assert released_at(embedded) is None
     router.route_due(150)
-    assert released_at(embedded) == 150 * MICROS
+    assert released_at(embedded) == 150 * SECOND_MICROS
 
 
 def released_at(engine):
@@ -156,7 +156,7 @@ def test_escalation_on_request_is_recorded(embedded):
     number = router.incidents[0].id
 
     with write_transaction(embedded) as connection:
-        asked = (number, "ada", POLICY, SETTINGS, 60 * MICROS)
+        asked = (number, "ada", POLICY, SETTINGS, 60 * SECOND_MICROS)
         assert escalate(connection, *asked) == ("slack:#boss", "pagerduty:boss.key")
         assert escalate(connection, *asked) == ("slack:#platform", "pagerduty:platform.key")
         assert escalate(connection, *asked) == ()
@@ -174,8 +174,8 @@ def test_ended_state_is_pruned_and_open_one_kept(embedded):
     router.at(105, make_fault("cd", **PAGE))
 
     with write_transaction(embedded) as connection:
-        assert state_store.prune_states(connection, 105 * MICROS) == 0
-        assert state_store.prune_states(connection, 106 * MICROS) == 1
+        assert state_store.prune_states(connection, 105 * SECOND_MICROS) == 0
+        assert state_store.prune_states(connection, 106 * SECOND_MICROS) == 1
         (left,) = state_store.load_states_where(connection)
     assert left.is_bad
 
@@ -187,13 +187,13 @@ def test_second_without_work_takes_no_lock(embedded):
     asked = (router.policy, router.settings)
 
     with embedded.connect() as connection:
-        assert not is_due(connection, *asked, 929 * MICROS)
-        assert is_due(connection, *asked, 930 * MICROS)
-        assert is_due(connection, *asked, 23 * 3_600 * MICROS)
-        assert is_due(connection, Policy(), router.settings, 60 * MICROS)
+        assert not is_due(connection, *asked, 929 * SECOND_MICROS)
+        assert is_due(connection, *asked, 930 * SECOND_MICROS)
+        assert is_due(connection, *asked, 23 * 3_600 * SECOND_MICROS)
+        assert is_due(connection, Policy(), router.settings, 60 * SECOND_MICROS)
     router.route_due(930)
     with embedded.connect() as connection:
-        assert not is_due(connection, *asked, 22 * 3_600 * MICROS)
+        assert not is_due(connection, *asked, 22 * 3_600 * SECOND_MICROS)
 
 
 def test_alerts_left_out_by_alertmanager_are_logged(embedded):

@@ -7,18 +7,11 @@ import numpy as np
 
 from alerts.root_cause.causes import merge_by_cause
 from alerts.root_cause.roots import find_faults
-from alerts.root_cause.snapshot import (
-    DATASET,
-    MICROS,
-    NEVER,
-    NO_KEY,
-    Edges,
-    SliViolation,
-    build_snapshot,
-)
+from alerts.root_cause.snapshot import DATASET, NEVER, NO_KEY, Edges, SliViolation, build_snapshot
+from lineage.process.clock import SECOND_MICROS
 from lineage.states import TIERS
 
-HOUR = 3600 * MICROS
+HOUR = 3600 * SECOND_MICROS
 
 
 def key(name):

@@ -5,7 +5,7 @@ from alerts.root_cause.causes import merge_by_cause
 from alerts.root_cause.faults import Root
 from alerts.root_cause.roots import find_faults
 from alerts.root_cause.severity import BY_KIND
-from alerts.root_cause.snapshot import MICROS
+from lineage.process.clock import SECOND_MICROS
 from tests.alerts.root_cause.snapshots import (
     HOUR,
     job,
@@ -94,10 +94,10 @@ def test_a_cause_that_shows_later_takes_the_incidents_over():
     every = causes_of("A", "C", "E")
     joined = tuple(detected_fault(each, BY_KIND, ESTATE) for each in merge_by_cause(found, every))
     incidents = advance(
-        advance((), StepInput(0, apart)).incidents, StepInput(30 * MICROS, apart)
+        advance((), StepInput(0, apart)).incidents, StepInput(30 * SECOND_MICROS, apart)
     ).incidents
 
-    done = advance(incidents, StepInput(60 * MICROS, joined))
+    done = advance(incidents, StepInput(60 * SECOND_MICROS, joined))
 
     assert [each.what for each in done.events if each.what == "opened"] == []
     assert sorted(each.what for each in done.events if each.what != "joined") == [

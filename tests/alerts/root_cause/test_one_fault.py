@@ -11,8 +11,8 @@ from alerts.incidents.lifecycle import advance
 from alerts.incidents.steps import StepInput
 from alerts.root_cause import roots
 from alerts.root_cause.severity import SeverityRules, impact_of_group, rate_severity
-from alerts.root_cause.snapshot import MICROS
 from lineage.graph.graph import Graph
+from lineage.process.clock import SECOND_MICROS
 from tests.alerts.root_cause.snapshots import edges, job, make_snapshot, violation
 
 SIZE = 8
@@ -59,7 +59,7 @@ def simulate_fault(parents, limits, catching_up, reason):
             violation(name, _reason(name, is_bad, arrows, reason), late_at[name]) for name in is_bad
         ]
         found = tuple(evaluated(facts, estate, graph))
-        done = advance(incidents, StepInput(hour * 3600 * MICROS, found))
+        done = advance(incidents, StepInput(hour * 3600 * SECOND_MICROS, found))
         incidents, events = done.incidents, [*events, *done.events]
         last_roots |= {each.id: each.root for each in done.changed}
     return incidents, events, last_roots
@@ -111,7 +111,7 @@ def test_any_limits_end_in_one_resolved_incident(parents, limits, catching):
     }
     # All are bad at hour 23, so one incident is left: of the job that failed, until it is fixed.
     [resolved] = [event for event in last.values() if event.what == "resolved"]
-    assert resolved.at >= 24 * 3600 * MICROS
+    assert resolved.at >= 24 * 3600 * SECOND_MICROS
     assert last_roots[resolved.incident_id].key == job(1)
 
 
@@ -125,7 +125,7 @@ def test_a_storm_is_one_page():
     found = tuple(evaluated(facts, estate, graph))
 
     first = advance((), StepInput(0, found))
-    then = advance(first.incidents, StepInput(30 * MICROS, found))
+    then = advance(first.incidents, StepInput(30 * SECOND_MICROS, found))
 
     assert [event.what for event in then.events] == ["opened"]
     assert len(then.incidents[0].members) == 10_000

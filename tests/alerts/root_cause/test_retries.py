@@ -3,7 +3,7 @@
 import pytest
 
 from alerts.root_cause.retries import Attempt, UsualFigures, find_retry_wait
-from alerts.root_cause.snapshot import MICROS
+from lineage.process.clock import SECOND_MICROS
 
 MINUTE = 60
 DAILY = UsualFigures(cadence_seconds=86_400, duration_seconds=600)
@@ -12,7 +12,7 @@ DAILY = UsualFigures(cadence_seconds=86_400, duration_seconds=600)
 def attempt(began, *, failed=None, completed=None, day=None, left=None):
     """Return a run; minutes, and the day of its nominal time."""
     began_at, failed_at, completed_at = (
-        None if at is None else at * MINUTE * MICROS for at in (began, failed, completed)
+        None if at is None else at * MINUTE * SECOND_MICROS for at in (began, failed, completed)
     )
     return Attempt(
         began_at=began_at,
@@ -25,7 +25,7 @@ def attempt(began, *, failed=None, completed=None, day=None, left=None):
 
 def held(*attempts, usual=DAILY):  # noqa: ANN002
     """Return until which minute nobody is notified; 0: notify now."""
-    return find_retry_wait(attempts, usual).until / MINUTE / MICROS
+    return find_retry_wait(attempts, usual).until / MINUTE / SECOND_MICROS
 
 
 def retried(days, gap=5):

@@ -12,10 +12,11 @@ from collector.settings import Limits
 from lab.gameday.estate import Shape, make
 from lab.gameday.history import slabs
 from lab.gameday.injected import Injected
-from lab.gameday.model import DAY, HOUR, MICROS, MINUTE, other_name
+from lab.gameday.model import DAY, HOUR, MINUTE, other_name
 from lab.gameday.posting import instant
 from lab.gameday.runs import runs
 from lab.gameday.slots import begins_at
+from lineage.process.clock import SECOND_MICROS
 
 ESTATE = make(Shape(seed=1, datasets=100, days=4))
 BEGINS = begins_at(ESTATE)
@@ -109,7 +110,7 @@ def test_the_listeners_defects_are_there(quiet):
     assert not [kind for kind in kinds if "FAIL" in kind and not kind.endswith("FAIL COMPLETE")]
     assert {"adaptive_spark_plan", "execute_insert_into_hadoop_fs_relation_command"} <= names
     assert set(roots.values()) == {2}
-    assert max(lags) > 3 * MICROS
+    assert max(lags) > 3 * SECOND_MICROS
 
 
 def _micros(text):
@@ -266,7 +267,7 @@ def test_a_nightly_run_waits_for_a_backfill_and_still_runs():
     """Begin the backfill right before its slot."""
     job = reported("daily", is_orchestrated=True)
     slot = next(run.nominal_at for run in runs(ESTATE) if run.job == job.number) + DAY
-    backfill = Injected("backfill", (job.number,), slot - MICROS, slot + 4 * HOUR)
+    backfill = Injected("backfill", (job.number,), slot - SECOND_MICROS, slot + 4 * HOUR)
     found = [run for run in runs(ESTATE, (backfill,)) if run.job == job.number]
 
     (own,) = [run for run in found if run.nominal_at == slot]

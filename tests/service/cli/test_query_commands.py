@@ -225,11 +225,16 @@ def test_a_command_without_data_names_the_command_to_run(tmp_path: Path, command
     assert not folder.exists()
 
 
-def test_queries_import_neither_spark_nor_sqlalchemy(catalog):
-    """Load none of the libraries that would cost half a second."""
+@pytest.mark.parametrize(
+    "command",
+    [["datasets"], ["jobs"], ["why", shop.REF], ["runs", shop.REF], ["history", shop.REF]],
+)
+def test_queries_import_neither_spark_nor_sqlalchemy(catalog, command):
+    """Import nothing that would cost the half second that a command may take."""
     shop.fill(catalog)
 
-    done = lineward("datasets", "--json", catalog=catalog, PYTHONPROFILEIMPORTTIME="1")
+    done = lineward(*command, "--json", catalog=catalog, PYTHONPROFILEIMPORTTIME="1")
+    assert done.returncode == 0, done.stderr
 
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert not imported & {"pyspark", "sqlalchemy", "litestar", "granian", "pandas"}

@@ -31,11 +31,7 @@ def _cuts(page, heading):
     [
         ((_CORE, "graph"), {"explorer.graph.MOST_BESIDE": 1}, "3 of 9 datasets shown"),
         ((_CORE, "impact"), {"queries.walk.MOST_NODES": 3}, "more than 3 datasets"),
-        (
-            (_CORE, "impact"),
-            {"api.routes.dataset_pages.MOST_AFFECTED": 2},
-            "the most severe 2 of 6",
-        ),
+        ((_CORE, "impact"), {"api.routes.datasets.MOST_AFFECTED": 2}, "the most severe 2 of 6"),
         ((_CORE, "evidence"), {"queries.edge_checks._MOST": 1}, "the first 1"),
         (
             (_CORE, "writes"),
@@ -46,7 +42,7 @@ def _cuts(page, heading):
         ((_INCIDENT, "response"), {"queries.incident_notifications._MOST": 1}, "the newest 1"),
         (
             (_INCIDENT, "members"),
-            {"api.routes.incident_pages.MOST_MEMBERS": 1},
+            {"api.routes.incidents.MOST_MEMBERS": 1},
             "the nearest 1 of 2",
         ),
         (

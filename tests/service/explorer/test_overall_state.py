@@ -2,7 +2,7 @@
 
 import pytest
 
-from service.explorer.overview import Verdict, cell_state, verdict
+from service.explorer.overview import OverallState, cell_state, verdict
 from service.queries.shapes import SliAnswer, SliRow
 
 
@@ -54,4 +54,4 @@ def test_reasons_against_healthy_are_listed():
     found = verdict([], _answer([_sli(None)]), _COUNTS | {"good": 0, "learning": 5}, [])
 
     because = ["no dataset is known to be good", "1 objective has no data"]
-    assert found == Verdict("unknown", "No known problems", because)
+    assert found == OverallState("unknown", "No known problems", because)

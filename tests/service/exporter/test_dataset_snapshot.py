@@ -20,12 +20,12 @@ from lineage.policy.reading import parse
 from lineage.process.clock import to_micros
 from lineage.states import TIERS
 from service.exporter import metric_cache, metric_rows
+from service.exporter.datasets import pii_figures
+from service.exporter.incidents import window_figures
 from service.exporter.metric_cache import LEAST_SECONDS, CachedMetrics
 from service.exporter.metrics import CatalogCollector
-from service.exporter.personal_data import pii_figures
 from service.exporter.sizes import size_figures
 from service.exporter.stages import stage_figures
-from service.exporter.suppressions import window_figures
 from service.runtime.settings import Settings
 from tests.service import shop
 from tests.service.waiting import until

@@ -3,7 +3,7 @@
 from alerts.operator_actions import verdicts
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.reader import open_reader
-from service.exporter.verdicts import verdict_families
+from service.exporter.incidents import verdict_families
 from tests.alerts.operator_actions.incident_catalog import IncidentCatalog
 
 

@@ -8,8 +8,8 @@ from sqlalchemy import insert
 
 from lineage.catalog import tables
 from lineage.catalog.engine import catalog_url, write_transaction
+from lineage.catalog.meta_keys import BY_EVENTS
 from lineage.catalog.reader import open_reader
-from lineage.catalog.tables.kubernetes import BY_EVENTS
 from lineage.process.clock import to_micros
 from service.cli.commands.applications import table
 from service.cli.commands.status import page

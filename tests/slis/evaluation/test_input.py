@@ -8,7 +8,7 @@ from sqlalchemy import insert, update
 from lab.bench import estate_rows
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
-from lineage.catalog.watched_resources import APPLICATIONS
+from lineage.catalog.meta_keys import APPLICATIONS
 from lineage.policy import Policy
 from lineage.process.clock import to_micros
 from slis.evaluation import dataset_policies

@@ -4,7 +4,7 @@ import pytest
 
 from lineage.policy import Policy, parse
 from slis.evaluation.dataset_owners import Owners
-from slis.evaluation.dataset_policies import Described, policy_rows
+from slis.evaluation.dataset_policies import CatalogFacts, policy_rows
 
 NOBODY = Owners({}, {}, {})
 _REVENUE, _EVIL = ("s3://lake", "mart/revenue"), ("s3://evil", "b")
@@ -20,7 +20,7 @@ datasets:
 
 
 def _row(names, *, tags=None, owners=None, policy=_POLICY, others=None):
-    described = Described(
+    described = CatalogFacts(
         names=dict(enumerate(names)),
         edges=[],
         tier_tags=tags or {},
@@ -85,7 +85,7 @@ def test_a_tag_lowers_an_inherited_tier_of_its_own_dataset_alone(name, tag, expe
     names = [name, ("s3://top", "t"), ("s3://raw", "t")]
     top = parse("datasets: [{match: s3://top/t, tier: critical}]").datasets
     policy = Policy(owners=_POLICY.owners, datasets=_POLICY.datasets + top)
-    described = Described(dict(enumerate(names)), [(0, 1, 1, 3), (2, 0, 2, 3)], {0: tag}, NOBODY)
+    described = CatalogFacts(dict(enumerate(names)), [(0, 1, 1, 3), (2, 0, 2, 3)], {0: tag}, NOBODY)
 
     own, _, raw = policy_rows(policy, described)
 
@@ -111,7 +111,7 @@ def test_the_rule_for_a_job_owns_no_declared_dataset():
     owners = Owners({}, {0: "finance"}, {})
 
     def row(name):
-        return policy_rows(policy, Described({0: name}, [], {}, owners))[0]
+        return policy_rows(policy, CatalogFacts({0: name}, [], {}, owners))[0]
 
     assert (row(_REVENUE)["owner"], row(_REVENUE)["owner_origin"]) == (None, None)
     assert (row(_EVIL)["owner"], row(_EVIL)["owner_origin"]) == ("finance", "policy")

@@ -6,11 +6,11 @@ from sqlalchemy import Engine, insert, select, update
 
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
-from lineage.catalog.ranks import NO_TIER, NOT_JUDGED
+from lineage.catalog.queries import NO_TIER, NOT_JUDGED
 from lineage.catalog.reader import open_reader
 from lineage.policy import Policy, parse
 from service.errors import InvalidQuestionError
-from service.queries.datasets import Filters, Part, datasets
+from service.queries.datasets import Filters, ListPart, datasets
 from service.queries.shapes import DatasetPage
 from service.queries.timestamps import Evaluated
 from slis.evaluation import dataset_policies
@@ -133,7 +133,7 @@ def test_a_retired_dataset_is_not_listed(estate):
     assert _list_datasets(estate) == []
 
 
-_FIRST = Part(limit=1)
+_FIRST = ListPart(limit=1)
 
 
 class Explained:
@@ -154,7 +154,9 @@ class Explained:
         return self._reader.rows(sql, values)
 
 
-def _plans(estate: Engine, filters: Filters, part: Part = _FIRST) -> tuple[DatasetPage, list[str]]:
+def _plans(
+    estate: Engine, filters: Filters, part: ListPart = _FIRST
+) -> tuple[DatasetPage, list[str]]:
     with open_reader(estate.url.render_as_string(hide_password=False)) as reader:
         explained = Explained(reader)
         return datasets(explained, filters, NOW, part), explained.plans
@@ -164,7 +166,7 @@ def _plans(estate: Engine, filters: Filters, part: Part = _FIRST) -> tuple[Datas
 def test_the_list_is_counted_and_cut_by_its_index(estate):
     """Use the index: by expressions unlike those of the index, every row would be read."""
     first, (counts, rows) = _plans(estate, Filters())
-    _, (_, behind) = _plans(estate, Filters(), Part(limit=1, cursor=first.next_cursor))
+    _, (_, behind) = _plans(estate, Filters(), ListPart(limit=1, cursor=first.next_cursor))
     _, (of_state, bad) = _plans(estate, Filters(state="bad"))
 
     assert counts == "SCAN d USING COVERING INDEX dataset_listed"

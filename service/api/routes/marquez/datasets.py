@@ -5,9 +5,9 @@ from litestar.params import FromPath
 
 from service.api.routes.marquez.parameters import DEFAULT_LIMIT, Limit, Offset
 from service.api.routes.marquez.segments import decode_segments
-from service.api.routes.session import AnyRequest, session
+from service.api.routes.request import AnyRequest, session
 from service.queries.marquez_api import datasets as answers
-from service.queries.marquez_api.paging import Page
+from service.queries.marquez_api.paging import PageRange
 from service.queries.marquez_api.shapes import Dataset, Datasets, DatasetVersion, DatasetVersions
 from service.queries.marquez_api.versions import version_of_id, versions_page
 
@@ -25,7 +25,7 @@ def get_namespace_datasets(
 ) -> Datasets:
     """List the datasets of a namespace, by name."""
     with session(request) as asked:
-        namespace, page = decode_segments(dataset_namespace), Page(limit, offset)
+        namespace, page = decode_segments(dataset_namespace), PageRange(limit, offset)
         return answers.datasets_page(asked.reader, asked.visibility, namespace, page)
 
 
@@ -52,7 +52,7 @@ def get_versions(
     with session(request) as asked:
         names, page = (
             (decode_segments(dataset_namespace), decode_segments(dataset)),
-            Page(limit, offset),
+            PageRange(limit, offset),
         )
         return versions_page(asked.reader, asked.visibility, *names, page)
 

@@ -7,10 +7,10 @@ from litestar.params import FromQuery, QueryParameter
 
 from lineage.process.clock import LAST_EVENT_MICROS
 from service.api.routes.marquez.parameters import DEFAULT_LIMIT, Limit, Offset
-from service.api.routes.session import AnyRequest, session
+from service.api.routes.request import AnyRequest, session
 from service.errors import InvalidQuestionError
-from service.queries.marquez_api.events import Window, events_page
-from service.queries.marquez_api.paging import Page
+from service.queries.marquez_api.events import TimeWindow, events_page
+from service.queries.marquez_api.paging import PageRange
 from service.queries.marquez_api.shapes import EventCounts, Events
 from service.queries.marquez_api.stats import counts_of_day, counts_of_week
 from service.queries.timestamps import instant_of
@@ -31,14 +31,14 @@ def get_events(  # noqa: PLR0913 - each is a parameter of the query
     offset: Offset = 0,
 ) -> Events:
     """List run events as they were sent, without secrets, by the producers' clocks."""
-    window = Window(
+    window = TimeWindow(
         after=instant_of(after, "after") if after else 0,
         before=instant_of(before, "before") if before else LAST_EVENT_MICROS,
         is_newest_first=sort_direction.lower() == "desc",
     )
     settings = request.app.state.settings
     with session(request) as asked:
-        return events_page(asked.reader, settings, window, Page(limit, offset))
+        return events_page(asked.reader, settings, window, PageRange(limit, offset))
 
 
 @get("/api/v1/stats/lineage-events", access="slis", sync_to_thread=True)

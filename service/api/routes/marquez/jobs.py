@@ -7,10 +7,10 @@ from litestar.params import FromPath, QueryParameter
 
 from service.api.routes.marquez.parameters import DEFAULT_LIMIT, Limit, Offset
 from service.api.routes.marquez.segments import decode_segments
-from service.api.routes.session import AnyRequest, session
+from service.api.routes.request import AnyRequest, session
 from service.queries.marquez_api import jobs as answers
 from service.queries.marquez_api.facets import facets_of_run
-from service.queries.marquez_api.paging import Page
+from service.queries.marquez_api.paging import PageRange
 from service.queries.marquez_api.runs import run_of_id
 from service.queries.marquez_api.shapes import Job, Jobs, Run, RunFacets, Runs
 from service.queries.marquez_shapes import RunState
@@ -41,7 +41,7 @@ def get_jobs(
     """List all jobs, the one with the newest event first."""
     states = [_KNOWN[state] for state in last_run_states or ()]
     with session(request) as asked:
-        page = Page(limit, offset)
+        page = PageRange(limit, offset)
         return answers.jobs_page(asked.reader, asked.visibility, page, states=states)
 
 
@@ -57,7 +57,7 @@ def get_namespace_jobs(
     """List the jobs of a namespace, the one with the newest event first."""
     states = [_KNOWN[state] for state in last_run_states or ()]
     with session(request) as asked:
-        page = Page(limit, offset)
+        page = PageRange(limit, offset)
         return answers.jobs_page(
             asked.reader, asked.visibility, page, decode_segments(job_namespace), states
         )
@@ -93,7 +93,7 @@ def get_job_runs(
     """List the runs of a job, newest first."""
     with session(request) as asked:
         names = decode_segments(job_namespace), decode_segments(job)
-        return answers.job_runs(asked.reader, asked.visibility, names, Page(limit, offset))
+        return answers.job_runs(asked.reader, asked.visibility, names, PageRange(limit, offset))
 
 
 @get("/api/v1/jobs/runs/{run_id:str}", access="run", is_cut=True, sync_to_thread=True)

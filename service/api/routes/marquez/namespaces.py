@@ -5,9 +5,9 @@ from litestar.params import FromPath
 
 from service.api.routes.marquez.parameters import DEFAULT_LIMIT, Limit, Offset
 from service.api.routes.marquez.segments import decode_segments
-from service.api.routes.session import AnyRequest, session
+from service.api.routes.request import AnyRequest, session
 from service.queries.marquez_api import namespaces as answers
-from service.queries.marquez_api.paging import Page
+from service.queries.marquez_api.paging import PageRange
 from service.queries.marquez_api.shapes import Namespace, Namespaces, Source, Sources, Tags
 
 
@@ -17,7 +17,7 @@ def get_namespaces(
 ) -> Namespaces:
     """List the namespaces of datasets and of jobs, by name."""
     with session(request) as asked:
-        return answers.namespaces_page(asked.reader, asked.visibility, Page(limit, offset))
+        return answers.namespaces_page(asked.reader, asked.visibility, PageRange(limit, offset))
 
 
 @get("/api/v1/namespaces/{namespace:str}", access="datasets", is_cut=True, sync_to_thread=True)
@@ -33,7 +33,7 @@ def get_sources(
 ) -> Sources:
     """List the namespaces of datasets, as where these lie."""
     with session(request) as asked:
-        return answers.sources_page(asked.reader, asked.visibility, Page(limit, offset))
+        return answers.sources_page(asked.reader, asked.visibility, PageRange(limit, offset))
 
 
 @get("/api/v1/sources/{source:str}", access="datasets", is_cut=True, sync_to_thread=True)
@@ -47,4 +47,4 @@ def get_source(request: AnyRequest, source: FromPath[str]) -> Source:
 def get_tags(request: AnyRequest, *, limit: Limit = DEFAULT_LIMIT, offset: Offset = 0) -> Tags:
     """List the tags of datasets, by name."""
     with session(request) as asked:
-        return answers.tags_page(asked.reader, asked.visibility, Page(limit, offset))
+        return answers.tags_page(asked.reader, asked.visibility, PageRange(limit, offset))

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, cast
 from litestar import get
 from litestar.params import FromQuery, QueryParameter
 
-from service.api.routes.session import AnyRequest, session
+from service.api.routes.request import AnyRequest, session
 from service.errors import InvalidQuestionError
 from service.queries.marquez_api import search as answers
 from service.queries.marquez_api.paging import MOST_LIMIT
@@ -38,7 +38,7 @@ def get_search(  # noqa: PLR0913 - each is a parameter of the query
     after: _Day = None,
 ) -> SearchResults:
     """Find datasets and jobs by a part of their names."""
-    wanted = answers.Wanted(
+    wanted = answers.SearchQuery(
         query=q,
         kind=cast("Literal['dataset', 'job'] | None", kind and kind.lower()),
         sort="name" if sort.lower() == "name" else "updated_at",

@@ -5,7 +5,7 @@ import pyarrow as pa
 from lab.gameday.driver.kept import SavedSlab, SlabFigures
 from lab.replay.arrivals import ACTIVITY
 from lineage.catalog import tables
-from lineage.catalog.ranks import NO_TIER, NOT_JUDGED
+from lineage.catalog.queries import NO_TIER, NOT_JUDGED
 from lineage.process.clock import from_micros
 from tests.lineage.policies import policy_row
 

@@ -5,15 +5,15 @@ from collections import Counter
 
 from lab.gameday.live.estate import chains
 from lab.gameday.live.running import Running
-from lab.gameday.model import MICROS
+from lineage.process.clock import SECOND_MICROS
 
-BEGINS = 1_795_000_000 * MICROS
+BEGINS = 1_795_000_000 * SECOND_MICROS
 ESTATE = chains(1, 4, BEGINS)
 
 
 def at(second: float) -> int:
     """Return so many seconds into the day."""
-    return BEGINS + round(second * MICROS)
+    return BEGINS + round(second * SECOND_MICROS)
 
 
 def begun() -> Running:

@@ -6,10 +6,10 @@ import pytest
 from lab.gameday.live.course import Faults
 from lab.gameday.live.estate import PACE
 from lab.gameday.live.plan import Planned
-from lab.gameday.model import MICROS
 from lab.gameday.received import Message
 from lab.gameday.scorer import first_message_at, score
 from lab.gameday.truth import Name
+from lineage.process.clock import SECOND_MICROS
 from tests.lab.gameday.live.days import BEGINS, ESTATE, at, begun
 
 RAW = ESTATE.jobs[1]
@@ -73,9 +73,9 @@ def test_a_fault_is_detectable_from_its_limit(kind, variant):
     [fault], found = day.score()[0].faults, day.score()[1]
 
     last = max(one.written_at for one in day.running.writes[1] if one.begun_at < at(60))
-    assert fault.starts_at == last + PACE.limit_seconds * MICROS
+    assert fault.starts_at == last + PACE.limit_seconds * SECOND_MICROS
     assert day.faults.injected_at() == [at(60)]
-    assert found.faults[0].seconds_to_delivery == (at(115) - fault.starts_at) / MICROS
+    assert found.faults[0].seconds_to_delivery == (at(115) - fault.starts_at) / SECOND_MICROS
     assert found.faults[0].root_right
     assert found.faults[0].owner_right
 

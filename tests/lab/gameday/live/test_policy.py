@@ -4,10 +4,10 @@ import pytest
 
 from lab.gameday.live.estate import PACE, TEAMS, day_of
 from lab.gameday.live.policy import fragment
-from lab.gameday.model import MICROS
 from lab.gameday.policy import text_of
 from lineage.policy import parse
 from lineage.policy.resolution import owner_of_job, resolve
+from lineage.process.clock import SECOND_MICROS
 from tests.lab.gameday.live.days import BEGINS, ESTATE
 
 POLICY = parse(text_of(fragment()))
@@ -32,5 +32,5 @@ def test_each_job_is_its_team_s():
 
 def test_no_two_days_share_a_name():
     """Use letters alone, a second apart."""
-    assert day_of(BEGINS) != day_of(BEGINS + MICROS)
+    assert day_of(BEGINS) != day_of(BEGINS + SECOND_MICROS)
     assert day_of(BEGINS).isalpha()

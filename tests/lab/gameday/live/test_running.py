@@ -8,8 +8,8 @@ import pytest
 from lab.gameday.injected import Injected
 from lab.gameday.live.estate import PACE, Pace
 from lab.gameday.live.running import Running
-from lab.gameday.model import MICROS
 from lab.gameday.posting import instant
+from lineage.process.clock import SECOND_MICROS
 from tests.lab.gameday.live.days import BEGINS, ESTATE, at, begun, reported, written
 
 FIRST, SECOND, THIRD, MART = (each.name for each in ESTATE.datasets[:4])
@@ -39,7 +39,7 @@ def test_each_dataset_is_written_in_each_period_well_within_its_limit(pace):
     for writes in running.writes:
         gaps = [after.written_at - before.written_at for before, after in pairwise(writes)]
         assert len(writes) >= 50 - 3
-        assert max(gaps) < (pace.limit_seconds - 15) * MICROS
+        assert max(gaps) < (pace.limit_seconds - 15) * SECOND_MICROS
 
 
 def test_a_killed_job_fails_and_its_readers_wait():
@@ -66,7 +66,7 @@ def test_a_reader_fails_only_after_a_new_schema():
     before, running = begun(), begun()
     before.until(at(60))
     # Start while a run that still writes the old schema is under way.
-    begins = before.writes[1][-1].begun_at + MICROS
+    begins = before.writes[1][-1].begun_at + SECOND_MICROS
     running.until(begins)
     running.inject([Injected("schema_drift", (1,), begins, FOREVER, "", (2,))])
     events = [json.loads(body) for body in running.until(at(120))]

@@ -6,7 +6,7 @@ from sqlalchemy import select
 from lineage.catalog import tables
 from service.api.access import access_auditor
 from service.api.access.access_auditor import DENIED
-from service.api.access.budget import WINDOW_SECONDS, Bounds, Budget
+from service.api.access.budget import WINDOW_SECONDS, BudgetBounds, RequestBudget
 from tests.service.api.access.estate import TOKENS
 
 pytestmark = pytest.mark.postgres_nightly
@@ -29,7 +29,7 @@ class Clock:
 def guarded(estate, monkeypatch):
     """Return an API with a budget of two rows for an address in a window, and five answers."""
     monkeypatch.setattr(
-        "service.api.access.guard.Budget", lambda *_: Budget(Clock(), Bounds(2, 3, 5))
+        "service.api.access.guard.Budget", lambda *_: RequestBudget(Clock(), BudgetBounds(2, 3, 5))
     )
     estate.restart()
     return estate
@@ -77,7 +77,7 @@ def test_signing_in_is_bounded_by_address(guarded):
 def test_a_window_ends_and_addresses_are_bounded():
     """Let an address ask again, and write no more rows for many addresses than for one."""
     clock = Clock()
-    budget = Budget(clock, Bounds(rows=1, all_rows=3, answers=2))
+    budget = RequestBudget(clock, BudgetBounds(rows=1, all_rows=3, answers=2))
     found = [budget.spend("a") for _ in range(3)] + [budget.spend(one) for one in "bcd"]
     clock.now = WINDOW_SECONDS
 

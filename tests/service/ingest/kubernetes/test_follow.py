@@ -12,7 +12,7 @@ from sqlalchemy import Engine, select
 from urllib3.exceptions import HTTPError
 
 from lineage.catalog import tables
-from lineage.catalog.watched_resources import APPLICATIONS
+from lineage.catalog.meta_keys import APPLICATIONS
 from runbooks.actions.kubernetes_settings import KubernetesSettings
 from service.ingest.kubernetes.applications import Reading
 from service.ingest.kubernetes.connection import list_applications, open_client

@@ -5,7 +5,7 @@ from sqlalchemy import insert, select
 
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
-from lineage.catalog.tables.kubernetes import BY_EVENTS
+from lineage.catalog.meta_keys import BY_EVENTS
 from service.ingest.kubernetes.applications import LISTENER, Reading
 from service.ingest.kubernetes.applications import WITHOUT_LISTENER as LISTENER_WORDS
 from service.ingest.kubernetes.store import ApplicationStore, PodStore, forget_others

@@ -6,7 +6,7 @@ import pytest
 
 from slis.indicators.quality import assertions as module
 from slis.indicators.quality.assertions import failed_assertions
-from slis.indicators.quality.defects import defect_states
+from slis.indicators.quality.evaluate import defect_states
 from slis.indicators.quality.schemas import ASSERTIONS, DEFECTS
 from tests.slis.sli_frames import day, frame, instants
 

@@ -1,15 +1,36 @@
-"""Bodies of requests: JSON of a known shape, and small."""
+"""Request of the API: its catalog session, and its body."""
 
-from typing import TypeVar
+from contextlib import AbstractContextManager
+from typing import Annotated, Any, TypeVar
 
 import msgspec
+from litestar import Request
+from litestar.datastructures import State
+from litestar.params import QueryParameter
 
-from service.api.routes.session import AnyRequest
+from service.api.access.gate import visibility_of
+from service.api.access.visibility import EVERYTHING
 from service.errors import InvalidQuestionError, NotJsonError
 from service.ingest.input_checks import reject_nul_in_json
+from service.queries.catalog_session import CatalogSession, open_session
+from service.queries.cursors import MOST_CHARACTERS
 
+AnyRequest = Request[Any, Any, State]
+Cursor = Annotated[
+    str | None,
+    QueryParameter(max_length=MOST_CHARACTERS, description="`next_cursor` of the previous page."),
+]
 MAX_BODY_BYTES = 65_536
 _Shape = TypeVar("_Shape")
+
+
+def session(request: AnyRequest) -> AbstractContextManager[CatalogSession]:
+    """Open the catalog session of this request."""
+    state = request.app.state
+    visibility = visibility_of(request.scope) or EVERYTHING
+    return open_session(
+        state.settings, state.clock, visibility, state.live and state.live.current()
+    )
 
 
 async def json_body(request: AnyRequest, shape: type[_Shape]) -> _Shape:
