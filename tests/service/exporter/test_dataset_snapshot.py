@@ -1,7 +1,6 @@
 """What the metrics say of gaps, sizes, windows, stages and personal data."""
 
 import sqlite3
-import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -19,9 +18,8 @@ from lineage.policy import DEFAULT
 from lineage.policy.reading import parse
 from lineage.process.clock import to_micros
 from lineage.states import TIERS
-from service.exporter import metric_cache as seldom_module
 from service.exporter import metric_rows
-from service.exporter.metric_cache import LEAST_SECONDS, CachedMetrics
+from service.exporter.metric_cache import CachedMetrics
 from service.exporter.metrics import CatalogCollector
 from service.exporter.personal_data import pii_figures
 from service.exporter.sizes import size_figures
@@ -29,7 +27,6 @@ from service.exporter.stages import stage_figures
 from service.exporter.suppressions import window_figures
 from service.runtime.settings import Settings
 from tests.service import shop
-from tests.service.waiting import until
 from tests.slis.lake.lakes import event_row, lay, writer_of
 
 pytestmark = pytest.mark.postgres_nightly
@@ -210,62 +207,33 @@ def test_what_cannot_be_told_of_a_batch_is_absent(filled, spool, tmp_path: Path)
     }
 
 
-def test_what_costs_much_is_made_seldom():
-    """Every 5 minutes; what took a minute, every 20."""
-    clock, took, made = {"now": 0.0}, {"seconds": 0.0}, list[float]()
+def test_a_scrape_computes_no_slow_metric():
+    """Return what the job computed last; none before its first run."""
+    made = iter([[GaugeMetricFamily("first", "")], [GaugeMetricFamily("second", "")]])
+    cached = CachedMetrics(lambda: next(made))
 
-    def make():
-        made.append(clock["now"])
-        clock["now"] += took["seconds"]
-        return []
+    shown = [cached.current()]
+    for _ in range(2):
+        cached.renew()
+        shown += [cached.current(), cached.current()]
 
-    cached = CachedMetrics(make, lambda: clock["now"])
-    for now in (0, LEAST_SECONDS - 1, LEAST_SECONDS):
-        clock["now"] = now
-        cached.current()
-    assert made == [0, LEAST_SECONDS]
-
-    clock["now"], took["seconds"] = 2 * LEAST_SECONDS, 60
-    cached.current()
-    clock["now"] += 1_199
-    cached.current()
-    assert len(made) == 3
+    assert [[each.name for each in families] for families in shown] == [
+        [],
+        *[["first"], ["first"]],
+        *[["second"], ["second"]],
+    ]
 
 
-def test_a_scrape_waits_for_nothing_that_takes_long(monkeypatch):
-    """It sees the figures before; those that are being made are not made twice."""
-    monkeypatch.setattr(seldom_module, "PATIENCE_SECONDS", 0.01)
-    goes_on, clock = threading.Event(), {"now": 0.0}
-    first, second = GaugeMetricFamily("first", ""), GaugeMetricFamily("second", "")
-    made = iter([[first], [second]])
+def test_slow_metrics_that_cannot_be_computed_are_absent():
+    """Drop those of before, which may be of another day; the job tries again."""
+    cached = CachedMetrics(lambda: [GaugeMetricFamily("one", "")])
+    cached.renew()
+    cached._make = _broken
+    with pytest.raises(OSError, match="broken"):
+        cached.renew()
 
-    def make():
-        if clock["now"]:
-            assert goes_on.wait(20)
-        return next(made)
-
-    cached = CachedMetrics(make, lambda: clock["now"])
-    until(cached.current)
-    clock["now"] = LEAST_SECONDS
-
-    assert [cached.current(), cached.current()] == [[first], [first]]
-    goes_on.set()
-    assert until(lambda: second in cached.current())
+    assert cached.current() == []
 
 
-def test_figures_that_cannot_be_made_are_absent_and_tried_anew():
-    """Not those of before, which may be of another day."""
-    clock = {"now": 0.0}
-
-    def make():
-        if clock["now"] == LEAST_SECONDS:
-            raise OSError
-        return [GaugeMetricFamily("one", "")]
-
-    cached = CachedMetrics(make, lambda: clock["now"])
-    shown = []
-    for turn in range(3):
-        clock["now"] = turn * LEAST_SECONDS
-        shown.append(len(cached.current()))
-
-    assert shown == [1, 0, 1]
+def _broken():
+    raise OSError("broken")

@@ -20,10 +20,10 @@ from service.api.served.counter_buffer import Batch, CounterBuffer
 from service.api.served.flush import flush_counts
 from service.api.served.queries import Took
 from service.exporter.metrics import CatalogCollector
-from service.runtime.periodic import PeriodicWorker
 from service.runtime.settings import Settings
 from tests.service import shop
 from tests.service.commandline import answer
+from tests.service.jobs import registry_of, run_once
 
 pytestmark = pytest.mark.postgres_nightly
 
@@ -129,7 +129,7 @@ def test_a_query_that_fails_is_bad(client, tallies, monkeypatch):
 
 @pytest.mark.postgres_always
 def test_what_was_served_stands_in_the_catalog_and_adds_up(catalog, tallies):
-    """Two turns of the bookkeeping, as after a restart: sums, and a cumulative histogram."""
+    """Flush twice, as after a restart: sums, and a cumulative histogram."""
     for seconds in (0.02, 0.7):
         tallies.add(queries.judge_query("lineage", 200, Took(seconds), AT))
         flush_counts(catalog, tallies)
@@ -175,26 +175,31 @@ def _away(*_arguments: object) -> None:
 
 
 def test_a_service_that_stops_writes_down_what_is_left(settings, catalog, tallies):
-    """Its last turn comes after its last answer: a clean restart loses nothing."""
-    bookkeeper = PeriodicWorker(
-        settings.catalog, [lambda engine: flush_counts(engine, tallies)], every_seconds=3_600
+    """Run the job once more after the last answer: a clean restart loses nothing."""
+    registry = registry_of(
+        settings.catalog,
+        lambda: [lambda engine: flush_counts(engine, tallies)],
+        every_seconds=3_600,
+        first_seconds=3_600,
+        runs_at_stop=True,
     )
-    bookkeeper.start()
+    registry.start()
     tallies.add(queries.judge_query("lineage", 200, Took(0.1), AT))
 
-    bookkeeper.stop()
+    registry.stop()
 
     assert _rows(catalog, _COUNTER) == [("M7", "all", "default", 1.0, 1.0, 0.0)]
 
 
-def test_the_bookkeeping_makes_no_catalog(tmp_path, tallies):
-    """A service that is up first leaves the making to the pipeline, and keeps its figures."""
+def test_a_periodic_job_makes_no_catalog(tmp_path, tallies):
+    """Leave the making to the pipeline, keep the figures, and show that the job waits."""
     tallies.add(queries.judge_query("lineage", 503, Took(0.1), AT))
 
-    PeriodicWorker(
-        f"sqlite:///{tmp_path / 'catalog.db'}", [lambda engine: flush_counts(engine, tallies)]
-    ).turn()
+    registry = run_once(
+        f"sqlite:///{tmp_path / 'catalog.db'}", lambda engine: flush_counts(engine, tallies)
+    )
 
+    assert [job.is_waiting for job in registry.states()] == [True]
     assert not (tmp_path / "catalog.db").exists()
     assert tallies.take().outcomes.total() == 1
 
@@ -203,7 +208,7 @@ def test_one_work_that_fails_keeps_no_other_from_its_turn(settings, catalog, tal
     """A thread that ended would leave every counter standing still."""
     tallies.add(queries.judge_query("lineage", 200, Took(0.1), AT))
 
-    PeriodicWorker(settings.catalog, [_away, lambda engine: flush_counts(engine, tallies)]).turn()
+    run_once(settings.catalog, _away, lambda engine: flush_counts(engine, tallies))
 
     assert _rows(catalog, _COUNTER) == [("M7", "all", "default", 1.0, 1.0, 0.0)]
 
