@@ -28,7 +28,7 @@ SELECT namespace, name FROM dataset WHERE canonical_key = dataset_key AND retire
 
 
 class Begun(msgspec.Struct, frozen=True):
-    """A window that holds or is planned.
+    """Window that is active or planned.
 
     Attributes:
         id: by which it is ended.

@@ -16,7 +16,7 @@ _MOST_CONNECTIONS: Final = 4
 
 
 class Schedule(TypedDict, total=False):
-    """When a job runs: fields of `ScheduledJob`."""
+    """Fields of `ScheduledJob` that say when a job runs."""
 
     every_seconds: float
     first_seconds: float
@@ -98,7 +98,7 @@ class _Catalog:
 
 
 class _Task(msgspec.Struct, frozen=True):
-    """One work on one engine."""
+    """Work on one engine."""
 
     work: Work
     engine: Engine

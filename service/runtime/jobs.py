@@ -36,7 +36,7 @@ class TryAgainError(Exception):
 
 
 class ScheduledJob(msgspec.Struct, frozen=True, kw_only=True):
-    """One periodic job: its steps run one after the other, in a thread of the job's own.
+    """Periodic job: its steps run one after the other, in a thread of the job's own.
 
     Attributes:
         name: of the job and its thread.
