@@ -57,7 +57,8 @@ def _held_mebibytes(before: str) -> int:
 @pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallopt"), reason="no glibc: nothing to tell")
 def test_what_is_large_and_free_is_the_system_s_again():
     """The mutant keeps 200 MiB that nobody uses."""
-    settled = _held_mebibytes("from service.runtime.gc_tuning import settle; settle()\n")
+    freeze = "from service.runtime.gc_tuning import freeze_startup\nfreeze_startup()\n"
+    settled = _held_mebibytes(freeze)
     kept = _held_mebibytes("import service.runtime.gc_tuning\n")
 
     assert kept - settled > 100 * _MEBIBYTES / 2
