@@ -4,7 +4,7 @@ import asyncio
 import signal
 import socket
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
@@ -27,6 +27,7 @@ from lineage.process.environment import InvalidSettingError
 from lineage.process.listening import InheritedServer, http_server
 from lineage.process.role import begin_role
 from lineage.process.sockets import listen
+from service.actions import auto_actions
 from service.actions.auto_actions import AutoActions
 from service.api.access.guard import Guard
 from service.api.app import create_app
@@ -34,16 +35,21 @@ from service.api.intake import Intake
 from service.api.served.counter_buffer import CounterBuffer
 from service.api.served.flush import flush_counts
 from service.errors import RejectedInputError
+from service.exporter import metric_cache
 from service.exporter.metrics import CatalogCollector
 from service.exporter.scraping import Scraping
 from service.incidents import incident_worker
 from service.incidents.impact.clock import ImpactClock
+from service.runtime import retention
 from service.runtime.binding import require_guarded
+from service.runtime.catalog_jobs import CatalogJobs
 from service.runtime.gc_tuning import freeze_startup
-from service.runtime.leader import Leader, LeaderWorks, replica_name
-from service.runtime.periodic import PeriodicWorker, Work
+from service.runtime.jobs import JobsFile, ScheduledJob
+from service.runtime.leader import Leader, replica_name
+from service.runtime.periodic import Work
 from service.runtime.policies import PolicyInForce, policy_of
 from service.runtime.retention import Retention
+from service.runtime.scheduler import JobRegistry
 from service.runtime.settings import Settings, read
 
 # Of PostgreSQL, which has a hundred connections for all roles by default: docs/operations.md.
@@ -92,6 +98,13 @@ async def _serve(given: Given, asked: socket.socket, scraped: socket.socket) -> 
         stored.look()
     policy = PolicyInForce(given.settings.policy, access_before=stored)
     tallies, guard = CounterBuffer(), Guard(given.settings, policy=policy)
+    leader = Leader(replica_name(given.settings), given.settings.lease_seconds)
+    registry = JobRegistry("service", report=JobsFile(given.settings.data_dir, "service"))
+    collector = CatalogCollector(
+        given.settings, policy=policy, leads=leader.is_leading, jobs=registry.states
+    )
+    for job in _jobs(given, tallies, guard, stored, leader, collector):
+        registry.add(job)
     app = create_app(
         given.settings,
         tallies=tallies,
@@ -99,10 +112,9 @@ async def _serve(given: Given, asked: socket.socket, scraped: socket.socket) -> 
         routing=given.routing,
         delivery=given.delivery,
         live=LineageCache(given.settings.catalog),
+        jobs=registry.states,
     )
-    leader = Leader(replica_name(given.settings), given.settings.lease_seconds)
-    registry = _registry(given.settings, guard.policy, leader)
-    metrics = Scraping(registry, given.settings.own_hosts)
+    metrics = Scraping(_metrics(collector), given.settings.own_hosts)
     served = partial(http_server, header_seconds=_HEADER_SECONDS)
     servers = [
         served(Intake(app), asked.detach(), Interfaces.ASGI),
@@ -113,15 +125,12 @@ async def _serve(given: Given, asked: socket.socket, scraped: socket.socket) -> 
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, _stop, servers)
     _log.info("service_listening", host=given.settings.host, port=given.settings.service_port)
-    beside = _beside(given, tallies, guard, stored, leader)
-    for thread in beside:
-        thread.start()
+    registry.start()
     try:
         await asyncio.gather(*(server.serve() for server in servers))
     finally:
         # What was served is written down last, and then the lease is given up.
-        for thread in reversed(beside):
-            thread.stop()
+        registry.stop()
 
 
 def _stop(servers: list[InheritedServer]) -> None:
@@ -129,55 +138,85 @@ def _stop(servers: list[InheritedServer]) -> None:
         server.stop()  # type: ignore[no-untyped-call]
 
 
-def _registry(settings: Settings, policy: PolicyInForce, leader: Leader) -> CollectorRegistry:
+def _metrics(collector: CatalogCollector) -> CollectorRegistry:
     registry = CollectorRegistry()
-    registry.register(CatalogCollector(settings, policy=policy, leads=leader.is_leading))
+    registry.register(collector)
     ProcessCollector(registry=registry)
     GCCollector(registry=registry)
     return registry
 
 
-def _beside(
-    given: Given, tallies: CounterBuffer, guard: Guard, stored: StoredAccess, leader: Leader
-) -> tuple[PeriodicWorker, ...]:
-    """Return what is done beside answering, in the order of its start: see docs/kubernetes.md."""
-    catalog = given.settings.catalog
+def _jobs(  # noqa: PLR0913, PLR0917 - what the process consists of
+    given: Given,
+    tallies: CounterBuffer,
+    guard: Guard,
+    stored: StoredAccess,
+    leader: Leader,
+    metrics: CatalogCollector,
+) -> list[ScheduledJob]:
+    """Return the periodic jobs, in the order of their start: see docs/kubernetes.md."""
+    job = CatalogJobs(given.settings.catalog, leader).job
     counting: list[Work] = [stored.look, partial(flush_counts, tallies=tallies), guard.count]
-    lease_limit = given.settings.lease_seconds / 2
-    return (
-        # First and last: until the lease is held, the leader's works wait.
-        PeriodicWorker(
-            catalog, [leader], name="lease", is_first=True, statement_seconds=lease_limit
+    return [
+        # First and last: until the lease is held, the leader's jobs wait.
+        job(
+            *("lease", ("lease",), lambda: [leader]),
+            is_leader_only=False,
+            first_seconds=0,
+            runs_at_stop=True,
+            statement_seconds=given.settings.lease_seconds / 2,
         ),
-        PeriodicWorker(catalog, counting),
-        *(
-            PeriodicWorker(catalog, LeaderWorks(leader, build), name=name)
-            for name, build in _of_leader(given, guard).items()
+        job(
+            *("counting", ("access_policy", "served_counts", "access_counts"), lambda: counting),
+            is_leader_only=False,
+            runs_at_stop=True,
         ),
-    )
+        *_of_leader(given, guard, job, metrics),
+    ]
 
 
-def _of_leader(given: Given, guard: Guard) -> dict[str, Callable[[], Sequence[Work]]]:
-    """Return what builds the works that the leader alone does, by the name of their thread."""
+def _of_leader(
+    given: Given, guard: Guard, job: Callable[..., ScheduledJob], metrics: CatalogCollector
+) -> Iterator[ScheduledJob]:
+    """Return the jobs that the leader alone runs."""
     settings, policy, began_at = given.settings, guard.policy, to_micros(system_clock())
-    routing, delivery = given.routing, given.delivery
+    leads = partial(job, is_leader_only=True)
 
     def judge() -> Sequence[Work]:
-        notes = PolicyNotes("service", policy.standing)
-        return guard.judge, notes, ImpactClock(system_clock)
+        return guard.judge, PolicyNotes("service", policy.standing), ImpactClock(system_clock)
 
     def notify() -> Sequence[Work]:
         return incident_worker.build_tasks(
-            settings, routing, delivery, policy=policy, began_at=began_at
+            settings, given.routing, given.delivery, policy=policy, began_at=began_at
         )
 
-    return {
-        "judging": judge,
-        "notifier": notify,
-        "diagnosis": lambda: incident_worker.diagnosis(settings),
-        "actor": lambda: [AutoActions(settings, system_clock, policy.current)],
-        "retention": lambda: [Retention(settings, system_clock)],
-    }
+    yield leads("audit", ("access_audit", "policy_notes", "impact_clock"), judge, runs_at_stop=True)
+    yield leads("incidents", incident_worker.STEPS, notify, runs_at_stop=True)
+    yield leads(
+        "diagnosis",
+        ("diagnosis",),
+        lambda: incident_worker.diagnosis(settings),
+        runs_at_stop=True,
+    )
+    yield leads(
+        "policy_actions",
+        ("policy_actions",),
+        lambda: [AutoActions(settings, system_clock, policy.current)],
+        every_seconds=auto_actions.EVERY_SECONDS,
+    )
+    yield leads(
+        "retention",
+        ("retention",),
+        lambda: [Retention(settings, system_clock)],
+        every_seconds=retention.EVERY_SECONDS,
+    )
+    yield leads(
+        "metric_cache",
+        ("metric_cache",),
+        lambda: [lambda _engine: metrics.renew_cache()],
+        every_seconds=metric_cache.EVERY_SECONDS,
+        most_share=metric_cache.MOST_SHARE,
+    )
 
 
 if __name__ == "__main__":

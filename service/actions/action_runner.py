@@ -45,7 +45,7 @@ _ERRORS: Final[tuple[tuple[type[ActionError], type[ServiceError]], ...]] = (
 
 
 class Requester(msgspec.Struct, frozen=True, kw_only=True):
-    """Who asks, by which way, and whether they may have things done."""
+    """Person or policy that asks for an action: name, channel and permission."""
 
     who: str
     via: Via

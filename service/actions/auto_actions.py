@@ -1,9 +1,8 @@
-"""Has done what the policy asks for when an incident opens; one work of a thread of its own.
+"""Actions that the policy asks for when an incident opens.
 
-An action may wait for a Kubernetes or a collector, and nobody who is to be told waits behind it.
+An action may wait for a Kubernetes or a collector: its job delays no notification.
 """
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +11,6 @@ from sqlalchemy import Connection, Engine, Row, func, select, true
 
 from lineage.catalog.leases import Fence, fence_of
 from lineage.catalog.tables import incident, incident_member
-from lineage.periods import Monotonic, Period
 from lineage.policy.model import Policy
 from lineage.process.clock import Clock, to_micros
 from runbooks.actions.triggers import Due, Occasion, due, past
@@ -20,32 +18,21 @@ from service.actions.action_runner import Requester, run
 from service.errors import ServiceError
 from service.runtime.settings import Settings
 
-_EVERY_SECONDS = 10.0
+EVERY_SECONDS = 10.0
 _FRESH_MICROS = 3_600_000_000  # a rule that is new acts on no incident of yesterday
 _MOST_INCIDENTS = 100
 _log = structlog.get_logger(__name__)
 
 
 class AutoActions:
-    """Looks every ten seconds at the incidents that opened within the hour."""
+    """Looks at the incidents that opened within the hour, and begins what the policy asks for."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        clock: Clock,
-        policy: Callable[[], Policy],
-        monotonic: Monotonic = time.monotonic,
-    ) -> None:
+    def __init__(self, settings: Settings, clock: Clock, policy: Callable[[], Policy]) -> None:
         self._settings, self._clock, self._policy = settings, clock, policy
-        self._looks = Period(_EVERY_SECONDS, monotonic)
 
     def __call__(self, engine: Engine) -> None:
         """Do what is due, one incident after the other: each counts for the next."""
-        if self._looks.is_due():
-            with self._looks.turn():
-                self._act_on_what_is_due(engine, to_micros(self._clock()))
-
-    def _act_on_what_is_due(self, engine: Engine, now: int) -> None:
+        now = to_micros(self._clock())
         try:
             policy = self._policy()
         except ServiceError as error:

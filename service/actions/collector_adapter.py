@@ -1,4 +1,4 @@
-"""The collector, as actions post to it."""
+"""Adapter by which actions post to the collector."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -20,7 +20,7 @@ class _Body(NamedTuple):
 
 
 class CollectorAdapter:
-    """The collector of these settings."""
+    """Collector of these settings."""
 
     def __init__(self, settings: Settings, *, give_up_seconds: float = _GIVE_UP_SECONDS) -> None:
         self._settings = settings

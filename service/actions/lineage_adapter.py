@@ -1,4 +1,4 @@
-"""The graph, as actions ask it: the same answers as the API's."""
+"""Adapter by which actions query the graph; it gives the results of the API."""
 
 from runbooks.actions.errors import InvalidActionError
 from runbooks.actions.means import Affected, Downstream
@@ -10,13 +10,13 @@ from service.runtime.settings import Settings
 
 
 class LineageAdapter:
-    """Of the catalog of these settings."""
+    """Graph of the catalog of these settings."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
 
     def downstream(self, dataset: str, namespace: str | None) -> Downstream:
-        """All that is made of a dataset."""
+        """Return every downstream dataset."""
         with open_session(self._settings) as asked:
             try:
                 named = resolve_dataset(asked.reader, dataset, namespace)

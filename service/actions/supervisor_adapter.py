@@ -1,4 +1,4 @@
-"""The roles of `lineward up`, as actions see them."""
+"""Adapter by which actions see the roles of `lineward up`."""
 
 from service.queries.status import roles_of
 from service.runtime.restarts import ask
@@ -6,7 +6,7 @@ from service.runtime.settings import Settings
 
 
 class SupervisorAdapter:
-    """Those that run on the data folder of these settings, on this machine."""
+    """Roles on the data folder of these settings, on this machine."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings

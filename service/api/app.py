@@ -1,6 +1,6 @@
 """HTTP API: reads the catalog, and counts its responses; described at `/schema`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from litestar import Litestar, Request
@@ -48,6 +48,7 @@ from service.incidents.pagerduty_events import PagerDutyInbox
 from service.incidents.slack_buttons import SlackInbox
 from service.ingest.input_checks import reject_nul
 from service.release import release
+from service.runtime.jobs import Job
 from service.runtime.settings import Settings
 
 _AnyRequest = Request[Any, Any, Any]
@@ -133,12 +134,14 @@ def create_app(  # noqa: PLR0913, PLR0917 - what the process was started with
     routing: RoutingSettings | None = None,
     delivery: DeliverySettings | None = None,
     live: LineageCache | None = None,
+    jobs: Callable[[], Sequence[Job]] = tuple,
 ) -> Litestar:
     """Build the application over the catalog of these settings.
 
     What it served goes to `tallies`; the guard decides on callers; `routing` has the recipients of
     Alertmanager's alerts and their channels; Slack's buttons are believed by the secret that
-    `delivery` names; graphs are drawn from `live` while it has one.
+    `delivery` names; graphs are drawn from `live` while it has one. `jobs` returns the
+    periodic jobs of this process.
     """
     served = CounterBuffer() if tallies is None else tallies
     guarding = Guard(settings, clock) if guard is None else guard
@@ -157,6 +160,7 @@ def create_app(  # noqa: PLR0913, PLR0917 - what the process was started with
         ),
         "routing": routed,
         "live": live,
+        "jobs": jobs,
     }
     timer = DefineMiddleware(QueryTimer, tallies=served, clock=clock)
     app = Litestar(

@@ -5,7 +5,7 @@ last evaluation is stale, every gauge that rests on it is left out, and alerts s
 """
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 
 import structlog
@@ -38,6 +38,7 @@ from service.exporter.events import error_families, lag_families, set_aside_fami
 from service.exporter.evidence import evidence_families
 from service.exporter.incident_details import incident_figures
 from service.exporter.incidents import incident_families, verdict_families, window_figures
+from service.exporter.jobs import job_families
 from service.exporter.kubernetes import kubernetes_families
 from service.exporter.marquez import families
 from service.exporter.metric_cache import CachedMetrics
@@ -51,6 +52,7 @@ from service.queries.slis import Objectives, mostly_unknown, objectives_of, sli_
 from service.queries.status import RolePolicy, roles_of, spool_status, status, status_policies
 from service.queries.timestamps import Evaluated, last_evaluation
 from service.release import release
+from service.runtime.jobs import Job, jobs_of
 from service.runtime.policies import PolicyInForce
 from service.runtime.role_troubles import role_families
 from service.runtime.settings import Settings
@@ -99,6 +101,7 @@ class CatalogCollector(Collector):
         clock: Clock = system_clock,
         policy: PolicyInForce | None = None,
         leads: Callable[[], bool] = lambda: True,
+        jobs: Callable[[], Sequence[Job]] = tuple,
     ) -> None:
         """Read nothing yet.
 
@@ -108,6 +111,7 @@ class CatalogCollector(Collector):
             policy: in force.
             leads: whether this replica exports what the catalog says. Rules sum over replicas, and
                 each replica would say the same.
+            jobs: returns the periodic jobs of this process.
         """
         self._settings, self._leads = settings, leads
         self._clock = clock
@@ -115,6 +119,11 @@ class CatalogCollector(Collector):
         self._kept: tuple[int, metric_rows.DatasetSnapshot] | None = None
         self._policy = policy or PolicyInForce(settings.policy)
         self._cached = CachedMetrics(self._of_days)
+        self._jobs = jobs
+
+    def renew_cache(self) -> None:
+        """Compute the metrics that are too slow to compute on every scrape."""
+        self._cached.renew()
 
     def describe(self) -> list[Metric]:
         """Return no metrics: a registry would otherwise scrape the catalog to learn the names."""
@@ -127,6 +136,7 @@ class CatalogCollector(Collector):
         yield _gauge("lineage_service_leader", "1 if this replica is the leader.", float(leads))
         yield from _collector(self._settings, now)
         yield from role_families(roles_of(self._settings.data_dir, now)[1])
+        yield from job_families(jobs_of(self._settings.data_dir, now.timestamp(), self._jobs()))
         families = self._families(now, leads=leads)
         yield _gauge(
             "lineage_catalog_readable", "1 if the catalog can be read.", float(bool(families))

@@ -41,7 +41,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
 @contextmanager
 def acting(settings: Settings) -> Iterator[Connection]:
-    """One write transaction of a catalog that is there."""
+    """Open a write transaction on a catalog that exists."""
     engine = open_catalog(settings.catalog, seconds=_STATEMENT_SECONDS, most=1)
     try:
         with write_transaction(engine) as connection:

@@ -1,4 +1,4 @@
-"""Incidents and messages: the works of the service that find faults and tell people of them."""
+"""Works of the service that find faults and notify their owners."""
 
 from typing import Final
 
@@ -18,6 +18,8 @@ from service.runtime.policies import PolicyInForce
 from service.runtime.role_troubles import RoleTroubles
 from service.runtime.settings import Settings
 
+# Names of what `build_tasks` returns.
+STEPS: Final = ("notification_policy", "incident_detection", "notification", "sending")
 _DRAIN_SECONDS: Final = 5.0  # `lineward up` kills a service that has not ended after 10 s
 
 
@@ -30,7 +32,7 @@ def build_tasks(  # noqa: PLR0913 - what the process was started with
     *,
     began_at: int | None = None,
 ) -> list[Work]:
-    """Return what is done each second, in this order: nothing here waits for anything slow.
+    """Return the works of each second, in this order: nothing here waits for anything slow.
 
     `began_at`: when this process began, µs; None: with the first turn.
     """
@@ -45,19 +47,19 @@ def build_tasks(  # noqa: PLR0913 - what the process was started with
 
 
 def diagnosis(settings: Settings) -> list[Work]:
-    """Return slow work, which runs in its own thread so that pages do not wait."""
+    """Return slow work. It has a job of its own, so that pages do not wait."""
     return [Diagnostician(settings.catalog)]
 
 
 class Sending:
-    """Has the sender look for what is due; what is slow to send holds up nothing here."""
+    """Work that has the sender look for due messages. A slow channel delays nothing here."""
 
     def __init__(self, settings: DeliverySettings, clock: Clock) -> None:
         self._settings, self._clock = settings, clock
         self._sender: Sender | None = None
 
     def __call__(self, engine: Engine) -> None:
-        """Begin with all that is due."""
+        """Begin to send every message that is due."""
         if self._sender is None:
             ways = build_channels(self._settings, clock=self._clock)
             self._sender = Sender(engine, ways, self._settings, clock=self._clock)

@@ -35,7 +35,7 @@ UNKNOWN_USER: Final = "unknown_user"
 
 
 class Signed(msgspec.Struct, frozen=True):
-    """A request as it came: its body, and the two headers that Slack signs it with."""
+    """Request as it came: its body, and the two headers that Slack signs it with."""
 
     body: bytes
     timestamp: str | None

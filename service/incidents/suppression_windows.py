@@ -27,7 +27,7 @@ _KNOWN = f"SELECT namespace, name FROM dataset WHERE {LISTED}"  # noqa: S608 - a
 
 
 class Begun(msgspec.Struct, frozen=True):
-    """A window that holds or is planned.
+    """Window that is active or planned.
 
     Attributes:
         id: by which it is ended.

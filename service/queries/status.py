@@ -1,6 +1,6 @@
 """Status of Lineward itself: roles, backlog, rejected events, and states of datasets."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +27,7 @@ from service.queries.set_aside import count_set_aside
 from service.queries.timestamps import Evaluated, iso, last_evaluation, seconds_between
 from service.runtime.data_dir_lock import is_held
 from service.runtime.data_folder import open_to_others
+from service.runtime.jobs import Job, jobs_of
 from service.runtime.settings import Settings
 
 if TYPE_CHECKING:  # the policy brings YAML, which `lineward status` cannot wait for
@@ -104,6 +105,7 @@ class Status(msgspec.Struct, frozen=True):
     events_wait_since: Instant | None = None  # when the oldest of these events was received
     leader: ServiceLeader | None = None  # of the services; null: none has led yet
     kubernetes: KubernetesStatus | None = None  # null: nothing was ever watched
+    jobs: list[Job] = []  # periodic, of the roles that have written them within a minute
 
 
 class _Catalog(msgspec.Struct, frozen=True):
@@ -126,10 +128,11 @@ def status(
     *,
     count_datasets: bool = True,
     own_policy: "Standing | None" = None,
+    own_jobs: Sequence[Job] = (),
 ) -> Status:
     """Return the status; missing parts are null, and `partial_reason` names them.
 
-    `own_policy`: of the service that asks, which knows better than the catalog.
+    `own_policy` and `own_jobs`: of the service that asks; they replace what it stored.
     """
     spool = spool_status(settings.spool, now)
     catalog = _catalog(settings, now, count_datasets=count_datasets)
@@ -159,6 +162,7 @@ def status(
         events_wait_since=iso(catalog.waits.get(EVENTS_WAIT_SINCE)) if catalog else None,
         leader=catalog.leader if catalog else None,
         kubernetes=catalog.kubernetes if catalog else None,
+        jobs=jobs_of(settings.data_dir, now.timestamp(), own_jobs),
     )
 
 

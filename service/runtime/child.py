@@ -1,4 +1,4 @@
-"""One role as a child process: started, watched, started again, stopped with all it started."""
+"""Role as a child process: started, watched, started again, stopped with all it started."""
 
 import os
 import signal
@@ -21,7 +21,7 @@ _AUTOGROUP = Path("/proc/self/autogroup")
 
 
 class RoleCommand(msgspec.Struct, frozen=True, kw_only=True):
-    """How one role is run.
+    """Command and environment of a role.
 
     Attributes:
         role: its name, and its log's.
@@ -49,7 +49,7 @@ class RoleCommand(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Child:
-    """A role's process, and when it may be started again."""
+    """Process of a role, and when it may be started again."""
 
     def __init__(self, command: RoleCommand, environ: Mapping[str, str], log: Path) -> None:
         self.command = command
@@ -111,7 +111,7 @@ class Child:
 
     @property
     def delay_seconds(self) -> float:
-        """How long until it is started again."""
+        """Return the seconds until it is started again."""
         return max(0.0, self._start_at - time.monotonic())
 
     def is_due(self) -> bool:

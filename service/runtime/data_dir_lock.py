@@ -1,4 +1,4 @@
-"""Who holds a data folder: a lock that the kernel drops with its holder, however that one ends."""
+"""Lock of a data folder: the kernel drops it when its holder ends, however that happens."""
 
 import fcntl
 import os

@@ -1,4 +1,4 @@
-"""How the service keeps its memory: answers are large and soon over, and so are arrays of edges."""
+"""Garbage collection of the service: answers are large and brief, and so are arrays of edges."""
 
 import ctypes
 import gc

@@ -1,4 +1,4 @@
-"""The supervisor's end of a role's health reports."""
+"""Supervisor's end of a role's health reports."""
 
 import socket
 
@@ -10,7 +10,7 @@ _MOST_BYTES = 65_536
 
 
 class Reports:
-    """A pair of sockets; the role's end is inherited by each of its processes in turn."""
+    """Pair of sockets; the role's end is inherited by each of its processes in turn."""
 
     def __init__(self) -> None:
         self._ours, self._theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -24,7 +24,7 @@ class Reports:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The variable by which the role finds it."""
+        """Return the variable by which the role finds it."""
         return {VARIABLE: str(self.descriptor)}
 
     def take(self) -> bool:

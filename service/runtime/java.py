@@ -28,7 +28,7 @@ def require_java() -> None:
 
 
 def _java() -> str:
-    """As Spark's own scripts look for it."""
+    """Find Java as Spark's own scripts do."""
     home = os.environ.get("JAVA_HOME")
     found = shutil.which("java", path=str(Path(home) / "bin") if home else None)
     if found is None:
@@ -38,7 +38,7 @@ def _java() -> str:
 
 
 def _version(java: str) -> int | None:
-    """Of this Java; None where it does not say in the usual words."""
+    """Return the version of this Java; None if its output is not the usual one."""
     try:
         text = subprocess.run(  # noqa: S603 - the Java that Spark starts as well
             [java, "-version"], capture_output=True, text=True, timeout=_SECONDS, check=False

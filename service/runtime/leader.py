@@ -145,7 +145,7 @@ class _Fenced:
     """Work of the leader, on engines that are fenced."""
 
     def __init__(self, func: Work, fence: Fence) -> None:
-        self.func = func  # the bookkeeper names the work by it
+        self.func = func
         self._fence = fence
 
     def __call__(self, engine: Engine) -> None:
@@ -159,7 +159,7 @@ class _Fenced:
 class LeaderWorks:
     """Works that are done while this process leads; call it for those of now.
 
-    They are built anew for each epoch: what they remember of an earlier one is out of date.
+    They are built again for each epoch: what they remember of an earlier one is out of date.
     """
 
     def __init__(self, leader: Leader, build: Callable[[], Sequence[Work]]) -> None:

@@ -30,7 +30,7 @@ class Liveness:
         self._has_answered = False
 
     def checked(self, *, answered: bool) -> None:
-        """One check more."""
+        """Count one more check."""
         if not answered:
             self._misses, self._answers = self._misses + 1, 0
             return
@@ -41,12 +41,12 @@ class Liveness:
 
     @property
     def allowed(self) -> int:
-        """How many checks in a row may be missed."""
+        """Return how many checks in a row may be missed."""
         return self._allowed * self._factor * (1 if self._has_answered else _START_FACTOR)
 
     @property
     def silent_seconds(self) -> float:
-        """How long the role has not answered."""
+        """Return how long the role has not answered."""
         return self._misses * CHECK_SECONDS
 
     def is_hung(self) -> bool:

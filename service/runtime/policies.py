@@ -1,4 +1,4 @@
-"""The policy that a process of the service goes by: one for all that it does."""
+"""Policy in force in a process of the service: one for all its parts."""
 
 from contextlib import suppress
 from functools import cached_property
@@ -45,7 +45,7 @@ def policy_for(settings: Settings) -> Policy:
 
 
 class PolicyInForce:
-    """The newest valid policy, for several threads at once.
+    """Newest valid policy, for several threads at once.
 
     A process has one, so that its API, pages, metrics, incidents and actions agree.
     """

@@ -1,4 +1,4 @@
-"""The log file of a role: appended to by the role, kept within bounds by the supervisor."""
+"""Log file of a role: appended to by the role, kept within bounds by the supervisor."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ _TAIL_BYTES = 16_384
 
 
 class RoleLog:
-    """One file, and one older part of it beside it (`.log.1`)."""
+    """File, and one older part of it (`.log.1`)."""
 
     def __init__(self, path: Path, *, max_bytes: int = _MAX_BYTES) -> None:
         self.path = path

@@ -1,4 +1,4 @@
-"""What is known of one role: whether it works, since when it does not, and why."""
+"""State of a role: whether it works, since when it does not, and why."""
 
 import time
 from collections.abc import Callable, Sequence

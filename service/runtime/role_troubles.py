@@ -1,4 +1,4 @@
-"""The roles of `lineward up` that fail, for incidents, metrics and pages."""
+"""Failing roles of `lineward up`, for incidents, metrics and pages."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -18,7 +18,7 @@ class RoleTroubles:
         self._data_dir, self._clock = settings.data_dir, clock
 
     def __call__(self) -> Mapping[str, RoleFailure]:
-        """By role: since when it fails, and in what words that is told."""
+        """Return, by role, since when it fails, and a sentence on it."""
         now = self._clock()
         found = {}
         for role in roles_of(self._data_dir, now)[1]:

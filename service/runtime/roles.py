@@ -1,4 +1,4 @@
-"""The roles that `lineward up` runs, and what each is told."""
+"""Roles that `lineward up` runs, and the environment of each."""
 
 import os
 import signal

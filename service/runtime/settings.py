@@ -82,7 +82,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def own_hosts(self) -> OwnHosts:
-        """The names by which requests may address this machine."""
+        """Return the names by which requests may address this machine."""
         return OwnHosts.read(self.host, self.allowed_hosts)
 
     def _url(self, port: int) -> str:
@@ -96,7 +96,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def spool(self) -> Path:
-        """The collector's spool: only an embedded catalog has it beside itself."""
+        """Return the collector's spool: only an embedded catalog has it beside itself."""
         return self.data_dir / "spool.db"
 
 

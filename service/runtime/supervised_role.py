@@ -1,4 +1,4 @@
-"""One role under the supervisor: its process, its health, and whether it still answers."""
+"""Role under the supervisor: its process, its health, and whether it still answers."""
 
 import tempfile
 import time
@@ -16,7 +16,7 @@ _DISK_SECONDS = 1.0
 
 
 class Watched:
-    """A role's process with all that is known of it."""
+    """Process of a role, with its state."""
 
     def __init__(self, command: RoleCommand, data_dir: Path, environ: Mapping[str, str]) -> None:
         self.child = Child(command, environ, data_dir / "logs" / f"{command.role}.log")
@@ -31,7 +31,7 @@ class Watched:
 
     @property
     def name(self) -> str:
-        """The role's."""
+        """Return the name of the role."""
         return self.child.command.role
 
     def start(self) -> None:

@@ -26,7 +26,7 @@ Say = Callable[[str], None]
 
 
 class Supervisor:
-    """The roles of one data folder. The first accepts before the next is started; it stops last."""
+    """Roles of one data folder. The first accepts before the next is started; it stops last."""
 
     def __init__(
         self, commands: Sequence[RoleCommand], data_dir: Path, environ: Mapping[str, str], say: Say

@@ -15,11 +15,12 @@ from sqlalchemy import Engine, insert
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.leases import fence_of
 from lineage.catalog.tables import meta
-from service.runtime.leader import Leader, LeaderWorks
-from service.runtime.periodic import PeriodicWorker
+from service.runtime.catalog_jobs import CatalogJobs
+from service.runtime.leader import Leader
+from service.runtime.scheduler import JobRegistry
 
 
-def replica(url: str, name: str, seconds: float) -> list[PeriodicWorker]:
+def replica(url: str, name: str, seconds: float) -> JobRegistry:
     """Start what a service starts for its lease, and one work of the leader."""
 
     def write(engine: Engine) -> None:
@@ -30,23 +31,21 @@ def replica(url: str, name: str, seconds: float) -> list[PeriodicWorker]:
             connection.execute(insert(meta), row)
 
     leader = Leader(name, seconds)
-    often = {"every_seconds": 0.02}
-    return [
-        PeriodicWorker(url, [leader], name="lease", is_first=True, **often),
-        PeriodicWorker(url, LeaderWorks(leader, lambda: [write]), name="work", **often),
-    ]
+    often = {"every_seconds": 0.02, "first_seconds": 0, "runs_at_stop": True}
+    job, registry = CatalogJobs(url, leader).job, JobRegistry("service")
+    registry.add(job("lease", ("lease",), lambda: [leader], is_leader_only=False, **often))
+    registry.add(job("work", ("work",), lambda: [write], is_leader_only=True, **often))
+    return registry
 
 
 @contextmanager
-def running(keepers: list[PeriodicWorker]) -> Iterator[None]:
-    """Run them, and hand over at the end."""
-    for keeper in keepers:
-        keeper.start()
+def running(registry: JobRegistry) -> Iterator[None]:
+    """Run its jobs, and hand over at the end."""
+    registry.start()
     try:
         yield
     finally:
-        for keeper in reversed(keepers):
-            keeper.stop()
+        registry.stop()
 
 
 def main() -> None:

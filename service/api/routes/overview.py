@@ -33,5 +33,10 @@ def get_slis(request: AnyRequest) -> SliAnswer:
 
 @get("/api/v1/status", access="status", sync_to_thread=True)
 def get_status(state: State) -> Status:
-    """Return backlog, rejected events, and the age of the last evaluation."""
-    return status(state.settings, state.clock(), own_policy=state.policy.standing())
+    """Return backlog, rejected events, periodic jobs, and the age of the last evaluation."""
+    return status(
+        state.settings,
+        state.clock(),
+        own_policy=state.policy.standing(),
+        own_jobs=state.jobs(),
+    )

@@ -19,6 +19,7 @@ from service.queries.status import (
     trouble_of,
     warnings_of,
 )
+from service.runtime.jobs import Job, problem_of, state_of
 from service.runtime.settings import Settings, read
 
 app = typer.Typer(add_completion=False)
@@ -26,7 +27,7 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def main(data_dir: DataDir = None, *, as_json: AsJson = False) -> None:
-    """Show the roles, the backlog, and the number of datasets by state."""
+    """Show the roles, their periodic jobs, the backlog, and the number of datasets by state."""
     settings = read(data_dir)
     try:
         answer = status(settings, system_clock())
@@ -47,7 +48,7 @@ def main(data_dir: DataDir = None, *, as_json: AsJson = False) -> None:
 def page(answer: Status) -> RenderableType:
     """Return the status as text."""
     shown = _roles(answer.data_dir, answer.roles, answer.warnings)
-    return Group(*shown, *(plain(line) for line in _lines(answer)))
+    return Group(*shown, *(plain(line) for line in _lines(answer)), *_jobs(answer.jobs))
 
 
 def _show_roles(settings: Settings) -> None:
@@ -66,6 +67,20 @@ def _roles(data_dir: str, roles: list[Role], warnings: list[str]) -> list[Render
     now = system_clock()
     failing = (line for role in roles if (line := trouble_of(role, now)))
     return [plain(data_dir), table, *(plain(line) for line in (*warnings, *failing))]
+
+
+def _jobs(jobs: list[Job]) -> list[RenderableType]:
+    """Describe the periodic jobs, and those that fail or hang."""
+    if not jobs:
+        return []
+    table = grid("job", "role", "state", "every", "last run", "took", "failed")
+    for job in jobs:
+        table.add_row(
+            *(job.job, job.role, state(state_of(job)), duration(job.every_seconds)),
+            *(local(job.last_run_at), duration(job.last_seconds), f"{job.failures:,}"),
+        )
+    now = system_clock()
+    return [table, *(plain(line) for job in jobs if (line := problem_of(job, now)))]
 
 
 def _lines(answer: Status) -> list[str]:

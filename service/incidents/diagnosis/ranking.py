@@ -20,7 +20,7 @@ _SHORT: Final = 0.5  # of the rows that were read before
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """One thing that is not as it was; null where a run did not say."""
+    """Difference between two runs; null where a run did not report the value."""
 
     what: str
     good: str | None
@@ -28,14 +28,14 @@ class Difference(msgspec.Struct, frozen=True):
 
     @property
     def words(self) -> str:
-        """In one line."""
+        """Describe the difference in one line."""
         if self.good is None:
             return f"{self.what}: {self.failed}"
         return f"{self.what}: {self.good} -> {self.failed or 'nothing'}"
 
 
 class Diagnosis(msgspec.Struct, frozen=True):
-    """The last good run beside the first that failed after it.
+    """Comparison of the last good run with the first one that failed after it.
 
     Attributes:
         good_run_id: none: nothing was found to compare.

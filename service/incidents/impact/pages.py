@@ -50,7 +50,7 @@ _FAILED: Final = frozenset({"failed", FAILING})
 
 
 class Page(msgspec.Struct, frozen=True):
-    """An incident that pages, and how far its clock has come. Instants in µs.
+    """Incident that pages, and the state of its clock. Times are in µs.
 
     Attributes:
         onset: when its root failed.
@@ -130,7 +130,7 @@ def is_by_provider(channel: str) -> bool:
 def accepted_at(
     connection: Connection, page: Page, since: Paged, state: NotificationState | None
 ) -> int | None:
-    """When Slack or PagerDuty first took a message of the page that links the full list, µs."""
+    """Return when the first message of the page with a link to the full list was accepted, µs."""
     channels = () if state is None else state.channels
     # A channel may know it by the id of an incident that it took over.
     names = {page.incident_id, *(channel.dedup_id for channel in channels)}

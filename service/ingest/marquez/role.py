@@ -1,7 +1,7 @@
-"""Marquez role: forwarding, pulling, probing and comparing beside each other in one process."""
+"""Marquez role: forwarding, and beside it the jobs that pull, probe and compare."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Iterator
 
 import structlog
 
@@ -12,19 +12,20 @@ from service.errors import ServiceError
 from service.ingest.backfill import Sender
 from service.ingest.marquez.client import Marquez
 from service.ingest.marquez.compare import Comparer
-from service.ingest.marquez.deliver import EventSender, pause
+from service.ingest.marquez.deliver import EventSender
 from service.ingest.marquez.forward import Forwarder
 from service.ingest.marquez.known import Seen
 from service.ingest.marquez.probe import Prober
 from service.ingest.marquez.pull import Puller
 from service.ingest.marquez.settings import MarquezSettings
 from service.ingest.marquez.store import Store, in_catalog
+from service.runtime.jobs import JobsFile, ScheduledJob, TryAgainError
+from service.runtime.scheduler import JobRegistry
 from service.runtime.settings import Settings
 
 _FIRST_COMPARISON_SECONDS = 360.0  # sooner nothing of ours has settled
 _SENDER_SECONDS = 5.0
 _log = structlog.get_logger()
-Work = Callable[[asyncio.Event], Coroutine[None, None, None]]
 Round = Callable[[], Awaitable[object]]
 
 
@@ -38,62 +39,112 @@ async def serve(
     try:
         await in_catalog(migrate, engine)
         _log.info("marquez_started", url=marquez.url, forward=bounds.forward, pull=bounds.pull)
-        async with asyncio.TaskGroup() as group:
-            for work in _works(settings, bounds, marquez, Store(engine), clock):
-                group.create_task(work(stop))
+        await _work(settings, bounds, marquez, Store(engine), stop=stop, clock=clock)
     finally:
         await marquez.close()
         engine.dispose()
 
 
-def _works(
-    settings: Settings, bounds: MarquezSettings, marquez: Marquez, store: Store, clock: Clock
-) -> list[Work]:
+async def _work(  # noqa: PLR0913 - what the role consists of
+    settings: Settings,
+    bounds: MarquezSettings,
+    marquez: Marquez,
+    store: Store,
+    *,
+    stop: asyncio.Event,
+    clock: Clock,
+) -> None:
     seen = Seen()
+    registry = JobRegistry("marquez", report=JobsFile(settings.data_dir, "marquez"), clock=clock)
+    rounds = list(_rounds(settings, bounds, marquez, store, seen=seen, clock=clock))
+    for each in rounds:
+        registry.add(each.job)
+    registry.start()
+    try:
+        if bounds.forward:
+            sender = EventSender(marquez, bounds)
+            await Forwarder(settings.spool, store, sender, seen=seen, clock=clock).run(stop)
+        await stop.wait()
+    finally:
+        for each in rounds:
+            each.cancel()
+        # The rounds end on this loop: it must go on until each thread has seen that.
+        await asyncio.to_thread(registry.stop)
+
+
+def _rounds(  # noqa: PLR0913 - what the role consists of
+    settings: Settings,
+    bounds: MarquezSettings,
+    marquez: Marquez,
+    store: Store,
+    *,
+    seen: Seen,
+    clock: Clock,
+) -> Iterator["_Rounds"]:
+    """Return the periodic rounds."""
+    loop = asyncio.get_running_loop()
     prober = Prober(marquez, store, settings.spool, clock)
     comparer = Comparer(marquez, store, clock)
     first = min(_FIRST_COMPARISON_SECONDS, bounds.compare_seconds)
-    works = [
-        _every(bounds.probe_seconds, prober.round),
-        _every(bounds.compare_seconds, comparer.round, first_seconds=first),
-    ]
-    if bounds.forward:
-        courier = EventSender(marquez, bounds)
-        works.append(Forwarder(settings.spool, store, courier, seen=seen, clock=clock).run)
+    yield _Rounds(loop, "probe", prober.round, bounds.probe_seconds)
+    yield _Rounds(loop, "compare", comparer.round, bounds.compare_seconds, first_seconds=first)
     if bounds.pull:
         # A round that fails comes again: its retries need not be long.
         sender = Sender(settings, origin=MARQUEZ, retry_seconds=_SENDER_SECONDS)
         puller = Puller(marquez, sender, store, seen=seen, clock=clock)
-        works.append(_every(bounds.pull_seconds, puller.round))
-    return works
+        yield _Rounds(loop, "pull", puller.round, bounds.pull_seconds)
 
 
-def _every(seconds: float, round_: Round, *, first_seconds: float = 0.0) -> Work:
-    """Do it again and again; what the other side did not answer is tried the next time."""
+class _Rounds:
+    """Rounds of one kind as a job: its thread waits while a round runs on the role's loop."""
 
-    async def work(stop: asyncio.Event) -> None:
-        await pause(stop, first_seconds)
-        while not stop.is_set():
-            await _until_stopped(round_, stop)
-            await pause(stop, seconds)
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        name: str,
+        round_: Round,
+        seconds: float,
+        *,
+        first_seconds: float = 0.0,
+    ) -> None:
+        self._loop, self._round = loop, round_
+        self._task: asyncio.Task[None] | None = None
+        self._is_cancelled = False
+        self.job = ScheduledJob(
+            name=f"marquez_{name}",
+            steps=(f"marquez_{name}",),
+            tasks=lambda: (self._run,),
+            every_seconds=seconds,
+            first_seconds=first_seconds,
+        )
 
-    return work
+    def cancel(self) -> None:
+        """End the round that goes on, and begin no other.
 
+        A round may be cut anywhere: the next one, of whatever process, begins where it did.
+        """
+        self._is_cancelled = True
+        if self._task is not None:
+            self._task.cancel()
 
-async def _until_stopped(round_: Round, stop: asyncio.Event) -> None:
-    doing = asyncio.create_task(_tolerant(round_))
-    stopping = asyncio.create_task(stop.wait())
-    await asyncio.wait({doing, stopping}, return_when=asyncio.FIRST_COMPLETED)
-    # A round may be cut anywhere: the next one, of whatever process, begins where it did.
-    left = stopping if doing.done() else doing
-    left.cancel()
-    await asyncio.wait({doing, stopping})
-    if not doing.cancelled():
-        doing.result()
+    def _run(self) -> None:
+        asyncio.run_coroutine_threadsafe(self._work(), self._loop).result()
 
+    async def _work(self) -> None:
+        """Run one round.
 
-async def _tolerant(round_: Round) -> None:
-    try:
-        await round_()
-    except ServiceError as error:
-        _log.warning("try_again", what=type(error).__name__, error=str(error)[:200])
+        Raises:
+            TryAgainError: Marquez or the collector did not answer: the next round tries again.
+        """
+        if self._is_cancelled:
+            return
+        self._task = asyncio.current_task()
+        try:
+            await self._round()
+        except asyncio.CancelledError:
+            if not self._is_cancelled:
+                raise
+        except ServiceError as error:
+            raise TryAgainError(f"{type(error).__name__}: {error}") from error
+        finally:
+            self._task = None

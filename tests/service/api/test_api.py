@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -16,7 +17,7 @@ from lineage.process.clock import Clock
 from service.api.app import create_app
 from service.runtime.settings import Settings
 from tests.service import shop
-from tests.service.commandline import answer, environ
+from tests.service.commandline import answer, environ, lineward
 from tests.service.waiting import until
 from tests.suite.http_client import CLIENT
 from tests.suite.ports import free_port
@@ -212,7 +213,7 @@ def test_the_description_names_every_path(client):
 
 
 def test_the_service_role_serves_api_and_metrics_and_stops_cleanly(tmp_path: Path):
-    """Start the real process on real ports, and stop it by SIGTERM with exit code 0."""
+    """Run the real process on real ports: both answer, its jobs run, and SIGTERM is exit code 0."""
     engine = open_catalog(catalog_url(tmp_path))
     migrate(engine)
     shop.fill(engine)
@@ -225,12 +226,50 @@ def test_the_service_role_serves_api_and_metrics_and_stops_cleanly(tmp_path: Pat
     try:
         slis = until(lambda: _get(f"http://127.0.0.1:{api}/api/v1/slis"))
         scraped = until(lambda: _get(f"http://127.0.0.1:{metrics}/metrics"))
+        jobs = until(lambda: _jobs_that_all_ran(api))
+        printed = until(lambda: _printed_jobs(tmp_path))
     finally:
         process.terminate()
 
     assert json.loads(slis)["slis"]
     assert "lineage_sli_good_total" in scraped
+    assert "lineage_periodic_job_failures_total" in scraped
+    assert {job["job"]: (job["every_seconds"], job["is_leader_only"]) for job in jobs} == _JOBS
+    assert {job["last_error"] for job in jobs} == {None}
+    assert all(f"{name} " in printed for name in _JOBS)
     assert process.wait(30) == 0
+    assert not list((tmp_path / "run").iterdir())
+
+
+# Interval in seconds, and whether only the leader runs it: docs/kubernetes.md.
+_JOBS = {
+    "job_report": (5.0, False),
+    "lease": (1.0, False),
+    "access_policy": (1.0, False),
+    "served_counts": (1.0, False),
+    "access_counts": (1.0, False),
+    "access_audit": (1.0, True),
+    "policy_notes": (1.0, True),
+    "impact_clock": (1.0, True),
+    "notification_policy": (1.0, True),
+    "incident_detection": (1.0, True),
+    "notification": (1.0, True),
+    "sending": (1.0, True),
+    "diagnosis": (1.0, True),
+    "policy_actions": (10.0, True),
+    "retention": (3600.0, True),
+    "metric_cache": (300.0, True),
+}
+
+
+def _jobs_that_all_ran(port: int) -> list[dict[str, Any]] | None:
+    jobs = json.loads(_get(f"http://127.0.0.1:{port}/api/v1/status") or "{}").get("jobs", [])
+    return jobs if jobs and all(job["last_run_at"] for job in jobs) else None
+
+
+def _printed_jobs(folder: Path) -> str | None:
+    text = lineward("status", "--data-dir", str(folder)).stdout
+    return text if "metric_cache" in text else None
 
 
 def _get(url: str) -> str | None:

@@ -1,7 +1,6 @@
 """Metrics of gaps, sizes, windows, stages and personal data."""
 
 import sqlite3
-import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -19,16 +18,15 @@ from lineage.policy import DEFAULT
 from lineage.policy.reading import parse
 from lineage.process.clock import to_micros
 from lineage.states import TIERS
-from service.exporter import metric_cache, metric_rows
+from service.exporter import metric_rows
 from service.exporter.datasets import pii_figures
 from service.exporter.incidents import window_figures
-from service.exporter.metric_cache import LEAST_SECONDS, CachedMetrics
+from service.exporter.metric_cache import CachedMetrics
 from service.exporter.metrics import CatalogCollector
 from service.exporter.sizes import size_figures
 from service.exporter.stages import stage_figures
 from service.runtime.settings import Settings
 from tests.service import shop
-from tests.service.waiting import until
 from tests.slis.lake.lakes import event_row, lay, writer_of
 
 pytestmark = pytest.mark.postgres_nightly
@@ -209,62 +207,33 @@ def test_unknown_stages_of_a_batch_are_absent(filled, spool, tmp_path: Path):
     }
 
 
-def test_costly_metrics_are_computed_rarely():
-    """Compute them every 5 minutes, and every 20 if that takes a minute."""
-    clock, took, made = {"now": 0.0}, {"seconds": 0.0}, list[float]()
+def test_a_scrape_computes_no_slow_metric():
+    """Return what the job computed last; none before its first run."""
+    made = iter([[GaugeMetricFamily("first", "")], [GaugeMetricFamily("second", "")]])
+    cached = CachedMetrics(lambda: next(made))
 
-    def make():
-        made.append(clock["now"])
-        clock["now"] += took["seconds"]
-        return []
+    shown = [cached.current()]
+    for _ in range(2):
+        cached.renew()
+        shown += [cached.current(), cached.current()]
 
-    cached = CachedMetrics(make, lambda: clock["now"])
-    for now in (0, LEAST_SECONDS - 1, LEAST_SECONDS):
-        clock["now"] = now
-        cached.current()
-    assert made == [0, LEAST_SECONDS]
-
-    clock["now"], took["seconds"] = 2 * LEAST_SECONDS, 60
-    cached.current()
-    clock["now"] += 1_199
-    cached.current()
-    assert len(made) == 3
+    assert [[each.name for each in families] for families in shown] == [
+        [],
+        *[["first"], ["first"]],
+        *[["second"], ["second"]],
+    ]
 
 
-def test_a_scrape_does_not_wait_for_slow_metrics(monkeypatch):
-    """Show the cached metrics, and compute new ones once."""
-    monkeypatch.setattr(metric_cache, "PATIENCE_SECONDS", 0.01)
-    goes_on, clock = threading.Event(), {"now": 0.0}
-    first, second = GaugeMetricFamily("first", ""), GaugeMetricFamily("second", "")
-    made = iter([[first], [second]])
+def test_slow_metrics_that_cannot_be_computed_are_absent():
+    """Drop those of before, which may be of another day; the job tries again."""
+    cached = CachedMetrics(lambda: [GaugeMetricFamily("one", "")])
+    cached.renew()
+    cached._make = _broken
+    with pytest.raises(OSError, match="broken"):
+        cached.renew()
 
-    def make():
-        if clock["now"]:
-            assert goes_on.wait(20)
-        return next(made)
-
-    cached = CachedMetrics(make, lambda: clock["now"])
-    until(cached.current)
-    clock["now"] = LEAST_SECONDS
-
-    assert [cached.current(), cached.current()] == [[first], [first]]
-    goes_on.set()
-    assert until(lambda: second in cached.current())
+    assert cached.current() == []
 
 
-def test_metrics_that_fail_are_absent_and_computed_again():
-    """Show none instead of old ones, which may be of another day."""
-    clock = {"now": 0.0}
-
-    def make():
-        if clock["now"] == LEAST_SECONDS:
-            raise OSError
-        return [GaugeMetricFamily("one", "")]
-
-    cached = CachedMetrics(make, lambda: clock["now"])
-    shown = []
-    for turn in range(3):
-        clock["now"] = turn * LEAST_SECONDS
-        shown.append(len(cached.current()))
-
-    assert shown == [1, 0, 1]
+def _broken():
+    raise OSError("broken")

@@ -1,4 +1,4 @@
-"""Tasks of the notifier, and their names in the log."""
+"""Check the job that finds incidents and notifies: its steps, and their names in the log."""
 
 import pytest
 from structlog.testing import capture_logs
@@ -8,42 +8,69 @@ from alerts.detection.notification_worker import NotificationWorker
 from alerts.notify.settings import DeliverySettings, RoutingSettings
 from lineage.catalog.engine import catalog_url
 from service.incidents import incident_worker
-from service.runtime.periodic import PeriodicWorker
 from service.runtime.settings import Settings
+from tests.service.jobs import registry_of
 
 
 @pytest.fixture
 def works(embedded, tmp_path):
-    """Return the tasks of the service on an existing catalog."""
+    """Build them as the service does, on a catalog that exists."""
     assert embedded
     settings = Settings(data_dir=tmp_path)
     return incident_worker.build_tasks(settings, RoutingSettings(), DeliverySettings())
+
+
+def _run(tmp_path, works):
+    registry = registry_of(catalog_url(tmp_path), lambda: works, steps=incident_worker.STEPS)
+    registry.run("work")
+    return registry.states()
 
 
 def _fail(_self, _engine):
     raise ValueError("broken")
 
 
-@pytest.mark.parametrize("broken", [IncidentDetector, NotificationWorker, incident_worker.Sending])
-def test_the_log_names_the_task_that_failed(tmp_path, works, monkeypatch, broken):
-    """Log the class of each task."""
+@pytest.mark.parametrize(
+    ("broken", "name"),
+    [
+        (IncidentDetector, "incident_detection"),
+        (NotificationWorker, "notification"),
+        (incident_worker.Sending, "sending"),
+    ],
+)
+def test_log_and_status_name_the_job_that_failed(tmp_path, works, monkeypatch, broken, name):
+    """Break each of the steps."""
     monkeypatch.setattr(broken, "__call__", _fail)
     with capture_logs() as logged:
-        PeriodicWorker(catalog_url(tmp_path), works).turn()
-    failed = [each for each in logged if each["event"] == "bookkeeping_failed"]
+        states = _run(tmp_path, works)
+    failed = [each for each in logged if each["event"] == "job_failed"]
 
-    assert [each["work"] for each in failed] == [broken.__name__]
+    assert [each["job"] for each in failed] == [name]
+    assert {job.job: job.last_error for job in states if job.last_error} == {
+        name: "ValueError: broken"
+    }
+
+
+def test_policy_detection_notification_and_sending_run_in_this_order(tmp_path, works, monkeypatch):
+    """Run them in one job: a notification is sent in the run that found its incident."""
+    ran = []
+    for work in works:
+        kind = type(work)
+        monkeypatch.setattr(kind, "__call__", lambda self, _engine: ran.append(type(self).__name__))
+    _run(tmp_path, works)
+
+    assert ran == ["NotificationPolicy", "IncidentDetector", "NotificationWorker", "Sending"]
 
 
 def test_a_diagnosis_that_hangs_delays_no_page(tmp_path, works, monkeypatch):
-    """Run all tasks of the notifier without it."""
+    """Keep it out of the job of the pages: a run of all its steps ends without it."""
     monkeypatch.setattr(
         "service.incidents.diagnosis.diagnose.Diagnostician.__call__",
         lambda *_: pytest.fail("the notifier compares runs"),
     )
     done = []
     monkeypatch.setattr(incident_worker.Sending, "__call__", lambda *_: done.append("sent"))
-    PeriodicWorker(catalog_url(tmp_path), works).turn()
+    _run(tmp_path, works)
 
     assert done == ["sent"]
     assert len(incident_worker.diagnosis(Settings(data_dir=tmp_path))) == 1

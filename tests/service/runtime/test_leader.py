@@ -12,10 +12,10 @@ from lineage.catalog.leases import leading
 from lineage.catalog.tables import lease, meta
 from lineage.lease import LeaseLostError
 from lineage.process.health import HEALTH
-from service.runtime.leader import Leader, LeaderWorks, replica_name
-from service.runtime.periodic import PeriodicWorker
+from service.runtime.leader import Leader, replica_name
 from service.runtime.settings import Settings
 from tests.lineage.catalog.database_clock import DatabaseClock
+from tests.service.jobs import registry_of
 
 _LEASE_SECONDS = 10
 _WITHIN_SECONDS = 15  # a new leader
@@ -171,30 +171,29 @@ def test_a_catalog_that_is_locked_for_a_minute_ends_no_epoch(replicas, monkeypat
     assert one.is_leading()
 
 
-def _keeper(leader, name, done):
-    """Do one work while this service leads: it notes its name and how many were done before."""
+def _job(url, leader, name, done):
+    """Make a job of the leader that notes its name and how many runs came before this epoch."""
 
     def build():
         number = len(done)
         return [lambda _engine: done.append((name, number))]
 
-    return LeaderWorks(leader, build)
+    return registry_of(url, build, leader=leader)
 
 
-def test_tasks_run_on_the_leader_only_and_start_new_in_each_epoch(replicas, tmp_path):
-    """Run none of them as a follower, and forget their state before leading again."""
+def test_jobs_of_the_leader_are_its_own_and_built_again_in_each_epoch(replicas, tmp_path):
+    """Run none of them as a follower; forget what was remembered when leading again."""
     done, url = [], catalog_url(tmp_path)
     one, other = replicas.start("one"), replicas.start("other")
     first, second = (
-        PeriodicWorker(url, _keeper(leader, name, done))
-        for leader, name in ((one, "one"), (other, "other"))
+        _job(url, leader, name, done) for leader, name in ((one, "one"), (other, "other"))
     )
 
     def turn(leader=None):
         if leader is not None:
             replicas.go(1, leader)
-        first.turn()
-        second.turn()
+        first.run("work")
+        second.run("work")
 
     turn()
     assert done == []
@@ -218,24 +217,25 @@ def test_a_follower_reports_no_failure_of_the_leader(replicas, tmp_path):
         raise ValueError("broken")
 
     leader = replicas.start("one")
-    keeper = PeriodicWorker(
-        catalog_url(tmp_path), LeaderWorks(leader, lambda: [fail]), name="failing"
-    )
+    registry = registry_of(catalog_url(tmp_path), lambda: [fail], steps=("failing",), leader=leader)
     replicas.go(1, leader)
-    keeper.turn()
+    registry.run("work")
     assert [each.part for each in HEALTH.failures() if "failing" in each.part] != []
     leader.finish(replicas.engine)
-    keeper.turn()
+    registry.run("work")
 
     assert [each.part for each in HEALTH.failures() if "failing" in each.part] == []
+    assert [(job.is_waiting, job.last_error) for job in registry.states()] == [(True, None)]
 
 
-def test_a_periodic_worker_that_stops_finishes_its_tasks(replicas, tmp_path):
-    """Return the lease in the last turn of its thread."""
+def test_a_registry_that_stops_has_its_works_finish(replicas, tmp_path):
+    """Give the lease up in the last run of its job."""
     leader = Leader("one", _LEASE_SECONDS)
-    keeper = PeriodicWorker(catalog_url(tmp_path), [leader], is_first=True, every_seconds=3_600)
-    keeper.start()
-    keeper.stop()
+    registry = registry_of(
+        catalog_url(tmp_path), lambda: [leader], every_seconds=3_600, runs_at_stop=True
+    )
+    registry.start()
+    registry.stop()
 
     with replicas.engine.connect() as connection:
         row = connection.execute(select(lease.c.holder, lease.c.expires_at)).one()

@@ -29,7 +29,8 @@ class Clock:
 def guarded(estate, monkeypatch):
     """Return an API with a budget of two rows for an address in a window, and five answers."""
     monkeypatch.setattr(
-        "service.api.access.guard.Budget", lambda *_: RequestBudget(Clock(), BudgetBounds(2, 3, 5))
+        "service.api.access.guard.RequestBudget",
+        lambda *_: RequestBudget(Clock(), BudgetBounds(2, 3, 5)),
     )
     estate.restart()
     return estate

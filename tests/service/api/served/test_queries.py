@@ -20,10 +20,10 @@ from service.api.served.counter_buffer import Batch, CounterBuffer
 from service.api.served.flush import flush_counts
 from service.api.served.queries import Took
 from service.exporter.metrics import CatalogCollector
-from service.runtime.periodic import PeriodicWorker
 from service.runtime.settings import Settings
 from tests.service import shop
 from tests.service.commandline import answer
+from tests.service.jobs import registry_of, run_once
 
 pytestmark = pytest.mark.postgres_nightly
 
@@ -128,8 +128,8 @@ def test_a_query_that_fails_is_bad(client, tallies, monkeypatch):
 
 
 @pytest.mark.postgres_always
-def test_served_counts_are_stored_and_added_up(catalog, tallies):
-    """Add two flushes, as after a restart: sums, and a cumulative histogram."""
+def test_what_was_served_stands_in_the_catalog_and_adds_up(catalog, tallies):
+    """Flush twice, as after a restart: sums, and a cumulative histogram."""
     for seconds in (0.02, 0.7):
         tallies.add(queries.judge_query("lineage", 200, Took(seconds), AT))
         flush_counts(catalog, tallies)
@@ -174,27 +174,32 @@ def _away(*_arguments: object) -> None:
     raise SQLAlchemyError(message)
 
 
-def test_a_service_that_stops_stores_its_counts(settings, catalog, tallies):
-    """Flush once more after the last answer, so that a restart loses nothing."""
-    worker = PeriodicWorker(
-        settings.catalog, [lambda engine: flush_counts(engine, tallies)], every_seconds=3_600
+def test_a_service_that_stops_writes_down_what_is_left(settings, catalog, tallies):
+    """Run the job once more after the last answer: a clean restart loses nothing."""
+    registry = registry_of(
+        settings.catalog,
+        lambda: [lambda engine: flush_counts(engine, tallies)],
+        every_seconds=3_600,
+        first_seconds=3_600,
+        runs_at_stop=True,
     )
-    worker.start()
+    registry.start()
     tallies.add(queries.judge_query("lineage", 200, Took(0.1), AT))
 
-    worker.stop()
+    registry.stop()
 
     assert _rows(catalog, _COUNTER) == [("M7", "all", "default", 1.0, 1.0, 0.0)]
 
 
-def test_the_periodic_worker_creates_no_catalog(tmp_path, tallies):
-    """Leave the catalog to the pipeline, and keep the counts."""
+def test_a_periodic_job_makes_no_catalog(tmp_path, tallies):
+    """Leave the making to the pipeline, keep the figures, and show that the job waits."""
     tallies.add(queries.judge_query("lineage", 503, Took(0.1), AT))
 
-    PeriodicWorker(
-        f"sqlite:///{tmp_path / 'catalog.db'}", [lambda engine: flush_counts(engine, tallies)]
-    ).turn()
+    registry = run_once(
+        f"sqlite:///{tmp_path / 'catalog.db'}", lambda engine: flush_counts(engine, tallies)
+    )
 
+    assert [job.is_waiting for job in registry.states()] == [True]
     assert not (tmp_path / "catalog.db").exists()
     assert tallies.take().outcomes.total() == 1
 
@@ -203,7 +208,7 @@ def test_a_failing_job_stops_no_other(settings, catalog, tallies):
     """Run the other jobs, so that counters do not stand still."""
     tallies.add(queries.judge_query("lineage", 200, Took(0.1), AT))
 
-    PeriodicWorker(settings.catalog, [_away, lambda engine: flush_counts(engine, tallies)]).turn()
+    run_once(settings.catalog, _away, lambda engine: flush_counts(engine, tallies))
 
     assert _rows(catalog, _COUNTER) == [("M7", "all", "default", 1.0, 1.0, 0.0)]
 

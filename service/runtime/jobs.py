@@ -1,0 +1,205 @@
+"""Periodic jobs of a role: what they are, and how their last runs went.
+
+Nothing here imports the scheduler: the command line reads the state of jobs, and must start soon.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace
+
+from lineage.process.clock import Clock, system_clock, to_micros
+from lineage.process.health import one_line
+from service.queries.dataset import duration
+from service.queries.run_shapes import Instant
+from service.queries.timestamps import iso
+
+EVERY_SECONDS: Final = 1.0
+# Runs that were missed are made up by one run, however late; a job never runs beside itself.
+RUN_ONCE: Final = "run_once"
+_STALE_SECONDS: Final = 60.0  # a role writes its file every 5 s
+_LONG_SECONDS: Final = 60.0  # a run that lasts longer may hang
+_FOLDER: Final = "run"
+
+Task = Callable[[], None]
+
+
+class TryAgainError(Exception):
+    """Error: a job could not do its work for a reason outside of this role.
+
+    It is the job's last error, and no failure of the role.
+    """
+
+
+class ScheduledJob(msgspec.Struct, frozen=True, kw_only=True):
+    """Periodic job: its steps run one after the other, in a thread of the job's own.
+
+    Attributes:
+        name: of the job and its thread.
+        steps: names of its tasks, in their order.
+        tasks: returns the tasks of the moment; none while this replica must not run them.
+        every_seconds: from the beginning of a run to that of the next one.
+        first_seconds: from the start of the role to the first run.
+        misfire: rule for runs that could not begin in time.
+        is_leader_only: of several replicas only the leader runs it.
+        runs_at_stop: run once more when the role stops.
+        most_share: of the time that its runs may take; None: as much as they need.
+        close: called last.
+    """
+
+    name: str
+    tasks: Callable[[], Sequence[Task]]
+    steps: tuple[str, ...]
+    every_seconds: float = EVERY_SECONDS
+    first_seconds: float = EVERY_SECONDS
+    misfire: str = RUN_ONCE
+    is_leader_only: bool = False
+    runs_at_stop: bool = False
+    most_share: float | None = None
+    close: Callable[[], None] = lambda: None
+
+
+class Job(msgspec.Struct, frozen=True, kw_only=True):
+    """State of one step of a job, as `lineward status` shows it.
+
+    Attributes:
+        role: that runs it.
+        job: name of the step.
+        every_seconds: interval of its runs.
+        misfire: rule for runs that could not begin in time.
+        is_leader_only: of several services only the leader runs it.
+        is_waiting: it does not run now: another service leads, or there is no catalog yet.
+        running_since: beginning of the run that goes on; null: none goes on.
+        last_run_at: beginning of the last run that ended; null: none has ended.
+        last_seconds: duration of that run.
+        last_error: of that run; null: it succeeded.
+        failures: runs that failed since the role started.
+    """
+
+    role: str
+    job: str
+    every_seconds: float
+    misfire: str = RUN_ONCE
+    is_leader_only: bool = False
+    is_waiting: bool = False
+    running_since: Instant | None = None
+    last_run_at: Instant | None = None
+    last_seconds: float | None = None
+    last_error: str | None = None
+    failures: int = 0
+
+
+def state_of(job: Job) -> str:
+    """Return failing, running, waiting or idle; failing is the last run, whatever goes on now."""
+    if job.last_error is not None:
+        return "failing"
+    if job.running_since is not None:
+        return "running"
+    return "waiting" if job.is_waiting or job.last_run_at is None else "idle"
+
+
+def problem_of(job: Job, now: datetime) -> str | None:
+    """Return a sentence on a job that fails or hangs; None where it works."""
+    if job.last_error is not None:
+        return f"{job.role}: job {job.job} failed: {job.last_error}"
+    if job.running_since is None:
+        return None
+    seconds = (now - datetime.fromisoformat(job.running_since)).total_seconds()
+    if seconds < _LONG_SECONDS:
+        return None
+    return f"{job.role}: job {job.job} has been running for {duration(seconds)}"
+
+
+class JobStates:
+    """States of the steps of one role. Each step has one writer at a time; anybody may read."""
+
+    def __init__(self, role: str, clock: Clock = system_clock) -> None:
+        self._role, self._clock = role, clock
+        self._states: dict[str, Job] = {}
+
+    def add(self, job: ScheduledJob) -> None:
+        """Add the steps of a job, which have not run yet."""
+        for step in job.steps:
+            self._states[step] = Job(
+                role=self._role,
+                job=step,
+                every_seconds=job.every_seconds,
+                misfire=job.misfire,
+                is_leader_only=job.is_leader_only,
+            )
+
+    def all(self) -> list[Job]:
+        """Return the state of every step, in the order of the jobs."""
+        return list(self._states.values())
+
+    def wait(self, step: str) -> None:
+        """Record that a step does not run now."""
+        self._change(step, is_waiting=True, running_since=None, last_error=None)
+
+    def begin(self, step: str) -> None:
+        """Record that a run begins."""
+        self._change(step, is_waiting=False, running_since=iso(to_micros(self._clock())))
+
+    def end(self, step: str, seconds: float, error: str | None) -> None:
+        """Record how a run ended; `error`: None if it succeeded."""
+        before = self._states[step]
+        self._change(
+            step,
+            running_since=None,
+            last_run_at=before.running_since,
+            last_seconds=round(seconds, 6),
+            last_error=None if error is None else one_line(error),
+            failures=before.failures + (error is not None),
+        )
+
+    def _change(self, step: str, **changes: object) -> None:
+        self._states[step] = replace(self._states[step], **changes)
+
+
+class JobsFile:
+    """`run/jobs-ROLE.json`: the jobs of one role, for `lineward status` and the service."""
+
+    def __init__(self, data_dir: Path, role: str) -> None:
+        self._path = data_dir / _FOLDER / f"jobs-{role}.json"
+
+    def write(self, jobs: Sequence[Job]) -> None:
+        """Replace the file.
+
+        Raises:
+            TryAgainError: the disk does not take it.
+        """
+        scratch = self._path.with_suffix(".new")
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            scratch.write_bytes(msgspec.json.encode(jobs))
+            scratch.replace(self._path)
+        except OSError as error:
+            with suppress(OSError):
+                scratch.unlink(missing_ok=True)
+            raise TryAgainError(str(error)) from error
+
+    def remove(self) -> None:
+        """Remove the file: the role ends."""
+        with suppress(OSError):
+            self._path.unlink(missing_ok=True)
+
+
+def stored_jobs(data_dir: Path, now: float) -> list[Job]:
+    """Return the jobs of every role that wrote its file within a minute; `now` in seconds."""
+    found = []
+    for path in sorted((data_dir / _FOLDER).glob("jobs-*.json")):
+        with suppress(FileNotFoundError, msgspec.DecodeError):
+            if abs(now - path.stat().st_mtime) <= _STALE_SECONDS:
+                found += msgspec.json.decode(path.read_bytes(), type=list[Job])
+    return found
+
+
+def jobs_of(data_dir: Path, now: float, own: Iterable[Job] = ()) -> list[Job]:
+    """Return the jobs of every role beside this one; `own` replaces what its file says."""
+    own = list(own)
+    roles = {job.role for job in own}
+    return [*own, *(job for job in stored_jobs(data_dir, now) if job.role not in roles)]

@@ -1,0 +1,241 @@
+"""Registry of the periodic jobs of one role, run by APScheduler.
+
+Each job has a thread of its own: a slow one delays no other. `docs/decisions.md` says why times are
+corrected when the clock is set.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any, Final
+
+import structlog
+from apscheduler.executors.pool import ThreadPoolExecutor
+from apscheduler.schedulers.background import BackgroundScheduler
+from apscheduler.triggers.interval import IntervalTrigger
+from sqlalchemy.exc import SQLAlchemyError
+
+from lineage.catalog.trouble import CatalogError
+from lineage.lease import LeaseLostError
+from lineage.process.clock import Clock, system_clock
+from lineage.process.health import HEALTH
+from service.runtime.jobs import (
+    EVERY_SECONDS,
+    RUN_ONCE,
+    Job,
+    JobsFile,
+    JobStates,
+    ScheduledJob,
+    Task,
+    TryAgainError,
+)
+
+_MISFIRES: Final = {RUN_ONCE: {"coalesce": True, "misfire_grace_time": None, "max_instances": 1}}
+_FIRST_RETRY_SECONDS: Final = 60.0
+_REPORT_SECONDS: Final = 5.0
+_LEAST_JUMP_SECONDS: Final = 0.5  # a clock that is slewed moves less from one look to the next
+_log = structlog.get_logger(__name__)
+# It warns each second of a job that takes longer than its interval: `lineward status` shows that.
+logging.getLogger("apscheduler").setLevel(logging.ERROR)
+
+
+class SteadyScheduler(BackgroundScheduler):  # type: ignore[misc]  # it has no types
+    """Scheduler whose intervals hold when the clock is set: APScheduler compares times of day."""
+
+    def __init__(self, **options: Any) -> None:  # noqa: ANN401 - those of APScheduler
+        super().__init__(timezone=UTC, **options)
+        self._offset = _clock_offset()
+
+    def run_in(self, job: str, seconds: float) -> None:
+        """Run a job after so many seconds in place of its next run; nothing if it was removed."""
+        with self._jobstores_lock:
+            self._follow_clock()
+            if self.get_job(job) is not None:
+                self.modify_job(job, next_run_time=_after(seconds))
+
+    def _process_jobs(self) -> float | None:
+        with self._jobstores_lock:
+            self._follow_clock()
+        seconds: float | None = super()._process_jobs()
+        return seconds
+
+    def _follow_clock(self) -> None:
+        """Move the next runs by as much as the clock was set since the last look."""
+        offset = _clock_offset()
+        jump, self._offset = offset - self._offset, offset
+        if abs(jump) < _LEAST_JUMP_SECONDS:
+            return
+        _log.warning("clock_was_set", seconds=round(jump, 1))
+        for job in self.get_jobs():
+            self.modify_job(job.id, next_run_time=job.next_run_time + timedelta(seconds=jump))
+
+
+def _clock_offset() -> float:
+    return time.time() - time.monotonic()
+
+
+def _after(seconds: float) -> datetime:
+    return datetime.now(UTC) + timedelta(seconds=seconds)
+
+
+class JobRegistry:
+    """Periodic jobs of one role, and how their last runs went."""
+
+    def __init__(
+        self,
+        role: str,
+        *,
+        report: JobsFile | None = None,
+        clock: Clock = system_clock,
+    ) -> None:
+        """Schedule nothing yet.
+
+        Args:
+            role: whose jobs they are.
+            report: file that shows the jobs to other processes.
+            clock: of the times that are shown.
+        """
+        self._states = JobStates(role, clock)
+        self._runners: dict[str, _Runner] = {}
+        self._scheduler = SteadyScheduler()
+        if report is not None:
+            self.add(_reporting(report, self.states))
+
+    def add(self, job: ScheduledJob) -> None:
+        """Add a job, before the start."""
+        self._states.add(job)
+        self._runners[job.name] = _Runner(job, self._states)
+
+    def states(self) -> list[Job]:
+        """Return the state of every step, in the order of the jobs."""
+        return self._states.all()
+
+    def start(self) -> None:
+        """Start every job."""
+        for runner in self._runners.values():
+            self._schedule(runner)
+        self._scheduler.start()
+
+    def stop(self) -> None:
+        """End every job, the last one first: wait for its run, run it once more, close it."""
+        for name, runner in reversed(self._runners.items()):
+            self._scheduler.remove_job(name)
+            self._scheduler.remove_executor(name)  # returns after the run that goes on
+            runner.finish()
+        self._scheduler.shutdown(wait=False)
+
+    def run(self, name: str) -> None:
+        """Run one job now, in this thread."""
+        self._runners[name].run()
+
+    def _schedule(self, runner: "_Runner") -> None:
+        job = runner.job
+        pool = ThreadPoolExecutor(1, {"thread_name_prefix": job.name})
+        self._scheduler.add_executor(pool, job.name)
+        self._scheduler.add_job(
+            self._run_and_plan,
+            IntervalTrigger(seconds=job.every_seconds, timezone=UTC),
+            (runner,),
+            id=job.name,
+            executor=job.name,
+            next_run_time=_after(job.first_seconds),
+            **_MISFIRES[job.misfire],
+        )
+
+    def _run_and_plan(self, runner: "_Runner") -> None:
+        runner.run()
+        if (seconds := runner.next_in_seconds()) is not None:
+            self._scheduler.run_in(runner.job.name, seconds)
+
+
+def _reporting(report: JobsFile, states: Callable[[], Sequence[Job]]) -> ScheduledJob:
+    return ScheduledJob(
+        name="job_report",
+        steps=("job_report",),
+        tasks=lambda: (lambda: report.write(states()),),
+        every_seconds=_REPORT_SECONDS,
+        close=report.remove,
+    )
+
+
+class _Runner:
+    """Runs the steps of one job; one run at a time."""
+
+    def __init__(self, job: ScheduledJob, states: JobStates) -> None:
+        self.job, self._states = job, states
+        self._is_waiting = True
+        self._seconds = 0.0  # of the last run
+        self._failures = 0  # runs in a row
+
+    def run(self) -> None:
+        """Run each step; one that fails keeps no other from its run."""
+        began = time.monotonic()
+        outcomes = [self._attempt(step, task) for step, task in self._tasks()]
+        self._failures = 0 if all(outcomes) else self._failures + 1
+        self._seconds = time.monotonic() - began
+
+    def finish(self) -> None:
+        """Run once more where the job asks for it, and have the tasks end what they have begun."""
+        if self.job.runs_at_stop:
+            self.run()
+        for step, task in self._tasks():
+            if (end := getattr(task, "finish", None)) is not None:
+                self._attempt(step, end)
+        self.job.close()
+
+    def next_in_seconds(self) -> float | None:
+        """Return when to run next, in place of the job's interval; None: by its interval."""
+        every, share = self.job.every_seconds, self.job.most_share
+        if self._is_waiting:
+            seconds = EVERY_SECONDS
+        elif self._failures:
+            seconds = min(every, _FIRST_RETRY_SECONDS * 2 ** min(self._failures - 1, 20))
+        else:
+            seconds = every if share is None else max(every, self._seconds / share)
+        return None if seconds == every else seconds
+
+    def _tasks(self) -> list[tuple[str, Task]]:
+        """Return what to run now; a step that cannot be made fails when it is run."""
+        steps = self.job.steps
+        try:
+            tasks = self.job.tasks()
+        except Exception as error:  # noqa: BLE001 - each step raises it, where errors are recorded
+            tasks = [partial(_raise, error)] * len(steps)
+        if not tasks and not self._is_waiting:
+            for step in steps:
+                HEALTH.succeed(step)  # another replica does it now
+        if not tasks:
+            for step in steps:
+                self._states.wait(step)
+        self._is_waiting = not tasks
+        return list(zip(steps, tasks, strict=True)) if tasks else []
+
+    def _attempt(self, step: str, task: Task) -> bool:
+        self._states.begin(step)
+        began, problem = time.monotonic(), None
+        try:
+            task()
+        except LeaseLostError as error:
+            # No failure: the work is another replica's now.
+            _log.warning("leader_job_undone", job=step, reason=str(error))
+        except TryAgainError as error:
+            problem = str(error)
+            _log.warning("job_tries_again", job=step, error=problem[:200])
+        except (SQLAlchemyError, CatalogError) as error:
+            problem = str(error)
+            HEALTH.fail(step, problem)
+            _log.warning("catalog_unavailable", job=step, error=problem[:200])
+        except Exception as error:  # noqa: BLE001 - the edge of a thread: logged, and carried on
+            problem = f"{type(error).__name__}: {error}"
+            HEALTH.fail(step, problem)
+            _log.exception("job_failed", job=step)
+        else:
+            HEALTH.succeed(step)
+        self._states.end(step, time.monotonic() - began, problem)
+        return problem is None
+
+
+def _raise(error: Exception) -> None:
+    raise error
