@@ -29,7 +29,8 @@ class Clock:
 def guarded(estate, monkeypatch):
     """Two rows an address in a window, five answers."""
     monkeypatch.setattr(
-        "service.api.access.guard.Budget", lambda *_: RequestBudget(Clock(), BudgetBounds(2, 3, 5))
+        "service.api.access.guard.RequestBudget",
+        lambda *_: RequestBudget(Clock(), BudgetBounds(2, 3, 5)),
     )
     estate.restart()
     return estate
