@@ -42,7 +42,7 @@ def test_a_read_only_root_has_folders_to_write_to(name):
                 assert mounts["/etc/passwd"]["subPath"] == "passwd"
 
 
-def test_nothing_rests_on_the_webhook_of_the_operator():
+def test_the_webhook_of_the_operator_is_not_needed():
     """Check that driver and executors have templates, and beside them only what Spark computes."""
     spec = find("scaled", "SparkApplication")["spec"]
     size = {"cores", "memory", "memoryOverhead", "template", "labels", "serviceAccount"}
@@ -192,7 +192,7 @@ def test_a_collector_that_ends_still_answers(name):
     assert spec["podManagementPolicy"] == "Parallel"
 
 
-def test_a_number_of_replicas_is_no_rival_of_the_autoscaler():
+def test_the_autoscaler_alone_sets_the_number_of_replicas():
     """Check that a StatefulSet with an autoscaler names no number of replicas."""
     target = find("scaled", "HorizontalPodAutoscaler")["spec"]["scaleTargetRef"]
 
