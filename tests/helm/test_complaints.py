@@ -142,7 +142,9 @@ def test_budgets_let_a_drain_go_on(name):
 
     `maxUnavailable` needs a controller with a number of replicas, which a driver does not have.
     """
-    for one in find_all(name, "PodDisruptionBudget"):
+    budgets = find_all(name, "PodDisruptionBudget")
+    assert len(budgets) == (3 if name == "scaled" else 2)
+    for one in budgets:
         spec = one["spec"]
         is_driver = spec["selector"]["matchLabels"]["app.kubernetes.io/component"] == "pipeline"
         wanted = {"minAvailable": 0} if is_driver and name == "scaled" else {"maxUnavailable": 1}
