@@ -4,6 +4,7 @@ import hashlib
 import os
 import sys
 from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import yaml
 from lineage.event_log.settings import read_log
 from tests.collector.running import ROOT, Collector
 from tests.faults.comparing import read_topic
-from tests.faults.pods import count_shipped, start_pods
+from tests.faults.pods import Pod, count_shipped, start_pods
 from tests.faults.rollout import Clients, Endpoints
 from tests.service.waiting import until
 from tests.suite.examples import is_long
@@ -38,11 +39,14 @@ def _read(log_url):
 
 @pytest.fixture
 def ending():
-    """Return a function that registers a process; stop the newest first after the test."""
-    started = []
-    yield lambda one: started.append(one) or one
-    for one in reversed(started):
-        (one.kill if hasattr(one, "kill") else one.stop)()
+    """Return a function that takes what a test started, and how it ends: the newest first."""
+    with ExitStack() as stack:
+
+        def note(one, end):
+            stack.callback(end, one)
+            return one
+
+        yield note
 
 
 def _wait_for_posts(clients):
@@ -62,9 +66,11 @@ def test_a_rolling_restart_of_collectors_fails_no_post(log_url, tmp_path, ending
     """Post to the endpoints of a Service: each event is answered with 201, and once in Kafka."""
     pods = start_pods(tmp_path, log_url, _COLLECTORS, drain_seconds=drain_seconds())
     for pod in pods:
-        ending(pod)
-    endpoints = ending(Endpoints(tmp_path / "endpoints", [pod.port for pod in pods]))
-    clients = ending(Clients(endpoints, tmp_path / "clients"))
+        ending(pod, Pod.stop)
+    endpoints = ending(
+        Endpoints(tmp_path / "endpoints", [pod.port for pod in pods]), Endpoints.stop
+    )
+    clients = ending(Clients(endpoints, tmp_path / "clients"), Clients.kill)
 
     for _ in range(_ROUNDS):
         _restart_in_turn(pods, endpoints, clients)
@@ -83,10 +89,11 @@ def test_a_rolling_restart_of_collectors_fails_no_post(log_url, tmp_path, ending
 def test_a_collector_that_does_not_wait_fails_posts(tmp_path, ending):
     """Run the mutant: without the wait of the drain, connections go to a closed port."""
     one, other = (
-        ending(Collector(tmp_path / name, drain_seconds=0).ready()) for name in ("one", "other")
+        ending(Collector(tmp_path / name, drain_seconds=0).ready(), Collector.kill)
+        for name in ("one", "other")
     )
-    endpoints = ending(Endpoints(tmp_path / "endpoints", [one.port, other.port]))
-    clients = ending(Clients(endpoints, tmp_path / "clients"))
+    endpoints = ending(Endpoints(tmp_path / "endpoints", [one.port, other.port]), Endpoints.stop)
+    clients = ending(Clients(endpoints, tmp_path / "clients"), Clients.kill)
     _wait_for_posts(clients)
     one.stop()
     until(lambda: not endpoints.lists(one.port))

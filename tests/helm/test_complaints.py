@@ -42,7 +42,7 @@ def test_a_read_only_root_has_folders_to_write_to(name):
                 assert mounts["/etc/passwd"]["subPath"] == "passwd"
 
 
-def test_nothing_rests_on_the_webhook_of_the_operator():
+def test_the_webhook_of_the_operator_is_not_needed():
     """Check that driver and executors have templates, and beside them only what Spark computes."""
     spec = find("scaled", "SparkApplication")["spec"]
     size = {"cores", "memory", "memoryOverhead", "template", "labels", "serviceAccount"}
@@ -142,7 +142,9 @@ def test_budgets_let_a_drain_go_on(name):
 
     `maxUnavailable` needs a controller with a number of replicas, which a driver does not have.
     """
-    for one in find_all(name, "PodDisruptionBudget"):
+    budgets = find_all(name, "PodDisruptionBudget")
+    assert len(budgets) == (3 if name == "scaled" else 2)
+    for one in budgets:
         spec = one["spec"]
         is_driver = spec["selector"]["matchLabels"]["app.kubernetes.io/component"] == "pipeline"
         wanted = {"minAvailable": 0} if is_driver and name == "scaled" else {"maxUnavailable": 1}
@@ -192,7 +194,7 @@ def test_a_collector_that_ends_still_answers(name):
     assert spec["podManagementPolicy"] == "Parallel"
 
 
-def test_a_number_of_replicas_is_no_rival_of_the_autoscaler():
+def test_the_autoscaler_alone_sets_the_number_of_replicas():
     """Check that a StatefulSet with an autoscaler names no number of replicas."""
     target = find("scaled", "HorizontalPodAutoscaler")["spec"]["scaleTargetRef"]
 

@@ -34,7 +34,7 @@ def test_alertmanager_routes_are_valid():
     assert len(route["routes"]) > 3
 
 
-def test_objects_bear_the_labels_by_which_they_are_selected():
+def test_objects_have_the_labels_that_select_them():
     """Check the labels of the values: Prometheus, Alertmanager and Grafana select by them."""
     values = yaml.safe_load(values_path("full").read_text())
     sections = {
@@ -105,7 +105,7 @@ def test_relabelings_of_the_values_come_after_that_of_the_job(name, section, fie
         assert endpoint["scrapeTimeout"] == "5s"
 
 
-def test_alerts_bear_the_labels_of_the_values():
+def test_alerts_have_the_labels_of_the_values():
     """Check alerts for the namespace, which the operator adds to routes; recordings lack it."""
     groups = find("full", "PrometheusRule")["spec"]["groups"]
     rules = [rule for group in groups for rule in group["rules"]]

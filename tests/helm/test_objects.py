@@ -74,7 +74,7 @@ def test_templates_ask_nothing_of_the_cluster():
 
 
 @each_embedded
-def test_objects_find_one_another(name):
+def test_selectors_and_ports_match_the_pod(name):
     """Compare selectors and ports of Services, policies, monitors and Ingress with the pod."""
     ((_, pod), *_) = [one for one in list_pods(name) if one[0] == "StatefulSet"]
     labels = pod["metadata"]["labels"].items()
@@ -200,7 +200,7 @@ def test_an_upgrade_changes_no_immutable_field(name, workloads):
         assert spec["template"] != before[workload]["template"]
 
 
-def test_an_upgrade_replaces_a_pod_that_was_never_ready():
+def test_an_upgrade_replaces_a_pod_that_never_was_ready():
     """Check for `Parallel`: with OrderedReady an upgrade waits for a pod with a wrong image."""
     assert find("embedded", "StatefulSet")["spec"]["podManagementPolicy"] == "Parallel"
 

@@ -92,8 +92,8 @@ _MIGRATING = {"embedded", "pipeline", "marquez", "kubernetes"}
 
 
 @each_values_file
-def test_a_long_upgrade_of_the_catalog_outlasts_no_startup_probe(name):
-    """Check for 15 minutes: an upgrade that a probe ends begins again, for ever."""
+def test_startup_probes_wait_for_a_long_upgrade_of_the_catalog(name):
+    """Check for 15 minutes: an upgrade that a probe interrupts would begin again without end."""
     for kind, pod in list_pods(name):
         if pod["metadata"]["labels"]["app.kubernetes.io/component"] in _MIGRATING:
             probe = pod["spec"]["containers"][0]["startupProbe"]
@@ -133,7 +133,7 @@ def test_each_spread_counts_pods_of_its_own(name):
             assert selected <= pod["metadata"]["labels"].items(), kind
 
 
-def test_what_an_operator_sets_reaches_the_pod():
+def test_values_of_the_pod_reach_it():
     """Compare scheduling, resources, volumes, environment and labels with the values."""
     values = yaml.safe_load(values_path("full").read_text())
     wanted = values["embedded"]

@@ -75,7 +75,7 @@ def test_each_component_has_its_own_secrets_only():
     }
 
 
-def test_what_an_operator_sets_reaches_the_pods():
+def test_values_of_each_component_reach_its_pods():
     """Compare values of the common blocks with the pods, and settings with every role."""
     pods = {
         pod["metadata"]["labels"]["app.kubernetes.io/component"]: pod
