@@ -1,4 +1,4 @@
-"""Collectors for fault runs, healthy and mutant."""
+"""Collectors whose worker is a mutant."""
 
 from pathlib import Path
 

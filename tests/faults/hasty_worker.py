@@ -1,4 +1,4 @@
-"""Mutant: a worker that answers before the commit. The ledger must detect it."""
+"""Mutant: a worker that answers before the commit, which the ledger must notice."""
 
 import time
 
@@ -17,7 +17,7 @@ async def _land(self: Landing, events: list[Event], origin: str, **_more: object
 
 
 def _slow_commit(self: Spool, group: list[Write]) -> None:
-    time.sleep(0.05)  # a slow disk: answers sent meanwhile have nothing stored behind them
+    time.sleep(0.05)  # as a slow disk: what is answered meanwhile is not stored yet
     _commit(self, group)
 
 

@@ -1,4 +1,4 @@
-"""Ledger outside of the tested process: acks, as the senders wrote them down, against rows."""
+"""Ledger of acknowledgements, which senders write by themselves, compared with the spool."""
 
 import json
 import signal
@@ -12,17 +12,17 @@ from tests.collector.running import Collector
 _SENDER = Path(__file__).with_name("collector_sender.py")
 
 
-class Reckoning(NamedTuple):
-    """Events by what the sender knows and what the spool has."""
+class Compared(NamedTuple):
+    """Numbers of events by what the sender knows and what the spool has."""
 
     acked: int
     stored: int
     lost: int  # acked - stored: must be 0
-    unacked: int  # stored - acked: allowed, the answer was lost
+    unacked: int  # stored - acked: allowed, the answer was cut off
 
 
 class Senders:
-    """Sender threads in a process of their own, with their ledger."""
+    """Threads that send, in a process of their own, with their ledger."""
 
     def __init__(self, port: int, folder: Path, *, senders: int = 4) -> None:
         """Start to send."""
@@ -33,24 +33,24 @@ class Senders:
         )
 
     def acks(self) -> int:
-        """Return the number of acks so far."""
+        """Return how many events were acknowledged so far."""
         return len(acked(self._folder))
 
     def stop(self) -> dict[str, int]:
-        """Stop the senders; return how often each status or error came."""
+        """End the senders; return how often each status or error was seen."""
         self._process.send_signal(signal.SIGTERM)
         assert self._process.wait(60) == 0
         seen: dict[str, int] = json.loads((self._folder / "seen").read_text())
         return seen
 
     def kill(self) -> None:
-        """Kill the senders at the end of a test that may have failed."""
+        """End a test that may have failed."""
         self._process.kill()
         self._process.wait(30)
 
 
 def acked(folder: Path) -> set[str]:
-    """Return the hashes of the ledger's complete lines, none without a ledger."""
+    """Return the hashes in whole lines of the ledger, if there is one yet."""
     try:
         text = (folder / "ledger").read_text(encoding="ascii")
     except FileNotFoundError:
@@ -58,9 +58,9 @@ def acked(folder: Path) -> set[str]:
     return {line.split()[0] for line in text[: text.rfind("\n") + 1].splitlines()}
 
 
-def reckon(hashes: set[str], collector: Collector) -> Reckoning:
-    """Compare both, and print the result, so that a run shows what it proved."""
+def compare(hashes: set[str], collector: Collector) -> Compared:
+    """Compare acknowledged events with stored ones, and print the numbers."""
     stored = {row[0].lower() for row in collector.rows("SELECT hex(body_hash) FROM event")}
-    reckoning = Reckoning(len(hashes), len(stored), len(hashes - stored), len(stored - hashes))
-    print(reckoning)  # noqa: T201 - the figures of a fault run are its result
-    return reckoning
+    compared = Compared(len(hashes), len(stored), len(hashes - stored), len(stored - hashes))
+    print(compared)  # noqa: T201 - the figures of a fault run are its result
+    return compared

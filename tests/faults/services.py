@@ -1,4 +1,4 @@
-"""Pair of real services on one catalog in PostgreSQL; the leader is paused and killed."""
+"""Two real services on one catalog in PostgreSQL, of which the leader is paused and killed."""
 
 import os
 import signal
@@ -26,10 +26,10 @@ _MICROS = 1_000_000
 
 
 class Services:
-    """Pair of services, of which each can be paused, woken and killed.
+    """Two services, of which each can be paused, woken and killed.
 
     Attributes:
-        estate: their catalog, evaluated at each look-up of the leader.
+        builder: writes the catalog that they watch; it is evaluated at each look for the leader.
     """
 
     def __init__(self, engine: Engine, folder: Path, policy: str, **settings: str) -> None:
@@ -42,7 +42,7 @@ class Services:
             settings: variables of both.
         """
         self._engine, self._folder = engine, folder
-        self.estate = CatalogBuilder(engine)
+        self.builder = CatalogBuilder(engine)
         (folder / "lineward.yaml").write_text(policy)
         self._settings = settings | {
             "LINEWARD_CATALOG_URL": engine.url.render_as_string(hide_password=False),
@@ -72,35 +72,35 @@ class Services:
             self._processes[name].wait(30)
 
     def leader(self, *, but: tuple[str, ...] = ()) -> str | None:
-        """Return the leader, unless it is one of these."""
+        """Return who leads now, unless it is one of these."""
         self.evaluate()
         with self._engine.connect() as connection:
             row = connection.execute(text(_LEADER)).one_or_none()
         return None if row is None or row.holder in but else str(row.holder)
 
     def evaluate(self) -> None:
-        """Store an evaluation of now, as the pipeline does."""
-        self.estate.evaluate(seconds_now())
+        """Note an evaluation of now, as the pipeline does."""
+        self.builder.evaluate(seconds_now())
 
     def fail(self, names: Iterable[str]) -> list[str]:
-        """Let the last run of each dataset fail; return the ids of the runs."""
+        """Have the last run of each dataset fail; return the ids of the runs."""
         at, runs = seconds_now(), []
         for name in names:
-            runs.append(self.estate.fail(name, at))
-            self.estate.say(name, "bad", "job_failed", since=at)
+            runs.append(self.builder.fail(name, at))
+            self.builder.say(name, "bad", "job_failed", since=at)
         return runs
 
     def heal(self, names: Iterable[str]) -> None:
-        """Write each dataset again."""
+        """Have each dataset be written again."""
         table, now = tables.dataset_activity, to_micros(system_clock())
         for name in names:
-            self.estate.say(name, "good", since=seconds_now())
+            self.builder.say(name, "good", since=seconds_now())
             mine = table.update().where(table.c.last_job_name == f"make_{name}")
             with write_transaction(self._engine) as connection:
                 connection.execute(mine.values(last_written_at=now))
 
     def wait(self, condition: Callable[[], object]) -> None:
-        """Wait for a condition, and store evaluations meanwhile."""
+        """Wait for a condition, and note evaluations meanwhile."""
         until(lambda: self.evaluate() or condition(), describe=self.logs)
 
     def disturb(
@@ -112,10 +112,9 @@ class Services:
         """Pause the leader in the middle of a request, and kill the next one in its own.
 
         Args:
-            taken: counts the requests that a server accepted and does not answer.
-            resume: lets the server answer, before the first leader wakes.
-            has_worked: where passed, the next leader is answered, and killed when this is
-        true.
+            taken: counts the requests that a server took and does not answer.
+            resume: has the server answer, before the first leader wakes.
+            has_worked: where given, the next leader is answered, and killed when this is true.
         """
         seen = taken()
         until(lambda: self.leader() and taken() > seen, describe=self.logs)
@@ -134,7 +133,7 @@ class Services:
         self.start(second)
 
     def logs(self) -> str:
-        """Return the logs of both."""
+        """Return what both have written."""
         return "\n".join((self._folder / f"{name}.log").read_text()[-3000:] for name in _NAMES)
 
     def stop(self) -> None:
@@ -145,5 +144,5 @@ class Services:
 
 
 def seconds_now() -> float:
-    """Return the time of the estate."""
+    """Return the time as the builder of the catalog has it."""
     return (to_micros(system_clock()) - MIDNIGHT) / _MICROS

@@ -1,4 +1,4 @@
-"""Replacement of a worker that stands still; no sender's connection fails meanwhile."""
+"""Check a collector's worker that hangs: another one answers, and no connection is rejected."""
 
 import os
 import signal
@@ -15,8 +15,8 @@ pytestmark = pytest.mark.faults
 _PROMPT_PARENT = Path(__file__).with_name("prompt_parent.py")
 
 
-def test_a_worker_that_stands_still_is_replaced(tmp_path):
-    """Stop it by SIGSTOP: the kernel accepts connections, and the next worker answers."""
+def test_a_worker_that_hangs_is_replaced(tmp_path):
+    """Stop the worker by SIGSTOP: the kernel accepts connections, and the next worker answers."""
     collector = Collector(tmp_path / "data", program=(str(_PROMPT_PARENT),)).ready()
     try:
         until(lambda: collector.log().count("collector_ready") == 1)

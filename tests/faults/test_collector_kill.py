@@ -1,4 +1,4 @@
-"""Kills of the collector: no acknowledged event is lost, and no connection fails."""
+"""Check a collector that is killed under load: all acknowledged events are stored."""
 
 import os
 import random
@@ -8,7 +8,7 @@ import pytest
 
 from tests.collector.running import Collector
 from tests.faults.collectors import mutant
-from tests.faults.ledger import Senders, acked, reckon
+from tests.faults.ledger import Senders, acked, compare
 from tests.service.waiting import is_running, until
 
 pytestmark = pytest.mark.faults
@@ -19,7 +19,7 @@ SEED = int(os.environ.get("LINEWARD_SEED", "20261121"))
 
 @pytest.fixture
 def ending():
-    """Return a function that registers a process; kill all in that order after the test."""
+    """Return a function that takes a process, which is killed in the end, the first one first."""
     started = []
     yield started.append
     for process in started:
@@ -32,7 +32,7 @@ def _wait_for_acks(senders, more):
 
 
 def _kill_workers(collector, senders, kills):
-    """Kill so many workers, each after an ack; return their process ids."""
+    """Kill so many workers, each once it has acknowledged events; return their process ids."""
     moments = random.Random(SEED)  # noqa: S311 - a moment, no secret
     killed = []
     for _ in range(kills):
@@ -44,8 +44,8 @@ def _kill_workers(collector, senders, kills):
     return killed
 
 
-def test_workers_killed_under_load_lose_nothing_and_fail_no_connection(tmp_path, ending):
-    """Keep the socket through each worker; each answer follows an fsync."""
+def test_workers_killed_under_load_lose_no_event_and_reject_no_connection(tmp_path, ending):
+    """Kill workers: the socket outlives each of them, and each answer came after an fsync."""
     collector = Collector(tmp_path / "data").ready()
     ending(collector)
     senders = Senders(collector.port, tmp_path / "senders")
@@ -56,17 +56,17 @@ def test_workers_killed_under_load_lose_nothing_and_fail_no_connection(tmp_path,
     seen = senders.stop()
     collector.stop()
 
-    reckoning = reckon(acked(tmp_path / "senders"), collector)
-    print(f"seed {SEED}, kills {len(set(killed))}, seen {seen}")  # noqa: T201 - the run's proof
+    compared = compare(acked(tmp_path / "senders"), collector)
+    print(f"seed {SEED}, kills {len(set(killed))}, seen {seen}")  # noqa: T201 - the result of the run
     assert len(set(killed)) == KILLS
     assert sum(seen.values()) - seen["201"] >= KILLS  # the kills hit posts in flight
-    assert seen["201"] == reckoning.acked
+    assert seen["201"] == compared.acked
     assert "ConnectionRefusedError" not in seen
-    assert reckoning.lost == 0
+    assert compared.lost == 0
 
 
-def test_a_parent_killed_under_load_loses_nothing(tmp_path, ending):
-    """Lose the port, so that connections fail; every answered event is stored."""
+def test_a_parent_killed_under_load_loses_no_event(tmp_path, ending):
+    """Kill the parent: nobody has the port then, and what was acknowledged is stored."""
     collector = Collector(tmp_path / "data").ready()
     ending(collector)
     senders = Senders(collector.port, tmp_path / "senders")
@@ -84,11 +84,11 @@ def test_a_parent_killed_under_load_loses_nothing(tmp_path, ending):
     collector.stop()
 
     assert seen["ConnectionRefusedError"] > 0
-    assert reckon(acked(tmp_path / "senders"), collector).lost == 0
+    assert compare(acked(tmp_path / "senders"), collector).lost == 0
 
 
-def test_the_ledger_detects_a_worker_that_answers_before_the_commit(tmp_path, ending):
-    """Run the mutant: without the guarantee, the same run must lose events."""
+def test_the_ledger_notices_a_worker_that_answers_before_the_commit(tmp_path, ending):
+    """Mutant: a worker that answers before the commit loses events in the same run."""
     collector = mutant(tmp_path / "data", "hasty_worker").ready()
     ending(collector)
     senders = Senders(collector.port, tmp_path / "senders")
@@ -98,4 +98,4 @@ def test_the_ledger_detects_a_worker_that_answers_before_the_commit(tmp_path, en
     senders.stop()
     collector.stop()
 
-    assert reckon(acked(tmp_path / "senders"), collector).lost > 0
+    assert compare(acked(tmp_path / "senders"), collector).lost > 0

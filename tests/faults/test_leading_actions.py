@@ -1,4 +1,4 @@
-"""Pair of real services on PostgreSQL: each policy action runs once through kills of leaders."""
+"""Check two real services on PostgreSQL: each policy action once, though leaders are killed."""
 
 import os
 import sys
@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.faults, pytest.mark.nightly(short=_SHORT)]
 
 _ROUNDS = int(os.environ.get("LINEWARD_PART_KILLS", "1"))
 _DATASETS = ("raw", "clicks")
-# Runs have the names of their SparkApplications.
+# A run here has the name of its SparkApplication.
 _POLICY = """
 actions:
   - kind: failed
@@ -37,12 +37,12 @@ actions:
     most_per_hour: 60
     with: {namespace: jobs, name: "{run}"}
 """
-# Requests of the action to the API server, in order; its audit row comes before the last one.
+# What the action asks of the API server, in this order; the audit log has it before the last one.
 _STEPS = ("get", "list", "dry run", "create")
 
 
 class HoldingKubernetes(FakeKubernetes):
-    """API server that accepts requests of one step, and leaves them unanswered for a while.
+    """API server that takes requests of one step, and leaves them without an answer for a while.
 
     Attributes:
         held: how many were left.
@@ -84,7 +84,7 @@ def _step_of(request: Request) -> str:
 
 @pytest.fixture
 def kubernetes(authority):
-    """Start an API server with a failed application for each later run."""
+    """Start an API server with a failed application for each run that will be."""
     fake = HoldingKubernetes(authority)
     runs = _ROUNDS * len(_DATASETS) + 1
     fake.store(*(application(f"run-{number}") for number in range(1, runs + 1)))
@@ -111,8 +111,8 @@ def services(databases, kubernetes, tmp_path):
     databases.give_back(engine)
 
 
-def _audit_rows(engine):
-    """Return the actor and the begin of the answer of each row of the audit log."""
+def _audited(engine):
+    """Return of each row of the audit log who acted, and how the answer begins."""
     row = tables.audit.c
     query = select(row.who, row.answer).where(row.via == "policy").order_by(row.id)
     with engine.connect() as connection:
@@ -121,15 +121,15 @@ def _audit_rows(engine):
 
 
 def _fail(services, kubernetes, names):
-    """Fail runs of these datasets; return a function that checks whether each ran once more."""
-    services.estate.add(*names, tier="critical")
+    """Have runs of these datasets fail; return what says whether each was run once more."""
+    services.builder.add(*names, tier="critical")
     runs = services.fail(names)
     return lambda: kubernetes.copies().keys() >= set(runs)
 
 
 def test_each_action_is_done_once_though_leaders_are_paused_and_killed(services, kubernetes):
     """Pause a leader in the middle of an action, and kill the next one in its own."""
-    chance, engine = draw(), services.estate.engine
+    chance, engine = draw(), services.builder.engine
     until(services.leader, describe=services.logs)
     for number in range(_ROUNDS):
         step, is_next_held = chance.choice(_STEPS), chance.choice((True, False))
@@ -141,11 +141,11 @@ def test_each_action_is_done_once_though_leaders_are_paused_and_killed(services,
         services.disturb(lambda: kubernetes.held, kubernetes.release, has_worked)
         services.wait(are_copied)
         services.heal(names)
-    # An evaluation that acts on this incident has checked all open ones once more.
+    # A look that acts on this one has looked at all that are open once more.
     services.wait(_fail(services, kubernetes, ["last"]))
-    services.wait(lambda: _audit_rows(engine)[-1][1] == "done")
+    services.wait(lambda: _audited(engine)[-1][1] == "done")
 
-    runs, audited = _ROUNDS * len(_DATASETS) + 1, _audit_rows(engine)
+    runs, audited = _ROUNDS * len(_DATASETS) + 1, _audited(engine)
     sys.stdout.write(f"{runs} actions; rows of the audit log {Counter(a for _, a in audited)}\n")
     assert kubernetes.copies() == {f"run-{number}": 1 for number in range(1, runs + 1)}
     begun = Counter(who for who, answer in audited if answer is None)

@@ -1,4 +1,4 @@
-"""Pair of real services on PostgreSQL: pages are sent once through kills of leaders."""
+"""Check two real services on PostgreSQL: each page once, though leaders are paused and killed."""
 
 import os
 
@@ -51,27 +51,27 @@ def _incidents(engine):
     return rows, sorted((each.incident_id, each.what) for each in events)
 
 
-def _count_resolved(pagerduty):
+def _resolved(pagerduty):
     return list(pagerduty.alerts.values()).count("resolved")
 
 
 def test_each_page_is_sent_once_though_leaders_are_paused_and_killed(services, pagerduty):
-    """Send each page twice at least, open each alert once, and resolve each once."""
-    rounds, engine = int(os.environ.get("LINEWARD_PART_KILLS", "1")), services.estate.engine
+    """Take each page twice at least, open each alert once, and resolve each once."""
+    rounds, engine = int(os.environ.get("LINEWARD_PART_KILLS", "1")), services.builder.engine
     chance = draw()
     until(services.leader, describe=services.logs)
     for number in range(rounds):
         names = [f"{name}{number}" for name in _DATASETS]
-        services.estate.add(*names, tier="critical")
+        services.builder.add(*names, tier="critical")
         for name in names:
-            services.estate.own(name, "sales")
+            services.builder.own(name, "sales")
         services.fail(chance.sample(names, len(names)))
         expected = len(pagerduty.pages) + len(names)
-        pagerduty.stalled.clear()  # requests are accepted, and not answered
+        pagerduty.stalled.clear()  # what is sent is taken, and not answered
         services.disturb(lambda: len(pagerduty.events), pagerduty.stalled.set)
         services.wait(lambda expected=expected: len(pagerduty.pages) >= expected)
         services.heal(names)
-        services.wait(lambda expected=expected: _count_resolved(pagerduty) >= expected)
+        services.wait(lambda expected=expected: _resolved(pagerduty) >= expected)
 
     rows, events = _incidents(engine)
     numbers = sorted(each.incident_id for each in rows)

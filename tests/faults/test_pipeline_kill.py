@@ -1,4 +1,4 @@
-"""Kills of the pipeline's driver with -9: the result equals an undisturbed run."""
+"""Check the pipeline's driver, killed with -9 at random, against an undisturbed run."""
 
 import os
 import signal
@@ -30,8 +30,8 @@ from tests.suite.examples import is_long
 pytestmark = pytest.mark.faults
 
 MAX_ROWS = 500 if is_long() else 10
-# A driver lands one batch, and a few more until it is killed, so that the last one finds work too.
-# Several small batches land between two checks of the cursor.
+# A driver lands one batch, and a few more until it is killed: the last one finds work too.
+# Several small batches land between two looks at the cursor.
 _BATCHES_A_LIFE = 4 if is_long() else 30
 _ROOT = Path(__file__).resolve().parents[2]
 _DEADLINE_SECONDS = 600
@@ -49,7 +49,7 @@ _NOT_COMPARED = {
     "sli_now": "ratios at the time of an evaluation",
 }
 _OF_EVENTS = {"M5", "M6", "M9"}
-# Values counted once per event. Other values are seconds of the clock, or hours of landing.
+# Of these what is counted once an event. The rest is seconds of the clock, or hours of landing.
 _COUNTED_ONCE = {
     "sli_counter": lambda row: row["sli"] in _OF_EVENTS and (row["sli"], row["total"]),
     "sli_hour": lambda row: row["sli"] in {"M5", "M6"} and (row["sli"], row["hour"], row["total"]),
@@ -66,7 +66,7 @@ _CLOCK = {
     "outcome",
     "learned_writes",
     "last_seq",
-    # An evaluation stores a dataset's place in the list with its state and its policy.
+    # An evaluation writes where a dataset stands in the list, with its state and its policy.
     "state_rank",
     "tier_rank",
 }
@@ -114,10 +114,9 @@ def _wait(condition, process: subprocess.Popen[bytes], folder: Path) -> None:
 
 
 def _kill_after(seconds: float, process: subprocess.Popen[bytes], folder: Path) -> None:
-    """Kill in its first batch, or before it has landed more than its share.
+    """Kill the driver so long after its first batch, or once it has done most of its batches.
 
-    Kill the whole group: the driver with its JVM, as an out-of-memory killer or a lost node
-    does.
+    Its JVM is killed too, as an out-of-memory killer or a lost node does it.
     """
     before = _cursor(folder)
     _wait(lambda: _cursor(folder) > before, process, folder)
@@ -148,7 +147,7 @@ def _contents(folder: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def _is_evaluated(folder: Path, count: int) -> bool:
-    """Return whether an evaluation, and the count of received events, include all events."""
+    """Return whether an evaluation, and the count of what was received, have seen all events."""
     counted = "SELECT position FROM received_cursor WHERE source = 'spool'"
     catalog = open_catalog(catalog_url(folder))
     with catalog.connect() as connection:
@@ -161,7 +160,7 @@ def _is_evaluated(folder: Path, count: int) -> bool:
 
 
 def _check_ranks(folder: Path) -> None:
-    """Compare the ranks with the last evaluation, whichever was killed."""
+    """Check that lists are sorted as the last evaluation wrote, whichever was killed before."""
     catalog = open_catalog(catalog_url(folder))
     with catalog.connect() as connection:
         assert ranked(connection) == ranks_due(connection)
@@ -178,7 +177,7 @@ def _lake(folder: Path) -> list[tuple[int, bytes]]:
     return list(zip(table["seq"].to_pylist(), table["body"].to_pylist(), strict=True))
 
 
-def _fill_folder(folder: Path, count: int, start: datetime) -> Path:
+def _filled(folder: Path, count: int, start: datetime) -> Path:
     folder.mkdir()
     with closing(new_spool(folder / "spool.db", max_bytes=1 << 30)) as spool:
         spool.executemany(_REJECTED, [(0, f"{number}") for number in range(3)])
@@ -189,22 +188,21 @@ def _fill_folder(folder: Path, count: int, start: datetime) -> Path:
 
 
 def test_a_driver_killed_at_random_leaves_no_trace(tmp_path):
-    """Find every event exactly once in catalog and lake, as without kills."""
+    """Kill the driver while events land: catalog and lake are those of an undisturbed run."""
     chance = draw()
     kills = int(os.environ.get("LINEWARD_DRIVER_KILLS", "2"))
     count = MAX_ROWS * _BATCHES_A_LIFE * (kills + 1)
-    # Young enough that retention deletes no event; their lag is at no bound of a bucket.
+    # Not so old that retention deletes events; their lag is at no bound of a bucket.
     start = system_clock() - timedelta(days=1, hours=1)
     disturbed, undisturbed = (
-        _fill_folder(tmp_path / name, count, start) for name in ("killed", "left_alone")
+        _filled(tmp_path / name, count, start) for name in ("killed", "left_alone")
     )
 
     for _ in range(kills):
-        # Any point of a batch: while Spark works, in the transaction, between the two
-        # commits.
+        # Anywhere in a batch: while Spark works, in the transaction, between the two commits.
         _kill_after(chance.uniform(0, 1.5), _pipeline(disturbed), disturbed)
         assert _cursor(disturbed) < count, "killed when the work was done: nothing was shown"
-    # The split into batches leaves no trace: undisturbed, the events are one batch.
+    # How events were cut into batches leaves no trace either: left alone, they are one.
     for folder, max_rows in ((disturbed, MAX_ROWS), (undisturbed, count)):
         process = _pipeline(folder, max_rows, evaluate_seconds=1)
         _wait(lambda folder=folder: _cursor(folder) == count, process, folder)

@@ -1,4 +1,4 @@
-"""Upgrade of the catalog under load, while roles of the previous release work.
+"""Check an upgrade of the catalog under load, while the release before goes on.
 
 The code of the release before comes from the history of git, which a CI clone may lack: these tests
 are of `make faults` and `make nightly`.
@@ -40,7 +40,7 @@ class Load(threading.Thread):
 
     Attributes:
         acked: bodies of the events that were acknowledged.
-        failed: requests without an answer.
+        unanswered: requests that nobody answered.
         slow: requests that took longer than a second.
     """
 
@@ -48,7 +48,7 @@ class Load(threading.Thread):
         """Post nothing yet."""
         super().__init__()
         self.acked: list[bytes] = []
-        self.failed = self.slow = 0
+        self.unanswered = self.slow = 0
         self._url = f"{url}/api/v1/lineage/batch"
         self._stopping = threading.Event()
 
@@ -69,7 +69,7 @@ class Load(threading.Thread):
         until(lambda: len(self.acked) >= enough)
 
     def finish(self) -> None:
-        """Stop; a post that has begun is finished first."""
+        """End; what was begun is posted first."""
         self._stopping.set()
         self.join()
 
@@ -78,7 +78,7 @@ class Load(threading.Thread):
         try:
             answer = CLIENT.post(self._url, content=b"[" + b",".join(bodies) + b"]")
         except httpx.TransportError:
-            self.failed += 1
+            self.unanswered += 1
             return False
         self.slow += time.monotonic() - began > 1
         return answer.status_code == 204
@@ -115,24 +115,23 @@ def _value(engine, query):
 
 
 def _migrate_under_load(roles, load, engine):
-    """Migrate while roles of the previous release work; check them meanwhile."""
+    """Migrate while roles of the release before work; check what they do then."""
     assert _value(engine, _REVISION) == "0008"
     began = time.monotonic()
     migrate(engine)
     took, before = time.monotonic() - began, landed(engine)[0]
     sys.stdout.write(f"migrated in {took:.1f} s, after {before} events\n")
     load.wait_for(_SOME)
-    # The pipeline continues with statements of the previous release; the service reports why it
-    # does not.
+    # The pipeline goes on with statements of the release before; the service says why it does not.
     until(lambda: landed(engine)[0] >= before + _SOME, describe=lambda: roles.log("pipeline"))
     answer = roles.ask("/readyz")
     assert (answer.status_code, roles.ask("/livez").status_code) == (503, 200)
     assert "it was upgraded by a newer release" in answer.text
-    assert (load.failed, roles.has_ended("pipeline")) == (0, False)
+    assert (load.unanswered, roles.has_ended("pipeline")) == (0, False)
 
 
 def test_an_upgrade_under_load_loses_no_event(roles, load, postgres, tmp_path):
-    """Migrate while roles of the previous release work, then replace them by new ones."""
+    """Migrate while roles of the release before work, then let new ones take over."""
     before, engine = extract_release(tmp_path / "before"), open_catalog(postgres.url)
     for role in _ROLES:
         roles.start(role, before)
@@ -153,6 +152,7 @@ def test_an_upgrade_under_load_loses_no_event(roles, load, postgres, tmp_path):
     assert landed(engine) == (len(load.acked), 0)
     assert _value(engine, "SELECT count(*) FROM event") == len(load.acked)
     assert read_lake(engine, open_lake(tmp_path / "data")) == sorted(load.acked)
-    summary = f"{len(load.acked)} events; requests: {load.failed} failed, {load.slow} slow"
-    sys.stdout.write(f"{summary}\n")
+    unanswered, slow = load.unanswered, load.slow
+    line = f"{len(load.acked)} events; requests unanswered {unanswered}, slower than 1 s {slow}"
+    sys.stdout.write(f"{line}\n")
     engine.dispose()

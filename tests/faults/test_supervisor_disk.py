@@ -1,4 +1,4 @@
-"""Supervisor with small stand-ins for the roles, on a disk without a free byte."""
+"""Check the supervisor with small stand-ins for the roles, on a disk without a free byte."""
 
 import json
 import os
@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.faults.disks import small_disk
 from tests.service.commandline import environ
 from tests.service.waiting import is_running, until
-from tests.suite.disks import Disk, small_disk
 from tests.suite.ports import free_port
 
 pytestmark = pytest.mark.faults
@@ -23,21 +23,22 @@ _ROLES = ("collector", "service", "pipeline")
 
 @pytest.fixture
 def disk(tmp_path):
-    with small_disk(tmp_path / "disk", 8 << 20) as path:
-        yield Disk(path)
+    """Mount a disk of 8 MiB."""
+    with small_disk(tmp_path / "disk", 8) as disk:
+        yield disk
 
 
 @pytest.fixture(params=["/dev/full", "log on the same disk"])
 def supervisor(request, disk):
-    """Start it with its output on a full disk as well."""
+    """Start the supervisor; its output goes to a disk that is full as well."""
     port = free_port()
     output = Path(request.param) if request.param.startswith("/") else disk.path / "up.log"
-    with output.open("wb") as target:
+    with output.open("wb") as log:
         process = subprocess.Popen(
             [sys.executable, str(_STAND_IN), str(disk.path), str(port)],
             env=environ(),
-            stdout=target,
-            stderr=target,
+            stdout=log,
+            stderr=log,
         )
     yield process
     process.terminate()
@@ -45,7 +46,7 @@ def supervisor(request, disk):
 
 
 def _pid(disk, role):
-    """Return the newest process of the role, or None before there is one."""
+    """Return the newest process of the role; None before there is one."""
     with suppress(OSError, IndexError):
         return int((disk.path / f"{role}.pids").read_text().split()[0])
     return None
@@ -60,7 +61,7 @@ def _states(disk):
 
 
 def test_roles_that_end_on_a_full_disk_are_started_again(disk, supervisor):
-    """Restart them without a status, a log or an output, for as long as the disk is full."""
+    """Kill all roles while neither status, log nor output can be written."""
     until(lambda: all(_pid(disk, role) for role in _ROLES))
     before = {role: _pid(disk, role) for role in _ROLES}
     disk.fill()

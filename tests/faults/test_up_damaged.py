@@ -1,4 +1,4 @@
-"""Command `lineward up` on a damaged catalog: it accepts events, reports the fix, and waits."""
+"""Check `lineward up` on a damaged catalog: it stores events, and waits for a valid catalog."""
 
 import os
 import sqlite3
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.faults
 
 
 def _cut(path):
-    """Cut the file as an interrupted copy does."""
+    """Cut the file, as a copy that was interrupted."""
     with closing(sqlite3.connect(path)) as catalog:
         catalog.execute("CREATE TABLE alembic_version (version_num)")
         catalog.execute("CREATE TABLE filling AS SELECT zeroblob(100000)")
@@ -23,22 +23,23 @@ def _cut(path):
     os.truncate(path, 8_192)
 
 
-def _rubbish(path):
+def _overwrite(path):
+    """Write random bytes in place of a database."""
     path.write_bytes(os.urandom(65_536))
 
 
-_SHORT = "tests/faults/test_up_damaged.py::test_roles_wait_for_a_valid_catalog[rubbish]"
+_SHORT = "tests/faults/test_up_damaged.py::test_roles_wait_for_a_valid_catalog[random bytes]"
 
 
 @pytest.mark.parametrize(
     "damage",
     [
-        pytest.param(_rubbish, id="rubbish"),
+        pytest.param(_overwrite, id="random bytes"),
         pytest.param(_cut, id="cut", marks=pytest.mark.nightly(short=_SHORT)),
     ],
 )
 def test_roles_wait_for_a_valid_catalog(tmp_path, damage):
-    """Resume without a restart once the file is moved away, as in docs/operations.md."""
+    """Move the file away, as docs/operations.md says: no restart is needed."""
     catalog = tmp_path / "data" / "catalog.db"
     catalog.parent.mkdir(mode=0o700)
     damage(catalog)
@@ -51,12 +52,12 @@ def test_roles_wait_for_a_valid_catalog(tmp_path, damage):
 
         catalog.unlink()
 
-        until(lambda: _count_landed(catalog), pause=0.5)
+        until(lambda: _landed(catalog), pause=0.5)
         assert up.role("pipeline") == pipeline
         assert "Traceback" not in (up.data_dir / "logs" / "pipeline.log").read_text()
 
 
-def _count_landed(path):
+def _landed(path):
     try:
         with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as catalog:
             return catalog.execute("SELECT 1 FROM batch").fetchone()

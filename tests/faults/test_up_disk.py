@@ -1,4 +1,4 @@
-"""Command `lineward up` on a full disk: it continues, reports it, and recovers by itself."""
+"""Check `lineward up` on a full disk: it goes on, shows the reason, and recovers by itself."""
 
 import os
 import signal
@@ -11,19 +11,20 @@ import pytest
 
 from tests.collector.bodies import body, new_body, run_event
 from tests.e2e.running import accepting
+from tests.faults.disks import small_disk
 from tests.service.waiting import is_running, until
-from tests.suite.disks import Disk, small_disk
 from tests.suite.http_client import CLIENT
 
 pytestmark = pytest.mark.faults
 
-_DISK_BYTES = 96 << 20
+_DISK_MEBIBYTES = 96
 
 
 @pytest.fixture
 def disk(tmp_path):
-    with small_disk(tmp_path / "disk", _DISK_BYTES) as path:
-        yield Disk(path)
+    """Mount a small disk."""
+    with small_disk(tmp_path / "disk", _DISK_MEBIBYTES) as disk:
+        yield disk
 
 
 def _post(up, raw):
@@ -33,13 +34,13 @@ def _post(up, raw):
         return None
 
 
-def _is_taken(up):
+def _stores(up):
     answer = _post(up, new_body())
     return answer is not None and answer.status_code == 201
 
 
-def _is_rejected(up):
-    """Return whether the collector rejects an event that is too large for the last page."""
+def _answers_503(up):
+    """Return whether the collector answers 503 to an event that is larger than what is left."""
     answer = _post(up, body(run_event(filling=os.urandom(30_000).hex())))
     if answer is None or answer.status_code != 503:
         return False
@@ -47,6 +48,7 @@ def _is_rejected(up):
 
 
 def landed(up):
+    """Return the position up to which events have landed."""
     try:
         with closing(
             sqlite3.connect(f"file:{up.data_dir}/catalog.db?mode=ro", uri=True)
@@ -62,12 +64,12 @@ def _last_seq(up):
 
 
 def _is_waiting(up):
-    """Return whether the pipeline waits for the disk, by the output of `lineward status`."""
+    """Return whether the pipeline waits for the disk, as `lineward status` shows it."""
     return f"pipeline: waiting: the disk of {up.data_dir} is full" in up.text("status")
 
 
 def _is_waiting_once_full(up, disk):
-    """Fill the disk, and end the pipeline; its end frees space, in which it may start again."""
+    """Fill the disk, and kill the pipeline, whose end frees room in which it may start again."""
     disk.fill(leave=2 << 20)
     if pipeline := up.role("pipeline"):
         with suppress(ProcessLookupError):
@@ -76,14 +78,14 @@ def _is_waiting_once_full(up, disk):
 
 
 def test_up_survives_a_full_disk_and_resumes_by_itself(disk, tmp_path):
-    """Restart roles by a supervisor that cannot write a byte."""
+    """Kill roles meanwhile: the supervisor, which cannot write a byte, starts them again."""
     with accepting(disk.path, log=tmp_path / "up.log") as up:
-        until(lambda: _is_taken(up))
+        until(lambda: _stores(up))
         until(lambda: up.role("service") and up.role("pipeline"))
         disk.fill()
         assert disk.is_full()
 
-        until(lambda: _is_rejected(up))
+        until(lambda: _answers_503(up))
         os.kill(up.role("pipeline"), signal.SIGKILL)
         os.kill(up.role("service"), signal.SIGKILL)
         until(lambda: f"the disk of {up.data_dir} is full" in up.text("status"), pause=1)
@@ -91,7 +93,7 @@ def test_up_survives_a_full_disk_and_resumes_by_itself(disk, tmp_path):
         assert up.accepts()
 
         disk.free()
-        until(lambda: _is_taken(up))
+        until(lambda: _stores(up))
         until(lambda: set(_states(up).values()) <= {"running", "failing"}, pause=1)
         last = _last_seq(up)
         until(lambda: landed(up) >= last, pause=0.5, describe=lambda: up.text("status"))
@@ -101,61 +103,61 @@ def test_up_survives_a_full_disk_and_resumes_by_itself(disk, tmp_path):
 
 
 def test_the_pipeline_waits_for_a_disk_that_is_nearly_full(disk, tmp_path):
-    """Leave a little space, as on a real disk, so that the status can be written."""
+    """Leave a little room, as on a real disk, so that the status can be written."""
     with accepting(disk.path, log=tmp_path / "up.log") as up:
         until(lambda: up.role("service") and up.role("pipeline"))
         until(lambda: _is_waiting_once_full(up, disk), pause=1, describe=lambda: up.text("status"))
         assert up.role("pipeline") is None
-        assert _is_taken(up)
+        assert _stores(up)
 
         disk.free()
         until(lambda: up.role("pipeline"))
 
 
 def test_the_pipeline_waits_for_a_disk_that_fills_while_spark_starts(disk, tmp_path):
-    """Start Spark with or without space: Java and Python would wait for one another without end."""
+    """Fill the disk while Java starts: Java and Python would wait for each other without end."""
     with accepting(disk.path, log=tmp_path / "up.log") as up:
-        until(lambda: _is_taken(up))
+        until(lambda: _stores(up))
         starting = until(lambda: up.role("pipeline"))
         until(lambda: _has_child(starting))  # Java
         disk.fill()
         until(lambda: not is_running(starting))
 
         disk.free()
-        until(lambda: _is_taken(up))
+        until(lambda: _stores(up))
         last = _last_seq(up)
         until(lambda: landed(up) >= last, pause=0.5, describe=lambda: up.text("status"))
 
 
 def test_the_first_up_on_a_full_disk_waits_and_stops_cleanly(disk, tmp_path):
-    """Stop before anything was written: no spool, no catalog, no text in the lock."""
+    """Start where neither spool, catalog nor lock can be written, and stop by SIGINT."""
     disk.fill()
     log = tmp_path / "up.log"
     with accepting(disk.path, log=log) as up:
-        until(lambda: _is_rejected(up))
+        until(lambda: _answers_503(up))
         until(lambda: f"the disk of {up.data_dir} is full" in up.text("status"), pause=1)
         up.process.send_signal(signal.SIGINT)
         assert up.process.wait(60) == 0
 
-    output = log.read_text()
-    assert f"the disk of {up.data_dir} is full" in output
-    assert "Traceback" not in output
+    written = log.read_text()
+    assert f"the disk of {up.data_dir} is full" in written
+    assert "Traceback" not in written
 
 
-def test_the_first_up_continues_once_the_full_disk_has_space(disk, tmp_path):
-    """Recover without a restart by an operator."""
+def test_the_first_up_goes_on_once_the_full_disk_has_room(disk, tmp_path):
+    """Start on a full disk, then make room: all roles run without another start."""
     disk.fill()
     with accepting(disk.path, log=tmp_path / "up.log") as up:
-        until(lambda: _is_rejected(up))
+        until(lambda: _answers_503(up))
 
         disk.free()
 
-        until(lambda: _is_taken(up))
+        until(lambda: _stores(up))
         until(lambda: set(_states(up).values()) == {"running"}, pause=1)
 
 
 def test_up_does_not_need_its_terminal(tmp_path):
-    """Write its output to a pipe that nobody reads any more."""
+    """Close the pipe that its output goes to, and kill a role: the role is started again."""
     read, write = os.pipe()
     with accepting(tmp_path, output=write) as up:
         os.close(write)

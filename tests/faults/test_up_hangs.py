@@ -1,4 +1,4 @@
-"""Role of `lineward up` that stands still: it is started again, and shown as failing meanwhile."""
+"""Check a role of `lineward up` that hangs: it is started again, and shown as failing."""
 
 import os
 import signal
@@ -18,6 +18,7 @@ _ROLES = ("collector", "service", "pipeline")
 
 @pytest.fixture(scope="module")
 def up(tmp_path_factory):
+    """Start all roles, with a short time until one counts as hanging."""
     with accepting(tmp_path_factory.mktemp("up"), LINEWARD_HANG_SECONDS="10") as up:
         until(lambda: all(up.role(name) for name in _ROLES))
         until(lambda: _answers(up))
@@ -25,7 +26,7 @@ def up(tmp_path_factory):
 
 
 def _answers(up):
-    """Return whether the service answers, within five times the limit while it starts."""
+    """Return whether the service answers: while it starts, it has five times as long."""
     try:
         url = f"http://127.0.0.1:{up.ports['SERVICE']}/livez"
         return CLIENT.get(url, timeout=30).is_success
@@ -34,8 +35,8 @@ def _answers(up):
 
 
 @pytest.mark.parametrize("role", _ROLES)
-def test_a_role_that_stands_still_is_started_again(up, role):
-    """Stop it by SIGSTOP: its process exists, and answers neither a request nor SIGTERM."""
+def test_a_role_that_hangs_is_started_again(up, role):
+    """Stop a role by SIGSTOP: its process lives, and answers neither a request nor SIGTERM."""
     before = up.role(role)
     os.kill(before, signal.SIGSTOP)
     try:
