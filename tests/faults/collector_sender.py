@@ -1,4 +1,4 @@
-"""Senders in a process of their own: `collector_sender.py PORT FOLDER SENDERS`.
+"""Sender threads in a process of their own: `collector_sender.py PORT FOLDER SENDERS`.
 
 Each ack is written to `FOLDER/ledger` and synced before the next event is sent: a line with hash
 and time. All outcomes are counted in `FOLDER/seen`, as JSON, when SIGTERM ends the process.
@@ -53,7 +53,7 @@ def _send(port: int, ledger: int, seen: Counter[str]) -> None:
     while not STOPPING.is_set():
         body = new_body()
         line = f"{hashlib.sha256(body).hexdigest()} {time.time()}\n".encode()
-        # As a careful sender: the same event again until it is acknowledged.
+        # Repeat the same event until it is acknowledged, as a careful sender does.
         while not STOPPING.is_set():
             outcome = attempt(connection, body)
             seen[outcome] += 1
@@ -64,7 +64,7 @@ def _send(port: int, ledger: int, seen: Counter[str]) -> None:
 
 
 def run_until_stopped(threads: Sequence[threading.Thread]) -> None:
-    """Run threads that look at `STOPPING`, which SIGTERM sets, and wait for their end."""
+    """Run threads that check `STOPPING`, which SIGTERM sets, and wait for their end."""
     signal.signal(signal.SIGTERM, lambda *_: STOPPING.set())
     for thread in threads:
         thread.start()

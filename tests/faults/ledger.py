@@ -18,7 +18,7 @@ class Compared(NamedTuple):
     acked: int
     stored: int
     lost: int  # acked - stored: must be 0
-    unacked: int  # stored - acked: allowed, the answer was cut off
+    unacked: int  # stored - acked: allowed, the answer was lost
 
 
 class Senders:

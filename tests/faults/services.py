@@ -1,4 +1,4 @@
-"""Two real services on one catalog in PostgreSQL, of which the leader is paused and killed."""
+"""Pair of real services on one catalog in PostgreSQL; the leader is paused and killed."""
 
 import os
 import signal
@@ -26,7 +26,7 @@ _MICROS = 1_000_000
 
 
 class Services:
-    """Two services, of which each can be paused, woken and killed.
+    """Pair of services, of which each can be paused, woken and killed.
 
     Attributes:
         builder: writes the catalog that they watch; it is evaluated at each look for the leader.
@@ -72,7 +72,7 @@ class Services:
             self._processes[name].wait(30)
 
     def leader(self, *, but: tuple[str, ...] = ()) -> str | None:
-        """Return who leads now, unless it is one of these."""
+        """Return the leader, unless it is one of these."""
         self.evaluate()
         with self._engine.connect() as connection:
             row = connection.execute(text(_LEADER)).one_or_none()
@@ -83,7 +83,7 @@ class Services:
         self.builder.evaluate(seconds_now())
 
     def fail(self, names: Iterable[str]) -> list[str]:
-        """Have the last run of each dataset fail; return the ids of the runs."""
+        """Let the last run of each dataset fail; return the ids of the runs."""
         at, runs = seconds_now(), []
         for name in names:
             runs.append(self.builder.fail(name, at))
@@ -100,7 +100,7 @@ class Services:
                 connection.execute(mine.values(last_written_at=now))
 
     def wait(self, condition: Callable[[], object]) -> None:
-        """Wait for a condition, and note evaluations meanwhile."""
+        """Wait for a condition, and store evaluations meanwhile."""
         until(lambda: self.evaluate() or condition(), describe=self.logs)
 
     def disturb(
@@ -112,9 +112,10 @@ class Services:
         """Pause the leader in the middle of a request, and kill the next one in its own.
 
         Args:
-            taken: counts the requests that a server took and does not answer.
-            resume: has the server answer, before the first leader wakes.
-            has_worked: where given, the next leader is answered, and killed when this is true.
+            taken: counts the requests that a server accepted and does not answer.
+            resume: lets the server answer, before the first leader wakes.
+            has_worked: where passed, the next leader is answered, and killed when this is
+        true.
         """
         seen = taken()
         until(lambda: self.leader() and taken() > seen, describe=self.logs)
@@ -133,7 +134,7 @@ class Services:
         self.start(second)
 
     def logs(self) -> str:
-        """Return what both have written."""
+        """Return the logs of both."""
         return "\n".join((self._folder / f"{name}.log").read_text()[-3000:] for name in _NAMES)
 
     def stop(self) -> None:

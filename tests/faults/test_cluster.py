@@ -1,4 +1,4 @@
-"""Check scaled mode: Kafka, S3, PostgreSQL, Spark's standalone cluster, and each part killed."""
+"""Scaled mode: Kafka, S3, PostgreSQL, Spark's standalone cluster, and a kill of each part."""
 
 import os
 import sys
@@ -22,11 +22,11 @@ from tests.suite.examples import is_long
 
 pytestmark = pytest.mark.faults
 
-# Also where these are cut in two, one part is more than the driver reads by itself.
+# Even a half of this has more than the driver reads by itself.
 _BEFORE = 2_200
 _AFTER = 800
 _IN_SHORT = 4  # parts that are killed
-_WITHIN_SECONDS = 2.0  # of the events, the part is killed: the pipeline looks every second
+_WITHIN_SECONDS = 2.0  # after the events, a part is killed: the pipeline checks each second
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def _disturb(scaled, sender, engine, part, after_seconds):
     until(lambda: time.monotonic() >= over)
     waiting, slow = len(sender.acked) - landed(engine)[0], sender.slow
     fault.strike()
-    # No producer waits for what is broken: each event is acknowledged.
+    # No producer waits for a broken part: each event is acknowledged.
     sender.post(_AFTER)
     fault.recover()
     until(lambda: landed(engine) == expected, describe=scaled.log)
@@ -65,13 +65,14 @@ def _disturb(scaled, sender, engine, part, after_seconds):
     sys.stdout.write(f"{line}; {sender.slow - slow} slow requests meanwhile\n")
 
 
-def test_what_lands_through_kills_is_what_lands_undisturbed(
+def test_events_through_kills_land_as_in_an_undisturbed_run(
     scaled, pods, databases, variables, tmp_path
 ):
-    """Kill each part while events land, in an order by chance; compare catalog and lake."""
+    """Kill each part while events land, in random order; compare catalog and lake."""
     chance = draw()
     parts = list(scaled.faults) * int(os.environ.get("LINEWARD_PART_KILLS", "1"))
-    # In `make test` some of the parts, other ones in each run: all of them take a minute more.
+    # `make test` kills some of the parts, other ones in each run: all of them take a minute
+    # more.
     parts = chance.sample(parts, len(parts) if is_long() else _IN_SHORT)
     sender, engine = Sender(pods, seed=5), open_catalog(variables["LINEWARD_CATALOG_URL"])
     for part in parts:

@@ -1,4 +1,4 @@
-"""Check an upgrade of the catalog under load, while the release before goes on.
+"""Upgrade of the catalog under load, while roles of the previous release work.
 
 The code of the release before comes from the history of git, which a CI clone may lack: these tests
 are of `make faults` and `make nightly`.
@@ -69,7 +69,7 @@ class Load(threading.Thread):
         until(lambda: len(self.acked) >= enough)
 
     def finish(self) -> None:
-        """End; what was begun is posted first."""
+        """Stop; a post that has begun is finished first."""
         self._stopping.set()
         self.join()
 
@@ -115,14 +115,15 @@ def _value(engine, query):
 
 
 def _migrate_under_load(roles, load, engine):
-    """Migrate while roles of the release before work; check what they do then."""
+    """Migrate while roles of the previous release work; check them meanwhile."""
     assert _value(engine, _REVISION) == "0008"
     began = time.monotonic()
     migrate(engine)
     took, before = time.monotonic() - began, landed(engine)[0]
     sys.stdout.write(f"migrated in {took:.1f} s, after {before} events\n")
     load.wait_for(_SOME)
-    # The pipeline goes on with statements of the release before; the service says why it does not.
+    # The pipeline continues with statements of the previous release; the service reports why it
+    # does not.
     until(lambda: landed(engine)[0] >= before + _SOME, describe=lambda: roles.log("pipeline"))
     answer = roles.ask("/readyz")
     assert (answer.status_code, roles.ask("/livez").status_code) == (503, 200)
@@ -131,7 +132,7 @@ def _migrate_under_load(roles, load, engine):
 
 
 def test_an_upgrade_under_load_loses_no_event(roles, load, postgres, tmp_path):
-    """Migrate while roles of the release before work, then let new ones take over."""
+    """Migrate while roles of the previous release work, then replace them by new ones."""
     before, engine = extract_release(tmp_path / "before"), open_catalog(postgres.url)
     for role in _ROLES:
         roles.start(role, before)

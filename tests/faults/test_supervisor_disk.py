@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.disks import small_disk
 from tests.service.commandline import environ
 from tests.service.waiting import is_running, until
+from tests.suite.disks import Disk, small_disk
 from tests.suite.ports import free_port
 
 pytestmark = pytest.mark.faults
@@ -24,8 +24,8 @@ _ROLES = ("collector", "service", "pipeline")
 @pytest.fixture
 def disk(tmp_path):
     """Mount a disk of 8 MiB."""
-    with small_disk(tmp_path / "disk", 8) as disk:
-        yield disk
+    with small_disk(tmp_path / "disk", 8 << 20) as path:
+        yield Disk(path)
 
 
 @pytest.fixture(params=["/dev/full", "log on the same disk"])

@@ -11,20 +11,20 @@ import pytest
 
 from tests.collector.bodies import body, new_body, run_event
 from tests.e2e.running import accepting
-from tests.faults.disks import small_disk
 from tests.service.waiting import is_running, until
+from tests.suite.disks import Disk, small_disk
 from tests.suite.http_client import CLIENT
 
 pytestmark = pytest.mark.faults
 
-_DISK_MEBIBYTES = 96
+_DISK_BYTES = 96 << 20
 
 
 @pytest.fixture
 def disk(tmp_path):
     """Mount a small disk."""
-    with small_disk(tmp_path / "disk", _DISK_MEBIBYTES) as disk:
-        yield disk
+    with small_disk(tmp_path / "disk", _DISK_BYTES) as path:
+        yield Disk(path)
 
 
 def _post(up, raw):

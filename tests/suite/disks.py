@@ -13,6 +13,25 @@ from sqlalchemy import Engine, text
 _CHUNK_BYTES = 1 << 20
 
 
+class Disk:
+    """Mounted disk with a file of ballast."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def fill(self, *, leave: int = 0) -> None:
+        """Leave only so many bytes free."""
+        fill(self.path, leave=leave)
+
+    def free(self) -> None:
+        """Delete the ballast."""
+        (self.path / "ballast").unlink(missing_ok=True)
+
+    def is_full(self) -> bool:
+        """Return whether no page is left."""
+        return shutil.disk_usage(self.path).free < 4_096
+
+
 @contextmanager
 def small_disk(path: Path, size: int = 16 << 20) -> Iterator[Path]:
     """Mount a disk of `size` bytes at this path, and unmount it in the end."""
