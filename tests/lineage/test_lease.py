@@ -37,13 +37,13 @@ def test_a_process_that_restarts_takes_its_own_lease_at_once():
 
 
 def test_only_the_newest_epoch_is_renewed():
-    """Also late: nobody else has led meanwhile."""
+    """Renew it late as well: no other process has led meanwhile."""
     assert renew(HELD, 3, 200 * SECOND, 10) == LeaseRow("a", 3, 100 * SECOND, 210 * SECOND)
     assert renew(HELD, 2, 101 * SECOND, 10) is None
 
 
 def test_a_released_lease_is_free():
-    """Lose it without a renewal."""
+    """Release it without a renewal."""
     free = release(HELD, 3)
 
     assert free is not None

@@ -1,4 +1,4 @@
-"""Number of examples of hypothesis: fewer in `make test`, all of them in `make nightly`."""
+"""Number of hypothesis examples: fewer in `make test`, all of them in `make nightly`."""
 
 import os
 from typing import Final

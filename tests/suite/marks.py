@@ -25,7 +25,7 @@ def mark_postgres_nightly(item: pytest.Item) -> None:
 
 
 def _parameters(item: pytest.Item) -> str:
-    """Return the id of its parameters without the database."""
+    """Return the id of its parameters without that of the database."""
     parameters = item.nodeid.partition("[")[2].rpartition("]")[0]
     return "-".join(part for part in parameters.split("-") if part != "postgresql")
 

@@ -16,7 +16,7 @@ _KEPT: Final = "alembic_version"
 _SCHEMA: Final = f"""
     SELECT
         pg_database_size(current_database()) > {_MOST_BYTES},
-        md5(string_agg(definition, ',' ORDER BY definition))
+        md5(string_agg(part, ',' ORDER BY part))
     FROM (
         SELECT concat_ws(' ', c.relname, a.attname, a.atttypid, a.attnotnull, a.atthasdef)
         FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
@@ -27,7 +27,7 @@ _SCHEMA: Final = f"""
         UNION ALL SELECT pg_get_triggerdef(oid) FROM pg_trigger
         UNION ALL SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace
         UNION ALL SELECT 'revision ' || version_num FROM {_KEPT}
-    ) AS everything (definition)
+    ) AS everything (part)
 """
 # Resets the planner's statistics: with those of the previous test one query took 10 minutes.
 _FORGET: Final = """

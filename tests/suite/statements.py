@@ -1,4 +1,4 @@
-"""SQL of the tests on PostgreSQL: `make test` runs each statement that `make nightly` runs.
+"""SQL that tests run on PostgreSQL: `make test` runs each statement that `make nightly` runs.
 
 `make nightly` records the statements, a file of JSON lines for each worker, and reads them here. A
 test that is nightly on PostgreSQL (`postgres_nightly`) repeats statements of others; a test with

@@ -31,7 +31,7 @@ def test_a_run_is_compared_with_the_one_before(tmp_path, capsys):
 
 
 def test_only_the_last_two_runs_are_kept(tmp_path):
-    """Keep the second run as the previous one, and the third as the last."""
+    """Keep the second run as the one before, and the third as the last."""
     path = tmp_path / "test.tsv"
     for each in ({"tests/a.py::test_one": 9.0}, OLD, NEW):
         write(path, each)
@@ -41,7 +41,7 @@ def test_only_the_last_two_runs_are_kept(tmp_path):
 
 
 def test_a_change_below_a_second_is_no_change():
-    """Ignore it: a busy machine changes each test by as much."""
+    """Leave out what a busy machine changes in each test."""
     assert list(compare({"tests/a.py::test_one": 1.0}, {"tests/a.py::test_one": 1.9})) == [
         "1 tests took 1 s, 1 take 2 s",
         "no file changed by 1 s or more",
@@ -51,7 +51,7 @@ def test_a_change_below_a_second_is_no_change():
 
 @pytest.mark.parametrize("runs", [0, 1])
 def test_fewer_than_two_runs_are_an_error(tmp_path, capsys, runs):
-    """Report what to do."""
+    """Say what to do."""
     path = tmp_path / "test.tsv"
     for _ in range(runs):
         write(path, OLD)

@@ -60,7 +60,7 @@ def test_index_without_a_page_is_found():
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda one: str(one.relative_to(ROOT)))
 def test_no_link_of_a_document_is_dead(document: Path):
-    """Find the file and the heading of each link."""
+    """Find each file and each heading."""
     assert dead_links(document, document.read_text("utf-8")) == []
 
 

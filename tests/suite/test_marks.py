@@ -31,7 +31,7 @@ def test_every_nightly_test_names_a_short_form_that_make_test_runs(request: pyte
 
 @pytest.mark.parametrize("short", [f"{HERE}::test_one", f"{HERE}::test_one[2]"])
 def test_a_short_form_may_be_a_function_or_one_of_its_parameters(short: str):
-    """Accept both: each names a test that runs."""
+    """Accept both, since both name something that runs."""
     items = [_item("test_one[2]"), _item("test_long[200]", _nightly(short))]
 
     assert check_marks(items) == []
@@ -51,7 +51,7 @@ def test_a_short_form_may_be_a_function_or_one_of_its_parameters(short: str):
     ],
 )
 def test_a_short_form_that_make_test_does_not_run_is_reported(short: str, why: str):
-    """Report the test and its short form."""
+    """Name the test and its short form."""
     items = [
         _item("test_one[2]"),
         _item("test_other", _nightly(f"{HERE}::test_one")),
@@ -68,7 +68,7 @@ def test_a_short_form_that_make_test_does_not_run_is_reported(short: str, why: s
     "mark", [pytest.mark.nightly, pytest.mark.nightly("tests"), pytest.mark.nightly(like="tests")]
 )
 def test_a_nightly_mark_without_a_short_form_is_reported(mark: pytest.MarkDecorator):
-    """Report what to write."""
+    """Say what to write."""
     assert check_marks([_item("test_long", mark)]) == [
         f'{HERE}::test_long: write pytest.mark.nightly(short="tests/…::test_…")'
     ]

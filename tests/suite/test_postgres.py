@@ -27,7 +27,7 @@ def _rows(engine):
 
 @pytest.fixture
 def used(databases):
-    """Return a database with rows of a test, and with used numbers."""
+    """Make a database that a test has written to, and whose numbers it has used."""
     engine = databases.take()
     _run(engine, "INSERT INTO meta (name, value) VALUES ('a', '1')")
     _run(engine, *(f"SELECT nextval('{name}')" for name in inspect(engine).get_sequence_names()))
@@ -52,7 +52,7 @@ def test_a_database_is_emptied_and_used_again(databases, used):
     databases.give_back(again)
 
 
-def test_statistics_of_the_planner_are_reset(databases, used):
+def test_planner_forgets_the_statistics_of_a_test(databases, used):
     """Count again from the rows of the next test: a plan for those before may take minutes."""
     _run(used, "ANALYZE")
     databases.give_back(used)
@@ -64,8 +64,8 @@ def test_statistics_of_the_planner_are_reset(databases, used):
     databases.give_back(again)
 
 
-def test_a_leftover_connection_is_closed(databases, used):
-    """Close its open connection; a new one finds no database."""
+def test_open_connection_of_a_test_is_closed(databases, used):
+    """Close it, so that a new one finds no database."""
     left = used.connect()
     databases.give_back(used)
     again = databases.take()
@@ -91,7 +91,7 @@ def test_a_leftover_connection_is_closed(databases, used):
     ],
 )
 def test_a_database_whose_tables_were_changed_is_not_used_again(databases, used, change):
-    """Give the next test a new one, with migrated tables."""
+    """Give the next test a new one, with the tables as they are migrated."""
     _run(used, change)
     oid = _ask(used, _OID)
     databases.give_back(used)

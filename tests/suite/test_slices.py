@@ -1,4 +1,4 @@
-"""Cost of an event, apart from the cost of a start."""
+"""Check that the cost of an event is kept apart from the cost of a start."""
 
 import pytest
 

@@ -25,13 +25,13 @@ def test_a_nightly_test_with_a_statement_of_its_own_is_named():
     alone = ["tests/a.py::test_three[postgresql]", True, ["SELECT N", "DELETE FROM a"]]
 
     assert list(left_out([_TEST, repeats])) == []
-    [message] = left_out([_TEST, repeats, alone])
-    assert message.startswith(alone[0])
-    assert message.endswith(": DELETE FROM a")
+    [left] = left_out([_TEST, repeats, alone])
+    assert left.startswith(alone[0])
+    assert left.endswith(": DELETE FROM a")
 
 
-def test_a_query_of_the_test_itself_does_not_count():
-    """Find the innermost frame that is in the repository, and in no library."""
+def test_queries_of_a_test_itself_are_left_out():
+    """Decide by the innermost frame that is in the repository, and in no library."""
     ours = {}
     exec(compile("def ask(note): return note()", lineage.__file__, "exec"), ours)  # noqa: S102
 

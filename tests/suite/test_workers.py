@@ -1,4 +1,4 @@
-"""Distribution of tests over workers."""
+"""Spreading of tests over workers."""
 
 import pytest
 

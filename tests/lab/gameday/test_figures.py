@@ -13,8 +13,8 @@ from tests.lab.gameday.truths import (
     SECOND,
     STOCK,
     TRENDS,
-    judged,
     message,
+    score,
     truth,
 )
 
@@ -41,7 +41,7 @@ def test_the_naive_way():
         message(7_000, root=STOCK, by="naive", owner="store"),
     ]
 
-    assert judged([KILLED, BACKFILL], [], alerts).naive == NaiveScore(
+    assert score([KILLED, BACKFILL], [], alerts).naive == NaiveScore(
         pages=4,
         false_pages=3,
         detected=1.0,
@@ -63,7 +63,7 @@ def test_seconds_in_unknown_are_counted_outside_ingestion_faults():
 
 def test_the_form_of_its_json():
     """Print as it was requested, with the name."""
-    found = msgspec.to_builtins(judged([KILLED], []))
+    found = msgspec.to_builtins(score([KILLED], []))
 
     assert list(found) == [
         *("seed", "datasets", "days", "faults", "false_pages", "naive"),

@@ -81,5 +81,5 @@ def message(second, what="page", root=CLEAN, **changed: object):
     return Message(at=second * SECOND, what=what, root=root, **given | changed)
 
 
-def judged(faults, messages, naive=()):
+def score(faults, messages, naive=()):
     return scorer.score(truth(*faults), messages, naive, lambda link, _at: LISTS[link])

@@ -30,7 +30,7 @@ def _write(path, names, rows):
         csv.writer(lines).writerows([names, *rows])
 
 
-def daily(days, *, without=(), late=()):
+def daily_seconds(days, *, without=(), late=()):
     """Return the seconds of daily writes at about one o'clock, in days after `START`.
 
     Args:

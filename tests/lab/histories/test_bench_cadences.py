@@ -5,14 +5,17 @@ import pytest
 from lab.bench import cadences
 from lab.bench.cadences import LEARNED, MEDIAN, Z_SCORE
 from lab.histories.folder import read_histories
-from tests.lab.histories.made_histories import DAY, START, daily, write_folder
+from tests.lab.histories.made_histories import DAY, START, daily_seconds, write_folder
 
 
 @pytest.fixture(scope="module")
 def figures(spark, tmp_path_factory):
     """Replay two daily feeds of two repositories, each with a lost week, and a weekly one."""
     folder = tmp_path_factory.mktemp("histories")
-    first, second = daily(70, without=range(50, 57)), daily(40, without=range(30, 33))
+    first, second = (
+        daily_seconds(70, without=range(50, 57)),
+        daily_seconds(40, without=range(30, 33)),
+    )
     weekly = [START + week * 7 * DAY for week in range(14)]
     write_folder(
         folder,
@@ -63,7 +66,7 @@ def test_each_repository_is_judged_by_parameters_of_the_others(figures):
 
 def test_no_limit_uses_later_writes(spark, tmp_path):
     """Compute the same deadlines for a history that ends earlier."""
-    whole, part = daily(40), daily(30)
+    whole, part = daily_seconds(40), daily_seconds(30)
     folder = write_folder(tmp_path, [("a", "o/o", "daily (9 gaps)", whole, {})])
     long = cadences.learned_deadlines(spark, read_histories(folder))[0]
     write_folder(tmp_path, [("a", "o/o", "daily (9 gaps)", part, {})])

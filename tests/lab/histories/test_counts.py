@@ -6,7 +6,7 @@ import pytest
 from lab.histories import counts, rivals
 from lab.histories.folder import InvalidHistoriesError, read_histories
 from lab.histories.walk import NEVER, learning_times
-from tests.lab.histories.made_histories import DAY, START, daily, write_folder
+from tests.lab.histories.made_histories import DAY, START, daily_seconds, write_folder
 
 MICROS = 1_000_000
 
@@ -14,7 +14,7 @@ MICROS = 1_000_000
 @pytest.fixture
 def histories(tmp_path):
     """Return one daily history with a lost week, a late write and an unclear gap."""
-    seconds = daily(60, without=range(40, 47), late=[30])
+    seconds = daily_seconds(60, without=range(40, 47), late=[30])
     labelled = {
         seconds[39]: ("outage", "daily"),
         seconds[29]: ("late", "daily"),
@@ -78,7 +78,7 @@ def test_a_fixed_multiple_is_of_the_median_of_sixty_days(histories):
 
 def test_a_z_score_finds_a_lost_week_at_the_end_of_a_day(tmp_path):
     """Find the outage on the day after the first that had no write."""
-    seconds = daily(60, without=range(40, 47))
+    seconds = daily_seconds(60, without=range(40, 47))
     [history] = read_histories(
         write_folder(tmp_path, [("a", "o/o", "daily (9 gaps)", seconds, {})])
     )

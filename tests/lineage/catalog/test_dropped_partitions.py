@@ -241,7 +241,7 @@ def test_a_drop_waits_for_a_batch_in_flight(catalog):
 
 @_postgres
 def test_batches_land_while_ranges_are_dropped(catalog):
-    """Forty days are dropped: each batch lands, and none of its rows is lost."""
+    """Drop forty days: each batch lands, and none of its rows is lost."""
     for days in range(8, 48):
         make_partition(catalog, "event", ago(days))
     put(catalog, tables.event, *(event_row(ago(days)) for days in range(8, 48)))
@@ -279,7 +279,7 @@ _WRITES = st.lists(st.tuples(st.integers(1, 4), _AGES, st.sampled_from("ab")), m
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(_WRITES, st.lists(_AGES, max_size=5), st.sets(st.integers(1, 3)), st.sets(st.integers(1, 4)))
 def test_partitions_leave_the_rows_that_deleting_leaves(both, written, arrived, known, slow):
-    """Draw rows of datasets that are gone, slow or neither: both databases keep the same."""
+    """Generate rows of datasets that are gone, slow or neither: both databases keep the same."""
     for engine in both:
         for table in (tables.event, tables.dataset_write, tables.dataset, tables.dataset_limit):
             remove(engine, table)

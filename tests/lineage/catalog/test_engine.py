@@ -111,7 +111,7 @@ def test_a_second_writer_of_sqlite_waits_for_the_first(tmp_path: Path):
 
 @pytest.mark.parametrize("catalogs", ["postgresql"], indirect=True)
 def test_a_vanished_client_loses_its_turn(catalog, monkeypatch):
-    """Lose the machine silently: the server's kernel would believe in it for hours."""
+    """Cut the connection silently: the server's kernel would keep it for hours."""
     monkeypatch.setattr(engines, "GONE_SECONDS", 1)
     impatient = catalog.url.update_query_dict({"options": "-c lock_timeout=60s"})
     with pytest.raises(DBAPIError, match="idle-in-transaction timeout"):

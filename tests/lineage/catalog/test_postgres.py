@@ -1,4 +1,4 @@
-"""Failing PostgreSQL servers: a silent, slow or replaced one delays nobody without end."""
+"""Failing PostgreSQL servers: a silent, slow or replaced server delays no caller without end."""
 
 import psycopg
 import pytest
@@ -122,7 +122,7 @@ def test_a_writer_does_not_wait_for_a_silent_server(proxy):
 
 
 def test_a_statement_that_takes_too_long_is_ended_by_the_server(proxy):
-    """Stop the server's work that nobody waits for."""
+    """Stop a query on the server once the caller has given up."""
     with (
         pytest.raises(UnreachableCatalogError, match="statement timeout"),
         open_reader(proxy.url, seconds=0.3) as reader,

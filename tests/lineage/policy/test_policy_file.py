@@ -108,7 +108,7 @@ def test_an_empty_file_is_an_error_and_replaces_nothing(tmp_path, text):
 
 
 def test_an_empty_file_at_the_start_is_rejected_with_a_message(tmp_path):
-    """Say what to write instead."""
+    """Report what to write instead."""
     path = tmp_path / "lineward.yaml"
     path.write_text("")
 
@@ -146,7 +146,7 @@ def test_an_invalid_file_at_the_start_is_rejected(tmp_path):
 
 
 def test_a_role_that_may_start_without_a_policy_takes_the_first_valid_one(tmp_path):
-    """Have none until then, and say why."""
+    """Start without a policy until then, and report the reason."""
     path = tmp_path / "lineward.yaml"
     path.write_text("tiers: {}")
     file = PolicyFile(path, may_start_wrong=True, settle_seconds=0)
@@ -160,7 +160,7 @@ def test_a_role_that_may_start_without_a_policy_takes_the_first_valid_one(tmp_pa
 
 
 def test_a_file_is_taken_once_it_has_not_changed_for_a_second(tmp_path):
-    """Wait while somebody writes in steps, and read no half of it."""
+    """Wait while another program writes in steps, and read no half of the file."""
     path, clock = tmp_path / "lineward.yaml", Clock()
     path.write_text("retention_days: 7")
     file = PolicyFile(path, monotonic=clock)

@@ -48,7 +48,7 @@ def test_the_default_of_structlog_would_print_them():
     assert "hunter2" in _run("").stdout
 
 
-def test_each_command_that_logs_logs_like_this():
+def test_each_command_that_logs_sets_the_renderer():
     """Configure the renderer: a command that only sets a level would keep structlog's own."""
     folders = (ROOT / "service" / "cli" / "commands", ROOT / "lab" / "commands")
     texts = {

@@ -59,7 +59,7 @@ def test_one_night_does_not_change_what_a_delivery_is(usual, other):
 
 
 def test_the_writes_of_a_server_count_within_days_of_the_change():
-    """Forget root runs that ended a month ago: the dataset is written in another way now."""
+    """Ignore root runs that ended a month ago: the dataset is written in another way now."""
     nights = _nights([3] * 60)
     server = [(24.0 * 60 + hour, 99) for hour in range(24 * 35)]
 

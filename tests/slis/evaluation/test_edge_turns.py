@@ -65,7 +65,7 @@ def test_logs_are_read_and_edges_judged_though_one_folder_cannot_be_listed(turns
 
 
 def test_files_of_a_killed_pass_are_deleted_without_logs(turns, tmp_path, judged):
-    """Delete the gigabytes that nobody else knows of."""
+    """Delete gigabytes that no other part would delete."""
     (tmp_path / "unpacked").mkdir()
     (tmp_path / "unpacked" / "left").touch()
 

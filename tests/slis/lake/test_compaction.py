@@ -131,7 +131,7 @@ def test_events_that_do_not_arrive_stop_the_compaction(writer, monkeypatch):
 
 
 def test_retention_during_a_compaction_wins(writer):
-    """Bring no day back in the new folder that was hidden meanwhile."""
+    """Leave days out of the new folder that were hidden meanwhile."""
 
     def hide_first(*given):  # noqa: ANN002 - as `rewrite`
         files = compaction.rewrite(*given)

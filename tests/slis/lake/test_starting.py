@@ -74,7 +74,7 @@ def test_folders_of_an_older_release_are_taken_over_once(embedded, tmp_path):
 def test_a_catalog_from_before_a_compaction_finds_the_new_folder(
     embedded, tmp_path, monkeypatch, deleted
 ):
-    """Lose all, some or none of its own folders: the compacted one takes their place."""
+    """Delete all, some or none of its own folders: the compacted one takes their place."""
     writer = writer_of(embedded, tmp_path)
     lay(writer, event_row(1), event_row(2, NOON - _DAY))
     lay(writer, event_row(3))
@@ -137,7 +137,7 @@ def _start(engine, folder):
 
 
 def test_start_shows_hidden_folders_again_where_the_compacted_one_is_lost(embedded, tmp_path):
-    """Lose the new files in a power cut while the old ones wait for their deletion."""
+    """Delete the new files, as a power cut does, while the old ones wait for their deletion."""
     writer = writer_of(embedded, tmp_path)
     lay(writer, event_row(1, NOON - _DAY))
     lay(writer, event_row(2))

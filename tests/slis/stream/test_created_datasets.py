@@ -100,7 +100,7 @@ _CREATED = f"""
 
 
 def test_a_table_that_was_only_created_has_no_run_under_way(embedded, at, event):
-    """Forget the creation once the table is read, or a run that writes it has started."""
+    """Drop the creation once the table is read, or a run that writes it has started."""
     tables = [{"run": name, "outputs": {name: []}, "lifecycle": "CREATE"} for name in "rtw"]
     reader = {"run": "reader", "inputs": ["r"], "outputs": {"other": []}}
     writer = {"run": "writer", "kind": "START", "inputs": ["other"], "outputs": {"w": []}}

@@ -20,7 +20,7 @@ _NAMES_INPUT = """
 
 
 def test_a_run_without_inputs_has_those_that_its_column_lineage_names(lander, catalog, at):
-    """Draw edges from the sources of each output alone, and count no reads of these."""
+    """Store edges from the sources of each output alone, and count no reads of these."""
     lander.land(
         run_event(
             "COMPLETE",

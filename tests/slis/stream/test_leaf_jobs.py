@@ -89,7 +89,7 @@ def test_a_run_s_key_does_not_depend_on_its_parent_facet(at):
 
 
 def test_two_models_of_one_run_have_edges_and_writes_of_their_own(lander, catalog, at):
-    """Draw no path through the root job from the source of one model to the other."""
+    """Store no path through the root job from the source of one model to the other."""
     given = {"integration": "DBT", "job_type": "MODEL", "root": ("d1", "dbt-run-shop")}
     lander.land(
         run_event("COMPLETE", at(8), run="m1", job="a", inputs=["x"], outputs=["a"], **given),

@@ -67,7 +67,7 @@ _INDEPENDENT = {
 
 @pytest.mark.parametrize("case", _INDEPENDENT)
 def test_an_independent_write_has_no_inputs(embedded, ran, case):
-    """Draw no edge into the table that the write names."""
+    """Store no edge into the table that the write names."""
     of_stream, of_write, minutes = _INDEPENDENT[case]
     merge_staged(embedded, [*ran(_STREAM | of_stream, 1, 5), *ran(_WRITE | of_write, *minutes)])
 
@@ -75,7 +75,7 @@ def test_an_independent_write_has_no_inputs(embedded, ran, case):
 
 
 def test_a_micro_batch_without_an_end_has_no_inputs(embedded, ran):
-    """Draw no edge from a stream that was stopped within its micro-batch: it never ends."""
+    """Store no edge from a stream that was stopped within its micro-batch: it never ends."""
     begun, _ = ran(_STREAM, 1, 50)
     merge_staged(embedded, [begun], ran(_WRITE, 40, 42))
 

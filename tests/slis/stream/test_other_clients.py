@@ -52,7 +52,7 @@ def landed(lander, catalog, at):
 
 
 def test_each_client_has_the_edges_of_its_own_job(landed):
-    """Draw one edge for each table that a connector copies, and none between the others."""
+    """Store one edge for each table that a connector copies, and none between the others."""
     assert rows(landed, _EDGES) == [
         (KAFKA, "shop.public.orders", KAFKA, "orders.enriched", "flink", "enrich"),
         *(

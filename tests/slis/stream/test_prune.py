@@ -97,7 +97,7 @@ def test_names_that_were_folded_go_when_they_are_old(lander, catalog, tmp_path, 
 
 
 def test_the_audit_log_is_kept_as_long_as_the_settings_say(catalog, tmp_path, at):
-    """Delete what is older, but for the newest row: SQLite would give its number once more."""
+    """Delete older rows, but keep the newest: SQLite would use its number again."""
     with catalog.begin() as connection:
         for hour in (0, 10, 11):
             row = {"at": to_micros(at(hour)), "who": "ada", "action": "retire", "detail": "n/t"}

@@ -104,7 +104,7 @@ def test_runs_without_datasets_are_kept_and_touch_nothing(lander, catalog, at):
 @pytest.mark.postgres_nightly(but="RDD_JOB-False")
 @pytest.mark.parametrize(("job_type", "waited_for"), [("SQL_JOB", True), ("RDD_JOB", False)])
 def test_an_rdd_job_without_an_end_is_not_awaited(lander, catalog, at, job_type, waited_for):
-    """Lose a run of which the listener reports the start alone."""
+    """Expect no end of an RDD job: the listener reports its start alone."""
     lander.land(run_event("START", at(8), run="r1", job_type=job_type, outputs=["t"]))
 
     started = rows(catalog, "SELECT last_started_at IS NOT NULL FROM dataset_activity")

@@ -77,7 +77,7 @@ def test_the_order_of_batches_does_not_matter(catalogs, at, case):
 
 
 def test_no_catalog_table_is_read_whole(embedded):
-    """Ask `inferred_input`, `edge`, `edge_run` and `edge_told` by their keys."""
+    """Query `inferred_input`, `edge`, `edge_run` and `edge_told` by their keys."""
     queries = ("_OUTDATED", "_EDGES", "_REPORTED_BEFORE", "_NEW_SOURCES", "_INFERRED")
     with embedded.connect() as connection:
         staging.create(connection)

@@ -40,7 +40,7 @@ class Client:
         self.assigned = [(one.topic, one.partition, one.offset) for one in partitions]
 
     def unassign(self):
-        """Forget it."""
+        """Drop the assignment."""
         self.assigned = None
 
     def consume(self, num_messages, timeout):

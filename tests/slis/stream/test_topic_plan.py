@@ -174,7 +174,7 @@ def test_a_number_that_has_two_contents_takes_each_once():
 
 
 def test_only_the_last_window_of_a_collector_is_remembered():
-    """Forget the one before: its shipper began the next when Kafka had all of it."""
+    """Drop the previous one: its shipper began the next when Kafka had all of it."""
     reader = read(*(event(number, window=f"{number // 3}-0") for number in range(9)))
     [(window, seen)] = reader.summary().windows.values()
 

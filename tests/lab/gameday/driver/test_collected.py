@@ -21,7 +21,7 @@ OUTAGE = Injected(
 )
 
 
-def taken(path, injected=()):
+def receive_history(path, injected=()):
     """Receive the history of three days through one collector."""
     collected = Collected(path)
     found = list(slabs(ESTATE, injected))
@@ -35,7 +35,7 @@ def rows(path, query):
 
 def test_each_event_is_received_at_its_time_in_the_history(tmp_path):
     """Store in the order of arrival, to the byte."""
-    found, counts = taken(tmp_path / "spool.db")
+    found, counts = receive_history(tmp_path / "spool.db")
     sent = [tuple(event) for slab in found for event in slab.events]
 
     assert counts == [len(slab.events) for slab in found]
@@ -44,14 +44,14 @@ def test_each_event_is_received_at_its_time_in_the_history(tmp_path):
 
 def test_days_that_go_by_in_a_second_are_no_gap(tmp_path):
     """Record no gap: the collector ran all the time."""
-    found, _ = taken(tmp_path / "spool.db")
+    found, _ = receive_history(tmp_path / "spool.db")
 
     assert read_gaps(tmp_path / "spool.db", found[-1].ends_at) == []
 
 
 def test_an_outage_is_a_gap_from_its_beginning_to_its_end(tmp_path):
     """Record the gap that the collector finds itself, when it starts again."""
-    found, counts = taken(tmp_path / "spool.db", [OUTAGE])
+    found, counts = receive_history(tmp_path / "spool.db", [OUTAGE])
     deaf = [slab.is_deaf for slab in found].index(True)
 
     assert counts[deaf] == 0

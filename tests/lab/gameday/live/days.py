@@ -16,12 +16,12 @@ def at(second: float) -> int:
     return BEGINS + round(second * SECOND_MICROS)
 
 
-def begun() -> Running:
+def build_chains() -> Running:
     """Build the chains, from the first second on."""
     return Running(ESTATE, BEGINS)
 
 
-def reported(bodies: list[bytes]) -> Counter[tuple[str, str]]:
+def count_reported(bodies: list[bytes]) -> Counter[tuple[str, str]]:
     """Count the posted events by (state of a run, dataset that it writes)."""
     events = [json.loads(body) for body in bodies]
     return Counter(
@@ -29,6 +29,6 @@ def reported(bodies: list[bytes]) -> Counter[tuple[str, str]]:
     )
 
 
-def written(bodies: list[bytes]) -> set[str]:
+def list_written(bodies: list[bytes]) -> set[str]:
     """Return the datasets of which a whole write was reported."""
-    return {name for state, name in reported(bodies) if state == "COMPLETE"}
+    return {name for state, name in count_reported(bodies) if state == "COMPLETE"}

@@ -10,7 +10,7 @@ from lab.gameday.received import Message
 from lab.gameday.scorer import first_message_at, score
 from lab.gameday.truth import Name
 from lineage.process.clock import SECOND_MICROS
-from tests.lab.gameday.live.days import BEGINS, ESTATE, at, begun
+from tests.lab.gameday.live.days import BEGINS, ESTATE, at, build_chains
 
 RAW = ESTATE.jobs[1]
 ROOT = Name("gameday-orders", RAW.name)
@@ -25,7 +25,7 @@ class Day:
     """Walk by the second, as messages arrive."""
 
     def __init__(self, *planned: Planned) -> None:
-        self.running = begun()
+        self.running = build_chains()
         self.faults = Faults(ESTATE, self.running, planned, at(60))
         self.messages: list[Message] = []
         self._at = 0

@@ -30,7 +30,7 @@ def test_a_false_page_fails_the_day():
 
 
 def test_an_incident_that_is_never_resolved_fails_the_day():
-    """Fail while an incident stays open, for which somebody still searches."""
+    """Fail while an incident stays open."""
     standing = msgspec.structs.replace(RIGHT, seconds_to_resolved=None)
 
     assert failings(score(standing)) == ["never resolved: killed_job"]

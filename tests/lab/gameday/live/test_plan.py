@@ -8,14 +8,14 @@ from lab.gameday.truth import KINDS
 from tests.lab.gameday.live.days import BEGINS
 
 
-def planned(faults, seed=1, kinds=(), pace=PACE):
+def make_plan(faults, seed=1, kinds=(), pace=PACE):
     estate = chains(seed, chains_for(faults), BEGINS)
     return estate, plan(estate, faults, kinds_of(kinds), pace)
 
 
 def test_no_two_share_a_chain_and_one_chain_is_left_alone():
     """Affect no dataset by two faults."""
-    estate, found = planned(20)
+    estate, found = make_plan(20)
     affected = [{each.job} | estate.descendants({each.job}) for each in found]
     sources = [job for job in estate.jobs if not job.inputs]
 
@@ -26,7 +26,7 @@ def test_no_two_share_a_chain_and_one_chain_is_left_alone():
 def test_silent_faults_are_always_planned():
     """Leave a fifth in order, two at least."""
     for faults, quiet in ((1, 2), (20, 4)):
-        _, found = planned(faults)
+        _, found = make_plan(faults)
         kinds = [each.kind for each in found]
         assert sum(kind in QUIET_KINDS for kind in kinds) == quiet
         assert len(kinds) == faults + quiet
@@ -34,19 +34,19 @@ def test_silent_faults_are_always_planned():
 
 def test_a_run_that_is_retried_a_minute_later_is_no_silent_fault():
     """Open a ticket for its failure before the retry."""
-    _, found = planned(20, pace=Pace(60))
+    _, found = make_plan(20, pace=Pace(60))
 
     assert [each.kind for each in found if each.kind in QUIET_KINDS] == ["retired_job"] * 4
 
 
 def test_the_same_seed_is_the_same_day():
     """Plan another day for another seed."""
-    assert planned(8)[1] == planned(8)[1] != planned(8, seed=2)[1]
+    assert make_plan(8)[1] == make_plan(8)[1] != make_plan(8, seed=2)[1]
 
 
 def test_only_what_was_asked_for():
     """Choose by name."""
-    _, found = planned(3, kinds=["late_source"])
+    _, found = make_plan(3, kinds=["late_source"])
 
     assert [each.kind for each in found if each.kind not in QUIET_KINDS] == ["late_source"] * 3
 

@@ -10,7 +10,14 @@ from lab.gameday.live.estate import PACE, Pace
 from lab.gameday.live.running import Running
 from lab.gameday.posting import instant
 from lineage.process.clock import SECOND_MICROS
-from tests.lab.gameday.live.days import BEGINS, ESTATE, at, begun, reported, written
+from tests.lab.gameday.live.days import (
+    BEGINS,
+    ESTATE,
+    at,
+    build_chains,
+    count_reported,
+    list_written,
+)
 
 FIRST, SECOND, THIRD, MART = (each.name for each in ESTATE.datasets[:4])
 FOREVER = 2**62
@@ -22,7 +29,7 @@ def injected(kind, job, second, variant="", failing=()):
 
 def test_nothing_comes_before_its_time():
     """Return each event once, and only when it is due."""
-    running = begun()
+    running = build_chains()
     early, late = running.until(at(30)), running.until(at(60))
 
     assert not set(early) & set(late)
@@ -44,7 +51,7 @@ def test_each_dataset_is_written_in_each_period_well_within_its_limit(pace):
 
 def test_a_killed_job_fails_and_its_readers_wait():
     """Let its source go on, but not the rest of the chain; other chains go on."""
-    running = begun()
+    running = build_chains()
     running.until(at(60))
     running.inject([injected("killed_job", 1, 60, "fail")])
     running.until(at(90))
@@ -53,17 +60,17 @@ def test_a_killed_job_fails_and_its_readers_wait():
     assert not {SECOND, THIRD, MART} & written_correctly(bodies)
     assert FIRST in written_correctly(bodies)
     assert ESTATE.datasets[5].name in written_correctly(bodies)
-    assert reported(bodies)["FAIL", SECOND] >= 3
+    assert count_reported(bodies)["FAIL", SECOND] >= 3
 
 
 def written_correctly(bodies):
     """Skip those that a COMPLETE after a FAIL names."""
-    return {name for name in written(bodies) if not reported(bodies)["FAIL", name]}
+    return {name for name in list_written(bodies) if not count_reported(bodies)["FAIL", name]}
 
 
 def test_a_reader_fails_only_after_a_new_schema():
     """Accept a run that reads an earlier write; otherwise it would fail before its cause."""
-    before, running = begun(), begun()
+    before, running = build_chains(), build_chains()
     before.until(at(60))
     # Start while a run that still writes the old schema is under way.
     begins = before.writes[1][-1].begun_at + SECOND_MICROS
@@ -83,34 +90,34 @@ def test_a_reader_fails_only_after_a_new_schema():
 
 def test_a_listener_that_is_silent_stops_no_run():
     """Write its dataset without events; its readers go on."""
-    running = begun()
+    running = build_chains()
     running.until(at(60))
     running.inject([injected("silent_listener", 1, 60)])
     running.until(at(80))
     count = len(running.writes[1])
     bodies = running.until(at(150))
 
-    assert SECOND not in written(bodies)
+    assert SECOND not in list_written(bodies)
     assert len(running.writes[1]) == count
-    assert {FIRST, THIRD, MART} <= written(bodies)
+    assert {FIRST, THIRD, MART} <= list_written(bodies)
 
 
 def test_a_source_that_stops_delays_all_downstream():
     """Let it go on after the fix."""
-    running = begun()
+    running = build_chains()
     running.until(at(60))
     late = injected("late_source", 0, 60)
     running.inject([late])
     running.until(at(100))
-    assert not {FIRST, SECOND, THIRD, MART} & written(running.until(at(150)))
+    assert not {FIRST, SECOND, THIRD, MART} & list_written(running.until(at(150)))
 
     running.inject([Injected(late.kind, late.jobs, late.starts_at, at(150))])
-    assert {FIRST, SECOND, THIRD, MART} <= written(running.until(at(210)))
+    assert {FIRST, SECOND, THIRD, MART} <= list_written(running.until(at(210)))
 
 
 def test_each_dataset_is_dropped_at_the_end():
     """Drop each dataset, also of a job whose listener was silent."""
-    running = begun()
+    running = build_chains()
     running.until(at(60))
     running.inject([injected("silent_listener", 1, 60)])
     running.stop(at(70))

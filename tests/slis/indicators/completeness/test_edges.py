@@ -113,7 +113,7 @@ def test_an_edge_due_while_the_collector_was_down_is_unknown(spark):
 
 
 def test_an_edge_of_a_lost_run_is_unknown(spark):
-    """Blame nobody: its event log has it, its events came while the collector was down."""
+    """Excuse it: its event log has it, its events came while the collector was down."""
     seen = {"last_seen_at": day(11, 6)}
     lost = {**seen, "last_reported_at": day(10)}
     never = {**seen, "last_reported_at": None, "runs": 1, "first_seen_at": day(11, 6)}

@@ -1,4 +1,4 @@
-"""New inputs of a regulated dataset that nobody declared or saw before."""
+"""New inputs of a regulated dataset: neither declared nor seen before."""
 
 from typing import Any
 
