@@ -55,7 +55,7 @@ def test_the_file_has_the_events_of_http_and_the_lost_ones(
     assert _count_completed(events, "all_pages_again")
     assert _lines(events) > received
     assert _read_stored(collector) == received
-    again = Collector(tmp_path / "data").ready()
+    again = Collector(tmp_path / "data", log=tmp_path / "again.log").ready()
     secret = ("--secret-file", str(again.secret_file))
     shipped = lineward("ship", str(folder), "--url", again.url, "--once", "--json", *secret)
     again.stop()
