@@ -102,8 +102,8 @@ class Home:
         sender = Sender(self.settings)
         for _ in sender.send(events_in(recorded)):
             pass
-        if sender.report.refused:
-            raise StepFailedError(f"{recorded}: {sender.report.refusals[0].reason}")
+        if sender.report.rejected:
+            raise StepFailedError(f"{recorded}: {sender.report.rejections[0].reason}")
         return sender.report.taken
 
     def deliver(self, recorded: Path) -> None:

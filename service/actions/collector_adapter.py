@@ -27,7 +27,7 @@ class CollectorAdapter:
         self._give_up_seconds = give_up_seconds
 
     def post(self, bodies: Sequence[bytes], origin: str) -> list[str]:
-        """Events, marked with an origin; why some were refused."""
+        """Post events with an origin; return the reasons of those that were rejected."""
         poster = EventUploader(self._reach(origin))
         rejected: list[str] = []
         for lot in batch_events(_Body(body) for body in bodies):

@@ -8,7 +8,7 @@ class Parser:
 
     def statements(self, text: str, dialect: str) -> list[Statement]:
         """Return the tables that each statement reads or writes; none if it cannot be parsed."""
-        # The parser takes 30 MiB, and is seldom asked.
+        # The parser takes 30 MiB and is rarely needed.
         from slis.indicators.accuracy.sql_names import UnreadableSqlError, statements  # noqa: PLC0415
 
         try:

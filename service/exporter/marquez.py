@@ -50,7 +50,7 @@ def _forwarding(found: Forwarding) -> Iterator[Metric]:
 
 def _pulling(found: MarquezStatus, pulls: list[Pulling]) -> Iterator[Metric]:
     yield _counter("pulled", "Events of Marquez that were taken.", found.pulled)
-    yield _counter("pull_refused", "Events of Marquez that were rejected.", found.pull_refused)
+    yield _counter("pull_refused", "Events of Marquez that were rejected.", found.pull_rejected)
     newest = max(datetime.fromisoformat(pull.through).timestamp() for pull in pulls)
     yield _gauge("pull_timestamp_seconds", "Time of the last complete poll for new events.", newest)
 

@@ -30,7 +30,7 @@ _ANSWER = "SELECT done_at, answer FROM incident_command WHERE id = :number"
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What became of it. Not `is_done`: written down, and nobody has taken it yet."""
+    """Result of a command. Without `is_done` the command is stored and not yet executed."""
 
     id: int
     incident_id: str
@@ -51,10 +51,10 @@ def acting(settings: Settings) -> Iterator[Connection]:
 
 
 def put(settings: Settings, wanted: CommandRequest, now: datetime) -> int:
-    """Write down what somebody wants, and its audit row; refused or not, it is in the audit log.
+    """Store a command and its row of the audit log, which rejected commands have too.
 
     Raises:
-        ServiceError: it is refused; 404, 400 or 409.
+        ServiceError: the command is rejected; 404, 400 or 409.
     """
     at = to_micros(now)
     try:
@@ -70,7 +70,7 @@ async def outcome(settings: Settings, wanted: CommandRequest, number: int) -> Ou
     """Return the outcome once it is known, or report after five seconds that it is unknown.
 
     Raises:
-        NotNowError: it was refused; the text says why.
+        NotNowError: the command was rejected; the text is the reason.
     """
     deadline = time.monotonic() + WAIT_SECONDS
     answer = await asyncio.to_thread(_answer, settings, number)
@@ -85,7 +85,7 @@ async def outcome(settings: Settings, wanted: CommandRequest, number: int) -> Ou
 
 
 def _answer(settings: Settings, number: int) -> str | None:
-    """Empty: done; a reason: refused; None: not yet."""
+    """Return the answer: empty if done, a reason if rejected, None if there is none yet."""
     with open_reader(settings.catalog) as reader:
         rows = reader.rows(_ANSWER, {"number": number})
     done_at, answer = rows[0] if rows else (None, None)

@@ -1,4 +1,4 @@
-"""What people do in PagerDuty: an event is PagerDuty's or nothing, and becomes a command here."""
+"""Events of PagerDuty: a signed event becomes a command, any other is rejected."""
 
 import hashlib
 from datetime import datetime
@@ -41,7 +41,7 @@ class PagerDutyInbox:
 
     @property
     def is_set(self) -> bool:
-        """Whether a secret was named."""
+        """Return whether a file with the secret is set."""
         return self._secret_file is not None
 
     def take(self, body: bytes, signatures: str | None, now: datetime) -> bool:

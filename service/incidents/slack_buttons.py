@@ -1,7 +1,7 @@
-"""Buttons that people press in Slack: a request is Slack's or nothing, and is answered at once.
+"""Buttons in Slack: a signed request becomes a command and is answered at once.
 
-Nothing is evaluated here and nothing is sent: a row is written, as for everybody else who asks.
-What became of it is told by the message itself, which is edited. `response_url` is never asked.
+A press writes one row, as any other command does. It evaluates nothing and sends nothing. Slack
+shows the result when the message is edited. `response_url` is not used.
 """
 
 import hashlib
@@ -43,7 +43,7 @@ class Signed(msgspec.Struct, frozen=True):
 
 
 class Stranger(msgspec.Struct, frozen=True):
-    """Somebody who is not let in, and why in a word. `who`: as Slack calls them, if it did."""
+    """User who is rejected, and the reason in one word. `who`: the user's id in Slack, if known."""
 
     reason: str
     who: str = ""
@@ -59,7 +59,7 @@ class SlackInbox:
 
     @property
     def is_set(self) -> bool:
-        """Whether a signing secret was named."""
+        """Return whether a file with the signing secret is set."""
         return self._secret_file is not None
 
     def take(self, request: Signed, now: datetime) -> Stranger | None:
@@ -103,7 +103,7 @@ class SlackInbox:
 
 
 def _person(press: ButtonPress, policy: Policy) -> str | None:
-    """As the policy calls them; where it names nobody, whoever Slack lets press."""
+    """Return the user's name in the policy, or in Slack if the policy lists no people."""
     if not policy.people:
         return _as_slack_says(press)
     return next((one.name for one in policy.people if one.slack == press.user_id), None)

@@ -39,10 +39,10 @@ class Begun(msgspec.Struct, frozen=True):
 
 
 def begin_window(settings: Settings, wanted: WindowRequest, now: datetime) -> Begun:
-    """Begin it, or plan it; refused or not, it is in the audit log.
+    """Begin or plan a window; the audit log has rejected requests too.
 
     Raises:
-        ServiceError: it is refused; the text names the place.
+        ServiceError: the window is rejected; the text names the invalid field.
     """
     at = to_micros(now)
     try:

@@ -1,4 +1,4 @@
-"""Sends recorded events to the collector: history, unless they are told to be of another origin."""
+"""Sender of recorded events to the collector; their origin is history unless another is given."""
 
 from collections.abc import Iterable, Iterator
 
@@ -77,7 +77,7 @@ class Sender:
         self.report.taken += len(batch) - len(rejected)
 
     def _reject(self, event: RecordedEvent, reason: str) -> None:
-        self.report.refuse(str(event.file), event.position, reason)
+        self.report.reject(str(event.file), event.position, reason)
 
     def _not_running(self, how: str) -> NotRunningError:
         taken = f" {self.report.taken} events were taken." if self.report.taken else ""

@@ -1,12 +1,12 @@
-"""What became of events that were read out of files and sent."""
+"""Results of events that were read from files and sent."""
 
 import msgspec
 
 _MOST_LISTED = 100
 
 
-class Refusal(msgspec.Struct, frozen=True):
-    """An event that was not taken; `position` is its line, or its place in an array."""
+class RejectedFileEvent(msgspec.Struct, frozen=True):
+    """Event that was rejected; `position` is its line, or its index in an array."""
 
     file: str
     position: int
@@ -14,19 +14,19 @@ class Refusal(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct):
-    """What became of the events; an event that was there already counts as taken."""
+    """Counts of accepted and rejected events; a duplicate counts as accepted."""
 
     taken: int = 0
-    refused: int = 0
-    refusals: list[Refusal] = msgspec.field(default_factory=list)
+    rejected: int = msgspec.field(default=0, name="refused")
+    rejections: list[RejectedFileEvent] = msgspec.field(default_factory=list, name="refusals")
     partial: bool = False
     partial_reason: str | None = None
 
-    def refuse(self, file: str, position: int, reason: str) -> None:
-        """Count it, and list it while the list is short."""
-        self.refused += 1
-        if len(self.refusals) < _MOST_LISTED:
-            self.refusals.append(Refusal(file, position, reason))
+    def reject(self, file: str, position: int, reason: str) -> None:
+        """Count a rejected event; list it if the list has room."""
+        self.rejected += 1
+        if len(self.rejections) < _MOST_LISTED:
+            self.rejections.append(RejectedFileEvent(file, position, reason))
         else:
             self.partial = True
             self.partial_reason = f"only the first {_MOST_LISTED} rejections are listed"

@@ -1,4 +1,4 @@
-"""Which events one request may hold: whole JSON values, so many and so large."""
+"""Batches of events: whole JSON values, limited in number and size."""
 
 from collections.abc import Iterable, Iterator
 from typing import Protocol, TypeVar
@@ -11,18 +11,18 @@ _raw = msgspec.json.Decoder(msgspec.Raw)
 
 
 class HasBody(Protocol):
-    """An event to the byte, and whatever its reader needs to know of it."""
+    """Event with its original bytes, and further fields for its reader."""
 
     @property
     def body(self) -> bytes:
-        """One JSON value, or what should be one."""
+        """Return the bytes of the event; they may be invalid JSON."""
 
 
 _Held = TypeVar("_Held", bound=HasBody)
 
 
 def is_json(body: bytes) -> bool:
-    """Whether it is one whole JSON value."""
+    """Return whether a body is exactly one JSON value."""
     try:
         _raw.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -1,6 +1,6 @@
-"""Asks a collector until it says yes or no to what it was given.
+"""Client of a collector: repeats a request until the collector accepts or rejects its events.
 
-A refusal of the request (a wrong token, another server's 404) is neither: the same is asked again.
+The rejection of a request itself (a wrong token, another server's 404) is repeated too.
 """
 
 import gzip
@@ -28,22 +28,22 @@ _LONGEST_PAUSE_SECONDS = 5.0
 
 
 class UnansweredError(Exception):
-    """The collector could not be had to say yes or no; how that showed is the text."""
+    """Error: the collector neither accepted nor rejected the events in time; the text says why."""
 
 
 class StoppedError(Exception):
-    """The process was asked to end while the collector did not answer."""
+    """Error: the process was asked to end before the collector answered."""
 
 
 class Target(msgspec.Struct, frozen=True, kw_only=True):
-    """Which collector, and as what.
+    """Address of a collector, and the origin and secrets that requests carry.
 
     Attributes:
         url: of the collector, without a path.
         origin: what the events are marked with (`Lineward-Origin`).
-        token_file: holds the bearer token; read anew for each try, so that it can be replaced.
+        token_file: holds the bearer token; read again for each try, so that it can be replaced.
         secret_file: holds the secret of Lineward's own readers, without which the collector ignores
-            the origin; read anew for each try. None: the origin needs none.
+            the origin; read again for each try. None: the origin needs none.
     """
 
     url: str
@@ -53,7 +53,7 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CollectorClient:
-    """One collector, and the patience with which it is asked; one caller at a time."""
+    """Client of one collector, with a limit on retries; one caller at a time."""
 
     def __init__(
         self,
@@ -63,13 +63,13 @@ class CollectorClient:
         stopping: Event | None = None,
         on_trouble: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """Nothing is sent yet.
+        """Create a client without sending anything.
 
         Args:
-            target: where to.
-            give_up_seconds: how long to try; None: without end, whatever the collector says.
-            stopping: ends the trying, when set.
-            on_trouble: hears what is wrong, once for each thing in turn.
+            target: collector, origin and secrets.
+            give_up_seconds: how long to try; None: without end.
+            stopping: ends the retries when set.
+            on_trouble: receives each error that differs from the one before.
         """
         self._target = target
         self._client = httpx.Client(timeout=30.0, trust_env=False)
@@ -79,7 +79,7 @@ class CollectorClient:
         self._trouble = ""
 
     def is_there(self) -> bool:
-        """Whether anybody listens at the address."""
+        """Return whether a server listens at the address."""
         try:
             self._client.get(f"{self._target.url}/livez")
         except httpx.TransportError:
@@ -87,10 +87,10 @@ class CollectorClient:
         return True
 
     def go_on(self) -> None:
-        """See that nobody has asked it to end.
+        """Check that the process was not asked to end.
 
         Raises:
-            StoppedError: somebody has.
+            StoppedError: it was.
         """
         if self._stopping.is_set():
             raise StoppedError
@@ -98,7 +98,7 @@ class CollectorClient:
     def answered(
         self, path: str, body: bytes, more: Mapping[str, str] | None = None
     ) -> httpx.Response:
-        """Its verdict on this body.
+        """Return the answer that accepts or rejects this body.
 
         Args:
             path: of the URL.
@@ -106,10 +106,9 @@ class CollectorClient:
             more: headers.
 
         Raises:
-            UnansweredError: it gave up.
-            StoppedError: it was asked to end.
-            RejectedInputError: it asks for a token, or for another one, and there is an end to its
-                patience.
+            UnansweredError: the time for retries is over.
+            StoppedError: the process was asked to end.
+            RejectedInputError: the token is missing or wrong, and the time for retries is limited.
         """
         give_up = self._give_up_seconds
         retrying = Retrying(
@@ -164,13 +163,13 @@ class CollectorClient:
 
 
 class _NotNowError(Exception):
-    """An answer that says nothing of the events."""
+    """Error: the answer neither accepts nor rejects the events."""
 
 
 def _is_verdict(answer: httpx.Response) -> bool:
-    """Whether the answer is of the events, and another try would be answered alike.
+    """Return whether the answer accepts or rejects the events for good.
 
-    A refusal of the request (a wrong token, another server's 404) is not of the events.
+    The rejection of a request itself (a wrong token, another server's 404) does neither.
     """
     if answer.is_success or answer.status_code == httpx.codes.REQUEST_ENTITY_TOO_LARGE:
         return True

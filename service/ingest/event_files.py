@@ -1,4 +1,4 @@
-"""Reads recorded events out of files: one event a line, or JSON documents; plain or gzip."""
+"""Files of recorded events: one event a line, or JSON documents; plain or gzip."""
 
 import gzip
 from collections.abc import Iterable, Iterator
@@ -16,11 +16,11 @@ _raw_list = msgspec.json.Decoder(list[msgspec.Raw])
 
 
 class RecordedEvent(msgspec.Struct, frozen=True):
-    """One event as it stands in a file, to the byte: sent again, it is the same event.
+    """Event with the bytes that it has in a file, so that a second delivery is a duplicate.
 
     Attributes:
-        position: line of the file, or place in its array, from 1 on.
-        problem: why it is no JSON, where it is none.
+        position: line of the file, or index in its array, from 1 on.
+        problem: why the body is invalid JSON; None: it is valid.
     """
 
     file: Path
@@ -52,7 +52,7 @@ def _is_recording(path: Path) -> bool:
 
 
 def events_in(file: Path) -> Iterator[RecordedEvent]:
-    """Its events in their order.
+    """Yield the events of a file in their order.
 
     Raises:
         RejectedInputError: the file cannot be read, or its gzip is broken.
@@ -77,7 +77,7 @@ def _opened(file: Path) -> Iterator[BufferedIOBase]:
 
 
 def _is_document(file: Path) -> bool:
-    """Whether it is one JSON value over several lines: a first line that is no value by itself."""
+    """Return whether a JSON file begins with an array or an incomplete value, not an event."""
     if not file.name.removesuffix(".gz").endswith(".json"):
         return False
     with _opened(file) as stream:

@@ -1,7 +1,7 @@
-"""Posts events to a collector, and comes again until each is answered for.
+"""Upload of events to a collector, repeated until each event is accepted or rejected.
 
-Whoever reads events from somewhere else (history, files, Kafka) hands them over here, and notes its
-place only when `post` has returned: then each event is in the spool, or was refused for good.
+A reader of another source (history, files, Kafka) stores its position only after `post` returned.
+By then each event is in the spool, or is rejected for good.
 """
 
 from collections.abc import Sequence
@@ -13,16 +13,16 @@ import msgspec
 from service.ingest.batching import is_json
 from service.ingest.collector_client import CollectorClient, detail_of
 
-_MAX_EVENT_BYTES = 10_485_760  # the collector's own bound, unless it is told otherwise
-_KEPT_BYTES = 65_536  # of a refused event: what the collector keeps of any
+_MAX_EVENT_BYTES = 10_485_760  # the collector's default limit
+_KEPT_BYTES = 65_536  # of a rejected event; the collector keeps no more of any
 
 
-class Refused(msgspec.Struct, frozen=True):
-    """An event that will never be taken.
+class RejectedUpload(msgspec.Struct, frozen=True):
+    """Event that the collector rejects for good.
 
     Attributes:
-        index: of those that were posted together.
-        is_kept: whether the collector keeps the body, with the reason.
+        index: position in the posted events.
+        is_kept: whether the collector stores the body, with the reason.
     """
 
     index: int
@@ -36,19 +36,19 @@ class EventUploader:
     def __init__(self, reach: CollectorClient) -> None:
         self._reach = reach
 
-    def post(self, bodies: Sequence[bytes], where: Sequence[str] = ()) -> list[Refused]:
-        """Hand events over; those that were refused. All others are durable when this returns.
+    def post(self, bodies: Sequence[bytes], where: Sequence[str] = ()) -> list[RejectedUpload]:
+        """Post events; return the rejected ones. All others are durable when this returns.
 
         Args:
-            bodies: one event each, or what should be one.
-            where: of each, a name of where it came from, for whoever looks at what was refused.
+            bodies: one event each; invalid ones are rejected.
+            where: source of each event, which a rejected event is listed with.
 
         Raises:
-            UnansweredError: it gave up. Nothing may be taken for sent; the same call again repeats
-                nothing.
-            StoppedError: it was asked to end; as above.
-            RejectedInputError: it asks for a token, or for another one, and there is an end to its
-                patience; as above.
+            UnansweredError: the time for retries is over. Some events may be stored; repeating the
+                call stores none of them twice.
+            StoppedError: the process was asked to end; as above.
+            RejectedInputError: the token is missing or wrong, and the time for retries is limited;
+                as above.
         """
         self._reach.go_on()
         names = where or [""] * len(bodies)
@@ -64,7 +64,7 @@ class EventUploader:
 
     def _post_together(
         self, bodies: Sequence[bytes], places: list[int], names: Sequence[str]
-    ) -> list[Refused]:
+    ) -> list[RejectedUpload]:
         if not places:
             return []
         body = b"[" + b",".join(bodies[n] for n in places) + b"]"
@@ -82,12 +82,12 @@ class EventUploader:
         bodies: Sequence[bytes],
         places: list[int],
         names: Sequence[str],
-    ) -> list[Refused]:
+    ) -> list[RejectedUpload]:
         """Name the rejected ones; post those again that were not looked at."""
         failures = answer.json().get("failed_events", [])
         again = [places[one["index"]] for one in failures if one.get("retriable")]
         rejected = [
-            Refused(places[one["index"]], str(one["reason"]))
+            RejectedUpload(places[one["index"]], str(one["reason"]))
             for one in failures
             if not one.get("retriable")
         ]
@@ -95,7 +95,7 @@ class EventUploader:
             return rejected + self._post_together(bodies, again, names)
         return rejected + [one for n in again for one in self._post_alone(bodies[n], n, names[n])]
 
-    def _post_alone(self, body: bytes, place: int, name: str) -> list[Refused]:
+    def _post_alone(self, body: bytes, place: int, name: str) -> list[RejectedUpload]:
         answer = self._reach.answered("/api/v1/lineage", body)
         if answer.is_success:
             return []
@@ -103,7 +103,7 @@ class EventUploader:
             return [self._post_cut(body, place, name)]
         return [_rejection(place, answer)]
 
-    def _post_cut(self, body: bytes, place: int, name: str) -> Refused:
+    def _post_cut(self, body: bytes, place: int, name: str) -> RejectedUpload:
         """Have the collector keep the head of what it does not take, with its size and place."""
         text = f"{len(body)} bytes" + (f" at {quote(name, safe='/ :@#')}" if name else "")
         more = {"Lineward-Too-Large": text}
@@ -111,5 +111,5 @@ class EventUploader:
         return _rejection(place, answer)
 
 
-def _rejection(place: int, answer: httpx.Response) -> Refused:
-    return Refused(place, detail_of(answer), answer.status_code == httpx.codes.BAD_REQUEST)
+def _rejection(place: int, answer: httpx.Response) -> RejectedUpload:
+    return RejectedUpload(place, detail_of(answer), answer.status_code == httpx.codes.BAD_REQUEST)

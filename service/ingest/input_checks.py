@@ -1,4 +1,4 @@
-"""Refuses what no catalog can hold before anything is made of it: a text with a NUL in it."""
+"""Checks of requests for NUL characters, which no catalog can store."""
 
 import re
 from typing import Any
@@ -14,20 +14,20 @@ _DETAIL = "contains a NUL character, which names and texts must not"
 
 
 def reject_nul(request: Request[Any, Any, Any]) -> None:
-    """Of a request's path and query.
+    """Reject a request with a NUL character in its path or query.
 
     Raises:
-        InvalidQuestionError: there is one.
+        InvalidQuestionError: there is a NUL character.
     """
     if _ENCODED in request.scope["query_string"] or "\0" in request.scope["path"]:
         raise InvalidQuestionError(_DETAIL)
 
 
 def reject_nul_in_json(body: bytes) -> None:
-    """Of a body.
+    """Reject a JSON body with a NUL character.
 
     Raises:
-        InvalidQuestionError: there is one.
+        InvalidQuestionError: there is a NUL character.
     """
     if _ESCAPED.search(body):
         raise InvalidQuestionError(f"body: {_DETAIL}")

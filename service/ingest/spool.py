@@ -1,4 +1,4 @@
-"""The collector's spool, to read: the collector alone writes it."""
+"""Spool of the collector, opened for reading; only the collector writes it."""
 
 import sqlite3
 from collections.abc import Iterator

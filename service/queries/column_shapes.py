@@ -37,8 +37,8 @@ class ColumnRow(msgspec.Struct, frozen=True):
 
     Attributes:
         type: null where only column lineage names the column.
-        sources: columns that it is made of, one step upstream.
-        uses: columns that are made of it, one step downstream.
+        sources: columns one hop upstream.
+        uses: columns one hop downstream.
         description: by its producers; null for a token that may not see every namespace.
         hidden_sources: how many sources the token may not see; likewise `hidden_uses`.
     """

@@ -48,10 +48,10 @@ _CONTENT = "The reported content"
 _NOT_WRITTEN_SINCE = "The last run failed, and no run has written the dataset since."
 
 
-# Evidence that speaks of the dataset and its own runs alone, in these SLIs; all other may name
-# another dataset.
-_OF_ITSELF = (COVERAGE.id, FRESHNESS.id)
-_TELLS_OF_ITSELF = (
+# SLIs and reasons whose evidence names only the dataset and its own runs. All other evidence may
+# name another dataset.
+_OWN_SLIS = (COVERAGE.id, FRESHNESS.id)
+_OWN_REASONS = (
     *(None, "pipeline_lag", "ingestion_gap", "silent", "late", "never_reported", "no_inputs"),
     "lost_run",
 )
@@ -122,7 +122,7 @@ def verdicts(known: DatasetDetail) -> list[str]:
 
 
 def _state(row: Row, visibility: Visibility) -> SliState:
-    is_own = row.sli in _OF_ITSELF and row.reason in _TELLS_OF_ITSELF
+    is_own = row.sli in _OWN_SLIS and row.reason in _OWN_REASONS
     evidence = row.evidence
     if evidence and not (visibility.is_whole or (is_own and not _has_message(evidence))):
         evidence = "not shown: may name datasets that this token may not see"

@@ -26,11 +26,11 @@ _ORIGINS = ("declared", "streaming", "learned")  # columns of `_IN_FORCE`
 
 
 class Limit(msgspec.Struct, frozen=True):
-    """Limit of the age; null in `runs_out_at`: the dataset was never written."""
+    """Limit of the age, and the deadline; null in `deadline_at`: the dataset was never written."""
 
     seconds: float
     origin: str
-    runs_out_at: Instant | None
+    deadline_at: Instant | None
 
 
 def limit_of(reader: Reader, named: Dataset, known: DatasetDetail) -> Limit | None:
@@ -44,8 +44,8 @@ def limit_of(reader: Reader, named: Dataset, known: DatasetDetail) -> Limit | No
     if seconds is None:
         return None
     written_at = known.last_written_at
-    runs_out = None if written_at is None else _later(written_at, seconds)
-    return Limit(seconds, origin or "unknown", runs_out)
+    deadline_at = None if written_at is None else _later(written_at, seconds)
+    return Limit(seconds, origin or "unknown", deadline_at)
 
 
 def _later(instant: str, seconds: float) -> str:

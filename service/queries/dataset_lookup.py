@@ -73,11 +73,12 @@ def resolve_dataset(
         reader: of the catalog.
         wanted: a name; without `namespace` also `namespace/name`, or a name's last part.
         namespace: as OpenLineage gives it; folded like the name.
-        visibility: what may be seen; all else is as if it were not there.
+        visibility: permissions of the token; hidden datasets count as unknown.
 
     Raises:
-        UnknownDatasetError: there is none, or (AmbiguousDatasetError) there are several.
-        ForbiddenNamespaceError: the namespace given may not be seen, whatever is in it.
+        UnknownDatasetError: no dataset has the name.
+        AmbiguousDatasetError: several datasets have the name.
+        ForbiddenNamespaceError: the token may not see the namespace.
     """
     if namespace is not None:
         return _by_both(reader, namespace, wanted, visibility)
@@ -100,7 +101,7 @@ def _called(reader: Reader, wanted: str, visibility: Visibility) -> list[Dataset
 
 
 def _is_seen(row: Row, visibility: Visibility) -> bool:
-    """Whether the dataset may be seen, and the alias that led to it, where one did."""
+    """Return whether the token may see the dataset, and the alias that it was found by."""
     if not visibility.sees(row.namespace, row.dataset_key):
         return False
     alias = getattr(row, "alias", None)

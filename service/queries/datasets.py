@@ -19,7 +19,7 @@ from service.queries.visible import sql_filter
 NOT_EVALUATED = "not_evaluated"
 PIPELINE_LAG = "pipeline_lag"
 
-# Of what may be seen, in part: the index, which knows no namespaces, would find each row for one.
+# Without the index, if visibility is partial: it has no namespaces, and would find every row.
 _BY_NAMESPACE = "canonical_key + 0 = dataset_key AND retired_at IS NULL"
 # By what is asked for alone: a condition that says nothing is looked at 100,000 times all the same.
 _CONDITIONS = {

@@ -12,7 +12,7 @@ from service.queries.timestamps import iso, iso_of
 from service.queries.visible import UNSEEN
 
 _MOST = 200
-_NOTIFIED = "SELECT telling, addressee FROM incident_telling WHERE incident_id = :id"
+_NOTIFIED = "SELECT n.telling, n.addressee FROM incident_telling n WHERE incident_id = :id"
 _SENT = """
 SELECT channel, kind, state, attempts, created_at, finished_at, reason, fallback_for
 FROM notification WHERE incident_id IN (:keys)

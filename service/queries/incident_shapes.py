@@ -12,7 +12,7 @@ class IncidentRow(msgspec.Struct, frozen=True):
         root: name of what must be fixed; null, as its owner, where the token may not see it.
         unknown: why the root is not known; null: it is.
         hit_at: when the first dataset of a tier that pages is hit, or was.
-        datasets: how many are bad by it now, of those that may be seen.
+        datasets: number of affected datasets that the token may see.
     """
 
     id: str
@@ -37,9 +37,9 @@ class IncidentRow(msgspec.Struct, frozen=True):
 
 
 class IncidentPage(msgspec.Struct, frozen=True):
-    """Some of the incidents: what is open before what is over, pages before tickets.
+    """Page of a list of incidents: unresolved before resolved, pages before tickets.
 
-    `total` is of all that may be seen; `next_cursor` leads on.
+    `total` counts all incidents that the token may see; `next_cursor` is for the next page.
     """
 
     incidents: list[IncidentRow]

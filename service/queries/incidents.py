@@ -140,14 +140,14 @@ def incidents(  # noqa: PLR0913 - each narrows what is listed
 
     Args:
         reader: of the catalog.
-        visibility: what may be seen.
-        is_over_too: also those that are.
+        visibility: permissions of the token.
+        is_over_too: also list resolved incidents.
         limit: at most so many.
         cursor: of the page before.
-        dataset: by its key, that is bad by them now; none: of all.
+        dataset: key of an affected dataset; None: any dataset.
 
     Raises:
-        InvalidQuestionError: a cursor that is none of this question's.
+        InvalidQuestionError: the cursor is of another query.
     """
     question = "incidents", is_over_too, dataset
     behind = key_of(cursor, question, _SortKey)
@@ -252,7 +252,7 @@ def _of_members(condition: str, visibility: Visibility) -> str:
 
 
 def _hides(reader: Reader, number: str, visibility: Visibility) -> bool:
-    """Whether it has datasets that may not be seen."""
+    """Return whether the incident has datasets that the token may not see."""
     if visibility.is_whole:
         return False
     touched = [*reader.rows(_TOUCHED, {"id": number}), *rows_for(reader, _OF_ROOT_JOBS, [number])]

@@ -34,10 +34,10 @@ GROUP BY e.upstream_key, e.downstream_key
 def lineage(
     asked: CatalogSession, dataset: Dataset, *, depth: int, direction: str = "both"
 ) -> Lineage:
-    """Both trees, or the one asked for, to `depth` steps away.
+    """Return the upstream tree, the downstream tree or both, up to `depth` hops.
 
-    Partial when there is more beyond the depth, or more than `MOST_NODES` datasets. What may not be
-    seen is counted beside each dataset, and nothing beyond it is followed.
+    The answer is partial if more lies beyond the depth, or beyond `MOST_NODES` datasets. Hidden
+    datasets are counted beside each dataset, and nothing beyond them is followed.
     """
     key, namespace, name = dataset
     walks = {way: walk_lineage(asked, way, [key], depth) for way in DIRECTIONS[direction]}

@@ -25,10 +25,10 @@ def past_lineage(  # noqa: PLR0913 - the last three by name
     direction: str = "both",
     visibility: Visibility = EVERYTHING,
 ) -> PastLineage:
-    """Both trees, or the one asked for, as they were at `at` (µs).
+    """Return the upstream tree, the downstream tree or both, as they were at `at` (µs).
 
-    Partial when more lies beyond the depth, when `at` is before anything was watched, and when the
-    runs of some edges are no longer known. What may not be seen is left out, with a reason.
+    The answer is partial if more lies beyond the depth, if `at` is before the first event, or if
+    runs of some edges were deleted. Hidden datasets are left out, with a reason.
     """
     key, namespace, name = dataset
     walks = {

@@ -100,11 +100,12 @@ class MarquezStatus(msgspec.Struct, frozen=True):
     url: str | None
     forwarding: Forwarding | None
     pulled: int
-    pull_refused: int
+    pull_rejected: int = msgspec.field(name="pull_refused")
     pulling: list[Pulling]
     probe: Probed | None
     comparison: Compared | None
-    compare_refused: int  # runs of ours that Marquez did not answer about
+    # Runs of ours that Marquez rejected.
+    compare_rejected: int = msgspec.field(name="compare_refused")
 
 
 def marquez_status(reader: Reader, settings: Settings, now: datetime) -> MarquezStatus:
@@ -120,7 +121,7 @@ def marquez_status(reader: Reader, settings: Settings, now: datetime) -> Marquez
         url=settings.marquez_url,
         forwarding=_forwarding(reader, settings, counts),
         pulled=counts.get("pulled", 0),
-        pull_refused=counts.get("pull_refused", 0),
+        pull_rejected=counts.get("pull_refused", 0),
         pulling=[
             Pulling(
                 row.url,
@@ -132,7 +133,7 @@ def marquez_status(reader: Reader, settings: Settings, now: datetime) -> Marquez
         ],
         probe=_probe(reader, at),
         comparison=_comparison(reader, at),
-        compare_refused=counts.get("compare_refused", 0),
+        compare_rejected=counts.get("compare_refused", 0),
     )
 
 

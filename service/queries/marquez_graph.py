@@ -14,7 +14,7 @@ from service.queries.marquez_shapes import MarquezLineage
 from service.queries.node_ids import MOST_RUNS, Job, unknown
 from service.queries.walk import NEXT, cuts_of, edges_between, name_nodes, walk_lineage
 
-# Jobs that read nothing that is known.
+# Jobs without known inputs.
 _SOURCES = """
 SELECT a.dataset_key, a.last_job_namespace, a.last_job_name FROM dataset_activity a
 WHERE a.dataset_key IN (:keys) AND a.last_job_name IS NOT NULL AND NOT EXISTS (

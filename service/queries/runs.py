@@ -139,7 +139,7 @@ def details_of(
     Args:
         reader: of the catalog.
         rows: of `rows_of` or `rows_by_key`.
-        visibility: what may be seen.
+        visibility: permissions of the token.
         is_seen: its condition on a dataset, as `seen` gives it, with its values.
     """
     keys = [row.run_key for row in rows]

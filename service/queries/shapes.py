@@ -25,7 +25,7 @@ class DatasetRow(msgspec.Struct, frozen=True):
 
 
 class DatasetPage(msgspec.Struct, frozen=True):
-    """Some of the datasets, in the order of severity and name; `next_cursor` leads on."""
+    """Page of a list of datasets, most severe first, then by name."""
 
     datasets: list[DatasetRow]
     total: int
@@ -71,7 +71,7 @@ class SliState(msgspec.Struct, frozen=True):
 
 
 class Alias(msgspec.Struct, frozen=True):
-    """Another name that led to this dataset, and the rule by which it did."""
+    """Alias of a dataset, and the rule that resolves it."""
 
     dataset_namespace: str
     dataset: str

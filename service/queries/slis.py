@@ -72,7 +72,7 @@ def slis(
 
 
 def is_met(row: SliRow) -> bool | None:
-    """Whether the objective is reached; none without one, or without a sample."""
+    """Return whether the objective is met; None without an objective or without data."""
     if row.ratio is None or row.objective is None:
         return None
     return row.ratio >= row.objective

@@ -11,8 +11,8 @@ from typing import Final, TypeVar
 from lineage.graph.walks import Edge, Walk
 
 _Node = TypeVar("_Node")
-# Of an edge, by positions in the walk: from, to, by which jobs, and what hangs on its end: filled
-# later, none if repeated.
+# An edge, by positions in the walk: from, to, jobs, and the branches of its end. The branches are
+# filled later; None if the end was drawn before.
 Draw = Callable[[int, int, list[str], list[_Node] | None], _Node]
 _NAME: Final = attrgetter("dataset_namespace", "dataset")
 

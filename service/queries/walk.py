@@ -1,4 +1,4 @@
-"""Walks of the graph, level by level, of what may be seen of it."""
+"""Walks of the visible part of the graph, level by level."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
@@ -161,7 +161,7 @@ class CatalogWalk:
         self._walk.finders.append(finder)
 
     def _edges(self, frontier: Iterable[int]) -> list[tuple[int, int, str]]:
-        """Out of these, to what may be seen; what may not is noted."""
+        """Return edges from a frontier to visible datasets; record the hidden ones."""
         found = rows_for(self._reader, self._sql, frontier, self._values)
         rows = sorted((here, other, job) for here, other, job in found)
         if self._visibility.is_whole:

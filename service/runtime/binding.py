@@ -1,4 +1,4 @@
-"""Refuses to listen to other machines where nothing asks them for a token."""
+"""Access check: other machines have access only with tokens."""
 
 from lineage.policy.access import Access
 from lineage.policy.model import Policy
@@ -10,10 +10,10 @@ from service.runtime.settings import Settings
 def require_guarded(
     settings: Settings, policy: Policy | None, *, with_collector: bool = True
 ) -> None:
-    """See that only this machine, or only holders of tokens, get in.
+    """Check that only this machine or holders of tokens have access.
 
     Raises:
-        RejectedInputError: anybody would; the text names what to set.
+        RejectedInputError: everybody would have access; the text names what to set.
     """
     if is_loopback(settings.host) or settings.insecure:
         return

@@ -88,7 +88,7 @@ class Child:
         self._started = time.monotonic()
 
     def exited(self) -> int | None:
-        """Its exit code once it has died, and nothing before; what it left behind is killed."""
+        """Return the exit code once the process has died, and kill its children; else None."""
         if self._process is None or (code := self._process.poll()) is None:
             return None
         _kill_group(self._process.pid)
@@ -115,7 +115,7 @@ class Child:
         return max(0.0, self._start_at - time.monotonic())
 
     def is_due(self) -> bool:
-        """Whether it has died and has waited long enough."""
+        """Return whether the process has died and its restart delay is over."""
         return self._process is None and self.delay_seconds == 0
 
     def restart(self) -> None:
@@ -129,7 +129,7 @@ class Child:
             self._process.terminate()
 
     def is_running(self) -> bool:
-        """Whether the process lives."""
+        """Return whether the process runs."""
         return self._process is not None and self._process.poll() is None
 
     def end(self) -> bool:
@@ -162,7 +162,7 @@ def _prepared(supervisor: int, command: RoleCommand) -> Callable[[], None]:
 
 
 def _give_way(nice: int) -> None:
-    """Of this process, and of its session: where Linux weighs these, a process counts within it."""
+    """Lower the priority of this process and of its session, by which Linux may schedule it."""
     os.nice(nice)
     with suppress(OSError):  # a kernel without them
         _AUTOGROUP.write_text(str(nice))

@@ -47,7 +47,7 @@ def _already_runs(lock: Path) -> str:
 
 
 def _note_pid(file: IO[str]) -> None:
-    """For whoever is refused; the lock holds without it, on a full disk."""
+    """Write the process id for the error message of a second supervisor, if the disk has room."""
     # Without a buffer, which would be written again, and fail, when the file is closed.
     with suppress(OSError):
         file.truncate(0)
@@ -55,7 +55,7 @@ def _note_pid(file: IO[str]) -> None:
 
 
 def is_held(lock: Path) -> bool:
-    """Whether some process holds it now."""
+    """Return whether a process holds the lock."""
     if not lock.is_file():
         return False
     with lock.open("rb") as file:

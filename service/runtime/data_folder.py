@@ -1,4 +1,4 @@
-"""Who may read the data folder: whoever may sees every event, SQL text and audit row in it."""
+"""Permissions of the data folder, which has all events, SQL texts and audit rows."""
 
 import os
 import stat

@@ -12,7 +12,7 @@ OUTPUT: Final = "standard output"
 
 
 def failed_file(error: OSError, data_dir: Path) -> str | None:
-    """Return what could not be written; None where nothing tells.
+    """Return the file or output that could not be written; None if unknown.
 
     Python names the file where opening it fails, and not where writing to it does.
     """
@@ -23,7 +23,7 @@ def failed_file(error: OSError, data_dir: Path) -> str | None:
 
 
 def _takes_output() -> bool:
-    """Whether standard output takes another line; the one that failed may be forgotten by now."""
+    """Return whether an empty line can be written to standard output."""
     try:
         sys.stdout.write("\n")
         sys.stdout.flush()

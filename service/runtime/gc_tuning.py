@@ -9,7 +9,7 @@ _LARGE_BYTES: Final = 1 << 20
 
 
 def freeze_startup() -> None:
-    """Once all that stays is there, and before the first answer."""
+    """Exclude startup objects from garbage collection; call this before the first answer."""
     # What is there by now stays: a collection that goes through it in the middle of a large answer
     # would double the time of that answer.
     gc.collect()
@@ -23,7 +23,7 @@ def give_back() -> None:
     """Have the C library return what is large as soon as it is free.
 
     glibc keeps it for the next: a third of what a service held beside a million edges. Other
-    libraries have nothing to be told.
+    libraries have no such setting.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:

@@ -1,7 +1,7 @@
-"""Has one of several services on one catalog lead, so that each thing is done once.
+"""Leader election among services on one catalog, so that each periodic job has one worker.
 
 The leader finds incidents, sends notifications, acts by the policy, judges accesses and deletes
-what is too old. Every replica answers: docs/kubernetes.md lists the works.
+what is too old. Every replica answers: docs/kubernetes.md lists the jobs.
 """
 
 import socket
@@ -73,7 +73,7 @@ class Leader:
         self._is_start = True
 
     def is_leading(self) -> bool:
-        """Whether this process leads, as far as it knows."""
+        """Return whether this process holds the lease, by its last renewal."""
         return self._held is not None
 
     def __call__(self, engine: Engine) -> None:

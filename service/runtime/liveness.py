@@ -50,7 +50,7 @@ class Liveness:
         return self._misses * CHECK_SECONDS
 
     def is_hung(self) -> bool:
-        """Whether the role is to be started again."""
+        """Return whether the role must be restarted."""
         return self._misses >= self.allowed
 
     def given_up(self) -> None:

@@ -1,4 +1,4 @@
-"""How somebody asks a supervisor for a restart: a file by the role's name, which it takes away."""
+"""Requests to a supervisor for restarts: a file named after the role, which it deletes."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -8,7 +8,7 @@ _PREFIX = "restart-"
 
 
 def ask(data_dir: Path, role: str) -> None:
-    """Ask for it; asked twice before it is seen is asked once."""
+    """Request a restart; several requests before the supervisor looks are one."""
     (data_dir / "run" / f"{_PREFIX}{role}").touch()
 
 

@@ -55,7 +55,7 @@ class RoleLog:
         return True
 
     def last_error(self) -> str | None:
-        """Return what the role said last, in one line; None where it said nothing."""
+        """Return the last line of the role's log, shortened; None without a log or lines."""
         try:
             with self.path.open("rb") as file:
                 file.seek(max(0, self.path.stat().st_size - _TAIL_BYTES))

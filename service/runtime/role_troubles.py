@@ -30,7 +30,7 @@ class RoleTroubles:
 
 
 def role_families(roles: list[Role]) -> Iterator[Metric]:
-    """Whether each role works, and how often it was started again."""
+    """Yield the metrics of the state and restarts of each role."""
     working = GaugeMetricFamily(
         "lineage_role_working",
         "1 if the role runs and reports no failure.",

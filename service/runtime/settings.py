@@ -1,4 +1,4 @@
-"""What an operator may set of the service, and where its roles meet; every default is safe."""
+"""Settings of the service, and paths that its roles share; every default is safe."""
 
 from collections import deque
 from pathlib import Path
@@ -91,7 +91,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_shipped(self) -> bool:
-        """Whether events wait in a log in Kafka, and not in a spool beside us."""
+        """Return whether events wait in a Kafka topic, not in a local spool."""
         return self.log != SPOOL
 
     @property

@@ -19,7 +19,7 @@ _RETRY_SECONDS = 1.0
 
 
 class StatusFile:
-    """The file of one data folder; a disk that does not take it is tried again, and no error."""
+    """Status file of one data folder; a failed write is repeated, and is no error."""
 
     def __init__(self, data_dir: Path) -> None:
         self._path = data_dir / STATUS

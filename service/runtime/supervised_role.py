@@ -49,7 +49,7 @@ class Watched:
         return True
 
     def exited(self) -> str | None:
-        """How its process ended, once; None while it runs, and where it was asked to end."""
+        """Return how the process ended, once after its end; else None."""
         code = self.child.exited()
         if code is None:
             return None
@@ -88,7 +88,7 @@ class Watched:
         return f"{self.name} {self._hang} and is restarted"
 
     def _answered(self) -> bool | None:
-        """Whether the role gave every sign of life that it has; None where it has none."""
+        """Return whether the role passed all of its liveness checks; None if it has none."""
         signs = []
         if self._livez is not None:
             signs.append(self._livez.has_answered())

@@ -42,11 +42,11 @@ class Supervisor:
     def run(
         self, *, on_accepting: Callable[[], None], before: Callable[[], None] = lambda: None
     ) -> None:
-        """Until SIGINT or SIGTERM, keep every role alive; then stop them all.
+        """Keep every role running until SIGINT or SIGTERM; then stop all roles.
 
         Args:
             on_accepting: called once, when the first role accepts connections.
-            before: called once the data folder is ours, before any role starts.
+            before: called once the data folder is locked, before any role starts.
 
         Raises:
             OccupiedError: the data folder belongs to another supervisor.
@@ -124,7 +124,7 @@ class Supervisor:
             child.ask_to_stop()
         asked = time.monotonic()
         for child in children:
-            # In short waits, so that a second Ctrl-C is heard.
+            # In short waits, so that a second Ctrl-C takes effect.
             while child.is_running() and time.monotonic() < asked + self._patience(child):
                 time.sleep(_POLL_SECONDS / 5)
             if not child.end():

@@ -38,7 +38,7 @@ def files(
         for _ in sender.send(_all(recordings, lambda: bars.advance(task))):
             bars.update(task, description=f"{sender.report.taken:,} events taken")
     show(sender.report, as_json=as_json)
-    if sender.report.refused:
+    if sender.report.rejected:
         raise typer.Exit(_REJECTED)
 
 
@@ -54,8 +54,8 @@ def show(report: Report, *, as_json: bool) -> None:
         print_json(report)
         return
     screen = console()
-    screen.print(plain(f"{report.taken:,} events accepted, {report.refused:,} rejected"))
-    for rejection in report.refusals:
+    screen.print(plain(f"{report.taken:,} events accepted, {report.rejected:,} rejected"))
+    for rejection in report.rejections:
         where = f"{clean(rejection.file)}:{rejection.position}"
         screen.print(plain(f"  {where}: {rejection.reason}"))
     if report.partial_reason:

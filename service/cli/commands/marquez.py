@@ -68,7 +68,7 @@ def backfill(
         raise InvalidQuestionError(message)
     report = asyncio.run(load(read(), bounds, after, before))
     show(report, as_json=as_json)
-    if report.refused:
+    if report.rejected:
         raise typer.Exit(_REJECTED)
 
 
@@ -134,12 +134,12 @@ def page(answer: MarquezStatus) -> RenderableType:
     lines += _forwarding(answer.forwarding) if answer.forwarding else [f"forwarded: {_NEVER}"]
     for pull in answer.pulling:
         lines.append(f"pulled from {pull.url}: through {local(pull.through)}")
-    lines.append(f"pulled: {answer.pulled:,} events accepted, {answer.pull_refused:,} rejected")
+    lines.append(f"pulled: {answer.pulled:,} events accepted, {answer.pull_rejected:,} rejected")
     lines.append(_probe(answer))
     parts: list[RenderableType] = [plain(line) for line in lines]
     parts += _compared(answer.comparison) if answer.comparison else [f"compared: {_NEVER}"]
-    if answer.compare_refused:
-        parts.append(f"not compared: {answer.compare_refused:,} runs that Marquez answered 4xx")
+    if answer.compare_rejected:
+        parts.append(f"not compared: {answer.compare_rejected:,} runs that Marquez answered 4xx")
     return Group(*parts)
 
 

@@ -71,7 +71,7 @@ def main(  # noqa: PLR0913 - each is an option of the command
         shipper = Shipper(folder, positions, poster, match or PATTERNS)
         _run(shipper, stopping, once=once)
     _show(shipper.report, as_json=as_json)
-    if once and shipper.report.refused:
+    if once and shipper.report.rejected:
         raise typer.Exit(RejectedInputError.exit_code)
 
 
@@ -108,8 +108,8 @@ def _show(report: Shipped, *, as_json: bool) -> None:
     if as_json:
         print_json(report)
         return
-    texts = [f"{report.taken:,} events accepted, {report.refused:,} rejected"]
-    texts += [f"  {one.file}:{one.position}: {one.reason}" for one in report.refusals]
+    texts = [f"{report.taken:,} events accepted, {report.rejected:,} rejected"]
+    texts += [f"  {one.file}:{one.position}: {one.reason}" for one in report.rejections]
     texts += [f"  {report.partial_reason}"] if report.partial_reason else []
     texts += [f"  {one.file}:{one.position}: half written, left" for one in report.unfinished]
     plain_lines(texts)

@@ -89,7 +89,8 @@ def _lines(answer: Status) -> list[str]:
         state_word = "up" if answer.collector.alive else "down"
         lines.append(
             f"collector: {state_word}, last heartbeat {local(answer.collector.heartbeat_at)},"
-            f" {answer.collector.last_seq:,} events taken, {answer.collector.rejected:,} refused"
+            f" {answer.collector.last_seq:,} events accepted,"
+            f" {answer.collector.rejected:,} rejected"
         )
     waiting = "?" if answer.backlog_events is None else f"{answer.backlog_events:,}"
     errors = "?" if answer.pipeline_errors is None else f"{answer.pipeline_errors:,}"

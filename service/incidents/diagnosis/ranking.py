@@ -1,4 +1,4 @@
-"""Of all that differs between a good run and a failed one, what most likely made the difference."""
+"""Ranking of the differences between a good run and a failed run: likely causes first."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -9,7 +9,7 @@ from service.queries.diff_shapes import Change, DatasetDiff, RunDiff
 from service.queries.schema_changes import describe_changes
 
 _MOST_KEPT = 20
-# What people change, the most telling first; then what the engine was told, then what it was given.
+# What people deploy, the likeliest cause first. Settings of the engine and its inputs come after.
 _DEPLOYED: Final = (
     *("code_version", "job_version", "code_tag", "code_branch", "code_path", "code_url"),
     *("engine_version", "adapter_version", "engine", "producer", "processing_type"),

@@ -24,7 +24,7 @@ from service.incidents.impact.pages import (
 
 METRIC: Final = "lineage_impact_analysis_seconds"
 GOOD_BELOW_SECONDS: Final = 900.0
-# Nothing that opened and was over, or silenced, before anybody was to be told has paged.
+# An incident that was resolved or silenced before its first notification has paged nobody.
 LEFT_OUT: Final = "left_out"
 _SERIES: Final = Series(METRIC, "lineward", "impact", IMPACT_BOUNDS)
 _SECOND: Final = 1e6
@@ -84,22 +84,25 @@ def outcome_of(
     is_in_time = ((taken_at or now) - fault_at) / _SECOND < GOOD_BELOW_SECONDS
     if taken_at is not None:
         return "good" if is_in_time else "bad"
-    return None if is_in_time else _of_nobody(state)
+    return None if is_in_time else _unaccepted_outcome(state)
 
 
-def _of_nobody(state: NotificationState | None) -> Outcome:
-    """Nobody took it in time: whether anybody was to."""
+def _unaccepted_outcome(state: NotificationState | None) -> Outcome:
+    """Return the outcome of a page that nobody accepted in time."""
     if state is None:
         return "unknown"
     if any(is_by_provider(place.channel) for place in state.channels):
         return "bad"
     if state.addressee:
-        return "unknown"  # neither Slack nor PagerDuty leads to whoever is to be told
+        return "unknown"  # the addressee has no channel in Slack or PagerDuty
     return "bad" if state.is_bad else LEFT_OUT
 
 
 def _keep(connection: Connection, before: Page, after: Page) -> bool:
-    """Whether it was as it was read: of two services, one writes and counts."""
+    """Store the page if its row has not changed since it was read; return whether it was stored.
+
+    If two services read the same page, only one of them stores and counts it.
+    """
     table = incident
     changed = connection.execute(
         update(table)

@@ -70,14 +70,14 @@ class Page(msgspec.Struct, frozen=True):
 
 
 class Paged(msgspec.Struct, frozen=True):
-    """Since when it pages, µs; `is_later`: it was told as a ticket, or hidden, before that."""
+    """Time of the first page, µs; `is_later`: the incident was a ticket, or hidden, before."""
 
     at: int
     is_later: bool
 
 
 class Fault(msgspec.Struct, frozen=True):
-    """Since when it is a fault to page for, µs; `is_known`: we could have seen it then."""
+    """Start of a fault that pages, µs; `is_known`: Lineward could observe it then."""
 
     at: int
     is_known: bool
@@ -89,7 +89,7 @@ def running(connection: Connection, since: int) -> list[Page]:
 
 
 def paged_incidents(connection: Connection, page: Page) -> Paged:
-    """Since when people are to be told of it as a page."""
+    """Return the time from which the incident is notified as a page."""
     first, at = connection.execute(_PAGED, {"incident": page.incident_id}).one()
     return Paged(at, first < at)
 

@@ -65,7 +65,7 @@ class _Answer(msgspec.Struct, frozen=True):
 
 
 class Marquez:
-    """One Marquez. Redirects are not followed, proxies of the environment not used."""
+    """Client of one Marquez, which follows no redirects and ignores proxies of the environment."""
 
     def __init__(self, settings: MarquezSettings) -> None:
         self.url = settings.base_url
@@ -122,11 +122,11 @@ class Marquez:
         return answer.status, time.monotonic() - started
 
     async def has_run(self, run_id: str) -> bool:
-        """Whether it knows the run.
+        """Return whether Marquez has the run.
 
         Raises:
-            RunRejectedError: it rejects this run, as an invalid id.
-            MarquezError: no answer, or neither yes nor no.
+            RunRejectedError: Marquez rejects the id of the run as invalid.
+            MarquezError: there is no answer, or another status than 200 and 404.
         """
         answer = await self._ask("GET", f"/api/v1/jobs/runs/{quote(run_id, safe='')}")
         if answer.status in (httpx.codes.OK, httpx.codes.NOT_FOUND):

@@ -1,4 +1,4 @@
-"""Whether both sides have the same runs: a sample of each, looked for on the other."""
+"""Comparison of runs with Marquez: a sample of each side is looked up on the other."""
 
 import asyncio
 import random
@@ -52,7 +52,7 @@ class Comparer:
         return found
 
     async def _known_there(self, ours: list[Run]) -> list[tuple[Run, bool | None]]:
-        """Whether it knows each; None where it would not say."""
+        """Return each run with whether Marquez has it; None where Marquez rejects its id."""
         slots = asyncio.Semaphore(_AT_ONCE)
 
         async def known(run: Run) -> tuple[Run, bool | None]:

@@ -47,14 +47,14 @@ class _FailedError(Exception):
 
 
 class Trial(msgspec.Struct):
-    """One event on its way.
+    """Event that is being sent, and its failed attempts.
 
     Attributes:
         event: as spooled.
         known: its core.
-        failures: how often it was not taken.
-        while_others_passed: of these, how many with another event taken since the one before.
-        passes: what the courier had delivered at its last failure, or at its start.
+        failures: attempts that Marquez did not accept.
+        while_others_passed: failures with another event accepted since the failure before.
+        passes: events that the courier had delivered at the last failure, or at the start.
     """
 
     event: Spooled

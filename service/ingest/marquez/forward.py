@@ -52,7 +52,7 @@ class Progress:
 
 
 class Forwarder:
-    """One reader of the spool; its lanes, one a run, share the courier's connections."""
+    """Reader of the spool with one lane per run; lanes share the courier's connections."""
 
     def __init__(
         self, spool: Path, store: Store, courier: EventSender, *, seen: Seen, clock: Clock

@@ -126,9 +126,9 @@ class Puller:
 
     async def _land(self, page: list[Pulled]) -> tuple[int, int]:
         report = self._sender.report
-        before = report.taken, report.refused
+        before = report.taken, report.rejected
         await send_unseen(self._sender, self._seen, page)
-        return report.taken - before[0], report.refused - before[1]
+        return report.taken - before[0], report.rejected - before[1]
 
 
 async def send_unseen(sender: Sender, seen: Seen, page: Sequence[Pulled]) -> None:

@@ -22,7 +22,7 @@ class Spooled(msgspec.Struct, frozen=True):
 
     @property
     def is_for_marquez(self) -> bool:
-        """Whether it is to be forwarded: what was pulled from there is not."""
+        """Return whether the event is forwarded; events that came from Marquez are not."""
         return self.origin not in FROM_MARQUEZ
 
 

@@ -113,7 +113,7 @@ class Store:
             return PullState(now, now)
 
     def note_pulled(self, url: str, through: int, *, taken: int, rejected: int) -> None:
-        """Everything up to `through` was asked for, and what it brought is in the spool.
+        """Store that events up to `through` were requested, and that they are in the spool.
 
         Args:
             url: of the Marquez.
@@ -185,7 +185,7 @@ class Store:
 
 
 async def in_catalog(work: Callable[..., _T], *arguments: Any, **named: Any) -> _T:  # noqa: ANN401 - of `work`
-    """Do it in a thread, again while the catalog is locked or away: nothing else hangs on it."""
+    """Call `work` in a thread; repeat it while the catalog is locked or cannot be reached."""
     retrying = AsyncRetrying(
         retry=retry_if_exception_type(OperationalError),
         wait=wait_fixed(_BUSY_SECONDS),

@@ -60,7 +60,7 @@ class GzipStream:
         return bytes(self._kept[begin : begin + most])
 
     def _grow(self) -> bool:
-        """Whether there was more."""
+        """Read the next part; return whether there was one."""
         part = self._content.read1(_PIECE_BYTES)
         self._kept += part
         if self._begin == 0:

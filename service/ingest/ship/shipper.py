@@ -138,7 +138,7 @@ class Shipper:
         )
         for one in rejected:
             event = events[one.index]
-            self.report.refuse(name, event.number, one.reason)
+            self.report.reject(name, event.number, one.reason)
             _log.warning(
                 "event_rejected",
                 file=name,

@@ -1,7 +1,8 @@
-"""What a Spark job is told so that its lineage reaches us whole, whatever happens on the way.
+"""Settings of a Spark job under which all of its events and evidence reach Lineward.
 
-Over HTTP alone, what is sent while nobody answers is lost: the listener does not repeat. So each
-event goes into a file as well, which `lineward ship` follows; the rest keeps evidence whole.
+Over HTTP alone, events are lost while no collector answers, because the listener does not repeat
+them. So each event goes into a file too, which `lineward ship` follows. The other settings keep
+evidence whole.
 """
 
 import shlex
@@ -28,7 +29,7 @@ _HTTP = f"{_TRANSPORT}.transports.http"
 
 
 class Setting(msgspec.Struct, frozen=True):
-    """One line of Spark's configuration, and why it is there."""
+    """Line of Spark's configuration, and the reason for it."""
 
     name: str
     value: str
@@ -41,7 +42,7 @@ def package(scala: str = "2.13") -> str:
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a job's events and evidence go.
+    """Destinations of a job's events and evidence.
 
     Attributes:
         url: of the collector, without a path.
@@ -95,7 +96,7 @@ def _evidence(event_logs: str) -> Iterator[tuple[str, str, str]]:
     yield capacity, "100000", "Spark drops what a full queue cannot take (its default is 10000)"
     yield "spark.eventLog.enabled", "true", "what Spark itself did; the folder must exist"
     yield "spark.eventLog.dir", event_logs, ""
-    why = "Spark cuts the lists of what a scan reads at 100 characters unless told"
+    why = "Spark cuts the lists of what a scan reads at 100 characters by default"
     yield "spark.sql.maxMetadataStringLength", "1000000", why
 
 

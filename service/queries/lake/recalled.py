@@ -41,7 +41,7 @@ class LakeQuestion(msgspec.Struct, frozen=True):
         settings: of the service.
         policy: in force, which folds names.
         clock: of the service.
-        visibility: what may be seen.
+        visibility: permissions of the token.
         seconds: for which the lake may be read.
     """
 

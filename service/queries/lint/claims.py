@@ -17,7 +17,7 @@ from service.queries.lint.shapes import Finding, LintName
 
 CLAIM, TIER_TAG, OWNER_FACET = "claim", "tier_tag", "owner_facet"
 _MOST: Final = 1_000
-_REFUSED = """
+_REJECTED = """
 SELECT c.namespace, c.name, c.rule, o.namespace AS other_namespace, o.name AS other_name,
   min(c.job_namespace) AS job_namespace, count(*) AS claims, max(c.last_landed_at) AS last_at
 FROM dataset_claim c LEFT JOIN dataset o ON o.dataset_key = c.dataset_key
@@ -45,7 +45,7 @@ ORDER BY d.namespace, d.name, o.owner LIMIT :most
 
 def claims(reader: Reader) -> Iterator[Finding]:
     """Return claims of names and drops, then tiers and owners, that events cannot decide."""
-    for row in reader.rows(_REFUSED, {"most": _MOST}):
+    for row in reader.rows(_REJECTED, {"most": _MOST}):
         yield _claim(row)
     for namespace, name, tag, tier, origin in reader.rows(_TAGS, {"most": _MOST}):
         if tag in TIERS and TIERS.index(tag) < TIERS.index(tier):

@@ -87,7 +87,7 @@ def folding_rule(family: Family) -> str | None:
 
 
 def _holds(fold: Fold, members: list[Named], dataset: tuple[str, str]) -> bool:
-    """Whether a policy takes it, and it takes each of them: names may hold a star or a brace."""
+    """Return whether the fold is valid and folds each member; names may have a star or a brace."""
     policy = Policy(folds=(fold,))
     if next(fold_problems(policy), None) is not None:
         return False

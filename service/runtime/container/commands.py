@@ -147,7 +147,7 @@ def _spark_environment(environ: Mapping[str, str], home: str, address: str) -> d
 
 
 def _spark_home(environ: Mapping[str, str]) -> str:
-    """Return Spark's folder, which is the package of PySpark unless told."""
+    """Return Spark's folder; without SPARK_HOME it is the package of PySpark."""
     if home := environ.get("SPARK_HOME"):
         return home
     found = find_spec("pyspark")

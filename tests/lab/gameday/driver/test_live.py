@@ -9,7 +9,7 @@ from lab.gameday.driver.asked import Asked
 from lab.gameday.received import Receivers
 from lab.gameday.truth import Name
 from service.errors import NotRunningError, RejectedInputError
-from service.ingest.event_uploader import Refused
+from service.ingest.event_uploader import RejectedUpload
 from service.queries.shapes import DatasetRow
 
 WANTED = live.Wanted(1, 1, ("killed_job",))
@@ -18,11 +18,11 @@ WANTED = live.Wanted(1, 1, ("killed_job",))
 class Post:
     """Stand-in for a collector: stores what it gets."""
 
-    def __init__(self, *rejected: Refused) -> None:
+    def __init__(self, *rejected: RejectedUpload) -> None:
         self.events: list[dict[str, object]] = []
         self._rejected = list(rejected)
 
-    def post(self, bodies: list[bytes]) -> list[Refused]:
+    def post(self, bodies: list[bytes]) -> list[RejectedUpload]:
         """Post as `service.ingest.event_uploader.EventUploader`."""
         self.events += map(json.loads, bodies)
         return self._rejected
@@ -80,7 +80,7 @@ def test_a_game_day_does_not_begin_on_an_unready_service(monkeypatch, known, fie
 def test_a_collector_that_rejects_ends_it(monkeypatch):
     """End with its reason."""
     monkeypatch.setattr(live, "_BEGUN_PERIODS", 2)
-    post = Post(Refused(0, "no namespace of yours"))
+    post = Post(RejectedUpload(0, "no namespace of yours"))
     with pytest.raises(RejectedInputError, match="--against: an event was rejected: no namespace"):
         live.play(WANTED, post, Known(), Receivers(), lambda _: None)
 

@@ -116,11 +116,11 @@ def test_a_line_without_an_event_is_reported_with_its_line_and_blocks_nothing(fo
     shipper(folder, memory).ship_all()
 
     assert memory.bodies == [event(0), b"starting up", b"{}", event(1)]
-    assert [(one.file, one.position) for one in running.report.refusals] == [
+    assert [(one.file, one.position) for one in running.report.rejections] == [
         ("events.jsonl", 2),
         ("events.jsonl", 3),
     ]
-    assert (running.report.taken, running.report.refused) == (2, 2)
+    assert (running.report.taken, running.report.rejected) == (2, 2)
 
 
 def test_other_files_are_left_alone(folder: Path):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from service.ingest.collector_client import StoppedError
-from service.ingest.event_uploader import Refused
+from service.ingest.event_uploader import RejectedUpload
 from service.ingest.ship.positions import Positions
 from service.ingest.ship.shipper import Shipper
 
@@ -49,14 +49,18 @@ class Memory:
         self.where: list[str] = []
         self._left = dies_after
 
-    def post(self, bodies: Sequence[bytes], where: Sequence[str] = ()) -> list[Refused]:
+    def post(self, bodies: Sequence[bytes], where: Sequence[str] = ()) -> list[RejectedUpload]:
         """Remember them."""
         self.where += where
         if self._left == 0:
             raise StoppedError
         self._left -= 1
         self.bodies += bodies
-        return [Refused(n, "no event") for n, body in enumerate(bodies) if b"eventTime" not in body]
+        return [
+            RejectedUpload(n, "no event")
+            for n, body in enumerate(bodies)
+            if b"eventTime" not in body
+        ]
 
 
 def shipper(folder: Path, memory: Memory, kind: type[Shipper] = Shipper) -> Shipper:
