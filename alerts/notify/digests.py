@@ -18,7 +18,7 @@ from alerts.notify.notification_state import NotificationState
 from alerts.notify.recipients import channels_of, find_owner
 from alerts.notify.settings import RoutingSettings
 from alerts.notify.state_store import enqueue_notification, load_states_where
-from lineage.catalog.tables import digest, incident_telling
+from lineage.catalog.tables import digest, incident_notification
 from lineage.catalog.upsert import insert_for
 from lineage.names import keys
 from lineage.policy.model import Policy
@@ -42,7 +42,7 @@ def send_digests(connection: Connection, context: RoutingContext, at: int) -> bo
         return False
     if not _mark_sent(connection, _ALL, _day(local), at):
         return False  # another service was a moment earlier
-    table = incident_telling
+    table = incident_notification
     tickets = load_states_where(connection, table.c.is_bad, table.c.severity == "ticket")
     for outgoing in build_digests(tickets, context, local):
         enqueue_notification(connection, outgoing)

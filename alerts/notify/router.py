@@ -41,7 +41,7 @@ from alerts.notify.state_store import prune
 from alerts.notify.suppression_summary import is_window_due, send_summaries
 from alerts.notify.ticket_caps import TicketCaps
 from lineage.catalog.queries import split_batches
-from lineage.catalog.tables import incident_telling, received_alert
+from lineage.catalog.tables import incident_notification, received_alert
 from lineage.catalog.upsert import fold_rows
 from lineage.policy.model import Policy
 from lineage.process.clock import SECOND_MICROS
@@ -191,7 +191,7 @@ def _attach_alert(
 
 
 def _load_open_faults(connection: Connection) -> dict[str, str]:
-    table = incident_telling
+    table = incident_notification
     rows = connection.execute(select(table.c.incident_id, table.c.fault).where(table.c.is_bad))
     return {str(incident_id): str(fault) for incident_id, fault in rows}
 

@@ -36,7 +36,7 @@ from lineage.catalog.tables import (
     digest,
     incident,
     incident_escalation,
-    incident_telling,
+    incident_notification,
     notification,
     received_alert,
 )
@@ -55,14 +55,14 @@ def load_states(
     """Return the known states by incident id; locked for this transaction."""
     found: dict[str, NotificationState] = {}
     for piece in split_batches(sorted(set(incident_ids))):
-        own = incident_telling.c.incident_id.in_(piece)
+        own = incident_notification.c.incident_id.in_(piece)
         found |= {each.incident_id: each for each in load_states_where(connection, own)}
     return found
 
 
 def is_due(connection: Connection, policy_hash: str, at: int) -> bool:
     """Return whether `load_due` has any."""
-    query = select(incident_telling.c.incident_id).where(_is_due(policy_hash, at))
+    query = select(incident_notification.c.incident_id).where(_is_due(policy_hash, at))
     return connection.scalar(query.limit(1)) is not None
 
 
@@ -71,7 +71,7 @@ def load_due(connection: Connection, policy_hash: str, at: int) -> Sequence[Noti
 
     At most `MOST_DUE`, pages first, then those that wait longest: the rest is due in the next turn.
     """
-    own = incident_telling.c
+    own = incident_notification.c
     first = select(own.incident_id).where(_is_due(policy_hash, at))
     first = first.order_by(own.severity != PAGE, own.due_at.nulls_first(), own.incident_id)
     chosen = connection.scalars(first.limit(MAX_DUE)).all()
@@ -79,7 +79,7 @@ def load_due(connection: Connection, policy_hash: str, at: int) -> Sequence[Noti
 
 
 def _is_due(policy_hash: str, at: int) -> ColumnElement[bool]:
-    own = incident_telling.c
+    own = incident_notification.c
     return and_(own.is_bad, or_(own.due_at <= at, own.policy != policy_hash, _is_ahead(at)))
 
 
@@ -87,14 +87,14 @@ def load_states_where(
     connection: Connection, *clauses: ColumnElement[bool]
 ) -> Sequence[NotificationState]:
     """Return the states that match, by incident id; locked for this transaction."""
-    query = select(incident_telling.c.telling).where(*clauses)
-    rows = connection.scalars(query.order_by(incident_telling.c.incident_id).with_for_update())
+    query = select(incident_notification.c.telling).where(*clauses)
+    rows = connection.scalars(query.order_by(incident_notification.c.incident_id).with_for_update())
     return [msgspec.json.decode(row, type=NotificationState) for row in rows]
 
 
 def load_outages(connection: Connection) -> frozenset[str]:
     """Return the ids of open outages of Lineward itself."""
-    table = incident_telling
+    table = incident_notification
     query = select(table.c.incident_id).where(table.c.is_bad, table.c.fault.in_(OUTAGE_ROOTS))
     return frozenset(connection.scalars(query))
 
@@ -136,7 +136,7 @@ def save_states(
     """Replace states; of one incident the last counts."""
     newest = {each.incident_id: each for each in states}
     # Never deleted and inserted: a transaction that waits for the row would find none.
-    fold_rows(connection, incident_telling, [_row(each, context) for each in newest.values()])
+    fold_rows(connection, incident_notification, [_row(each, context) for each in newest.values()])
     notified = [
         {"its_id": each.incident_id, "released_at": each.notified_at}
         for each in newest.values()
@@ -182,7 +182,7 @@ def prune_states(connection: Connection, before: int) -> int:
 
     What a window hid and was not listed yet stays.
     """
-    table = incident_telling
+    table = incident_notification
     is_over = (table.c.ended_at < before, table.c.hidden_by.is_(None))
     return connection.execute(delete(table).where(*is_over)).rowcount
 
@@ -198,7 +198,7 @@ def prune(connection: Connection, keep_days: int, at: int) -> None:
 
 def _is_ahead(at: int) -> ColumnElement[bool]:
     """Return whether a row is due so late that a clock ahead must have written it."""
-    own = incident_telling.c
+    own = incident_notification.c
     return or_(
         and_(~own.is_told, own.due_at > at + LONGEST_WAIT),
         own.due_at > at + _LONGEST_ESCALATION,

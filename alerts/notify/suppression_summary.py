@@ -16,14 +16,14 @@ from alerts.notify.message import MAX_LISTED, Links, Message, Root
 from alerts.notify.notification_plan import Notification
 from alerts.notify.notification_state import NotificationState
 from alerts.notify.state_store import enqueue_notification, load_states_where, save_states
-from lineage.catalog.tables import incident_telling, suppression
+from lineage.catalog.tables import incident_notification, suppression
 from lineage.names import keys
 
 
 def send_summaries(connection: Connection, context: RoutingContext, at: int) -> None:
     """Send the summary of every window that has ended."""
     for name in _load_window_names(connection):
-        own = load_states_where(connection, incident_telling.c.hidden_by == name)
+        own = load_states_where(connection, incident_notification.c.hidden_by == name)
         if _has_ended(connection, name, own, at):
             for outgoing in build_summaries(name, own, context, at):
                 enqueue_notification(connection, outgoing)
@@ -73,8 +73,8 @@ def _message(
 
 def _load_window_names(connection: Connection) -> list[str]:
     """Return the windows that suppressed something and have no summary yet."""
-    names = select(incident_telling.c.hidden_by).distinct()
-    return list(connection.scalars(names.where(incident_telling.c.hidden_by.is_not(None))))
+    names = select(incident_notification.c.hidden_by).distinct()
+    return list(connection.scalars(names.where(incident_notification.c.hidden_by.is_not(None))))
 
 
 def _has_ended(
@@ -93,7 +93,7 @@ def _has_ended(
 
 def is_window_due(connection: Connection, at: int) -> bool:
     """Return whether any window without a summary may have ended."""
-    own = incident_telling.c
+    own = incident_notification.c
     hid = select(own.incident_id).where(own.hidden_by.is_not(None), own.hidden_until <= at)
     over = select(suppression.c.name).where(suppression.c.told_at.is_(None), _has_ended_at(at))
     return any(connection.scalar(query.limit(1)) is not None for query in (hid, over))
@@ -106,7 +106,9 @@ def _has_ended_at(at: int) -> ColumnElement[bool]:
 def _mark_notified(connection: Connection, at: int) -> None:
     """Mark the ended windows; one that suppressed nothing needs no summary."""
     table = suppression
-    left = select(incident_telling.c.hidden_by).where(incident_telling.c.hidden_by == table.c.name)
+    left = select(incident_notification.c.hidden_by).where(
+        incident_notification.c.hidden_by == table.c.name
+    )
     connection.execute(
         update(table)
         .where(table.c.told_at.is_(None), _has_ended_at(at), ~left.exists())

@@ -9,7 +9,7 @@ _NEWEST = "SELECT hash FROM access_version ORDER BY in_force_from DESC LIMIT 1"
 
 
 class StoredAccess:
-    """Whether access was in force before this process; read once, from a catalog that is there."""
+    """Access as it was in force before this process; read once, from a catalog that is there."""
 
     def __init__(self, catalog_url: str) -> None:
         self._url = catalog_url

@@ -1,4 +1,4 @@
-"""Has a role wait, before it works, for a catalog that it can use."""
+"""Wait of a role, before it works, for a catalog that it can use."""
 
 from collections.abc import Callable
 from threading import Event
@@ -14,7 +14,7 @@ log = structlog.get_logger(__name__)
 
 
 def await_catalog(ready: Callable[[], object], stopped: Event) -> bool:
-    """Try until `ready` raises no CatalogError; whether it did before `stopped` was set.
+    """Try until `ready` raises no CatalogError; return whether that was before `stopped` was set.
 
     What is wrong is reported and logged. It ends without a restart: someone restores a file, or
     starts the server or the right release.

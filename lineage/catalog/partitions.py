@@ -1,8 +1,7 @@
 """Partitions of the catalog's largest tables in PostgreSQL: one for each range of time.
 
 `lineage.catalog.retention.RANGES` names the tables and the ranges. Rows without a partition of
-their own are in the table's default partition: no statement fails for want of one. SQLite has plain
-tables.
+their own are in the table's default partition, so that no statement fails. SQLite has plain tables.
 """
 
 import re

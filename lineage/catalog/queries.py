@@ -14,9 +14,9 @@ from lineage.states import BAD, GOOD, LEARNING, NEVER_ENDED, OPTIONAL, TIERS, UN
 
 # Order of lists: most severe first, then the highest tier. A rank of each stands beside its name,
 # so that an index has all datasets in that order, and a page of 100,000 is a few rows of it.
-WORST_FIRST: Final = (BAD, UNKNOWN, LEARNING, GOOD)
+STATES_BY_SEVERITY: Final = (BAD, UNKNOWN, LEARNING, GOOD)
 # Until the first evaluation.
-NOT_JUDGED: Final = WORST_FIRST.index(UNKNOWN)
+NOT_JUDGED: Final = STATES_BY_SEVERITY.index(UNKNOWN)
 # A dataset that came since the policy was resolved counts as what nobody declared does.
 NO_TIER: Final = TIERS.index(OPTIONAL)
 TIER: Final = f"COALESCE(p.tier, '{OPTIONAL}')"  # p: `dataset_policy`, joined to all datasets
@@ -178,7 +178,7 @@ LEAF_RUN_ID: Final = """
     CASE WHEN r.leaf_job_name IS NULL THEN r.root_run_id
         WHEN r.leaf_job_name = r.job_name THEN r.run_id ELSE coalesce(r.parent_run_id, r.run_id) END
 """
-# Rows and bytes of what a run read or wrote: as events told, else by the event log's stages.
+# Rows and bytes of what a run read or wrote: as events report them, else by the event log's stages.
 ROWS_AND_BYTES: Final = """coalesce(io.rows, io.evidence_rows) AS rows,
   coalesce(io.bytes, io.evidence_bytes) AS bytes"""
 # Whether a run `r` has written its output `io`: a stream never completes.

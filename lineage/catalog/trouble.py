@@ -51,7 +51,7 @@ def trouble_of(error: BaseException, path: str) -> CatalogError | None:
 
 
 def is_damaged(path: str) -> bool:
-    """Whether a look at every page of the file finds damage. Takes seconds for a large one."""
+    """Return whether a page of the file is damaged. Takes seconds for a large file."""
     try:
         connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=10)
         try:

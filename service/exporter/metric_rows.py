@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import msgspec
 
 from lineage.catalog.meta_keys import EPOCH
-from lineage.catalog.queries import ALL_HOURS, JOIN_WORST_STATE, TIER, WORST_FIRST, is_listed
+from lineage.catalog.queries import ALL_HOURS, JOIN_WORST_STATE, STATES_BY_SEVERITY, TIER, is_listed
 from lineage.catalog.reader import Reader, rows_for
 from lineage.catalog.rows import Row, convert_rows, pairs_of
 from lineage.process.clock import to_micros
@@ -77,7 +77,7 @@ WHERE {is_listed()} AND COALESCE(p.owner, '') = ''
 GROUP BY 1
 """  # noqa: S608 - constants only
 _MOST = {"most": MOST_ROWS}
-_BAD = WORST_FIRST.index(BAD)
+_BAD = STATES_BY_SEVERITY.index(BAD)
 TierState = tuple[str, str]
 TierOwner = tuple[str, str]
 ASIDES: tuple[str, ...] = ("history", "skewed")  # counted beside the lags
@@ -119,11 +119,11 @@ class DatasetSnapshot(msgspec.Struct, frozen=True):
 def standing(reader: Reader) -> DatasetSnapshot:
     """Count all datasets by tier and state, and list the most severe."""
     rows = reader.rows(_STANDING)
-    counts = Counter((tier, WORST_FIRST[rank]) for _, tier, _, rank in rows)
+    counts = Counter((tier, STATES_BY_SEVERITY[rank]) for _, tier, _, rank in rows)
     listable = [row for row in rows if row.state_rank == _BAD or row.tier == CRITICAL]
     most_severe = heapq.nsmallest(MOST_LISTED, listable, key=_gravity)
     others = Counter({id_: n for id_, n in counts.items() if id_[0] == CRITICAL or id_[1] == BAD})
-    others.subtract((tier, WORST_FIRST[rank]) for _, tier, _, rank in most_severe)
+    others.subtract((tier, STATES_BY_SEVERITY[rank]) for _, tier, _, rank in most_severe)
     listed = rows_for(reader, _LISTED, [row[0] for row in most_severe])
     by_name = sorted(convert_rows(Listed, listed), key=_by_name)
     return DatasetSnapshot(

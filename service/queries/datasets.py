@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import msgspec
 
-from lineage.catalog.queries import FAILS, JOIN_WORST_STATE, LISTED, TIER, WORST_FIRST
+from lineage.catalog.queries import FAILS, JOIN_WORST_STATE, LISTED, STATES_BY_SEVERITY, TIER
 from lineage.catalog.reader import Reader, columns_for, rows_for
 from lineage.catalog.rows import Row
 from lineage.states import BAD, FAILING, GOOD, LEARNING, TIER_RANKS, TIERS, UNKNOWN
@@ -118,9 +118,9 @@ def counts_by_state(
     counts = dict.fromkeys(SHOWN_STATES, 0)
     where, values = _where(reader, Filters(), visibility, evaluated)
     for rank, count in _counts(reader, where, values):
-        counts[state_of_now(WORST_FIRST[rank], evaluated)] += count
+        counts[state_of_now(STATES_BY_SEVERITY[rank], evaluated)] += count
     for rank, count in _counts(reader, f"{where} AND d.dataset_key IN ({FAILING_KEYS})", values):
-        if (state := state_of_now(WORST_FIRST[rank], evaluated)) in REPLACED:
+        if (state := state_of_now(STATES_BY_SEVERITY[rank], evaluated)) in REPLACED:
             counts[state] -= count
             counts[FAILING] += count
     return counts
@@ -174,7 +174,7 @@ def _of_state(state: str | None, evaluated: Evaluated) -> str:
     wanted = REPLACED if state == FAILING else (state,)
     ranks = [
         str(rank)
-        for rank, found in enumerate(WORST_FIRST)
+        for rank, found in enumerate(STATES_BY_SEVERITY)
         if state_of_now(found, evaluated) in wanted
     ]
     if not ranks:

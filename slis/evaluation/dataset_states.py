@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Engine, bindparam, delete, text
 
 from lineage.catalog import tables
 from lineage.catalog.grown_tables import analyze_grown
-from lineage.catalog.queries import NOT_JUDGED, WORST_FIRST, rank_of
+from lineage.catalog.queries import NOT_JUDGED, STATES_BY_SEVERITY, rank_of
 from lineage.catalog.upsert import fold_rows
 from lineage.process.clock import to_micros
 from lineage.states import GOOD
@@ -31,7 +31,7 @@ _TOUCHED = "UPDATE dataset_state SET is_worst = NULL WHERE dataset_key = :gone"
 _UNRANKED = f"UPDATE dataset SET state_rank = {NOT_JUDGED} WHERE dataset_key = :gone"  # noqa: S608 - a constant
 _RANKED = f"""
     UPDATE dataset SET state_rank = (
-        SELECT MIN({rank_of("s.state", WORST_FIRST, NOT_JUDGED)}) FROM dataset_state s
+        SELECT MIN({rank_of("s.state", STATES_BY_SEVERITY, NOT_JUDGED)}) FROM dataset_state s
         WHERE s.dataset_key = dataset.dataset_key)
     WHERE dataset_key IN (SELECT dataset_key FROM dataset_state WHERE is_worst IS NULL)
 """  # noqa: S608 - constants only
@@ -39,7 +39,7 @@ _RANKED = f"""
 _WORST = f"""
     UPDATE dataset_state SET is_worst = (sli = (
         SELECT o.sli FROM dataset_state o WHERE o.dataset_key = dataset_state.dataset_key
-        ORDER BY {rank_of("o.state", WORST_FIRST, NOT_JUDGED)},
+        ORDER BY {rank_of("o.state", STATES_BY_SEVERITY, NOT_JUDGED)},
             CASE o.state WHEN 'good' THEN -o.since ELSE 0 END, LENGTH(o.sli), o.sli LIMIT 1))
     WHERE dataset_key IN (SELECT dataset_key FROM dataset_state WHERE is_worst IS NULL)
 """  # noqa: S608 - constants only

@@ -35,7 +35,7 @@ class Attempt(msgspec.Struct, frozen=True):
         vanished: tries in which the process ended without a word.
         is_running: a try began and has not ended.
         error: of the last failure.
-        out_of_memory: processes that the kernel had ended for want of memory when the try began.
+        out_of_memory: processes that the kernel had ended to free memory when the try began.
         ends: where the range that failed ends in each partition of a log that has partitions: what
             comes behind it meanwhile is no part of its halves.
         log: name of the log; tries of another log say nothing. Empty: of an older release.
@@ -56,7 +56,7 @@ class Attempt(msgspec.Struct, frozen=True):
 
     @property
     def is_alone(self) -> bool:
-        """Whether the range is one event that failed as often as one may."""
+        """Return whether the range is one event that failed as often as one may."""
         has_failed = self.failures >= _FAILURES or self.vanished >= _VANISHED
         return self.events == 1 and has_failed
 
@@ -160,7 +160,7 @@ def _read(path: Path) -> Attempt:
 def _vanished(attempt: Attempt) -> Attempt:
     if not attempt.is_running:
         return attempt
-    # The kernel ended processes for want of memory: the machine is too small, not an event odd.
+    # The kernel ended processes to free memory: the machine is too small, not an event odd.
     is_of_machine = _kills() != attempt.out_of_memory
     return replace(
         attempt, is_running=False, vanished=attempt.vanished + (0 if is_of_machine else 1)
@@ -176,7 +176,7 @@ def _halved(attempt: Attempt) -> Attempt:
 
 
 def _kills() -> int:
-    """Count processes that the kernel has ended for want of memory since it started."""
+    """Count processes that the kernel has ended to free memory since it started."""
     try:
         lines = _VMSTAT.read_text().splitlines()
     except OSError:

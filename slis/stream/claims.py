@@ -53,7 +53,7 @@ class Writers(NamedTuple):
         return frozenset().union(*(self.by_name.get(name, _NOBODY) for name in names))
 
     def is_anchored(self, name: int) -> bool:
-        """Whether somebody writes the name, or the policy declares it."""
+        """Return whether somebody writes the name, or the policy declares it."""
         return bool(self.of(name)) or name in self.declared
 
     def of_joined(self, joined: Iterable[Iterable[int]]) -> "Writers":
@@ -148,7 +148,7 @@ def _is_later(other: Claim, claim: Claim, back: Link, link: Link) -> bool:
 
 
 def _is_agreed(link: Link, claim: Claim, writers: Writers) -> bool:
-    """Whether the name belongs to somebody, and all who write either name say so."""
+    """Return whether the name has an owner, and all who write either name claim the link."""
     owners = writers.of(link.alias_key)
     everybody = owners | writers.of(link.dataset_key)
     if not owners or not everybody <= claim.by:
@@ -232,7 +232,7 @@ def _may_share(
     claims: Mapping[Link, Claim],
     writers: Writers,
 ) -> bool:
-    """Whether the name is of the same dataset already, or all who write the datasets agree."""
+    """Return whether one dataset has the name already, or all who write the datasets agree."""
     if joined.find(step.dataset_key) == joined.find(holders[0].dataset_key):
         return True
     both = [step, *holders]

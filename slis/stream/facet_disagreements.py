@@ -18,9 +18,9 @@ _IS_NEWS = """
         WHERE direction = 'read' AND run_key NOT IN (SELECT run_key FROM t_unsourced))
 """
 _SOURCES = text(f"""
-    INSERT INTO t_told (run_key, downstream_key, upstream_key, origin, namespace, name)
+    INSERT INTO t_named_source (run_key, downstream_key, upstream_key, origin, namespace, name)
     SELECT io.run_key, d.dataset_key, u.dataset_key, f.oracle, u.namespace, u.name
-    FROM s_told_facet f
+    FROM s_facet_source f
     JOIN s_run_io io ON io.spelling_key = f.spelling_key AND io.facets_key = f.facets_key
         AND io.direction = 'write'
     JOIN s_name d ON d.spelling_key = f.spelling_key
@@ -28,7 +28,7 @@ _SOURCES = text(f"""
     WHERE {_IS_NEWS.format(run="io.run_key")}
     UNION
     SELECT f.run_key, d.dataset_key, u.dataset_key, '{LINEAGE_FACET}', u.namespace, u.name
-    FROM s_told_run f
+    FROM s_job_source f
     JOIN s_name d ON d.spelling_key = f.downstream_spelling_key
     JOIN s_name u ON u.spelling_key = f.upstream_spelling_key
     WHERE {_IS_NEWS.format(run="f.run_key")}
@@ -42,7 +42,7 @@ _DISAGREES = f"""
         SELECT f.run_key, f.origin AS oracle,
             coalesce(dd.canonical_key, f.downstream_key) AS downstream_key,
             {_UPSTREAM} AS upstream_key, f.namespace, f.name
-        FROM t_told f
+        FROM t_named_source f
         LEFT JOIN dataset dd ON dd.dataset_key = f.downstream_key
         LEFT JOIN dataset du ON du.dataset_key = f.upstream_key
         WHERE NOT EXISTS (SELECT 1 FROM inferred_input n WHERE n.run_key = f.run_key)
@@ -55,7 +55,7 @@ _DISAGREES = f"""
 
 
 def collect_sources(connection: Connection) -> None:
-    """Put the sources in facets of the batch's runs into `staging.told`."""
+    """Put the sources in facets of the batch's runs into `staging.named_source`."""
     connection.execute(_SOURCES)
 
 
@@ -66,7 +66,7 @@ def record_disagreements(connection: Connection, landed_at: int) -> None:
     """
     upsert(
         connection,
-        tables.edge_told,
+        tables.edge_reported,
         _DISAGREES,
         {"seen_at": least},
         keeps="upstream_namespace upstream_name",

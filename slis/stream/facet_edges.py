@@ -34,11 +34,11 @@ class FacetEdges:
     def rows(self) -> dict[str, tuple[Sequence[str], list[Row]]]:
         """Return rows of `staging`'s tables, by name, each with its columns."""
         given: dict[str, tuple[str, list[Row]]] = {
-            "s_told_facet": (
+            "s_facet_source": (
                 "spelling_key facets_key upstream_spelling_key oracle",
                 list(self._of_facets),
             ),
-            "s_told_run": (
+            "s_job_source": (
                 "run_key downstream_spelling_key upstream_spelling_key",
                 list(self._of_runs),
             ),

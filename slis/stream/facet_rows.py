@@ -28,7 +28,7 @@ class FacetRows:
     def __init__(self, described: Iterable[Described], folding: Folding = NO_FOLDS) -> None:
         """Unfold them; `folding`: the policy's, in force for the batch."""
         self.spellings = Spellings(folding)
-        self.told = FacetEdges(self.spellings)
+        self.edges = FacetEdges(self.spellings)
         self.facets: dict[tuple[int, int], tuple[Row, Seen]] = {}
         self.assertions: set[Row] = set()
         self.links: list[Row] = []
@@ -86,7 +86,7 @@ class FacetRows:
             ),
         }
         own = {table: (columns.split(), rows) for table, (columns, rows) in given.items()}
-        return {**own, **self.told.rows()}
+        return {**own, **self.edges.rows()}
 
     def _unfold(self, one: Described) -> None:
         seen = Seen(one.first_seen_at, one.last_seen_at)
@@ -110,7 +110,7 @@ class FacetRows:
         ]
         self.descriptions.note_dataset(one, dataset.dataset_key, seen.last)
         self.columns.update(self._columns(one, dataset, seen))
-        self.told.note_facets(one, dataset, seen)
+        self.edges.note_facets(one, dataset, seen)
 
     def _keep_facets(self, one: Described, dataset: Spelling, seen: Seen) -> None:
         """Keep one row for the same facets, whatever was tested beside them."""

@@ -57,7 +57,7 @@ _PY4J = "An error occurred while calling "
 
 
 def is_of_machine(error: BaseException) -> bool:
-    """Whether the failure passes without the events of the batch: nothing of them caused it."""
+    """Return whether the machine caused the failure, and not the events of the batch."""
     return any(_is_of_machine(one) for one in _chain(error))
 
 
@@ -112,7 +112,7 @@ def describe_jvm_exit(code: int) -> str:
 
 
 def was_stopped(code: int) -> bool:
-    """Whether a signal ended the JVM: of an operator, or of a kernel without memory."""
+    """Return whether a signal ended the JVM: of an operator, or of a kernel without memory."""
     return code in _STOPPED_BY_SIGNAL
 
 

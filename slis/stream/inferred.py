@@ -20,7 +20,7 @@ from slis.stream.spellings import folder_key_of
 _STORE = """
     SELECT t.run_key, t.downstream_key, t.upstream_key, t.origin,
         max(t.namespace) AS upstream_namespace, max(t.name) AS upstream_name, :at AS seen_at
-    FROM t_told t WHERE t.run_key IN (SELECT run_key FROM t_unsourced)
+    FROM t_named_source t WHERE t.run_key IN (SELECT run_key FROM t_unsourced)
         AND t.upstream_key <> t.downstream_key
     GROUP BY t.run_key, t.downstream_key, t.upstream_key, t.origin
 """
@@ -75,7 +75,7 @@ _EDGES = text(f"""
 """)  # noqa: S608 - our own tables
 # What the stream of a micro-batch names is no word of the run.
 _STAGE_AGAIN = text(f"""
-    INSERT INTO t_told (run_key, downstream_key, upstream_key, origin, namespace, name)
+    INSERT INTO t_named_source (run_key, downstream_key, upstream_key, origin, namespace, name)
     SELECT run_key, downstream_key, upstream_key, origin, upstream_namespace, upstream_name
     FROM inferred_input WHERE run_key = :run AND origin <> '{FOREACH_BATCH}'
 """)  # noqa: S608 - a word of ours
@@ -110,7 +110,7 @@ _TAKE_BACK = tuple(
     text(statement)
     for statement in (
         """
-        INSERT INTO t_told (run_key, downstream_key, upstream_key, origin, namespace, name)
+        INSERT INTO t_named_source (run_key, downstream_key, upstream_key, origin, namespace, name)
         VALUES (:run, :downstream, :upstream, :oracle, :namespace, :name)
         """,
         """
@@ -140,10 +140,10 @@ _INFERRED = text(f"""
 
 
 def store_sources(connection: Connection, landed_at: int) -> None:
-    """Store the sources in `staging.told` as inferred inputs of the runs that name no inputs.
+    """Store `staging.named_source` as inferred inputs of the runs that name no inputs.
 
     Remove the inferred inputs of each run of the batch that names inputs by now, and their edges.
-    Such sources are in `staging.told` again, to be compared with these inputs.
+    Such sources are in `staging.named_source` again, to be compared with these inputs.
     """
     _take_back_reported(connection)
     for run in stage_micro_batches(connection):
@@ -166,7 +166,7 @@ def _is_any_inferred(connection: Connection) -> bool:
 
 
 def _take_back_reported(connection: Connection) -> None:
-    """Put sources back into `staging.told` that were stored as missing inputs of the runs."""
+    """Put back into `staging.named_source` what was stored as missing inputs of the runs."""
     rows = [dict(row) for row in connection.execute(_REPORTED_BEFORE).mappings()]
     for statement in _TAKE_BACK if rows else ():
         connection.execute(statement, rows)

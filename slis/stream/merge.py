@@ -1,4 +1,4 @@
-"""One batch into the catalog: all of it in one transaction, exactly once."""
+"""Merge of a batch into the catalog: all of it in one transaction, exactly once."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -38,7 +38,7 @@ Store = Callable[[Connection], None]  # writes what goes with a batch, in its tr
 
 
 class SpoolRange(msgspec.Struct, frozen=True):
-    """The events (after_seq, last_seq] of the spool, as batch `batch_id` of `query_id`."""
+    """Events (after_seq, last_seq] of the spool, as batch `batch_id` of `query_id`."""
 
     query_id: str
     batch_id: int
@@ -63,11 +63,11 @@ class Landed(msgspec.Struct, frozen=True):
 
 
 class _UndoneError(Exception):
-    """Ends a transaction that is to leave nothing."""
+    """End of a transaction that is to leave nothing."""
 
 
 class RangeMismatchError(Exception):
-    """The batch neither continues what the catalog holds nor repeats a part of it.
+    """Batch that neither continues what the catalog holds nor repeats a part of it.
 
     Going on would skip or double events.
     """
@@ -81,7 +81,7 @@ def cursor(connection: Connection) -> int:
 
 
 def is_landed(connection: Connection, spool_range: SpoolRange) -> bool:
-    """Whether the catalog holds the whole range already.
+    """Return whether the catalog holds the whole range already.
 
     A range that follows the last one is not held.
 
@@ -221,7 +221,7 @@ def record_batch(  # noqa: PLR0913 - the columns, by name
 
 
 def advance(connection: Connection, seq: int) -> None:
-    """Everything up to and with `seq` is in the catalog."""
+    """Note that all events up to and with `seq` are in the catalog."""
     upsert(
         connection,
         tables.reader_cursor,

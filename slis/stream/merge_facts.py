@@ -55,7 +55,7 @@ def merge_datasets(connection: Connection) -> None:
 
 _IS_KNOWN = "IN (SELECT run_key FROM t_known)"
 # Some clients name a run's parent in its START only. Other events look like those of a root run.
-_TOLD = "CASE WHEN parent_run_id IS NOT NULL THEN {} END"
+_OF_CHILD = "CASE WHEN parent_run_id IS NOT NULL THEN {} END"
 
 
 def _by_parent(kept: Any, given: Any) -> ColumnElement[Any]:  # noqa: ANN401 - columns
@@ -74,7 +74,9 @@ def merge_runs(connection: Connection, landed_at: int, *, is_any_known: bool) ->
         landed_at: of new runs.
         is_any_known: whether the catalog knows a run of the batch (`staging.known`).
     """
-    roots = (f"coalesce(max({_TOLD.format(name)}), max({name})) AS {name}" for name in _ROOT_TEXTS)
+    roots = (
+        f"coalesce(max({_OF_CHILD.format(name)}), max({name})) AS {name}" for name in _ROOT_TEXTS
+    )
     texts = ", ".join([*(f"max({name}) AS {name}" for name in _RUN_TEXTS), *roots])
     insert_or_fold(
         connection,
@@ -111,7 +113,10 @@ def merge_runs(connection: Connection, landed_at: int, *, is_any_known: bool) ->
     )
     stage_runs(connection, is_any_known=is_any_known)
     failed, evidenced = connection.execute(_COUNT).one()
-    for change in (*([_FAILED_AT] if failed else ()), *([_TOLD_AFTER_ALL] if evidenced else ())):
+    for change in (
+        *([_FAILED_AT] if failed else ()),
+        *([_COMPLETED] if evidenced else ()),
+    ):
         for runs in ("run", "t_run"):
             connection.execute(text(change.format(runs=runs)))
 
@@ -129,8 +134,8 @@ _FAILED_AT = """
         ELSE last_fail_at END
     WHERE run_key IN (SELECT run_key FROM t_run WHERE last_fail_at IS NOT NULL)
 """
-# What evidence completed is complete by its own word, once that comes.
-_TOLD_AFTER_ALL = """
+# A run that evidence completed is complete by its own COMPLETE, once that comes.
+_COMPLETED = """
     UPDATE {runs} SET evidence = NULL WHERE evidence = 'completed'
     AND run_key IN (SELECT run_key FROM s_run WHERE completed_at IS NOT NULL)
 """

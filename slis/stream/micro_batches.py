@@ -52,7 +52,7 @@ _STORE_PAIRS = text(f"""
 # Where micro-batches of several queries overlap, the write is of one of them: only an input of all
 # of them is certain. A statement that only creates or alters a table has no inputs.
 _STORE_SOURCES = text(f"""
-    INSERT INTO t_told (run_key, downstream_key, upstream_key, origin, namespace, name)
+    INSERT INTO t_named_source (run_key, downstream_key, upstream_key, origin, namespace, name)
     SELECT p.run_key, o.dataset_key, i.dataset_key, '{FOREACH_BATCH}', u.namespace, u.name
     FROM t_micro_batch p
     JOIN run_io i ON i.run_key = p.stream_key AND i.direction = 'read' AND i.is_reported
@@ -67,13 +67,13 @@ _OUTDATED = text(f"""
     SELECT DISTINCT r.run_key, r.root_run_id FROM t_micro_write q CROSS JOIN inferred_input n
     JOIN run r ON r.run_key = n.run_key
     WHERE n.run_key = q.run_key AND n.origin = '{FOREACH_BATCH}' AND NOT EXISTS (
-        SELECT 1 FROM t_told t WHERE t.run_key = n.run_key AND t.origin = n.origin
+        SELECT 1 FROM t_named_source t WHERE t.run_key = n.run_key AND t.origin = n.origin
             AND t.downstream_key = n.downstream_key AND t.upstream_key = n.upstream_key)
 """)  # noqa: S608 - our own columns
 # The facts of a run from before this batch are derived again only where its inputs change.
 _CHANGED = text(f"""
     INSERT INTO s_run (run_key)
-    SELECT DISTINCT t.run_key FROM t_told t
+    SELECT DISTINCT t.run_key FROM t_named_source t
     WHERE t.origin = '{FOREACH_BATCH}' AND NOT EXISTS (
         SELECT 1 FROM inferred_input n WHERE n.run_key = t.run_key AND n.origin = t.origin
             AND n.downstream_key = t.downstream_key AND n.upstream_key = t.upstream_key)
@@ -94,13 +94,13 @@ _MAY_CHANGE = text(f"""
 
 
 def stage_micro_batches(connection: Connection) -> list[Row[tuple[int, str]]]:
-    """Put the inputs of micro-batches into `staging.told`, for their writes without inputs.
+    """Put the inputs of micro-batches into `staging.named_source`, for their writes without inputs.
 
     Runs of earlier batches whose inputs change by this are put into `staging.run`, and staged.
 
     Returns:
         Key and root run of the runs that have such inputs no longer: their inferred inputs are to
-        be removed before those of `staging.told` are stored.
+        be removed before those of `staging.named_source` are stored.
     """
     if connection.execute(_MAY_CHANGE).first() is None:
         return []

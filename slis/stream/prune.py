@@ -1,4 +1,4 @@
-"""Once an hour: what is past its retention is deleted, in small transactions."""
+"""Hourly deletion of rows that are past their retention, in small transactions."""
 
 from datetime import datetime, timedelta
 

@@ -79,7 +79,7 @@ class Spellings:
     """Spellings of one batch, and when each was seen."""
 
     def __init__(self, folding: Folding = NO_FOLDS) -> None:
-        """None yet; `folding`: the policy's, in force for the batch."""
+        """Begin without spellings; `folding`: the policy's, in force for the batch."""
         self._folding = folding
         self._seen: dict[Spelling, Seen] = {}
         self._datasets: set[Spelling] = set()

@@ -21,8 +21,8 @@ def staged_rows(facts: Facts, folds: Folding = NO_FOLDS, *, are_history: bool = 
     """
     unfolded = FacetRows(facts.described, folds)
     unfolded.describe_jobs(facts.described_jobs)
-    unfolded.told.note_jobs(facts.job_lineages)
-    unfolded.told.note_declared(facts.declared_edges)
+    unfolded.edges.note_jobs(facts.job_lineages)
+    unfolded.edges.note_declared(facts.declared_edges)
     events = facts.events
     if are_history:
         events = [row._replace(is_history=1) for row in events]

@@ -99,11 +99,11 @@ declared_edge = _table(
     "upstream_spelling_key downstream_spelling_key first_seen_at last_seen_at",
     "job_namespace job_name",
 )
-told_facet = _table(  # sources that an output's facets name
-    "s_told_facet", "spelling_key facets_key upstream_spelling_key", "oracle"
+facet_source = _table(  # sources that an output's facets name
+    "s_facet_source", "spelling_key facets_key upstream_spelling_key", "oracle"
 )
-told_run = _table(  # sources that the `lineage` facet of a run's job names
-    "s_told_run", "run_key downstream_spelling_key upstream_spelling_key"
+job_source = _table(  # sources that the `lineage` facet of a run's job names
+    "s_job_source", "run_key downstream_spelling_key upstream_spelling_key"
 )
 sql_text = _table("s_sql_text", "sql_key", "dialect text")
 sql_run = _table("s_sql_run", "run_key sql_key")
@@ -111,10 +111,10 @@ sql_run = _table("s_sql_run", "run_key sql_key")
 # --- worked out by the merge
 # -----------------------------------------------------------------------
 
-told = _table(  # sources that facets of a run name for what it writes
-    "t_told", "run_key downstream_key upstream_key", "origin namespace name"
+named_source = _table(  # sources that facets of a run name for what it writes
+    "t_named_source", "run_key downstream_key upstream_key", "origin namespace name"
 )
-Index("t_told_run", told.c.run_key)
+Index("t_named_source_run", named_source.c.run_key)
 micro_write = _table("t_micro_write", "run_key")  # runs that a `foreachBatch` may have made
 micro_batch = _table("t_micro_batch", "run_key stream_key")  # of them, each with its stream's runs
 Index("t_micro_batch_run", micro_batch.c.run_key)

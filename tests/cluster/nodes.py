@@ -1,4 +1,4 @@
-"""Two nodes without kubelets: a thread reports on pods and volumes in their place.
+"""Nodes without kubelets: a thread reports on pods and volumes in their place.
 
 No container runs. Admission, controllers, scheduler and API are real. The thread reports that pods
 are ready, that deleted ones have ended, and that claims have volumes.

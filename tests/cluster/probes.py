@@ -47,7 +47,7 @@ class Probe:
 
 
 class Probes:
-    """All probes of a container that runs."""
+    """Probes of a container that runs."""
 
     def __init__(self, container: dict[str, Any], address: str) -> None:
         ports = {one["name"]: one["containerPort"] for one in container.get("ports", [])}

@@ -267,7 +267,7 @@ def test_acknowledged_events_of_a_deleted_log_are_counted(path, clock, lost):
 
 @pytest.mark.usefixtures("stored")
 def test_without_the_high_water_mark_the_loss_is_not_found(path):
-    """Mutant: remove the mark beside the spool."""
+    """Run the mutant: remove the mark beside the spool."""
     beside(path).path.unlink()
     with closing(sqlite3.connect(path)) as spool, spool:
         spool.execute("DELETE FROM event WHERE seq > 150")

@@ -192,7 +192,7 @@ def test_a_wrong_setting_ends_it_with_one_sentence(start, settings, words):
     assert words in text
 
 
-def test_it_starts_without_spark_or_a_catalog():
+def test_collector_starts_without_spark_or_a_catalog():
     """Start quickly, without imports that take seconds."""
     code = "import sys, collector.__main__, collector.worker; print(*sys.modules)"
 

@@ -65,7 +65,7 @@ def test_a_number_alone_removes_no_rejection(rejected_event):
 
 
 def test_without_the_body_in_the_condition_a_number_removes_it():
-    """Mutant: remove the body from the statement."""
+    """Run the mutant: remove the body from the statement."""
     statement = spool_module.STRIKE_REJECTED
     assert "body" in statement
     with closing(sqlite3.connect(":memory:")) as spool:

@@ -29,7 +29,7 @@ def test_a_repeat_is_one_row_and_the_first_one_stays(tmp_path, started, clock, o
 
 
 def test_without_the_unique_hash_a_repeat_is_two_rows(tmp_path, started, outcomes, monkeypatch):
-    """Mutant: remove the unique hash."""
+    """Run the mutant: remove the unique hash."""
     monkeypatch.setattr(
         spool_file, "SCHEMA", spool_file.SCHEMA.replace("BLOB NOT NULL UNIQUE", "BLOB NOT NULL")
     )

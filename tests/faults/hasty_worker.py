@@ -1,4 +1,4 @@
-"""Mutant: a worker that answers before the commit, which the ledger must notice."""
+"""Worker that answers before the commit: a mutant that the ledger detects."""
 
 import time
 

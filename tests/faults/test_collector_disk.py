@@ -162,7 +162,7 @@ def test_a_damaged_spool_waits_for_room_to_be_repaired(disk, ending, tmp_path):
 
 
 def test_the_ledger_notices_a_worker_that_answers_on_a_full_disk(disk, ending):
-    """Mutant: a worker that answers before the commit acknowledges what no disk has."""
+    """Run the mutant: a worker that answers before the commit acknowledges what no disk has."""
     collector = ending(mutant(disk / "data", "hasty_worker")).ready()
     raws = [_large_body() for _ in range(200)]
 
@@ -227,7 +227,7 @@ def test_each_answer_comes_after_a_sync(tmp_path, ending):
 
 
 def test_the_count_notices_a_worker_that_does_not_sync(tmp_path, ending):
-    """Mutant: with `synchronous=NORMAL` every other test passes, until the power fails."""
+    """Run the mutant: with `synchronous=NORMAL` every other test passes, until the power fails."""
     collector = ending(_traced(tmp_path, worker="unsynced_worker")).ready()
 
     assert _syncs_of(collector, tmp_path / "trace", 30) < 30

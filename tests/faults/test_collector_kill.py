@@ -88,7 +88,7 @@ def test_a_parent_killed_under_load_loses_no_event(tmp_path, ending):
 
 
 def test_the_ledger_notices_a_worker_that_answers_before_the_commit(tmp_path, ending):
-    """Mutant: a worker that answers before the commit loses events in the same run."""
+    """Run the mutant: a worker that answers before the commit loses events in the same run."""
     collector = mutant(tmp_path / "data", "hasty_worker").ready()
     ending(collector)
     senders = Senders(collector.port, tmp_path / "senders")

@@ -1,4 +1,4 @@
-"""Mutant: a worker whose commits do not wait for the disk. A count of syncs must detect it."""
+"""Worker whose commits do not wait for the disk: a mutant that a count of syncs detects."""
 
 import sqlite3
 from pathlib import Path

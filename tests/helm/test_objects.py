@@ -200,7 +200,7 @@ def test_an_upgrade_changes_no_immutable_field(name, workloads):
         assert spec["template"] != before[workload]["template"]
 
 
-def test_an_upgrade_replaces_a_pod_that_never_was_ready():
+def test_an_upgrade_replaces_a_pod_that_is_not_ready():
     """Check for `Parallel`: with OrderedReady an upgrade waits for a pod with a wrong image."""
     assert find("embedded", "StatefulSet")["spec"]["podManagementPolicy"] == "Parallel"
 

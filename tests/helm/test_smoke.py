@@ -82,7 +82,7 @@ def smoke(lineward, tmp_path, monkeypatch) -> ModuleType:
     return module
 
 
-def test_it_passes_when_the_sli_comes_back(smoke, lineward, capsys):
+def test_smoke_passes_when_the_sli_comes_back(smoke, lineward, capsys):
     """Check the events, the printed SLI, and the final drop: no later test run is late."""
     server, _ = lineward
 
@@ -96,7 +96,7 @@ def test_it_passes_when_the_sli_comes_back(smoke, lineward, capsys):
         parse(body, Limits())
 
 
-def test_it_fails_without_an_sli(smoke, lineward, capsys):
+def test_smoke_fails_without_an_sli(smoke, lineward, capsys):
     """Check that a pipeline that does not evaluate fails the test."""
     lineward[0].states = []
 
@@ -104,7 +104,7 @@ def test_it_fails_without_an_sli(smoke, lineward, capsys):
     assert "no SLI of the run in time" in capsys.readouterr().out
 
 
-def test_it_fails_with_a_wrong_token(smoke, tmp_path, capsys):
+def test_smoke_fails_with_a_wrong_token(smoke, tmp_path, capsys):
     """Check that a rejected token fails the test."""
     (tmp_path / "token").write_text("other")
 

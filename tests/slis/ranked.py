@@ -3,7 +3,7 @@
 from sqlalchemy import Connection, select
 
 from lineage.catalog import tables
-from lineage.catalog.queries import NO_TIER, NOT_JUDGED, WORST_FIRST
+from lineage.catalog.queries import NO_TIER, NOT_JUDGED, STATES_BY_SEVERITY
 from lineage.states import TIER_RANKS
 
 Ranked = dict[int, tuple[int, int]]  # ranks of state and tier, by dataset
@@ -30,11 +30,11 @@ def ranks_due(connection: Connection) -> Ranked:
 def most_severe(connection: Connection) -> dict[int, int]:
     """Return the rank of the most severe state of each dataset that has any."""
     rows = connection.execute(select(_STATE.dataset_key, _STATE.state))
-    ranks = sorted(((WORST_FIRST.index(state), key) for key, state in rows), reverse=True)
+    ranks = sorted(((STATES_BY_SEVERITY.index(state), key) for key, state in rows), reverse=True)
     return {key: rank for rank, key in ranks}
 
 
 def marked(connection: Connection) -> dict[int, int]:
     """Return the same of the states that are marked as such."""
     rows = connection.execute(select(_STATE.dataset_key, _STATE.state).where(_STATE.is_worst))
-    return {key: WORST_FIRST.index(state) for key, state in rows}
+    return {key: STATES_BY_SEVERITY.index(state) for key, state in rows}

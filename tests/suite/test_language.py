@@ -35,6 +35,7 @@ NAMES = {
     "service/error.py": "except_ = 'Connection refused by the server'\n",
     "tests/golden.json": '{"a": "it was BAD once"}\n',
     "requirements/dev.txt": "BAD\n",
+    "lineage/catalog/migrations/versions/0001_first.py": '"""The BAD one."""\n',
 }
 OPENINGS = {
     "module": '"""What one does."""\n',

@@ -10,8 +10,10 @@ from typing import NamedTuple, TypeGuard
 
 DOCUMENTS = {".md", ".html", ".yaml", ".tpl", ".gotmpl", ".txt", ".sh", ".toml", ".mako"}
 _NAMED_DOCUMENTS = {"Makefile", "Dockerfile"}
-# Written by others, or the lists of this check itself.
-_NOT_OURS = re.compile(r"^(requirements/|tests/(?!.*\.(py|sh)$)|tests/suite/language\.toml$)")
+# Written by others, frozen (migrations of a catalog), or the lists of this check itself.
+_NOT_OURS = re.compile(
+    r"^(requirements/|.*/migrations/versions/|tests/(?!.*\.(py|sh)$)|tests/suite/language\.toml$)"
+)
 # Names that are in use elsewhere: in code, a database, JSON, a file. They are checked where our
 # Python defines them. In a text they are in backticks, in quotes, or of several parts.
 _NAMES = [

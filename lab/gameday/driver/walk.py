@@ -121,7 +121,7 @@ class _Walking:
 
     def _due_after(self, at: int) -> list[int]:
         """Return when time alone causes a message: a second page, or an escalation."""
-        own = tables.incident_telling.c
+        own = tables.incident_notification.c
         query = select(func.min(own.due_at)).where(own.is_bad, own.due_at > at)
         with self._engine.connect() as connection:
             found = connection.scalar(query)

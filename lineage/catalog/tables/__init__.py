@@ -86,14 +86,14 @@ from lineage.catalog.tables.marquez import (
     marquez_pull,
     marquez_set_aside,
 )
-from lineage.catalog.tables.notification_state import incident_telling
+from lineage.catalog.tables.notification_state import incident_notification
 from lineage.catalog.tables.notified import (
     notification,
     notification_channel,
     notification_count,
     notification_secret,
 )
-from lineage.catalog.tables.oracles import edge_told, inferred_input, sql_run, sql_text
+from lineage.catalog.tables.oracles import edge_reported, inferred_input, sql_run, sql_text
 from lineage.catalog.tables.patterns import name_pattern
 from lineage.catalog.tables.received import error_count, received_cursor
 from lineage.catalog.tables.runs import run, run_io
@@ -133,8 +133,8 @@ __all__ = [
     "digest",
     "edge",
     "edge_check",
+    "edge_reported",
     "edge_run",
-    "edge_told",
     "error_count",
     "evaluation",
     "event",
@@ -151,7 +151,7 @@ __all__ = [
     "incident_event",
     "incident_impact",
     "incident_member",
-    "incident_telling",
+    "incident_notification",
     "inferred_input",
     "ingestion_gap",
     "kubernetes_watch",

@@ -4,7 +4,7 @@ from sqlalchemy import Column, Index, Table, Text
 
 from lineage.catalog.tables.columns import flag, instant, metadata, text_key
 
-incident_telling = Table(
+incident_notification = Table(
     "incident_telling",
     metadata,
     text_key("incident_id"),

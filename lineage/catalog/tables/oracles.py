@@ -4,7 +4,7 @@ from sqlalchemy import Column, Index, Table, Text
 
 from lineage.catalog.tables.columns import instant, key_column, metadata, text_key
 
-edge_told = Table(  # by a run's own facets, and not by its inputs: until these had time to come
+edge_reported = Table(  # by a run's own facets, and not by its inputs: until these had time to come
     "edge_told",
     metadata,
     text_key("root_run_id"),

@@ -12,7 +12,7 @@ from alerts.notify.message import Message, from_json
 from alerts.notify.notification_state import NotificationState
 from alerts.notify.settings import TICKETS
 from lineage.catalog.rows import convert_rows
-from lineage.catalog.tables import incident_telling, notification
+from lineage.catalog.tables import incident_notification, notification
 from lineage.process.clock import SECOND_MICROS
 from lineage.states import FAILING
 
@@ -117,8 +117,8 @@ def _instant(kind: str, onset: int, page: Page) -> int:
 
 def load_state(connection: Connection, page: Page) -> NotificationState | None:
     """Return the notification state of a page, or None if it was deleted."""
-    own = incident_telling.c.incident_id == page.incident_id
-    stored = connection.scalar(select(incident_telling.c.telling).where(own))
+    own = incident_notification.c.incident_id == page.incident_id
+    stored = connection.scalar(select(incident_notification.c.telling).where(own))
     return None if stored is None else msgspec.json.decode(stored, type=NotificationState)
 
 

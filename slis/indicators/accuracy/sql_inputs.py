@@ -63,7 +63,8 @@ def store_inputs(connection: Connection, sources: Sequence[Row], landed_at: int)
     runs = {(run_key,) for run_key, *_ in staged}
     staging.create(connection)
     staging.fill(
-        connection, {"t_told": (_COLUMNS, list(staged)), "s_run": (("run_key",), list(runs))}
+        connection,
+        {"t_named_source": (_COLUMNS, list(staged)), "s_run": (("run_key",), list(runs))},
     )
     stage_missing(connection)
     store_sources(connection, landed_at)

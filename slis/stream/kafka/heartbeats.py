@@ -14,7 +14,7 @@ _TABLE = tables.log_collector
 
 
 def store_heartbeats(connection: Connection, reports: Iterable[Record]) -> None:
-    """Keep the last heartbeat of each collector; forget one that said goodbye behind it.
+    """Keep the last heartbeat of each collector; forget one that has ended.
 
     The last collector that ended is kept until another one runs: nobody listens meanwhile.
     """

@@ -1,6 +1,7 @@
 """Checks that a topic is the one of which the catalog has the position.
 
-Offsets say nothing of that: a topic that was created anew soon has as many records as the old one.
+Offsets cannot show that: a topic that was deleted and created again soon has as many records as
+the old one.
 """
 
 from collections.abc import Mapping
@@ -31,7 +32,7 @@ def note_topic_id(connection: Connection, topic: str, topic_id: str) -> None:
         LogMismatchError: another id was noted meanwhile.
     """
     if topic_id and put_meta_once(connection, LOG_TOPIC_ID + topic, topic_id) != topic_id:
-        raise LogMismatchError(f"the topic {topic} was created anew. {_STEPS}")
+        raise LogMismatchError(f"the topic {topic} was created again. {_STEPS}")
 
 
 def find_other_topic(
@@ -41,14 +42,14 @@ def find_other_topic(
     if known_id and state.topic_id and state.topic_id != known_id:
         return (
             f"the catalog has read the topic {name} with the id {known_id}, but the topic now has "
-            f"the id {state.topic_id}: the topic was created anew, or is another one. {_STEPS}"
+            f"the id {state.topic_id}: the topic was created again, or is another one. {_STEPS}"
         )
     for number, at in known.items():
         _, end = state.bounds.get(number, (0, 0))
         if at.next_offset > end:
             return (
                 f"the catalog has read partition {number} of {name} up to offset {at.next_offset}, "
-                f"but the partition ends at {end}: the topic was created anew, or is another one. "
+                f"but the partition ends at {end}: the topic was created again, or is another one. "
                 f"{_STEPS}"
             )
     return None

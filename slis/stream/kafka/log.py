@@ -77,7 +77,7 @@ class TopicLog:
         return self._offsets.has_topic()
 
     def find_mismatch(self, engine: Engine) -> str | None:
-        """Return how the topic was created anew, or that a spool has fed the catalog.
+        """Return how the topic was created again, or that a spool has fed the catalog.
 
         While Kafka does not answer nobody knows: each batch asks again.
         """
@@ -110,7 +110,7 @@ class TopicLog:
 
         Raises:
             LogReadError: Kafka does not answer.
-            LogMismatchError: the topic was created anew, or is another one.
+            LogMismatchError: the topic was created again, or is another one.
         """
         self._learn_size()
         with engine.connect() as connection:

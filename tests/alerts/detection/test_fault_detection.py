@@ -22,7 +22,7 @@ def test_a_critical_dataset_downstream_makes_a_page_with_its_time(failed):
     assert failed.one.hit_at == micros(DAY + 3600)
 
 
-def test_it_is_a_ticket_while_there_is_time(failed):
+def test_a_fault_is_a_ticket_while_there_is_time(failed):
     """Open a ticket for the same fault at noon."""
     failed.at(NOON + 120)
     failed.until(NOON + 180)
@@ -59,7 +59,7 @@ def test_a_standing_gap_is_a_ticket(watched):
     ids=["unknown", "important", "declared"],
 )
 def test_a_new_input_that_nobody_writes_waits_for_the_digest(watched, known, is_notified):
-    """Notify at once if the policy declares the input, or something important is made of it."""
+    """Notify at once if the policy declares the input, or an important dataset is downstream."""
     watched.policy = Policy(owners=(Owner(name="platform", slack="#platform"),))
     watched.estate.add("topic", **({"tier": "optional"} | known))
     watched.estate.clear_last_write("topic")

@@ -1,4 +1,4 @@
-"""Ten thousand datasets go bad from one source: one page. Or hundreds from as many."""
+"""Storms: 10,000 datasets go bad from one source, with one page. Or hundreds from as many."""
 
 import itertools
 import tracemalloc
@@ -63,7 +63,7 @@ def test_faults_that_open_together_are_written_together(embedded):
     assert sum(asked.values()) < FAULTS, asked.most_common(5)
     assert opened == ["opened"] * FAULTS
     assert len(watched.rows(tables.incident_member)) == FAULTS
-    assert len(watched.rows(tables.incident_telling)) == FAULTS
+    assert len(watched.rows(tables.incident_notification)) == FAULTS
 
 
 def test_a_turn_without_changes_begins_no_write_transaction(embedded):

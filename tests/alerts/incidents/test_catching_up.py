@@ -121,7 +121,7 @@ def test_a_recovered_part_leaves_the_members_that_catch_up(story):
 
 
 def test_without_remaining_faults_there_is_a_second_page(monkeypatch, story):
-    """Mutant: open a fault for each member that catches up."""
+    """Run the mutant: open a fault for each member that catches up."""
     story.opened(make_fault("AB"))
     monkeypatch.setattr(matching._Leftovers, "rest_of", lambda *_: None)  # noqa: SLF001
 

@@ -158,7 +158,7 @@ def test_a_worse_fault_is_not_acknowledged(story):
     [(LifecycleRules(open_seconds=0), 0), (LifecycleRules(open_seconds=60), 60)],
 )
 def test_holds_are_data(rules, seconds):
-    """Mutant: open at once without the hold."""
+    """Run the mutant: open at once without the hold."""
     first = advance((), StepInput(0, (make_fault("A"),)), rules)
     then = advance(first.incidents, StepInput(seconds * SECOND_MICROS, (make_fault("A"),)), rules)
 

@@ -83,7 +83,7 @@ def test_a_known_root_is_not_replaced_by_a_symptom(story):
 
 
 def test_without_re_rooting_there_is_a_second_page(monkeypatch, story):
-    """Mutant: continue an incident only with the very same root."""
+    """Run the mutant: continue an incident only with the very same root."""
     story.opened(make_fault("BC"))
     monkeypatch.setattr(matching, "_claim_faults", _of_the_same_root)
 

@@ -21,12 +21,12 @@ from tests.alerts.rules.test_delivered_alerts import configured
 from tests.service.waiting import until
 
 PAGE = {"owner": "shop", "level": "page"}
-TOLD = ["pagerduty:platform.key {} {}", "slack:#platform {} {}"]
+CHANNELS = ["pagerduty:platform.key {} {}", "slack:#platform {} {}"]
 
 
 def alert_sent(kind, revision):
     """Return the alert of the platform."""
-    return [each.format(kind, revision) for each in TOLD]
+    return [each.format(kind, revision) for each in CHANNELS]
 
 
 def post(router, seconds, *alerts):  # noqa: ANN002
@@ -108,7 +108,7 @@ def test_alert_that_ended_unnoticed_is_sent_when_it_refires(router):
 
 
 def test_without_its_start_a_refired_alert_is_not_sent(router, monkeypatch):
-    """Mutant: ignore the start of an alert."""
+    """Run the mutant: ignore the start of an alert."""
     monkeypatch.setattr("alerts.notify.alertmanager_alerts._is_refired", lambda *_: False)
     lose_the_end(router)
 

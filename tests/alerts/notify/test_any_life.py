@@ -1,4 +1,4 @@
-"""Any order of changes: nobody is paged twice, and all is sent and ended."""
+"""Random orders of changes: nobody is paged twice, and all is sent and ended."""
 
 from collections import defaultdict
 from itertools import pairwise
@@ -44,7 +44,7 @@ _STEPS = _PHASES.map(
 
 def walk(router, steps):
     """Walk the steps, then a long time without faults; return what was unsent, by second."""
-    second, untold = 0, []
+    second, unsent = 0, []
     by_owner = {"pay": theirs(keys=frozenset({98})), "boss": theirs()}
     for pause, faults, is_out, action in steps:
         second += pause
@@ -59,13 +59,13 @@ def walk(router, steps):
             commands = (Command(live[0], action, "ada", until),)
         down = (outage(),) if is_out else ()
         router.at(second, *faults, *down, commands=commands, by_owner=by_owner)
-        untold += [each.id for each in router.incidents if is_unsent(router, each)]
+        unsent += [each.id for each in router.incidents if is_unsent(router, each)]
     for pause in (50, 50, 400, 4_000, 8_000):
         second += pause
         router.route_due(second)
         router.at(second)
         router.route_due(second)
-    return untold
+    return unsent
 
 
 def is_unsent(router, incident):

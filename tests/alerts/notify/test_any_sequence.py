@@ -1,4 +1,4 @@
-"""Any sequence of changes, faults, crashes and time: all is sent once."""
+"""Random sequences of changes, faults, crashes and time: all is sent once."""
 
 from itertools import count
 

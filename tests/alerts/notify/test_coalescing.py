@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from alerts.notify.channels.pagerduty.payload import action_of
 from alerts.notify.coalescing import NextMessage, WaitingMessage, choose_next
 
-RUNG = ("opened", "changed", "acknowledged", "resolved", "handed_over", "test")
+KINDS = ("opened", "changed", "acknowledged", "resolved", "handed_over", "test")
 
 
 def _waiting(*kinds: str) -> list[WaitingMessage]:
@@ -83,7 +83,7 @@ def test_doubt_passes_to_the_message_that_supersedes():
     assert plan == NextMessage(3, ((1, "superseded"), (2, "superseded")), 5)
 
 
-@given(st.lists(st.sampled_from(RUNG), min_size=1, max_size=12))
+@given(st.lists(st.sampled_from(KINDS), min_size=1, max_size=12))
 def test_pagerduty_ends_as_with_all_messages(kinds):
     """Leave the alert open exactly if it were open with nothing dropped."""
     is_open, is_known = False, False
@@ -100,7 +100,7 @@ def test_pagerduty_ends_as_with_all_messages(kinds):
     assert not sent or action_of(sent[0]) == "trigger"
 
 
-@given(st.sampled_from(RUNG), st.lists(st.just("changed"), min_size=1, max_size=5))
+@given(st.sampled_from(KINDS), st.lists(st.just("changed"), min_size=1, max_size=5))
 def test_change_never_triggers_after_the_first_page(last_sent, kinds):
     """Send none, as a trigger pages again after a person resolved the alert."""
     plan = choose_next("pagerduty", _waiting(*kinds), last_sent)
@@ -109,7 +109,7 @@ def test_change_never_triggers_after_the_first_page(last_sent, kinds):
     assert plan.dropped == tuple((at, "would_page_again") for at in range(1, len(kinds) + 1))
 
 
-@given(st.lists(st.sampled_from(RUNG), min_size=1, max_size=12))
+@given(st.lists(st.sampled_from(KINDS), min_size=1, max_size=12))
 def test_slack_receives_the_newest_state_only(kinds):
     """Drop all that wait before it."""
     assert _send_all("slack", _waiting(*kinds)) == [kinds[-1]]

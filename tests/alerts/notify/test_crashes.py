@@ -228,7 +228,7 @@ def test_message_rolled_back_is_not_sent(notifier, slack):
 
 
 def test_without_the_search_a_crash_posts_twice(notifier, slack, monkeypatch):
-    """Mutant: search no history."""
+    """Run the mutant: search no history."""
     monkeypatch.setattr(History, "root", lambda *_: None)
     notifier.notify(message(1), DATA)
     assert die(notifier, IN_SLACK["between send and mark"])
@@ -238,7 +238,7 @@ def test_without_the_search_a_crash_posts_twice(notifier, slack, monkeypatch):
 
 
 def test_without_the_search_of_the_thread_it_replies_twice(notifier, slack, monkeypatch):
-    """Mutant: search no thread."""
+    """Run the mutant: search no thread."""
     monkeypatch.setattr(History, "has_reply", lambda *_: False)
     notifier.notify(message(1), DATA)
     notifier.run()
@@ -250,7 +250,7 @@ def test_without_the_search_of_the_thread_it_replies_twice(notifier, slack, monk
 
 
 def test_without_a_recorded_claim_a_crash_posts_twice(notifier, slack, monkeypatch):
-    """Mutant: record no attempt before it is made."""
+    """Run the mutant: record no attempt before it is made."""
     notifier.notify(message(1), DATA)
     with monkeypatch.context() as patch:
         patch.setattr("alerts.notify.claims._record_attempt", lambda _, rows, *__: rows[0])

@@ -8,7 +8,7 @@ from sqlalchemy import insert, select, update
 from alerts.notify import is_due
 from alerts.notify.message import Root
 from lineage.catalog.engine import write_transaction
-from lineage.catalog.tables import digest, incident_telling, notification, suppression
+from lineage.catalog.tables import digest, incident_notification, notification, suppression
 from lineage.process.clock import SECOND_MICROS, to_micros
 from tests.alerts.incidents.scenarios import make_fault
 from tests.alerts.notify.memory_router import POLICY
@@ -81,11 +81,11 @@ def test_incident_that_ended_long_ago_is_pruned_with_its_messages(embedded):
     router.at(MIDNIGHT + 145, stands)
 
     router.route_due(MIDNIGHT + 9 * HOUR)
-    assert len(rows(router, incident_telling)) == 2
+    assert len(rows(router, incident_notification)) == 2
     with write_transaction(embedded) as connection:
         connection.execute(update(notification).values(state="sent"))
     router.route_due(MIDNIGHT + 33 * HOUR)
-    (left,) = rows(router, incident_telling)
+    (left,) = rows(router, incident_notification)
     assert left.addressee == "pay"
     kept = {(each.channel, each.kind) for each in rows(router, notification)}
     assert kept == {

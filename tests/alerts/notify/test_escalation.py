@@ -61,7 +61,7 @@ def test_step_is_taken_once_when_it_is_due(router):
 
 
 def test_without_taken_steps_it_escalates_each_second(router, monkeypatch):
-    """Mutant: forget the steps that were taken."""
+    """Run the mutant: forget the steps that were taken."""
     monkeypatch.setattr("alerts.notify.context.RoutingContext.steps", lambda *_: ((0, STEPS[0]),))
     router.route_due(minutes(15))
 

@@ -168,7 +168,7 @@ def test_resolve_follows_a_trigger_that_failed_in_doubt(notifier, pagerduty):
 
 
 def test_without_its_mark_a_message_is_copied_in_each_pass(notifier, pagerduty, monkeypatch):
-    """Mutant: record no copy."""
+    """Run the mutant: record no copy."""
     monkeypatch.setattr("alerts.notify.fallback._mark_handed_over", lambda *_: None)
     copies = []
     monkeypatch.setattr(Fallback, "_would_page_for_notice", lambda *_: copies.append(1))

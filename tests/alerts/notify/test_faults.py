@@ -27,7 +27,7 @@ def test_429_holds_one_slack_channel_as_long_as_it_asks(notifier, slack):
 
 
 def test_without_retry_after_it_retries_too_soon(notifier, slack, monkeypatch):
-    """Mutant: ignore the header."""
+    """Run the mutant: ignore the header."""
     monkeypatch.setattr("alerts.notify.channels.slack.responses.parse_retry_after", lambda _: 0.0)
     slack.limited["C0000001"] = 30
     notifier.notify(message(1), DATA)

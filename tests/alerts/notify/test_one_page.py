@@ -79,7 +79,7 @@ def test_owner_with_pagerduty_only_is_paged_again():
 
 
 def test_without_the_rule_it_pages_each_time(monkeypatch):
-    """Mutant: page each time a job flaps."""
+    """Run the mutant: page each time a job flaps."""
     monkeypatch.setattr("alerts.notify.first_notification._can_page_again", lambda *_: True)
     router = MemoryRouter(BARE)
     come_back(router)
@@ -136,7 +136,7 @@ def test_owner_paged_for_a_merged_incident_is_not_paged_again():
 
 
 def test_without_takeover_the_new_owner_is_paged_twice(monkeypatch):
-    """Mutant: adopt no pages of the merged incident."""
+    """Run the mutant: adopt no pages of the merged incident."""
     monkeypatch.setattr("alerts.notify.updates._adopt_pages", lambda *_: None)
     router = MemoryRouter(BARE)
     merge(router)
@@ -164,7 +164,7 @@ def test_incident_waits_two_minutes_for_alertmanager():
 
 
 def test_without_the_rule_a_dead_alertmanager_notifies_nobody(monkeypatch):
-    """Mutant: never stop waiting for Alertmanager."""
+    """Run the mutant: never stop waiting for Alertmanager."""
     monkeypatch.setattr("alerts.notify.planning.start_or_hold", lambda *_: None)
     router = MemoryRouter(BARE, mode="alertmanager")
     router.opened(make_fault("a", **PAGE))
@@ -200,7 +200,7 @@ def test_waiting_incident_is_muted_by_an_outage():
 
 
 def test_without_inhibition_it_pages_during_the_outage(monkeypatch):
-    """Mutant: mute nothing."""
+    """Run the mutant: mute nothing."""
     monkeypatch.setattr("alerts.notify.context.RoutingContext.is_muted", lambda *_: False)
     router = MemoryRouter(BARE, mode="alertmanager")
     bad = make_fault("a", **PAGE)

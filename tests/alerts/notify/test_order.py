@@ -107,7 +107,7 @@ def test_change_does_not_page_what_was_resolved_in_pagerduty(notifier, pagerduty
 
 
 def test_without_that_rule_each_change_pages_again(notifier, pagerduty, monkeypatch):
-    """Mutant: send a change as a trigger of the same key."""
+    """Run the mutant: send a change as a trigger of the same key."""
     monkeypatch.setattr(coalescing, "_changes_that_page", lambda *_: [])
     _is_resolved_there_and_changes(notifier, pagerduty, "Ada Byron")
 
@@ -115,7 +115,7 @@ def test_without_that_rule_each_change_pages_again(notifier, pagerduty, monkeypa
 
 
 def test_without_the_rule_a_resolve_is_dropped(notifier, pagerduty, monkeypatch):
-    """Mutant: treat PagerDuty as Slack."""
+    """Run the mutant: treat PagerDuty as Slack."""
     monkeypatch.setattr(coalescing, "_page_lifecycle", coalescing._latest)  # noqa: SLF001
     _comes_back(notifier)
 
@@ -124,7 +124,7 @@ def test_without_the_rule_a_resolve_is_dropped(notifier, pagerduty, monkeypatch)
 
 
 def test_without_the_order_a_later_message_overtakes(notifier, receiver, monkeypatch):
-    """Mutant: read waiting messages newest first."""
+    """Run the mutant: read waiting messages newest first."""
     newest_first = notification.c.revision.desc()
     monkeypatch.setattr(
         claims, "waiting", lambda *given: waiting(*given).order_by(None).order_by(newest_first)

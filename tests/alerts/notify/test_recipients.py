@@ -162,7 +162,7 @@ def test_notice_is_repeated_for_new_datasets_after_an_hour():
 
 
 def test_without_the_rule_each_change_is_a_notice(monkeypatch):
-    """Mutant: send a notice at each change."""
+    """Run the mutant: send a notice at each change."""
     monkeypatch.setattr("alerts.notify.downstream_notices._is_due", lambda *_: True)
     router = MemoryRouter()
     router.opened(make_fault("ab", owner="shop"), by_owner={"pay": theirs()})

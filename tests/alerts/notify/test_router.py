@@ -14,7 +14,7 @@ from lineage.catalog.engine import write_transaction
 from lineage.catalog.tables import (
     incident,
     incident_escalation,
-    incident_telling,
+    incident_notification,
     notification,
     notification_count,
 )
@@ -76,7 +76,7 @@ def test_change_rolled_back_notifies_nobody(embedded):
     with pytest.raises(RuntimeError):
         die()
 
-    assert count(embedded, notification) == count(embedded, incident_telling) == 0
+    assert count(embedded, notification) == count(embedded, incident_notification) == 0
 
 
 def test_incident_has_the_time_of_its_notification(embedded):
@@ -219,7 +219,7 @@ def test_turn_routes_a_bounded_number_pages_first(embedded, monkeypatch, most):
     for second in range(91, 91 + 20):
         router.route_due(second)
         with embedded.connect() as connection:
-            query = select(incident_telling.c.severity).where(incident_telling.c.is_told)
+            query = select(incident_notification.c.severity).where(incident_notification.c.is_told)
             counts.append(sorted(connection.scalars(query)))
     notified_per_turn = [
         len(after) - len(was) for was, after in zip([[], *counts], counts, strict=False)

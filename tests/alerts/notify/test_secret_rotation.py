@@ -83,7 +83,7 @@ def test_without_a_failed_notification_nothing_is_written(notifier, monkeypatch)
 
 
 def test_without_the_mark_nothing_is_sent_again(notifier, monkeypatch):
-    """Mutant: give every secret the same mark."""
+    """Run the mutant: give every secret the same mark."""
     monkeypatch.setattr(secret_rotation, "_fingerprint", lambda _: "same")
     file = notifier.settings.slack_token_file
     right = _fail(notifier, DATA, file)

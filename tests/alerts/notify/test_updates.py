@@ -8,12 +8,12 @@ from tests.alerts.incidents.scenarios import make_fault, root
 from tests.alerts.notify.memory_router import MemoryRouter
 
 PAGE = {"owner": "shop", "level": "page"}
-RUNG, SAID = "pagerduty:shop.key {}", "slack:#shop {}"
+PAGER, SLACK = "pagerduty:shop.key {}", "slack:#shop {}"
 
 
 def both(kind):
     """Return a line for each channel of a page."""
-    return [RUNG.format(kind), SAID.format(kind)]
+    return [PAGER.format(kind), SLACK.format(kind)]
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def test_incident_never_sent_is_never_resolved():
     ("action", "kinds"),
     [
         ("acknowledge", both("acknowledged")),
-        ("suppress", [RUNG.format("acknowledged"), SAID.format("changed")]),
+        ("suppress", [PAGER.format("acknowledged"), SLACK.format("changed")]),
         ("resolve", both("resolved")),
     ],
 )
@@ -99,7 +99,7 @@ def test_changes_of_members_are_sent_every_five_minutes(router):
 
 
 def test_without_the_pause_each_member_is_a_reply(router, monkeypatch):
-    """Mutant: send each change of members at once."""
+    """Run the mutant: send each change of members at once."""
     monkeypatch.setattr("alerts.notify.updates.MEMBER_UPDATE_SECONDS", 0)
 
     assert router.at(60, make_fault("abc", **PAGE)) == both("changed")
@@ -111,8 +111,8 @@ def test_ticket_that_becomes_a_page_pages_now():
     router.opened(make_fault("ab", owner="shop"))
 
     assert router.at(60, make_fault("ab", **PAGE)) == [
-        RUNG.format("opened"),
-        SAID.format("changed"),
+        PAGER.format("opened"),
+        SLACK.format("changed"),
         "webhook:tickets changed",
     ]
     assert router.last_message("slack:#shop").severity == "page"
@@ -124,7 +124,7 @@ def test_acknowledged_ticket_that_becomes_a_page_pages():
     router.opened(make_fault("a", owner="shop"))
     router.do(40, "acknowledge", make_fault("a", owner="shop"))
 
-    assert RUNG.format("opened") in router.at(60, make_fault("a", **PAGE))
+    assert PAGER.format("opened") in router.at(60, make_fault("a", **PAGE))
     assert "pagerduty:boss.key opened" in router.route_due(60 + 15 * 60)
 
 
@@ -134,7 +134,7 @@ def test_resolved_ticket_that_becomes_a_page_pages():
     router.opened(make_fault("a", owner="shop"))
     router.do(40, "resolve", make_fault("a", owner="shop"))
 
-    assert RUNG.format("opened") in router.opened(make_fault("a", **PAGE), at=60)
+    assert PAGER.format("opened") in router.opened(make_fault("a", **PAGE), at=60)
 
 
 def test_frozen_and_thawed_notify_nobody(router):

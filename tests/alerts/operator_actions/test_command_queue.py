@@ -205,7 +205,7 @@ def test_a_rejected_command_is_no_verdict(incidents):
 
 
 def test_without_the_audit_row_a_command_leaves_no_trace(incidents, monkeypatch):
-    """Mutant: write no audit row for the answer."""
+    """Run the mutant: write no audit row for the answer."""
     monkeypatch.setattr(command_queue, "record", lambda *_: None)
     _submit(incidents, "acknowledge")
     incidents.turn(41)

@@ -40,7 +40,7 @@ def test_roots_of_one_cause_are_one_fault():
     assert members_by_root([other]) == {"E failed": "E"}
 
 
-def test_what_one_cause_explains_twice_is_not_shared():
+def test_a_dataset_that_one_cause_explains_twice_is_not_shared():
     """Name D, which is downstream of two of the jobs, only as a member of the cause."""
     (apart,) = [each for each in find_faults(FACTS, ESTATE) if each.root.key == job("E")]
     (upgrade,) = [

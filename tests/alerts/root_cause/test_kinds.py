@@ -57,7 +57,7 @@ OWN = {
 
 
 @pytest.mark.parametrize("kind", sorted(CODE))
-def test_what_a_kind_explains(kind):
+def test_a_kind_explains_those_of_its_row(kind):
     """Compare each row with a second definition of the table."""
     explained = {each.id for each in KINDS if EXPLAINS[CODE[kind], CODE[each.id]]}
     own = {each.id for each in KINDS if EXPLAINS_OWN[CODE[kind], CODE[each.id]]}

@@ -139,7 +139,7 @@ def test_a_cycle_has_the_first_to_fail_as_root():
 
 
 def test_without_time_a_late_parent_is_blamed(monkeypatch):
-    """Mutant: ignore the order in time."""
+    """Run the mutant: ignore the order in time."""
     monkeypatch.setattr(
         links.SymptomTimes, "fit", lambda _, parents, __: np.ones(len(parents), dtype=bool)
     )

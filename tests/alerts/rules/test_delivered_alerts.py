@@ -96,7 +96,7 @@ def test_an_alert_that_follows_from_another_is_muted(
 
 
 def test_without_inhibitions_all_alerts_notify(tmp_path: Path):
-    """Mutant: notify of the outage and each incident that follows from it."""
+    """Run the mutant: notify of the outage and each incident that follows from it."""
     inhibited = configured("http://127.0.0.1:9")
     start, end = inhibited.index("inhibit_rules:"), inhibited.index("receivers:")
     with running(tmp_path, inhibited[:start] + inhibited[end:]) as alerting:

@@ -305,7 +305,7 @@ def test_a_healthy_service_fires_the_watchdog_alone(tmp_path: Path):
 
 
 def test_missing_counters_alert(tmp_path: Path):
-    """Alert for an SLI that was counted before; ignore an SLI that never was."""
+    """Alert for an SLI that was counted before; ignore an SLI without earlier counts."""
     series = healthy(MINUTES)
     for counter in ("total", "good"):
         series[counted(counter, "accuracy", "critical")] = "0+600x60 stale"

@@ -51,7 +51,7 @@ def test_the_budget_left_is_what_is_not_spent_of_30_days(tmp_path: Path):
         "sli_tier:lineage_error_budget_left:ratio30d",
     ],
 )
-def test_where_nothing_was_counted_there_is_no_ratio(tmp_path: Path, recorded: str):
+def test_no_counts_give_no_ratio(tmp_path: Path, recorded: str):
     """Return no sample, neither 100 % nor 0 %."""
     series = burning("coverage", "critical", (60, 0), step=0)
 

@@ -67,11 +67,11 @@ def _judge_everything(given, minutes):
     judged = datasets_judged(facts, given.into_streams, given.gaps, given.pauses)
     rows = reasons(judged, given.expected).toArrow().to_pylist()
     rows.sort(key=lambda row: (row["dataset_key"], row["sli"], row["as_of"]))
-    unwell = {row["dataset_key"] for row in rows if row["state"] in {"bad", "unknown"}}
+    not_good = {row["dataset_key"] for row in rows if row["state"] in {"bad", "unknown"}}
     found = []
     for (key, sli), own in groupby(rows, key=lambda row: (row["dataset_key"], row["sli"])):
         states = [(row["as_of"], row["state"], row["reason"]) for row in own]
-        if key in unwell | {NEW_NAME}:
+        if key in not_good | {NEW_NAME}:
             before = [(None, None, None), *states]
             new = [now for now, old in zip(states, before, strict=False) if now[1:] != old[1:]]
         else:

@@ -77,7 +77,7 @@ def test_events_are_posted_as_history_byte_for_byte(filled):
     ]
 
 
-def test_to_is_now_by_default(filled):
+def test_end_is_now_by_default(filled):
     """Replay all events since `from`."""
     assert filled.plan("replay", from_=_at(-31)).figures == {"events": 3}
 

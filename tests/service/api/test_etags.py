@@ -73,7 +73,7 @@ def test_an_answer_that_is_known_is_audited_with_all_that_it_names(guarded):
 
 
 def test_tags_within_the_gate_would_hide_names_from_the_audit(guarded, monkeypatch):
-    """Mutant of the test above: reverse the order."""
+    """Run the mutant of the test above: reverse the order."""
     of_guard = guarded.guard.middleware()
     monkeypatch.setattr(guarded.guard, "middleware", lambda: [*of_guard, etags.ETags])
     monkeypatch.setattr(app, "ETags", lambda app: app)

@@ -143,7 +143,7 @@ def test_every_answer_follows_its_description(client):
 
 @pytest.mark.postgres_nightly
 def test_an_answer_that_differs_from_its_description_is_found(client):
-    """Mutant of the test above: describe one answer differently."""
+    """Run the mutant of the test above: describe one answer differently."""
     answer = client.get("/schema").json()
     answer["components"]["schemas"]["DatasetPage"]["properties"]["total"] = {"type": "string"}
     schema = schemathesis.openapi.from_dict(answer)
@@ -183,7 +183,7 @@ def test_a_nul_in_a_body_is_rejected_and_a_backslash_is_not(client):
 
 
 def test_without_the_check_a_nul_would_fail_in_postgresql(client, catalog, monkeypatch):
-    """Mutant of both: leave out the check."""
+    """Run the mutant of both: leave out the check."""
     monkeypatch.setattr(app, "reject_nul", lambda _request: None)
 
     code = client.get(_NOWHERE[0]).status_code

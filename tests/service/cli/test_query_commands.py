@@ -146,7 +146,7 @@ def test_lineage_in_the_terminal_names_all_of_it(catalog):
     assert "took 30 min" in shown
 
 
-def test_why_shows_reason_and_evidence(catalog):
+def test_command_why_shows_reason_and_evidence(catalog):
     """Print one sentence for each SLI, with its evidence."""
     shop.fill(catalog)
 

@@ -63,7 +63,7 @@ def test_crowded_hop_shows_the_most_severe_datasets():
 
 
 def test_without_the_bound_no_note_is_drawn(monkeypatch):
-    """Mutant: draw everything."""
+    """Run the mutant: draw everything."""
     monkeypatch.setattr(graph, "MOST_BESIDE", 1_000)
     around = [_node(f"mart{n:03}") for n in range(500)]
 

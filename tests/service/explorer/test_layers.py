@@ -60,7 +60,7 @@ def test_every_node_is_placed_once(count, edges):
 
 
 def test_without_breaking_cycles_their_nodes_share_a_layer(monkeypatch):
-    """Mutant: break no cycle."""
+    """Run the mutant: break no cycle."""
     given = {"a": ["b"], "b": ["a"]}
     monkeypatch.setattr(layers, "_acyclic", lambda *_: given)
 

@@ -26,7 +26,7 @@ def test_the_api_accepts_no_cookie(guarded):
 
 
 def test_a_gate_that_takes_every_path_for_a_page_accepts_a_cookie(guarded, monkeypatch):
-    """Mutant: treat every path as a page."""
+    """Run the mutant: treat every path as a page."""
     monkeypatch.setattr(gate, "is_page", lambda _: True)
 
     assert guarded.get("/api/v1/slis", None, **by_cookie("boss")).status_code == 200

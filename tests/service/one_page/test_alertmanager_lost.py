@@ -154,7 +154,7 @@ def test_an_alert_whose_end_was_lost_is_notified_when_it_fires_again(service, pa
 
 
 def test_without_the_two_minutes_nobody_is_notified(waiting, pagerduty, monkeypatch):
-    """Mutant: never stop waiting for the call."""
+    """Run the mutant: never stop waiting for the call."""
     monkeypatch.setattr("alerts.notify.planning.start_or_hold", lambda *_: None)
     waiting.open()
     waiting.go(1_800, step=60)
@@ -163,7 +163,7 @@ def test_without_the_two_minutes_nobody_is_notified(waiting, pagerduty, monkeypa
 
 
 def test_without_the_notified_state_each_call_is_a_message(service, slack, pagerduty, monkeypatch):
-    """Mutant: forget what was sent; only the incident's key keeps it one page."""
+    """Run the mutant: forget what was sent; only the incident's key keeps it one page."""
     monkeypatch.setattr(NotificationState, "is_notified", property(lambda _: False))
     service.notify_twice()
 
@@ -174,7 +174,7 @@ def test_without_the_notified_state_each_call_is_a_message(service, slack, pager
 def test_without_the_incident_s_key_an_alert_is_a_page_of_its_own(
     waiting, service, pagerduty, monkeypatch
 ):
-    """Mutant: treat the alert of an incident as any other alert."""
+    """Run the mutant: treat the alert of an incident as any other alert."""
     monkeypatch.setattr(alertmanager_alerts, "NAMES", {})
     service.notify_twice()
     waiting.go(120)

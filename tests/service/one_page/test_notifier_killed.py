@@ -102,7 +102,7 @@ def test_a_call_that_kills_the_service_counts_once_when_repeated(shop, slack, pa
 
 
 def test_without_the_transaction_an_opened_incident_is_never_notified(shop, slack, pagerduty):
-    """Mutant: commit the incident before its messages, and die between."""
+    """Run the mutant: commit the incident before its messages, and die between."""
     [half] = HALVES
     assert opens(shop, half)
     shop.go(3_600, step=60)
@@ -112,7 +112,7 @@ def test_without_the_transaction_an_opened_incident_is_never_notified(shop, slac
 
 
 def test_without_the_search_a_kill_is_a_second_message(shop, slack, monkeypatch):
-    """Mutant: do not search for a message that was sent."""
+    """Run the mutant: do not search for a message that was sent."""
     monkeypatch.setattr(History, "root", lambda *_: None)
     assert opens(shop, "after Slack's post")
 
@@ -120,7 +120,7 @@ def test_without_the_search_a_kill_is_a_second_message(shop, slack, monkeypatch)
 
 
 def test_without_the_incident_as_its_key_a_kill_is_a_second_page(shop, pagerduty, monkeypatch):
-    """Mutant: use another key for the incident in the next process."""
+    """Run the mutant: use another key for the incident in the next process."""
     send = _SingleAttemptClient.send_event
 
     def send_as_another(self, action, *, dedup_key, **event):  # noqa: ANN003 - as the library's

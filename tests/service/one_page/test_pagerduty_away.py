@@ -102,7 +102,7 @@ def test_a_fault_that_returned_meanwhile_pages_once(away, pagerduty):
 
 
 def test_without_coalescing_an_ended_incident_pages(away, pagerduty, monkeypatch):
-    """Mutant: send each message as it was written."""
+    """Run the mutant: send each message as it was written."""
     monkeypatch.setattr(coalescing, "_page_lifecycle", coalescing._first)  # noqa: SLF001
     over_before_it_is_back(away, pagerduty)
 
@@ -110,7 +110,7 @@ def test_without_coalescing_an_ended_incident_pages(away, pagerduty, monkeypatch
 
 
 def test_without_the_fallback_nobody_else_is_notified(away, slack, monkeypatch):
-    """Mutant: keep waiting messages in their channel."""
+    """Run the mutant: keep waiting messages in their channel."""
     monkeypatch.setattr(Fallback, "hand_over_overdue", lambda *_: 0)
     away.go(900, step=30)
 

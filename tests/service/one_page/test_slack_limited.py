@@ -96,7 +96,7 @@ def test_another_incident_waits_too_and_each_is_sent_once(limited, slack, pagerd
 
 
 def test_without_the_hold_a_new_message_is_tried(limited, slack, monkeypatch):
-    """Mutant: hold each message by itself."""
+    """Run the mutant: hold each message by itself."""
     monkeypatch.setattr(attempts, "_hold_channel", lambda *_, **__: None)
     limited.go(_RETRY_AFTER)  # the hold of before
     asked = _post_count(slack)
@@ -106,7 +106,7 @@ def test_without_the_hold_a_new_message_is_tried(limited, slack, monkeypatch):
 
 
 def test_without_retry_after_it_retries_too_soon(limited, slack, monkeypatch):
-    """Mutant: ignore the header."""
+    """Run the mutant: ignore the header."""
     monkeypatch.setattr("alerts.notify.channels.slack.responses.parse_retry_after", lambda _: 0.0)
     limited.go(_RETRY_AFTER)
     asked = _post_count(slack)
@@ -116,7 +116,7 @@ def test_without_retry_after_it_retries_too_soon(limited, slack, monkeypatch):
 
 
 def test_a_hold_by_type_delays_all_channels(shop, slack, monkeypatch):
-    """Mutant: hold all of Slack for one channel."""
+    """Run the mutant: hold all of Slack for one channel."""
     hold = attempts._hold_channel  # noqa: SLF001
 
     def hold_all(connection, channel, **until):  # noqa: ANN003 - as it is

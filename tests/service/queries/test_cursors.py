@@ -163,7 +163,7 @@ def test_neither_page_nor_cursor_shows_hidden_rows(catalog, tmp_path, one):
     ("module", "one"), [(datasets, LISTS[0]), (incidents, LISTS[1]), (runs, LISTS[2])]
 )
 def test_without_the_key_each_page_is_the_first(embedded_client, monkeypatch, module, one):
-    """Mutant of the tests above: ignore the cursor."""
+    """Run the mutant of the tests above: ignore the cursor."""
     monkeypatch.setattr(module, "_BEHIND", "")
     first = _ask(embedded_client, one, limit=2)
     second = _ask(embedded_client, one, limit=2, cursor=first["next_cursor"])

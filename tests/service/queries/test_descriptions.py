@@ -69,7 +69,7 @@ def test_a_dataset_and_its_columns_have_descriptions_and_tags(client):
     assert 'title="by DBT"' in page
 
 
-def test_why_ends_with_description_and_tags(client):
+def test_answer_to_why_ends_with_description_and_tags(client):
     """Print them as sentences, after the states."""
     sentences = _get(client, "/api/v1/why", **_CORE)["sentences"]
 

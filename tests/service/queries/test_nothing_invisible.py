@@ -110,7 +110,9 @@ def _ask(place: str, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = Settings(catalog_url=url)
     if place == "/metrics":
         registry = CollectorRegistry()
-        registry.register(CatalogCollector(settings, lambda: estate.NOW))
+        collector = CatalogCollector(settings, lambda: estate.NOW)
+        collector.renew_cache()
+        registry.register(collector)
         generate_latest(registry)
     elif place.startswith("lineward "):
         monkeypatch.setenv("LINEWARD_CATALOG_URL", url)

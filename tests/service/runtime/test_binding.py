@@ -19,7 +19,7 @@ def token(tmp_path):
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.3.2.1", "::1", "localhost"])
-def test_this_machine_needs_no_token(host):
+def test_loopback_needs_no_token(host):
     require_guarded(Settings(host=host), None)
 
 

@@ -20,7 +20,7 @@ from tests.service import shop
 from tests.service.commandline import lineward
 
 _ERROR = "stream: Python worker failed to connect back"
-_SAID = f"5 attempts, last error: {_ERROR}, see logs/pipeline.log"
+_REPORTED = f"5 attempts, last error: {_ERROR}, see logs/pipeline.log"
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def test_the_terminal_shows_it(tmp_path):
     text = lineward("status", "--data-dir", str(tmp_path)).stdout
 
     assert "pipeline: failing for 2 min" in text
-    assert _SAID in text
+    assert _REPORTED in text
     assert "│ pipeline  │ failing" in text
 
 
@@ -70,7 +70,7 @@ def test_the_first_page_shows_it(settings):
         page = client.get("/").text
 
     assert "pipeline: failing for 2 min" in page
-    assert _SAID in page
+    assert _REPORTED in page
 
 
 def test_the_metrics_show_it(settings):

@@ -145,7 +145,7 @@ def test_a_step_that_fails_keeps_no_other_from_its_run():
     assert [each.part for each in HEALTH.failures() if each.part in order] == ["one"]
 
 
-def test_what_another_side_did_not_answer_is_no_failure_of_the_role():
+def test_a_remote_side_without_answer_is_no_failure_of_the_role():
     """Record the error of the job alone."""
     registry = JobRegistry("service")
     registry.add(job(Counted(failing=1, error=TryAgainError("no answer")), "remote"))

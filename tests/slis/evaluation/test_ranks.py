@@ -44,9 +44,9 @@ def estate(catalog: Engine) -> Engine:
 
 
 def _judge(estate: Engine, *states: tuple[int, str, str], gone: tuple[int, ...] = ()) -> None:
-    untold = ("reason", "evidence", "limit_seconds", "limit_origin", "age_seconds")
+    unset = ("reason", "evidence", "limit_seconds", "limit_origin", "age_seconds")
     rows = [
-        {"dataset_key": key, "sli": sli, "state": state, "since": 1, **dict.fromkeys(untold)}
+        {"dataset_key": key, "sli": sli, "state": state, "since": 1, **dict.fromkeys(unset)}
         for key, sli, state in states
     ]
     left = [(key, sli) for key in gone for sli in ("M1", "M2")]

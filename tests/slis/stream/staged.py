@@ -140,7 +140,7 @@ def _run_rows(event: dict[str, Any]) -> Iterable[tuple[str, dict[str, Any]]]:
         if event["lifecycle"] and event["kind"] == "COMPLETE":
             yield "s_facets", _lifecycle_row(run_key, name, event["lifecycle"], at)
         for source in sources:
-            yield "s_told_facet", _facet_source(run_key, name, source)
+            yield "s_facet_source", _facet_source(run_key, name, source)
     for name, other in event["symlinks"].items():
         yield "s_link", _link(run_key, name, other, at)
 

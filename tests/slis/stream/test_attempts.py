@@ -83,7 +83,7 @@ def test_an_interrupted_try_counts_as_no_failure(path):
     assert tries.bounds(0, GIVEN) == GIVEN
 
 
-def test_a_process_that_ended_for_want_of_memory_on_the_machine_counts_as_none(path, monkeypatch):
+def test_a_process_that_the_kernel_ended_counts_as_no_failure(path, monkeypatch):
     """Ignore a process that the kernel killed for memory, and one that ended in order."""
     for kills in range(20):
         monkeypatch.setattr(attempts, "_kills", lambda kills=kills: kills)

@@ -117,11 +117,11 @@ def test_a_late_fold_equals_an_early_one(lakes, at, tmp_path):
     folded.policy = _FOLDS
     folded.land(*first)
     folded.land(*then)
-    untold = Lander(late, tmp_path / "other", at(12))
-    untold.land(*first)
+    unfolded = Lander(late, tmp_path / "other", at(12))
+    unfolded.land(*first)
     renew_names(late, _FOLDS, at(3))
-    untold.policy = _FOLDS
-    untold.land(*then)
+    unfolded.policy = _FOLDS
+    unfolded.land(*then)
 
     assert [rows(late, facts) for facts in _FACTS] == [rows(early, facts) for facts in _FACTS]
     assert all(rows(late, facts) for facts in _FACTS)

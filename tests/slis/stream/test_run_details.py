@@ -123,7 +123,7 @@ def test_a_reported_checksum_is_stored(lander, catalog, at):
 
 
 @pytest.mark.postgres_nightly(_SAME_SQL)
-def test_which_run_read_which_version_is_known(lander, catalog, at):
+def test_version_that_a_run_read_is_known(lander, catalog, at):
     """Store two versions of one table for two runs."""
     for hour, version in ((8, "1"), (9, "2")):
         values = {"version": {"datasetVersion": version}}

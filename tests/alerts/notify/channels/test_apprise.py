@@ -186,7 +186,7 @@ def test_names_notify_no_whole_channel(send, service):
 
 
 def test_without_the_rule_names_notify_a_whole_channel(send, service, monkeypatch):
-    """Mutant: send names unchanged."""
+    """Run the mutant: send names unchanged."""
     monkeypatch.setattr(delivery, "_plain", lambda text, _: text)
     send(f"json://{service.address}/x", message(what="@everyone"))
 

@@ -27,7 +27,7 @@ def test_only_pagerduty_pages():
     assert find_type("pigeon:1") is None
 
 
-def test_what_is_sent_follows_from_what_a_type_can_do():
+def test_messages_sent_follow_from_abilities_of_the_type():
     """Send the newest state where messages are edited, pages by their lifecycle, else all."""
     rules = {name: rule_of(f"{name}:x").__name__ for name in ("slack", "pagerduty", "webhook", "x")}
 

@@ -103,7 +103,7 @@ def test_any_data_notifies_nobody_and_fits(text, is_long):
 
 
 def test_without_escaping_a_name_notifies_a_channel(notifier, slack, monkeypatch):
-    """Mutant: cut names without escaping them; the fake notifies as Slack would."""
+    """Run the mutant: cut names without escaping them; the fake notifies as Slack would."""
     sent = message(root=Root("job", "<!channel>", "shop"))
     notifier.notify(sent, "slack:C0000001")
     notifier.run()

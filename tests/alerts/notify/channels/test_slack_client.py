@@ -52,7 +52,7 @@ def test_redirect_is_not_followed(notifier, elsewhere):
 
 
 def test_without_our_client_the_token_is_sent_along(notifier, elsewhere, monkeypatch):
-    """Mutant: use the client of the library."""
+    """Run the mutant: use the client of the library."""
     monkeypatch.setattr(delivery, "SafeWebClient", delivery.WebClient)
     _outcome(notifier, _redirect_to(elsewhere))
 

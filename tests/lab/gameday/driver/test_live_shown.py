@@ -36,7 +36,7 @@ def shown(monkeypatch):
     structlog.reset_defaults()  # the command logs errors alone, as long as its process lasts
 
 
-def test_how_long_it_took_is_shown_by_both_clocks(shown):
+def test_durations_are_shown_by_both_clocks(shown):
     """Count from when the fault could be known, from its injection, and from the FAIL."""
     done = shown()
 

@@ -1,4 +1,4 @@
-"""Many requests without a token: their rows are bounded, and nobody else waits for them."""
+"""Floods of requests without a token: their rows are bounded, and nobody else waits for them."""
 
 import pytest
 from sqlalchemy import select

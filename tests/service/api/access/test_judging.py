@@ -51,7 +51,7 @@ def test_each_access_is_judged_once(estate):
 
 
 def test_without_its_cursor_it_would_judge_twice(estate, monkeypatch):
-    """Mutant: forget the position."""
+    """Run the mutant: forget the position."""
     monkeypatch.setattr(access_auditor, "_position", lambda _connection: 0)
     estate.get(_QUERY)
     estate.judge()
@@ -61,7 +61,7 @@ def test_without_its_cursor_it_would_judge_twice(estate, monkeypatch):
 
 
 def test_a_gate_that_lets_anybody_in_is_found(estate, monkeypatch):
-    """Mutant: allow everybody. Count each of these accesses as bad."""
+    """Run the mutant: allow everybody. Count each of these accesses as bad."""
 
     def everybody(*_arguments: object, **_more: object) -> decision.Decision:
         return decision.Decision("", "clerk", "", EVERYTHING)
@@ -98,7 +98,7 @@ def test_gate_and_judge_have_the_same_actions_of_a_reader(estate):
 
 
 def test_an_answer_that_shows_too_much_is_found(estate, monkeypatch):
-    """Mutant: let names through. Count the namespaces that the answer names."""
+    """Run the mutant: let names through. Count the namespaces that the answer names."""
     monkeypatch.setattr(Visibility, "sees", lambda _visibility, _namespace, _key=None: True)
     estate.get(f"/api/v1/dataset?dataset=payroll/salaries&dataset_namespace={HIDDEN}", "shop")
     estate.judge()
@@ -108,7 +108,7 @@ def test_an_answer_that_shows_too_much_is_found(estate, monkeypatch):
 
 @pytest.mark.postgres_always
 def test_an_answer_without_an_audit_row_is_bad(estate, monkeypatch):
-    """Mutant: report an audit row as written without writing it."""
+    """Run the mutant: report an audit row as written without writing it."""
     estate.get(_QUERY)
     with monkeypatch.context() as forgetful:
         forgetful.setattr(audit.Recorder, "write", lambda _recorder, _rows: None)

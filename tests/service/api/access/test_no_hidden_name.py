@@ -294,7 +294,7 @@ def _parts_of_request(asked: str) -> list[str]:
 
 
 def test_a_token_for_everything_gets_the_hidden_names(hidden):
-    """Mutant of the test above: find the words with a token for everything."""
+    """Run the mutant of the test above: find the words with a token for everything."""
     found = {
         path: bool(_WORD.search(hidden.get(path, "boss").text))
         for path in (

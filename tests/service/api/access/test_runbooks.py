@@ -78,7 +78,7 @@ def test_pages_are_open_beside_a_guarded_api_and_not_counted(estate):
 
 
 def test_a_counter_that_does_not_know_the_pages_would_call_them_unauthorized(estate, monkeypatch):
-    """Mutant: forget the open paths in one of the two places."""
+    """Run the mutant: forget the open paths in one of the two places."""
     estate.get("/api/v1/slis")  # access is guarded from here on
     monkeypatch.setattr(served, "OPEN_PATHS", served.re.compile("/livez"))
     estate.get(f"{PATH}/failed", who=None)

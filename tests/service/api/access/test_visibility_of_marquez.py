@@ -58,7 +58,7 @@ def test_a_hidden_node_is_not_found(estate):
 
 
 def test_a_graph_that_ignores_the_token_is_found(estate, monkeypatch):
-    """Mutant of the test above: walk all datasets."""
+    """Run the mutant of the test above: walk all datasets."""
     walked = marquez_graph.walk_lineage
     monkeypatch.setattr(
         marquez_graph,

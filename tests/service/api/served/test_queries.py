@@ -128,7 +128,7 @@ def test_a_query_that_fails_is_bad(client, tallies, monkeypatch):
 
 
 @pytest.mark.postgres_always
-def test_what_was_served_stands_in_the_catalog_and_adds_up(catalog, tallies):
+def test_served_queries_add_up_in_the_catalog(catalog, tallies):
     """Flush twice, as after a restart: sums, and a cumulative histogram."""
     for seconds in (0.02, 0.7):
         tallies.add(queries.judge_query("lineage", 200, Took(seconds), AT))

@@ -101,10 +101,10 @@ def test_a_page_that_replaced_another_is_accepted_by_its_id(pager):
     pager.down(*ALL)
     pager.fail(until=FAILED + 90)
     incident = pager.one.incident_id
-    ((state,),) = pager.ask("SELECT telling FROM incident_telling")
+    ((state,),) = pager.ask("SELECT n.telling FROM incident_telling n")
     other = state.replace(f'"known_as":"{incident}"', '"known_as":"older"')
     assert other != state
-    pager.change(tables.incident_telling.update().values(telling=other))
+    pager.change(tables.incident_notification.update().values(telling=other))
     pager.change(
         tables.notification.update()
         .where(tables.notification.c.channel == "pagerduty:sales.key")

@@ -70,7 +70,7 @@ def test_a_page_not_accepted_for_15_minutes_is_bad(pager):
 
 
 def test_without_the_bound_a_page_waits_for_ever(pager, monkeypatch):
-    """Mutant of the test above: give an outcome only to accepted pages."""
+    """Run the mutant of the test above: give an outcome only to accepted pages."""
     judged = clock.outcome_of
     monkeypatch.setattr(clock, "outcome_of", lambda *text: text[1] and judged(*text))
     pager.down(*ALL)
@@ -160,7 +160,7 @@ def test_a_second_service_counts_nothing_twice(pager, monkeypatch):
 
 
 def test_without_the_second_check_both_services_count(pager, monkeypatch):
-    """Mutant of the test above: trust the first read."""
+    """Run the mutant of the test above: trust the first read."""
     monkeypatch.setattr(clock, "_keep", lambda *_: True)
 
     _both_read_first(pager, monkeypatch)

@@ -43,7 +43,7 @@ def test_a_fault_before_the_first_evaluation_is_unknown(pager):
 
 
 def test_without_the_first_evaluation_the_fault_is_good(pager, monkeypatch):
-    """Mutant of the test above: ignore the first evaluation."""
+    """Run the mutant of the test above: ignore the first evaluation."""
     monkeypatch.setattr(pages, "_WATCHING", text("SELECT 0"))
     pager.change(update(tables.evaluation).values(as_of=micros(FAILED + 1)))
 
@@ -85,7 +85,7 @@ def test_a_ticket_that_became_a_page_counts_from_then(pager):
 
 @pytest.mark.postgres_always
 def test_without_escalations_the_ticket_s_message_counts(pager, monkeypatch):
-    """Mutant of the test above: count from its opening, when it was a ticket."""
+    """Run the mutant of the test above: count from its opening, when it was a ticket."""
     only_opened = str(pages._PAGED).replace("'opened', 'escalated'", "'opened'")  # noqa: SLF001
     monkeypatch.setattr(pages, "_PAGED", text(only_opened))
 
@@ -161,7 +161,7 @@ def test_a_notice_downstream_is_no_page(pager):
 
 
 def test_without_the_check_a_notice_counts_as_the_page(pager, monkeypatch):
-    """Mutant of the test above: count every message."""
+    """Run the mutant of the test above: count every message."""
     monkeypatch.setattr(pages, "_has_list", lambda *_: True)
     pager.down("C1", "sales.key")
 

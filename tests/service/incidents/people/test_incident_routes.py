@@ -166,7 +166,7 @@ def test_a_user_of_an_open_api_is_called_anybody(answering):
 
 @pytest.mark.usefixtures("impatient")
 def test_a_gate_that_lets_anybody_act_is_found(answering, monkeypatch):
-    """Mutant: allow everybody an action."""
+    """Run the mutant: allow everybody an action."""
     nobody = Decision("", "clerk", "", EVERYTHING)
     monkeypatch.setattr(gate, "decide", lambda *_, **__: nobody)
     answering.act("resolve", {"note": "x"}, None)

@@ -206,7 +206,7 @@ def test_no_rejection_is_left_unaudited(answering, monkeypatch):
 
 
 def test_without_the_signature_a_forged_press_is_queued(answering, monkeypatch):
-    """Mutant: accept every signature."""
+    """Run the mutant: accept every signature."""
     monkeypatch.setattr(slack_buttons, "verify_signature", lambda *_, **__: True)
     body = press_body("acknowledge", incident_id=answering.incidents.one.id)
 
@@ -215,7 +215,7 @@ def test_without_the_signature_a_forged_press_is_queued(answering, monkeypatch):
 
 
 def test_without_its_id_a_press_is_replayed(answering, monkeypatch):
-    """Mutant: treat each press as a new one."""
+    """Run the mutant: treat each press as a new one."""
     known = slack_buttons.put
 
     def forgetful(settings, wanted, now):
@@ -230,7 +230,7 @@ def test_without_its_id_a_press_is_replayed(answering, monkeypatch):
 
 
 def test_without_its_time_a_press_is_valid_for_ever(answering, monkeypatch):
-    """Mutant: accept a press that was recorded an hour ago."""
+    """Run the mutant: accept a press that was recorded an hour ago."""
 
     def timeless(body, *, timestamp, now, **rest):  # noqa: ANN003
         then = now.fromtimestamp(int(timestamp), tz=now.tzinfo)

@@ -53,7 +53,7 @@ class _Message:
 
 
 class Hasty(Feed):
-    """Mutant: commits before the collector has answered."""
+    """Run the mutant: commit before the collector has answered."""
 
     def _land(self, events):
         self._commit(events)

@@ -133,7 +133,7 @@ def test_a_killed_role_loses_nothing_and_pulls_nothing_twice(
 def test_without_its_cursor_the_role_sends_everything_again(
     collector: Collector, marquez: FakeMarquez, start: Start
 ):
-    """Mutant: send each event again at each start."""
+    """Run the mutant: send each event again at each start."""
     role = start("forgets_the_cursor")
     ours = _post(collector, _run_events(0, 100))
     for turn in range(1, 3):
@@ -148,7 +148,7 @@ def test_without_its_cursor_the_role_sends_everything_again(
 def test_without_the_origin_the_role_sends_marquez_s_events_back(
     collector: Collector, marquez: FakeMarquez, start: Start
 ):
-    """Mutant: send each event back to Marquez, which came from there."""
+    """Run the mutant: send each event back to Marquez, which came from there."""
     role = start("sends_back")
     theirs = _store(marquez, _run_events(_THEIRS, 50))
     _settle(collector, role, theirs)

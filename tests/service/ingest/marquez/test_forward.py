@@ -72,7 +72,7 @@ def test_a_restart_continues_where_the_last_one_ended(tmp_path, engine, marquez)
 
 
 def test_without_the_cursor_a_restart_sends_again(tmp_path, engine, marquez, monkeypatch):
-    """Mutant: record nothing, so that each event is sent twice."""
+    """Run the mutant: record nothing, so that each event is sent twice."""
     monkeypatch.setattr(Store, "note_forwarded", lambda *_: None)
     spool(tmp_path, lives(range(5)))
     for _ in range(2):
@@ -94,7 +94,7 @@ def test_events_of_marquez_are_not_sent_back(tmp_path, engine, marquez, origin):
 
 
 def test_without_the_origin_events_are_sent_back(tmp_path, engine, marquez, monkeypatch):
-    """Mutant: ignore the origin."""
+    """Run the mutant: ignore the origin."""
     monkeypatch.setattr(spooled, "FROM_MARQUEZ", ())
     spool(tmp_path, lives(range(3)), origin="marquez")
 

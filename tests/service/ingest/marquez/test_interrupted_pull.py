@@ -85,7 +85,7 @@ def test_a_late_event_in_an_interrupted_range_is_found(marquez, engine, scarce):
     assert _numbers(taking.bodies) == [*range(60), 500]
 
 
-def test_its_position_is_never_beyond_what_landed(marquez, engine, scarce):
+def test_the_position_is_never_beyond_what_landed(marquez, engine, scarce):
     """Store the position up to what the collector has, through an interruption and a kill."""
     clock, taking = Hands(), Taking()
 

@@ -60,7 +60,7 @@ def test_a_poison_event_delays_its_run_until_it_is_set_aside(tmp_path, engine, m
 
 
 def test_without_a_sign_of_life_poison_stops_everything(tmp_path, engine, marquez, monkeypatch):
-    """Mutant: blame no event while none succeeds."""
+    """Run the mutant: blame no event while none succeeds."""
     monkeypatch.setattr(deliver, "_AWAY_AFTER", 1_000_000)
     poison = run_event(1, at=NOON)
     marquez.is_poison = lambda event: event == poison
@@ -95,7 +95,7 @@ def test_in_an_outage_nothing_is_set_aside(tmp_path, engine, marquez, what):
 
 
 def test_an_answer_to_a_get_is_no_sign_of_life(tmp_path, engine, marquez, monkeypatch):
-    """Mutant: set all events aside for a database that accepts no writes."""
+    """Run the mutant: set all events aside for a database that accepts no writes."""
     post = Marquez.post
 
     async def by_get(asked, body):

@@ -46,7 +46,7 @@ def test_a_window_is_read_whole_over_ties_and_shifting_pages(marquez):
 
 
 def test_pages_by_offset_miss_events(marquez, monkeypatch):
-    """Mutant: take one page for all events before its end."""
+    """Run the mutant: take one page for all events before its end."""
     marquez.store([run_event(n, at=NOON) for n in range(90)])
     whole = _all(marquez, limit=7)
     monkeypatch.setattr(Marquez, "events", _by_offset(Marquez.events))

@@ -136,7 +136,7 @@ def test_other_files_are_left_alone(folder: Path):
 
 
 class Hasty(Shipper):
-    """Mutant: notes its place before the collector has answered."""
+    """Run the mutant: store the position before the collector has answered."""
 
     _waiting = None
 

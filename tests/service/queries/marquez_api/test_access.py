@@ -26,7 +26,7 @@ pytestmark = pytest.mark.postgres_nightly
 _BUCKET, _VAULT = quote(NAMESPACE, safe=""), quote(HIDDEN, safe="")
 _ORDERS = f"/api/v1/namespaces/{_BUCKET}/datasets/{quote(ORDERS, safe='')}"
 # Each names the hidden dataset, its namespace, its tag or its job to a token that may see all.
-_TELLING = (
+_LISTS = (
     "/api/v1/namespaces",
     "/api/v1/sources",
     "/api/v1/tags",
@@ -52,7 +52,7 @@ _HIDDEN = (
 @pytest.mark.postgres_always
 def test_no_list_names_a_hidden_dataset(estate):
     """Hide how much of it exists, too."""
-    for path in _TELLING:
+    for path in _LISTS:
         whole, cut = estate.get(path, "boss"), estate.get(path, "shop")
 
         assert "zebra" in whole.text or HIDDEN in whole.text, path

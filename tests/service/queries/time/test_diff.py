@@ -146,7 +146,7 @@ def test_command_and_api_answer_alike(lander, catalog, at):
 
 
 def test_without_the_rule_an_unreported_schema_loses_all_fields(lander, catalog, at, monkeypatch):
-    """Mutant: treat a schema that a run did not report as empty."""
+    """Run the mutant: treat a schema that a run did not report as empty."""
     _land(lander, at)
     lander.land(run_event("COMPLETE", at(6), run="mute", outputs=["core"]))
     (only,) = _query(catalog, diff, "ok1", "mute").datasets

@@ -29,7 +29,7 @@ def _test_event(at, run, *, success):
 
 
 @pytest.mark.postgres_nightly
-def test_a_dataset_is_bad_by_its_facts_until_they_are_put_right(spark, catalog, tmp_path, at):
+def test_a_dataset_is_bad_by_its_facts_until_they_are_fixed(spark, catalog, tmp_path, at):
     """Report schema and test at once; clear them by a release and a passed test."""
     lander = Lander(catalog, tmp_path, at(12))
     lander.land(_write_event(at(7), "r1", "v1", "ab"), _write_event(at(8), "r2", "v1", "abc"))
