@@ -62,7 +62,9 @@ def prometheus(
     # Keeps the evaluation current, however long the queries take.
     lasting = {"stale_evaluation_seconds": 3_600.0}
     settings = Settings(data_dir=folder, policy=folder / "lineward.yaml", **lasting)
-    registry.register(CatalogCollector(settings))
+    catalog_metrics = CatalogCollector(settings)
+    catalog_metrics.renew_cache()
+    registry.register(catalog_metrics)
     server, thread = start_http_server(0, addr="127.0.0.1", registry=registry)
     rules = rules_of(parse(estate.policy_text())).replace("interval: 2m", "interval: 1s")
     rules = judging_budgets_at_once(rules)
