@@ -194,7 +194,7 @@ class Pipeline:
             self._evaluations.changed.set()
 
     def _tasks(self, spark: SparkSession) -> list[Task]:
-        evaluate, first = partial(self._turns.take, spark), partial(self._turns.rehearse, spark)
+        evaluate, first = partial(self._turns.take, spark), partial(self._turns.warm_up, spark)
         given = (spark, self._engine, self._place, self._settings)
         turns = EdgeTurns(
             *given, policy=self._policy, evaluations=self._evaluations, source=self._source

@@ -50,13 +50,13 @@ class EvaluationTurns:
         self._monotonic = monotonic
         self._started_at = monotonic()
 
-    def rehearse(self, spark: SparkSession, _now: datetime) -> None:
+    def warm_up(self, spark: SparkSession, _now: datetime) -> None:
         """Evaluate made-up events, unless real ones have come."""
         if not self._real_events_came():
             in_evaluation_pool(spark)
             # At its first use, as the evaluation below: the stream is up before.
-            rehearse = import_module("slis.evaluation.warmup").rehearse
-            rehearse(spark, self._clock, self._real_events_came)
+            warm_up = import_module("slis.evaluation.warmup").warm_up
+            warm_up(spark, self._clock, self._real_events_came)
 
     def _real_events_came(self) -> bool:
         landed = self._evaluations.changed.is_set()

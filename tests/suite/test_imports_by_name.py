@@ -1,0 +1,71 @@
+"""Modules that the product imports by a string, which no type checker follows."""
+
+import ast
+import re
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+_ROOT = Path(__file__).parents[2]
+_PACKAGES = ("alerts", "collector", "dashboards", "lab", "lineage", "runbooks", "service", "slis")
+_MODULE = re.compile(rf"({'|'.join(_PACKAGES)})(\.\w+)+")
+
+
+def _trees() -> Iterator[tuple[str, ast.AST]]:
+    for package in _PACKAGES:
+        for file in sorted((_ROOT / package).rglob("*.py")):
+            yield str(file.relative_to(_ROOT)), ast.parse(file.read_text(encoding="utf-8"))
+
+
+def _text(node: ast.AST) -> str:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+
+
+def list_imports(tree: ast.AST) -> Iterator[tuple[str, str]]:
+    """Return each module and the name that is taken from it; "" where only the module is named."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and node.args and _MODULE.fullmatch(_text(node.args[0])):
+            yield _text(node.args[0]), ""
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Call):
+            module = next(map(_text, node.value.args), "")
+            if _MODULE.fullmatch(module) and "import_module" in ast.unparse(node.value.func):
+                yield module, node.attr
+        elif isinstance(node, ast.Tuple):
+            texts = [*map(_text, node.elts)]
+            for module, name in () if "-m" in texts else pairwise(texts):  # a command line
+                if _MODULE.fullmatch(module) and name.isidentifier():
+                    yield module, name
+
+
+def find_missing(tree: ast.AST) -> list[str]:
+    """Return the modules and names that do not exist."""
+    return [
+        f"{module} {name}".strip()
+        for module, name in list_imports(tree)
+        if find_spec(module) is None or (name and not hasattr(import_module(module), name))
+    ]
+
+
+def test_modules_imported_by_a_string_exist() -> None:
+    """Find each of them, with the name that is taken from it."""
+    found = {file: missing for file, tree in _trees() if (missing := find_missing(tree))}
+
+    assert found == {}
+    assert sum(len(list(list_imports(tree))) for _, tree in _trees()) > 20
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'import_module("slis.evaluation.warmup").rehearse',
+        'run("slis.evaluation.rehearsal")',
+        'PAIRS = (("sql", "slis.evaluation.warmup", "rehearse"),)',
+    ],
+)
+def test_a_name_of_before_is_found(code: str) -> None:
+    """Report a module or name that was renamed."""
+    assert len(find_missing(ast.parse(code))) == 1
