@@ -23,7 +23,7 @@ def apply_command(
     rejection = _rejection(command, update)
     if rejection is not None or update is None:
         return RejectedCommand(command, rejection or "")
-    reason = command.note or f"{command.action} by a person"
+    reason = command.note or "no reason given"
     if command.action == "unsuppress":
         end_suppression(update, reason, by=command.by)
     else:

@@ -24,11 +24,11 @@ def incident_alerts() -> Iterator[Alert]:
             expr=f"max by ({_LABELS}) ({bridge(selector(OPEN, severity=severity))}) > 0",
             severity=severity,
             owner=None,
-            summary="Incident {{ $labels.incident }}: {{ $labels.root_kind }}",
+            summary="Incident {{ $labels.incident }} is open (kind: {{ $labels.root_kind }})",
             description=(
                 "Incident {{ $labels.incident }} is open, since "
-                f"{_since(name)}. The kind of its root is {{{{ $labels.root_kind }}}}; it is owned"
-                " by {{ $labels.owner }}. The incident's message lists the affected datasets."
+                f"{_since(name)}. Its kind is {{{{ $labels.root_kind }}}}, and its owner"
+                " is {{ $labels.owner }}. The incident's message lists the affected datasets."
             ),
         )
 

@@ -21,7 +21,7 @@ _DURATION: Final = "{{ $value | humanizeDuration }}"
 _ROLE: Final = "{{ $labels.role }}"
 _SERIES: Final = "sli={{ $labels.sli }}, tier={{ $labels.tier }}"
 _UNDELIVERED: Final = query_template(
-    "max(lineage_notifications_undelivered)", "humanize", "unknown many"
+    "max(lineage_notifications_undelivered)", "humanize", "an unknown number of"
 )
 
 
@@ -112,7 +112,7 @@ SERVICE_ALERTS: Final = (
             f"The pipeline committed its last batch {_DURATION} ago (limit: 5m while events wait),"
             " and {waiting} events have waited for 5m. Firing since {since}."
         ),
-        figures={"waiting": query_template(queries.WAITED_5M, "humanize", "unknown many")},
+        figures={"waiting": query_template(queries.WAITED_5M, "humanize", "an unknown number of")},
     ),
     ServiceAlert(
         name="LineageEventsSetAside",
@@ -145,11 +145,11 @@ SERVICE_ALERTS: Final = (
         root=OUTAGE_ROOT,
         expr=f"absent({queries.EVALUATED})",
         hold="5m",
-        summary="No time of the last SLI evaluation is exported",
+        summary="SLI evaluation unknown: datasets are not watched",
         description=(
             f"{queries.EVALUATED} has been absent for 5m, since {{since}}: no evaluation has ended"
-            " yet, the catalog cannot be read (readable: {readable}), or no service leads (leader:"
-            " {leader})."
+            " yet, the catalog cannot be read (lineage_catalog_readable: {readable}; 1 is good), or"
+            " no service leads (lineage_service_leader: {leader}; 1 is good)."
         ),
         figures={
             "readable": query_template("max(lineage_catalog_readable)", "humanize", "unknown"),
@@ -254,8 +254,9 @@ SERVICE_ALERTS: Final = (
         expr=queries.DELIVERY_STUCK,
         summary=f"A notification has not been delivered for {_DURATION}",
         description=(
-            f"The oldest notification has waited for {_DURATION} (limit: 10m); {{undelivered}} are"
-            " waiting. Their recipients have not been notified. Firing since {since}."
+            f"The oldest notification has waited for {_DURATION} (limit: 10m); {{undelivered}}"
+            " notifications are waiting. Their recipients have not been notified. Firing since"
+            " {since}."
         ),
         figures={"undelivered": _UNDELIVERED},
     ),

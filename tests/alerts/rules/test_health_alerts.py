@@ -171,10 +171,11 @@ CASES = [
         ExpectedAlert(
             "LineageEvaluationAbsent",
             OUTAGE,
-            "No time of the last SLI evaluation is exported",
+            "SLI evaluation unknown: datasets are not watched",
             "lineage_sli_evaluated_timestamp_seconds has been absent for 5m, since"
             " 1970-01-01 01:01:00 +0000 UTC: no evaluation has ended yet, the catalog cannot be"
-            " read (readable: 1), or no service leads (leader: 1).",
+            " read (lineage_catalog_readable: 1; 1 is good), or no service leads"
+            " (lineage_service_leader: 1; 1 is good).",
         ),
     ),
     _failing("service", "page", reach="outside"),
@@ -250,8 +251,8 @@ CASES = [
             "NotificationDeliveryStuck",
             {**SERVICE, "root": "delivery", "severity": "page", "reach": "outside"},
             "A notification has not been delivered for 11m 0s",
-            "The oldest notification has waited for 11m 0s (limit: 10m); 2 are waiting. Their"
-            " recipients have not been notified. Firing since now.",
+            "The oldest notification has waited for 11m 0s (limit: 10m); 2 notifications are"
+            " waiting. Their recipients have not been notified. Firing since now.",
         ),
     ),
     (

@@ -30,9 +30,9 @@ def test_an_open_incident_is_one_alert_to_its_owner(tmp_path: Path, severity: st
         ExpectedAlert(
             name,
             labels,
-            "Incident i-7: job_failed",
-            f"Incident i-7 is open, since {since}. The kind of its root is job_failed; it is owned"
-            f" by {OWNER}. The incident's message lists the affected datasets.",
+            "Incident i-7 is open (kind: job_failed)",
+            f"Incident i-7 is open, since {since}. Its kind is job_failed, and its owner"
+            f" is {OWNER}. The incident's message lists the affected datasets.",
         )
         for since in ("now", "1970-01-01 01:00:00 +0000 UTC")
     )

@@ -62,6 +62,6 @@ def test_an_open_incident_reaches_its_owner_and_ends(tmp_path: Path):
     first, last = messages(received, receiver)
     (alert,) = first["alerts"]
     assert (first["status"], last["status"]) == ("firing", "resolved")
-    assert alert["annotations"]["summary"] == "Incident i-7: job_failed"
+    assert alert["annotations"]["summary"] == "Incident i-7 is open (kind: job_failed)"
     assert alert["annotations"]["runbook_url"] == f"{RUNBOOKS}/LinewardIncidentPage"
     assert alert["labels"]["owner"] == OWNER
