@@ -1,4 +1,4 @@
-"""Send due notifications and requested escalations, once a second."""
+"""Routing of due notifications and of requested escalations, once a second."""
 
 from collections.abc import Callable
 

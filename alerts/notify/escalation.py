@@ -21,25 +21,27 @@ def escalate_due(plan: NotificationPlan, context: RoutingContext) -> None:
             _escalate(plan, context, (number, step), sentences.not_acknowledged(step.after_minutes))
 
 
-def escalate_now(plan: NotificationPlan, context: RoutingContext, by: str) -> tuple[str, ...]:
+def escalate_now(plan: NotificationPlan, context: RoutingContext, by: str) -> bool:
     """Take the next step on request; after the last, notify the platform owner.
 
     Returns:
-        Its channels; none if no step is left, or if nobody was notified yet.
+        Whether a step was taken: not if none is left, or if nobody was notified yet.
     """
     if not plan.state.is_notified or not plan.state.is_bad:
-        return ()
+        return False
     left = sorted(context.steps(plan.state), key=lambda each: each[1].after_minutes)
     last = (_PLATFORM, EscalationStep(0, owner=context.settings.platform))
     own = plan.state.addressee
     if own != context.settings.platform and (own, _PLATFORM) not in plan.state.steps:
         left.append(last)
-    return _escalate(plan, context, left[0], sentences.requested_by(by)) if left else ()
+    if left:
+        _escalate(plan, context, left[0], sentences.requested_by(by))
+    return bool(left)
 
 
 def _escalate(
     plan: NotificationPlan, context: RoutingContext, numbered: tuple[int, EscalationStep], why: str
-) -> tuple[str, ...]:
+) -> None:
     number, step = numbered
     own = plan.state
     channels = channels_of_step(context.policy, context.settings, step)
@@ -53,4 +55,3 @@ def _escalate(
     plan.notify_all("changed", sentences.escalated_to(whom, why))
     plan.update_state(steps=(*own.steps, (own.addressee, number)))
     plan.taken_steps.append(TakenStep(own.incident_id, own.addressee, number, channels))
-    return channels

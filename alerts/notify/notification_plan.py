@@ -30,9 +30,9 @@ class NotificationPlan:
     Attributes:
         state: the notification state so far.
         at: µs.
-        escalated: steps that were taken.
+        taken_steps: steps that were taken.
         gaps: words for what the policy lacks.
-        held: channels that have had as many new tickets as they get in an hour.
+        held_back: channels that have had as many new tickets as they get in an hour.
     """
 
     def __init__(self, state: NotificationState, at: int) -> None:

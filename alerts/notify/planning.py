@@ -29,9 +29,9 @@ class RoutingResult(msgspec.Struct, frozen=True):
     Attributes:
         notifications: in the order in which they are stored in the outbox.
         states: those that changed.
-        escalated: steps that were taken.
+        taken_steps: steps that were taken.
         gaps: a word for each time that the policy named nobody to notify.
-        held: a channel for each ticket that is over its cap.
+        held_back: a channel for each ticket that is over its cap.
     """
 
     notifications: tuple[Notification, ...] = ()

@@ -133,20 +133,21 @@ def escalate(  # noqa: PLR0913, PLR0917 - as `route_incident_step`
     policy: Policy,
     settings: RoutingSettings,
     at: int,
-) -> tuple[str, ...]:
+) -> bool:
     """Take the next step of an incident's escalation on request.
 
     Returns:
-        The notified channels; none if no step is left, or if nobody was notified yet.
+        Whether a step was taken: not if none is left, or if nobody was notified yet. A step whose
+        owner has no channel is taken, and counted as a gap.
     """
     context = _load_context(connection, policy, settings, at)
     known = state_store.load_states(connection, [incident_id]).get(incident_id)
     if known is None:
-        return ()
+        return False
     plan = NotificationPlan(known, at)
-    channels = escalate_now(plan, context, by)
+    is_taken = escalate_now(plan, context, by)
     state_store.save_result(connection, collect_result([plan]), context, at)
-    return channels
+    return is_taken
 
 
 def _load_context(
@@ -217,9 +218,9 @@ _JSON: Final = ("labels", "annotations", "channels")
 
 def _parse_alert(row: Mapping[Any, Any]) -> AlertRecord:
     # SQLAlchemy's names are texts of a class of its own, which msgspec takes for no texts.
-    route_incident_step = {str(name): value for name, value in row.items()}
+    values = {str(name): value for name, value in row.items()}
     return msgspec.convert(
-        route_incident_step | {name: msgspec.json.decode(row[name]) for name in _JSON}, AlertRecord
+        values | {name: msgspec.json.decode(row[name]) for name in _JSON}, AlertRecord
     )
 
 

@@ -69,7 +69,7 @@ def is_due(connection: Connection, policy_hash: str, at: int) -> bool:
 def load_due(connection: Connection, policy_hash: str, at: int) -> Sequence[NotificationState]:
     """Return the states that are due; all open ones after a change of the policy.
 
-    At most `MOST_DUE`, pages first, then those that wait longest: the rest is due in the next turn.
+    At most `MAX_DUE`, pages first, then those that wait longest: the rest is due in the next turn.
     """
     own = incident_notification.c
     first = select(own.incident_id).where(_is_due(policy_hash, at))

@@ -51,7 +51,7 @@ def catalog_url(data_dir: Path) -> str:
 def open_catalog(
     url: str, *, seconds: float = STATEMENT_SECONDS, most: int = MOST_CONNECTIONS
 ) -> Engine:
-    """Create an engine whose SQLite transactions take the write lock when `writing` begins them.
+    """Create an engine whose SQLite transactions take the write lock as they begin.
 
     Reads of SQLite see the last commit and never wait: the journal is a WAL.
 
@@ -107,7 +107,7 @@ def _translate(context: ExceptionContext) -> None:
 
 
 def _configure_sqlite(connection, _record) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
-    # Autocommit in the driver: `writing` begins the transactions, no statement starts one by guess.
+    # Autocommit in the driver: `write_transaction` begins them, no statement by guess.
     connection.isolation_level = None
     _, _, path = connection.execute("PRAGMA database_list").fetchone()
     try:

@@ -1,8 +1,8 @@
 """Stores leases in the catalog, and fences the transactions of a leader.
 
-A fenced engine's `writing` compares the stored epoch as the last statement before the commit, under
-a lock that keeps others from taking the lease until then. So all that an epoch wrote is committed
-before the next epoch begins, and nothing of it later.
+A fenced engine's `write_transaction` compares the stored epoch as the last statement before the
+commit, under a lock that keeps others from taking the lease until then. So all that an epoch wrote
+is committed before the next epoch begins, and nothing of it later.
 """
 
 from collections.abc import Callable
@@ -53,7 +53,7 @@ class Fence(msgspec.Struct, frozen=True):
 
 
 def leading(engine: Engine, fence: Fence) -> Engine:
-    """Return an engine on the same connections whose `writing` commits in this epoch only."""
+    """Return an engine on the same connections that commits in this epoch only."""
     return engine.execution_options(**{FENCE: fence})
 
 

@@ -50,7 +50,7 @@ class Past(msgspec.Struct, frozen=True):
 
 
 class Due(msgspec.Struct, frozen=True):
-    """Action to call now, as `calling.Call` and `means.Means` take it.
+    """Action to call now, as `calling.Call` and `means.ActionContext` take it.
 
     Attributes:
         who: for the audit log, by which `past` finds it again.

@@ -192,7 +192,7 @@ def stored_jobs(data_dir: Path, now: float) -> list[Job]:
     """Return the jobs of every role that wrote its file within a minute; `now` in seconds."""
     found = []
     for path in sorted((data_dir / _FOLDER).glob("jobs-*.json")):
-        with suppress(FileNotFoundError, msgspec.DecodeError):
+        with suppress(OSError, msgspec.DecodeError):
             if abs(now - path.stat().st_mtime) <= _STALE_SECONDS:
                 found += msgspec.json.decode(path.read_bytes(), type=list[Job])
     return found

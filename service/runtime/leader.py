@@ -173,6 +173,7 @@ class LeaderWorks:
         if fence is None:
             self._epoch, self._works = None, ()
         elif fence.epoch != self._epoch:
-            self._epoch = fence.epoch
-            self._works = [_Fenced(work, fence) for work in self._build()]
+            # Together: a build that raises is tried again at the next call.
+            works = [_Fenced(work, fence) for work in self._build()]
+            self._epoch, self._works = fence.epoch, works
         return self._works

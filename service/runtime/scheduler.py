@@ -35,6 +35,7 @@ from service.runtime.jobs import (
 _MISFIRES: Final = {RUN_ONCE: {"coalesce": True, "misfire_grace_time": None, "max_instances": 1}}
 _FIRST_RETRY_SECONDS: Final = 60.0
 _REPORT_SECONDS: Final = 5.0
+_LONGEST_WAIT_SECONDS: Final = 1.0
 _LEAST_JUMP_SECONDS: Final = 0.5  # a clock that is slewed moves less from one look to the next
 _log = structlog.get_logger(__name__)
 # It warns each second of a job that takes longer than its interval: `lineward status` shows that.
@@ -48,6 +49,10 @@ class SteadyScheduler(BackgroundScheduler):  # type: ignore[misc]  # it has no t
         super().__init__(timezone=UTC, **options)
         self._offset = _clock_offset()
 
+    def begin_clock(self) -> None:
+        """Forget how the clock was set until now: nothing was scheduled."""
+        self._offset = _clock_offset()
+
     def run_in(self, job: str, seconds: float) -> None:
         """Run a job after so many seconds in place of its next run; nothing if it was removed."""
         with self._jobstores_lock:
@@ -59,7 +64,8 @@ class SteadyScheduler(BackgroundScheduler):  # type: ignore[misc]  # it has no t
         with self._jobstores_lock:
             self._follow_clock()
         seconds: float | None = super()._process_jobs()
-        return seconds
+        # A clock set back during this look makes the next run seem far away: look again soon.
+        return _LONGEST_WAIT_SECONDS if seconds is None else min(seconds, _LONGEST_WAIT_SECONDS)
 
     def _follow_clock(self) -> None:
         """Move the next runs by as much as the clock was set since the last look."""
@@ -114,15 +120,22 @@ class JobRegistry:
 
     def start(self) -> None:
         """Start every job."""
+        self._scheduler.begin_clock()
         for runner in self._runners.values():
             self._schedule(runner)
         self._scheduler.start()
 
     def stop(self) -> None:
-        """End every job, the last one first: wait for its run, run it once more, close it."""
-        for name, runner in reversed(self._runners.items()):
+        """End every job, the last one first: wait for its run, run it once more, close it.
+
+        Those with long intervals come after the others: their runs may take long, and what a role
+        has to store, send or give up is done before it is killed.
+        """
+        for name in self._runners:
             self._scheduler.remove_job(name)
-            self._scheduler.remove_executor(name)  # returns after the run that goes on
+        runners = [*reversed(self._runners.values())]
+        for runner in sorted(runners, key=lambda each: each.job.every_seconds > EVERY_SECONDS):
+            self._scheduler.remove_executor(runner.job.name)  # returns after the run that goes on
             runner.finish()
         self._scheduler.shutdown(wait=False)
 

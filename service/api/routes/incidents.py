@@ -134,9 +134,7 @@ async def post_page_action(
     length = str(form.get("for", "")) if action == "suppress" else None
     request_body = ActionRequest(note=str(form.get("note", "")), for_=length)
     if action == "resolve" and not request_body.note.strip():
-        raise InvalidQuestionError(
-            "reason: missing; a resolved incident sends no notifications while its datasets are bad"
-        )
+        raise InvalidQuestionError(_REASON_MISSING)
     found = await wanted_of(request, incident_id, action, request_body, "page")
     outcome = "did" if found.is_done else "waits"
     return Redirect(f"{incident_at(incident_id)}?{outcome}={action}", status_code=303)

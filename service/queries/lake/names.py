@@ -45,8 +45,8 @@ def find_dataset(
     namespace can ask for it, since its other names are forgotten too.
 
     Raises:
-        UnknownDatasetError: as `dataset_named`.
-        ForbiddenNamespaceError: as `dataset_named`.
+        UnknownDatasetError: as `resolve_dataset`.
+        ForbiddenNamespaceError: as `resolve_dataset`.
     """
     try:
         found = resolve_dataset(reader, wanted, namespace, visibility)

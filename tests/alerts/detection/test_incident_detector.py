@@ -8,7 +8,7 @@ from alerts.detection.self_monitoring import RoleFailure
 from alerts.notify.message import from_json
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
-from lineage.policy.model import Owner, Policy
+from lineage.policy.model import EscalationStep, Owner, Policy
 from tests.alerts.detection.catalog_builder import DAY, dataset, job, micros
 from tests.alerts.detection.conftest import NOON
 
@@ -152,6 +152,19 @@ def test_an_escalation_without_a_step_is_rejected_with_a_reason(failed):
 
     [row] = failed.rows(tables.incident_command)
     assert "no further escalation step" in row.answer
+
+
+def test_an_escalation_to_an_owner_without_a_channel_is_taken(failed):
+    """Accept the command: the step is recorded, though it reaches nobody."""
+    step = EscalationStep(30, owner="nobody")
+    failed.policy = Policy(owners=(Owner("sales", "#sales", None, (step,)), Owner("nobody")))
+    failed.at(NOON + 120)
+    failed.until(NOON + 180)
+    failed.submit_command(failed.one.incident_id, "escalate")
+    failed.at(NOON + 181, evaluated=False)
+
+    [row] = failed.rows(tables.incident_command)
+    assert row.answer == ""
 
 
 @pytest.mark.postgres_always

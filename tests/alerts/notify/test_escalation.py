@@ -118,9 +118,13 @@ def test_next_step_is_taken_on_request(router):
     (state,) = router.states.values()
     plan = NotificationPlan(state, 60 * SECOND_MICROS)
 
-    assert escalate_now(plan, router.context, "ada") == ("slack:#boss", "pagerduty:boss.key")
-    assert escalate_now(plan, router.context, "ada") == ("slack:#incidents",)
-    assert escalate_now(plan, router.context, "ada") == ("pagerduty:last.key",)
-    assert escalate_now(plan, router.context, "ada") == ("slack:#platform",)
-    assert escalate_now(plan, router.context, "ada") == ()
+    for channels in (
+        ("slack:#boss", "pagerduty:boss.key"),
+        ("slack:#incidents",),
+        ("pagerduty:last.key",),
+        ("slack:#platform",),
+    ):
+        assert escalate_now(plan, router.context, "ada")
+        assert plan.taken_steps[-1].channels == channels
+    assert not escalate_now(plan, router.context, "ada")
     assert "requested by ada" in plan.notifications[0].message.note

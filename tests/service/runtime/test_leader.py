@@ -12,7 +12,7 @@ from lineage.catalog.leases import leading
 from lineage.catalog.tables import lease, meta
 from lineage.lease import LeaseLostError
 from lineage.process.health import HEALTH
-from service.runtime.leader import Leader, replica_name
+from service.runtime.leader import Leader, LeaderWorks, replica_name
 from service.runtime.settings import Settings
 from tests.lineage.catalog.database_clock import DatabaseClock
 from tests.service.jobs import registry_of
@@ -208,6 +208,24 @@ def test_jobs_of_the_leader_are_its_own_and_built_again_in_each_epoch(replicas, 
     one.finish(replicas.engine)
     turn(other)
     assert done[3:] == [("other", 3)]
+
+
+def test_works_that_cannot_be_built_are_built_at_the_next_run(replicas):
+    """Raise each time until the build succeeds, in the same epoch."""
+    leader, builds = replicas.start("one"), []
+    replicas.go(5, leader)
+
+    def build():
+        builds.append(1)
+        if len(builds) == 1:
+            raise OSError("no policy")
+        return [lambda _engine: None]
+
+    works = LeaderWorks(leader, build)
+    with pytest.raises(OSError, match="no policy"):
+        works()
+
+    assert len(works()) == 1
 
 
 def test_a_follower_reports_no_failure_of_the_leader(replicas, tmp_path):

@@ -256,6 +256,34 @@ def test_jobs_stop_in_the_opposite_order_after_a_last_run():
     assert order == ["last ends", "last closes", "first runs", "first ends", "first closes"]
 
 
+def test_quick_jobs_stop_before_those_with_long_intervals():
+    """Store and give up what a role holds, though a slow job goes on until its end."""
+    goes_on, quick = threading.Event(), Counted()
+    registry = JobRegistry("service")
+    registry.add(job(quick, "quick", every_seconds=1.0, first_seconds=_HOUR, runs_at_stop=True))
+    registry.add(job(lambda: goes_on.wait(30), "slow"))
+    registry.start()
+    until(lambda: state(registry, "slow").running_since)
+    stopping = threading.Thread(target=registry.stop)
+    stopping.start()
+    try:
+        until(lambda: quick.runs)
+        assert stopping.is_alive()
+    finally:
+        goes_on.set()
+        stopping.join()
+
+
+def test_a_clock_set_before_the_start_delays_no_job():
+    """Run at once, also where the clock was set while the role was built."""
+    task, registry = Counted(), JobRegistry("service")
+    registry.add(job(task))
+    with time_machine.travel(system_clock() + _YEAR, tick=True):
+        registry.start()
+        until(lambda: task.runs)
+    registry.stop()
+
+
 def test_jobs_of_a_role_are_known_to_others_while_it_runs(tmp_path, monkeypatch):
     """Write them into a file; take those of this process from its own memory."""
     monkeypatch.setattr(scheduler, "_REPORT_SECONDS", 0.02)
