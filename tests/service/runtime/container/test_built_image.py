@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from slis.spool_events import fill_spool
 from tests.service.runtime.container.image import ROOT, context_files, install_steps
 from tests.service.waiting import until
 
@@ -47,6 +48,7 @@ def test_driver_keeps_what_spark_submit_gives_and_leaves_no_python_behind(prefix
     """
     data, log = tmp_path / "data", tmp_path / "log"
     data.mkdir()
+    fill_spool(data / "spool.db", ())  # without one, the pipeline waits for the collector
     partitions = "spark.sql.shuffle.partitions=5"
     given = ["--master", "local[3]", "--driver-memory", "900m", "--conf", partitions]
     with log.open("wb") as output:
