@@ -51,7 +51,7 @@ _SECOND = 1e6
 
 
 def incident_figures(reader: Reader, now: datetime) -> Iterator[Metric]:
-    """Yield the figures; a mean of nothing is absent, not 0."""
+    """Yield the metrics; the mean of no incidents is absent, not 0."""
     rows = reader.rows(_OPEN, {"most": MOST_DETAILED})
     yield from _each(rows, pairs_of(rows_for(reader, _AFFECTED, [row[0] for row in rows])))
     yield _opened(reader, now)

@@ -73,7 +73,7 @@ def test_gaps_are_counted_by_tier_and_owner_from_0(filled):
 
 @pytest.mark.postgres_always
 def test_a_dataset_without_lineage_is_counted_for_its_owner(filled):
-    """Count what is bad by coverage for its owner."""
+    """Count the datasets that are bad by coverage, for their owner."""
     state = tables.dataset_state
     core = (state.c.dataset_key == shop.dataset_key(shop.CORE)) & (state.c.sli == "M1")
     with write_transaction(filled) as connection:
