@@ -65,8 +65,8 @@ class Receivers:
     def _slack(self, channel: str, fields: Mapping[str, Any], at: int, *, is_new: bool) -> None:
         blocks = fields["blocks"]
         title = _text(blocks[0]["text"])
-        fields = dict(_fields(blocks))
-        incident, is_over = fields.get("Incident", ""), title.startswith("Resolved: ")
+        shown = dict(_fields(blocks))
+        incident, is_over = shown.get("Incident", ""), title.startswith("Resolved: ")
         is_ticket = is_new and title.startswith("Ticket: ")
         is_trigger = self._slack_pages and title.startswith("Page: ")
         is_page = self._begins_to_page((channel, incident), is_trigger=is_trigger, is_over=is_over)
@@ -78,8 +78,8 @@ class Receivers:
                 by="slack",
                 to=channel,
                 incident=incident,
-                root=_root(fields.get("Root", "")),
-                owner=fields.get("Owner", ""),
+                root=_root(shown.get("Root", "")),
+                owner=shown.get("Owner", ""),
                 full_list=html.unescape(links[1]) if links else None,
             )
         )

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Engine, text
 
 from lineage.catalog.rows import pairs_of
 from lineage.policy import NO_FOLDS
-from lineage.process.clock import to_micros
+from lineage.process.clock import DAY_MICROS, HOUR_MICROS, to_micros
 from slis.stream.activity import IS_BACKFILL
 from slis.stream.contributions import STARTED_AT
 from slis.stream.spellings import spell
@@ -48,9 +48,9 @@ ACTIVITY: Final = pa.schema(
 
 # Runs that a slab may report: one that began before it may end in it. `Arrivals.runs` knows.
 MAY_BE_REPORTED: Final = "(r.landed_at = :landed_at OR r.last_event_at >= :since)"
-_SINCE: Final = 86_400 * 1_000_000  # µs before a slab: a clock that is behind by hours says so
+_SINCE: Final = DAY_MICROS  # µs before a slab: a clock that is behind by hours says so
 
-_HOUR: Final = 3_600_000_000  # µs: a root run writes a dataset once an hour
+_HOUR: Final = HOUR_MICROS  # µs: a root run writes a dataset once an hour
 
 _STOOD = """
     SELECT dataset_key, last_written_at, last_write_root_run_id, last_job_namespace, last_job_name,

@@ -25,9 +25,8 @@ LISTED: Final = "canonical_key = dataset_key AND retired_at IS NULL"
 
 # A run failed after the newest write. The index `dataset_activity_failing` has these rows alone.
 FAILS: Final = "last_failed_at > coalesce(last_written_at, 0)"
-MOST_AT_ONCE = (
-    500  # SQLite takes 32,766 parameters, of several sets of keys and all others together
-)
+# SQLite takes 32,766 parameters, of several sets of keys and all others together.
+MOST_AT_ONCE: Final = 500
 
 _Item = TypeVar("_Item")
 

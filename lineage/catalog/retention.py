@@ -10,10 +10,10 @@ from typing import Final, Literal
 import msgspec
 
 from lineage.names.names import FOLD
+from lineage.process.clock import DAY_MICROS
 
 Days = Literal["event_days", "write_days", "audit_days", "history_days", "access_days"]
 Role = Literal["pipeline", "service"]
-_DAY_MICROS: Final = 86_400_000_000
 
 
 class Ranges(msgspec.Struct, frozen=True):
@@ -33,7 +33,7 @@ class Ranges(msgspec.Struct, frozen=True):
     @property
     def micros(self) -> int:
         """Length of a range."""
-        return self.days * _DAY_MICROS
+        return self.days * DAY_MICROS
 
     def start_of(self, at: int) -> int:
         """Return the start of the range that a time lies in."""
@@ -93,7 +93,7 @@ _UNSEEN_DATASET: Final = """
 """
 # A table that was written once, years ago, is read today: its reads have an origin. A monthly one's
 # schedule is learned from two years: of half a year it has six writes.
-_SLOW_SECONDS, _SLOWER_MICROS = 6 * 86_400, 550 * 86_400_000_000
+_SLOW_SECONDS, _SLOWER_MICROS = 6 * 86_400, 550 * DAY_MICROS
 _LATER_WRITE: Final = """
     written_at < :before AND bucket < :before
     AND (written_at > (SELECT min(w.written_at) FROM dataset_write w
@@ -266,7 +266,7 @@ RANGES: Final[dict[str, Ranges]] = {
 
 # What bounds the tables that no rule is for.
 BOUNDS: Final[dict[str, str]] = {
-    "access_audit": "access_auditor.py: LINEWARD_ACCESS_AUDIT_DAYS, and 100,000 denials",
+    "access_audit": "service.api.access: LINEWARD_ACCESS_AUDIT_DAYS, and 100,000 denials",
     "accuracy_stratum": "replaced by each evaluation of edges",
     "dataset_policy": "replaced by each evaluation: one row a dataset that is not retired",
     "dataset_state": "replaced by each evaluation: one row an SLI of such a dataset",

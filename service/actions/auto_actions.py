@@ -12,14 +12,14 @@ from sqlalchemy import Connection, Engine, Row, func, select, true
 from lineage.catalog.leases import Fence, fence_of
 from lineage.catalog.tables import incident, incident_member
 from lineage.policy.model import Policy
-from lineage.process.clock import Clock, to_micros
+from lineage.process.clock import HOUR_MICROS, Clock, to_micros
 from runbooks.actions.triggers import Due, Occasion, due, past
 from service.actions.action_runner import Requester, run
 from service.errors import ServiceError
 from service.runtime.settings import Settings
 
 EVERY_SECONDS = 10.0
-_FRESH_MICROS = 3_600_000_000  # a rule that is new acts on no incident of yesterday
+_FRESH_MICROS = HOUR_MICROS  # a rule that is new acts on no incident of yesterday
 _MOST_INCIDENTS = 100
 _log = structlog.get_logger(__name__)
 

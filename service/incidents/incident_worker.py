@@ -5,8 +5,8 @@ from typing import Final
 from sqlalchemy import Engine
 
 from alerts.detection.incident_detector import IncidentDetector
-from alerts.detection.notification_worker import NotificationWorker
 from alerts.notify.channels.registry import build_channels
+from alerts.notify.notification_worker import NotificationWorker
 from alerts.notify.secret_rotation import requeue_after_rotation
 from alerts.notify.sender import Sender
 from alerts.notify.settings import DeliverySettings, RoutingSettings

@@ -2,16 +2,15 @@
 
 import numpy as np
 
+from lineage.process.clock import DAY_MICROS, HOUR_MICROS
 from slis.cadence.training import MIN_GAPS
 from slis.cadence.working_week import Floats, Hours, Micros
 
-_HOUR = 3_600_000_000
 # A write so soon after another is a reload of the same day, where days have one write as a rule.
-_RELOAD = 6 * _HOUR
-_DAILY = 20 * _HOUR
+_RELOAD = 6 * HOUR_MICROS
+_DAILY = 20 * HOUR_MICROS
 # A root run that writes for this long is a long-running writer: each hour is a delivery.
-LONG_RUN_MICROS = 6 * _HOUR
-_DAY = 24 * _HOUR
+LONG_RUN_MICROS = 6 * HOUR_MICROS
 _RECENT_DAYS = 30
 _RECENT = 15
 # A day with more writes belongs to a time in which the dataset was written many times a day.
@@ -54,7 +53,7 @@ def _are_mostly_long(first: Micros, last: Micros) -> bool:
     if not last.size:
         return False
     spans = last - first
-    days = np.where(last > last.max() - _RECENT_DAYS * _DAY, np.maximum(spans, _DAY), 0)
+    days = np.where(last > last.max() - _RECENT_DAYS * DAY_MICROS, np.maximum(spans, DAY_MICROS), 0)
     is_long = spans >= LONG_RUN_MICROS
     return bool(2 * days[is_long].sum() > days.sum())
 

@@ -3,6 +3,7 @@
 import msgspec
 import numpy as np
 
+from lineage.process.clock import DAY_MICROS
 from slis.cadence.deliveries import begin_deliveries, begin_slots, end_root_runs, spans_of
 from slis.cadence.working_week import Floats, Hours, Micros
 
@@ -11,7 +12,6 @@ HISTORY_DAYS = 180
 MAX_WRITES = 4_500
 # Of what is written less than weekly.
 SLOW_HISTORY_DAYS, _SLOW_WRITES = 730, 25
-_DAY = 86_400_000_000
 
 
 class KnownWrites(msgspec.Struct, frozen=True):
@@ -32,7 +32,8 @@ class KnownWrites(msgspec.Struct, frozen=True):
         """
         count = int(np.searchsorted(self.written_at, as_of, side="right"))
         recent, oldest = np.searchsorted(
-            self.written_at, [as_of - HISTORY_DAYS * _DAY, as_of - SLOW_HISTORY_DAYS * _DAY]
+            self.written_at,
+            [as_of - HISTORY_DAYS * DAY_MICROS, as_of - SLOW_HISTORY_DAYS * DAY_MICROS],
         )
         since = min(recent, max(oldest, count - _SLOW_WRITES))
         return self._sliced(slice(max(int(since), count - MAX_WRITES), count))

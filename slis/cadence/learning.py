@@ -11,7 +11,7 @@ from lineage.catalog import tables
 from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.upsert import fold_rows
 from lineage.policy import DEFAULT, Policy
-from lineage.process.clock import to_micros
+from lineage.process.clock import HOUR_MICROS, to_micros
 from slis.cadence import cadence, cadence_limits, known_writes
 from slis.cadence.deliveries import LONG_RUN_MICROS
 from slis.cadence.estate_pools import (
@@ -83,7 +83,7 @@ _DURATIONS = """
 """
 _DURATION_DAYS = 30
 # A query of such a root run that took longer is left out: its runs are found by their START.
-_LONG = {"long_run": LONG_RUN_MICROS, "hour": 3_600_000_000}
+_LONG = {"long_run": LONG_RUN_MICROS, "hour": HOUR_MICROS}
 _FAILURES = """
     SELECT d.canonical_key, r.failed_at FROM run r
     JOIN run_io io ON io.run_key = r.run_key AND io.direction = 'write'

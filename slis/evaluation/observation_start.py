@@ -41,5 +41,5 @@ def renew(engine: Engine, at: Position) -> datetime | None:
 
 
 def _keep(connection: Connection, name: str, micros: int) -> None:
-    """Return the earliest instant of that name. Texts of 16 digits sort like their numbers."""
+    """Keep the earliest instant of that name. Texts of 16 digits sort like their numbers."""
     put_meta(connection, {name: f"{micros:016d}"}, least)

@@ -8,13 +8,14 @@ names, failures that the events call a success, ends that no event reported.
 
 from sqlalchemy import Connection, text
 
+from lineage.process.clock import DAY_MICROS
 from slis.evidence.match import match
 from slis.evidence.missing import add_what_is_missing
 from slis.evidence.statements import Given
 from slis.stream import staging
 from slis.stream.derived import derive_facts
 
-_MATCH_DAYS_MICROS = 8 * 86_400_000_000  # later events match no log
+_MATCH_DAYS_MICROS = 8 * DAY_MICROS  # later events match no log
 
 
 def times(*, now: int, settle_micros: int, horizon: int) -> Given:

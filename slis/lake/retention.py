@@ -1,13 +1,13 @@
 """Deletes folders of the lake: first the rows, so that no reader lists them, then the files."""
 
-from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
 import structlog
 from pyarrow.fs import FileSelector
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import delete, select, update
 
+from lineage.catalog.queries import split_batches
 from lineage.catalog.tables import lake_folder
 from lineage.lake.storage import Lake
 from lineage.process.clock import to_micros
@@ -97,7 +97,8 @@ def delete_unknown(writer: LakeWriter, now: datetime, kept_from: date = date.min
     names = [name for name in list_names(writer.lake) if _is_candidate(writer, name)]
     with writer.turn() as connection:
         at = cursor(connection)
-        known = set().union(*(find_known(connection, chunk) for chunk in _chunks(names)))
+        some = split_batches((name.text for name in names), _MOST)
+        known = set().union(*(find_known(connection, texts) for texts in some))
     unknown = [name for name in names if name.last_seq <= at and name.text not in known]
     old = [name for name in unknown if _is_old(writer.lake, name, now)][:_MOST]
     spare = [name for name in old if _is_spare(writer, name, kept_from)]
@@ -129,19 +130,7 @@ def _is_candidate(writer: LakeWriter, name: Name) -> bool:
     return is_own and name.epoch < started.epoch and name.text not in writer.kept
 
 
-def _chunks(names: Sequence[Name]) -> Iterator[list[str]]:
-    for begin in range(0, len(names), _MOST):
-        yield [name.text for name in names[begin : begin + _MOST]]
-
-
 def _is_old(lake: Lake, name: Name, now: datetime) -> bool:
     infos = lake.filesystem.get_file_info(FileSelector(name.text, recursive=True))
     times = [info.mtime for info in infos if info.is_file and info.mtime is not None]
     return max(times, default=datetime.min.replace(tzinfo=UTC)) < now - _DAY
-
-
-def count_events(writer: LakeWriter) -> int:
-    """Return the number of events that readers see."""
-    visible = select(func.sum(_t.events)).where(_t.deleted_at.is_(None))
-    with writer.engine.connect() as connection:
-        return int(connection.scalar(visible) or 0)

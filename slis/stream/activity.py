@@ -8,9 +8,8 @@ from sqlalchemy import Connection, text
 from lineage.catalog import tables
 from lineage.catalog.queries import leaf_job
 from lineage.catalog.upsert import add_up, greatest, least, upsert
+from lineage.process.clock import SECOND_MICROS
 from slis.stream.failed_runs import store_failures
-
-_MICROS = 1_000_000
 
 _HAPPENED = """
     SELECT dataset_key, max(last_read_at) AS last_read_at, min(first_read_at) AS first_read_at,
@@ -37,7 +36,7 @@ IS_BACKFILL = f"""
             ELSE x.nominal_start_at END) FROM dataset_write x
         WHERE x.dataset_key = w.dataset_key AND x.job_key = w.job_key
             AND x.written_at <= w.written_at
-    ) - (SELECT l.cadence_seconds * {_MICROS} FROM dataset_limit l WHERE l.dataset_key =
+    ) - (SELECT l.cadence_seconds * {SECOND_MICROS} FROM dataset_limit l WHERE l.dataset_key =
         w.dataset_key)
 """  # noqa: S608 - a number of ours
 # One look for each dataset: joined with `dataset_write`, PostgreSQL looks once for each write that

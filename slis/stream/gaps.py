@@ -13,11 +13,12 @@ from sqlalchemy import Connection, Engine, select, text
 from lineage.catalog import tables
 from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.upsert import insert_for
+from lineage.process.clock import DAY_MICROS
 from slis.stream.source import open_spool
 
 SILENT_AFTER_MICROS = 3_000_000
 # Older ones excuse nothing: the catalog has deleted them, or does so within the day.
-_LONGEST_MICROS = 60 * 86_400 * 1_000_000
+_LONGEST_MICROS = 60 * DAY_MICROS
 
 Gap = tuple[int, int | None]
 

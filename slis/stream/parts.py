@@ -5,12 +5,11 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, text
 
-_KEYS_A_QUERY = 500
+from lineage.catalog.queries import split_batches
 
 
 def in_parts(connection: Connection, query: str, keys: Iterable[int | str]) -> Iterator[Row[Any]]:
-    """Rows of a query `... IN :keys`, asked for so many keys at a time."""
+    """Yield the rows of a query `... IN :keys`, asked for so many keys at a time."""
     statement = text(query).bindparams(bindparam("keys", expanding=True))
-    ordered = list(keys)
-    for start in range(0, len(ordered), _KEYS_A_QUERY):
-        yield from connection.execute(statement, {"keys": ordered[start : start + _KEYS_A_QUERY]})
+    for some in split_batches(list(keys)):
+        yield from connection.execute(statement, {"keys": some})

@@ -13,13 +13,13 @@ from lineage.names.keys import NAME_BYTES, key, shorten
 from lineage.names.names import FOLD, fold, partition_date, partition_of
 from lineage.names.rules import RULES
 from lineage.policy import NO_FOLDS, Folding
+from lineage.process.clock import DAY_MICROS
 from lineage.process.files import folder_of
 from lineage.redaction import CREDENTIALS
 from slis.stream.arrow import clean
 from slis.stream.facts.spans import Seen
 
 _LOSSY = frozenset({CREDENTIALS, *(rule.id for rule in RULES if not rule.keeps_spelling)})
-_MICROS_A_DAY = 86_400_000_000
 _EPOCH_DAY = 719_163  # 1970-01-01 as Python counts days
 _CACHED_SPELLINGS = 65_536
 
@@ -54,7 +54,7 @@ def spell(namespace: str, name: str, folding: Folding) -> Spelling:
         dataset_name=dataset[1],
         rules=(*folded.rules, FOLD) if taken else folded.rules,
         partition=partition,
-        partition_at=None if day is None else (day.toordinal() - _EPOCH_DAY) * _MICROS_A_DAY,
+        partition_at=None if day is None else (day.toordinal() - _EPOCH_DAY) * DAY_MICROS,
         folder_key=folder_key_of(*dataset, folding),
     )
 

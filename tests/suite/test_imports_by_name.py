@@ -34,11 +34,16 @@ def list_imports(tree: ast.AST) -> Iterator[tuple[str, str]]:
             module = next(map(_text, node.value.args), "")
             if _MODULE.fullmatch(module) and "import_module" in ast.unparse(node.value.func):
                 yield module, node.attr
-        elif isinstance(node, ast.Tuple):
-            texts = [*map(_text, node.elts)]
-            for module, name in () if "-m" in texts else pairwise(texts):  # a command line
-                if _MODULE.fullmatch(module) and name.isidentifier():
-                    yield module, name
+        elif isinstance(node, ast.Tuple | ast.List):
+            yield from _list_pairs([*map(_text, node.elts)])
+
+
+def _list_pairs(texts: list[str]) -> Iterator[tuple[str, str]]:
+    for first, second in pairwise(texts):
+        if first == "-m" and second.split(".")[0] in _PACKAGES:  # a command line
+            yield second, ""
+        elif "-m" not in texts and _MODULE.fullmatch(first) and second.isidentifier():
+            yield first, second
 
 
 def find_missing(tree: ast.AST) -> list[str]:
@@ -64,6 +69,8 @@ def test_modules_imported_by_a_string_exist() -> None:
         'import_module("slis.evaluation.warmup").rehearse',
         'run("slis.evaluation.rehearsal")',
         'PAIRS = (("sql", "slis.evaluation.warmup", "rehearse"),)',
+        'argv = (sys.executable, "-m", "service.cli.gone", "up")',
+        'argv = [sys.executable, "-m", "slis.gone"]',
     ],
 )
 def test_a_name_of_before_is_found(code: str) -> None:

@@ -14,6 +14,7 @@ from lab.gameday.estate import Shape
 from lab.gameday.faults import Day
 from lab.gameday.policy import text_of
 from lab.gameday.truth import Truth
+from lab.replay.arrivals import ACTIVITY
 from lineage.policy import Policy, parse
 from service.errors import RejectedInputError
 
@@ -118,7 +119,7 @@ class SavedRun:
         """Yield the slabs in their order.
 
         Raises:
-            NotKeptError: the run that wrote them did not come to its end.
+            NotKeptError: the run that wrote them is incomplete, or another release wrote them.
         """
         count = self.planned().slabs
         if not count:
@@ -128,6 +129,10 @@ class SavedRun:
             figures = msgspec.json.decode((folder / _SLAB).read_bytes(), type=SlabFigures)
             tables = {path.stem: pq.read_table(path) for path in sorted(folder.glob("*.parquet"))}
             changes, activity = tables.pop(_CHANGES), tables.pop(_ACTIVITY)
+            if not activity.schema.equals(ACTIVITY):
+                raise NotKeptError(
+                    f"{self.folder}: saved by another release; run without --reuse again"
+                )
             yield SavedSlab(figures, changes, activity, tables)
 
     def _slab(self, number: int) -> Path:

@@ -15,6 +15,7 @@ from lab.gameday.driver.beside import rows_of
 from lab.gameday.driver.kept import SavedSlab
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
+from lineage.catalog.queries import split_batches
 from lineage.catalog.upsert import fold_rows
 from lineage.states import BAD, GOOD, UNKNOWN
 
@@ -25,7 +26,6 @@ _STANDING: Final[Mapping[str, Table]] = {
     "edge": tables.edge,
 }
 _SERIOUS: Final = frozenset({BAD, UNKNOWN})
-_ROWS_AT_ONCE: Final = 500
 Row = dict[str, Any]
 
 
@@ -210,8 +210,8 @@ def _as_of(gap: Row, at: int) -> Row:
 
 def _replace(connection: Connection, table: Table, rows: list[Row]) -> None:
     connection.execute(delete(table))
-    for first in range(0, len(rows), _ROWS_AT_ONCE):
-        connection.execute(insert(table), rows[first : first + _ROWS_AT_ONCE])
+    for some in split_batches(rows):
+        connection.execute(insert(table), some)
 
 
 def _evaluated(connection: Connection, at: int, before: int | None) -> None:

@@ -13,8 +13,8 @@ import msgspec
 from sqlalchemy import Engine, func, select
 
 from alerts.detection.incident_detector import IncidentDetector
-from alerts.detection.notification_worker import NotificationWorker
 from alerts.incidents.incident import Incident
+from alerts.notify.notification_worker import NotificationWorker
 from alerts.notify.sender import Sender
 from alerts.notify.settings import TICKETS, DeliverySettings, RoutingSettings
 from alerts.operator_actions.command_requests import CommandRequest, submit

@@ -8,9 +8,8 @@ incident_notification = Table(
     "incident_telling",
     metadata,
     text_key("incident_id"),
-    Column(
-        "telling", Text, nullable=False
-    ),  # JSON of `alerts.notify.notification_state.NotificationState`
+    # JSON of `alerts.notify.notification_state.NotificationState`
+    Column("telling", Text, nullable=False),
     Column("fault", Text, nullable=False),  # as the label root_kind of lineage_incident_open
     Column("addressee", Text, nullable=False),  # notified owner; empty: none yet
     Column("severity", Text, nullable=False),  # page | ticket

@@ -13,11 +13,12 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, wai
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.tables.marquez import READER
+from lineage.process.clock import DAY_MICROS
 
 _T = TypeVar("_T")
 _MAX_SET_ASIDE_ROWS = 1_000
 _MAX_SET_ASIDE_BYTES = 65_536
-_PROBES_KEPT_MICROS = 7 * 86_400 * 1_000_000
+_PROBES_KEPT_MICROS = 7 * DAY_MICROS
 _BUSY_SECONDS = 1.0
 _log = structlog.get_logger()
 

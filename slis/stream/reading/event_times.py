@@ -4,7 +4,7 @@ import re
 from datetime import date
 from typing import Final
 
-from lineage.process.clock import LAST_EVENT_MICROS
+from lineage.process.clock import HOUR_MICROS, LAST_EVENT_MICROS, SECOND_MICROS
 
 _TIME: Final = re.compile(
     r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)"
@@ -15,7 +15,6 @@ _TIME: Final = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 _EPOCH_DAY: Final = date(1970, 1, 1).toordinal()
-_MICROS: Final = 1_000_000
 _DIGITS: Final = 6  # of a second
 
 
@@ -33,13 +32,13 @@ def parse_time(text: str | None) -> int | None:
     seconds = _seconds(found) if found else None
     if found is None or seconds is None:
         return None
-    micros = seconds * _MICROS + int((found["part"] or "")[:_DIGITS].ljust(_DIGITS, "0"))
+    micros = seconds * SECOND_MICROS + int((found["part"] or "")[:_DIGITS].ljust(_DIGITS, "0"))
     return micros if 0 <= micros <= LAST_EVENT_MICROS else None
 
 
 def hour_of(micros: int) -> int:
     """Return the start of the hour, in UTC."""
-    return micros - micros % (3_600 * _MICROS)
+    return micros - micros % HOUR_MICROS
 
 
 def _seconds(found: re.Match[str]) -> int | None:

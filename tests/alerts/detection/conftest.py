@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import select, update
 
 from alerts.detection.incident_detector import IncidentDetector
-from alerts.detection.notification_worker import NotificationWorker
+from alerts.notify.notification_worker import NotificationWorker
 from alerts.notify.settings import RoutingSettings
 from alerts.operator_actions.command_requests import CommandRequest, submit
 from alerts.operator_actions.suppression_windows import WindowRequest, create_window

@@ -4,7 +4,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from alerts.detection.incident_detector import IncidentDetector
-from alerts.detection.notification_worker import NotificationWorker
+from alerts.notify.notification_worker import NotificationWorker
 from alerts.notify.settings import DeliverySettings, RoutingSettings
 from lineage.catalog.engine import catalog_url
 from service.incidents import incident_worker

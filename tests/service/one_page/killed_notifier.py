@@ -48,7 +48,7 @@ FAILPOINTS: Final = {
     ),
     "in the diagnosis": ("service.incidents.diagnosis.diagnose", "_compared", BEFORE),
     "between diagnosis and notifications": (
-        "alerts.detection.notification_worker",
+        "alerts.notify.notification_worker",
         "NotificationWorker.__call__",
         BEFORE,
     ),

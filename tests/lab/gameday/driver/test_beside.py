@@ -1,5 +1,6 @@
 """Baseline of naive alerts, and time in unknown, from the changes."""
 
+import msgspec
 import pyarrow as pa
 import pytest
 
@@ -68,14 +69,20 @@ def test_unknown_lasts_until_no_sli_is_unknown():
     assert list(unknown_spells(given)) == [(10, 1_040), (1_500, 2_000)]
 
 
-def test_a_saved_run_is_loaded(tmp_path):
-    """Load plan, policy and slabs, once all of them are stored."""
+def begin_day(folder):
+    """Store a plan; return the saved run, the day and its policy."""
     shape = Shape(seed=1, datasets=60, days=5)
     estate = make(shape)
     day = plan(estate, 1, ["killed_job"])
     policy = policy_of(estate, day.suppressions)
-    kept = SavedRun(tmp_path / "day")
+    kept = SavedRun(folder)
     kept.begin(shape, day, policy)
+    return kept, day, policy
+
+
+def test_a_saved_run_is_loaded(tmp_path):
+    """Load plan, policy and slabs, once all of them are stored."""
+    kept, day, policy = begin_day(tmp_path / "day")
     kept.add(0, slab(0, (10, "M1", "bad")))
     with pytest.raises(NotKeptError, match="the run is incomplete"):
         list(kept.slabs())
@@ -86,6 +93,18 @@ def test_a_saved_run_is_loaded(tmp_path):
     assert found == slab(0, (10, "M1", "bad"))
     assert kept.planned().truth == day.truth
     assert kept.policy().hash == policy.hash
+
+
+def test_a_run_that_another_release_saved_is_rejected(tmp_path):
+    """Report what to do, in place of an error about a missing field."""
+    kept, _, _ = begin_day(tmp_path / "day")
+    renamed = [f"{name}_then" for name in ACTIVITY.names]
+    other = slab(0)
+    kept.add(0, msgspec.structs.replace(other, activity=other.activity.rename_columns(renamed)))
+    kept.end(1)
+
+    with pytest.raises(NotKeptError, match="another release; run without --reuse again"):
+        list(kept.slabs())
 
 
 def test_an_empty_folder_is_no_game_day(tmp_path):

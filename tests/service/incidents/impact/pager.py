@@ -6,8 +6,8 @@ import msgspec
 from sqlalchemy import Engine, insert, text
 
 from alerts.detection.incident_detector import IncidentDetector
-from alerts.detection.notification_worker import NotificationWorker
 from alerts.notify.channels.channel import Outcome, PermanentFailure, Retryable, Sent, Task
+from alerts.notify.notification_worker import NotificationWorker
 from alerts.notify.sender import Sender
 from alerts.notify.settings import DeliverySettings, RoutingSettings
 from lineage.catalog import tables
