@@ -98,8 +98,9 @@ async def _serve(given: Given, asked: socket.socket, scraped: socket.socket) -> 
         stored.look()
     policy = PolicyInForce(given.settings.policy, access_before=stored)
     tallies, guard = CounterBuffer(), Guard(given.settings, policy=policy)
-    leader = Leader(replica_name(given.settings), given.settings.lease_seconds)
     registry = JobRegistry("service", report=JobsFile(given.settings.data_dir, "service"))
+    leader = Leader(replica_name(given.settings), given.settings.lease_seconds)
+    leader.on_loss = registry.run_leader_jobs
     collector = CatalogCollector(
         given.settings, policy=policy, leads=leader.is_leading, jobs=registry.states
     )
@@ -163,7 +164,6 @@ def _jobs(  # noqa: PLR0913, PLR0917 - what the process consists of
             *("lease", ("lease",), lambda: [leader]),
             is_leader_only=False,
             first_seconds=0,
-            runs_at_stop=True,
             statement_seconds=given.settings.lease_seconds / 2,
         ),
         job(
@@ -190,6 +190,10 @@ def _of_leader(
             settings, given.routing, given.delivery, policy=policy, began_at=began_at
         )
 
+    def cache() -> Sequence[Work]:
+        metrics.drop_cache()  # of an earlier epoch: it may be of another day
+        return [lambda _engine: metrics.renew_cache()]
+
     yield leads("audit", ("access_audit", "policy_notes", "impact_clock"), judge, runs_at_stop=True)
     yield leads("incidents", incident_worker.STEPS, notify, runs_at_stop=True)
     yield leads(
@@ -213,7 +217,7 @@ def _of_leader(
     yield leads(
         "metric_cache",
         ("metric_cache",),
-        lambda: [lambda _engine: metrics.renew_cache()],
+        cache,
         every_seconds=metric_cache.EVERY_SECONDS,
         most_share=metric_cache.MOST_SHARE,
     )

@@ -20,6 +20,10 @@ class CachedMetrics:
         """Return the newest metrics; none before the first run of the job or after a failed one."""
         return self._cached
 
+    def drop(self) -> None:
+        """Forget the metrics."""
+        self._cached = []
+
     def renew(self) -> None:
         """Compute the metrics; drop the old ones on an error, as they may be of another day."""
         made: list[Metric] = []

@@ -121,6 +121,10 @@ class CatalogCollector(Collector):
         self._cached = CachedMetrics(self._of_days)
         self._jobs = jobs
 
+    def drop_cache(self) -> None:
+        """Forget what `renew_cache` computed."""
+        self._cached.drop()
+
     def renew_cache(self) -> None:
         """Compute the metrics that are too slow to compute on every scrape."""
         self._cached.renew()

@@ -27,7 +27,7 @@ from service.queries.set_aside import count_set_aside
 from service.queries.timestamps import Evaluated, iso, last_evaluation, seconds_between
 from service.runtime.data_dir_lock import is_held
 from service.runtime.data_folder import open_to_others
-from service.runtime.jobs import Job, jobs_of
+from service.runtime.jobs import Job
 from service.runtime.settings import Settings
 
 if TYPE_CHECKING:  # the policy brings YAML, which `lineward status` cannot wait for
@@ -128,11 +128,11 @@ def status(
     *,
     count_datasets: bool = True,
     own_policy: "Standing | None" = None,
-    own_jobs: Sequence[Job] = (),
+    jobs: Sequence[Job] = (),
 ) -> Status:
     """Return the status; missing parts are null, and `partial_reason` names them.
 
-    `own_policy` and `own_jobs`: of the service that asks; they replace what it stored.
+    `own_policy`: of the service that asks; it replaces what it stored. `jobs`: of each role.
     """
     spool = spool_status(settings.spool, now)
     catalog = _catalog(settings, now, count_datasets=count_datasets)
@@ -162,7 +162,7 @@ def status(
         events_wait_since=iso(catalog.waits.get(EVENTS_WAIT_SINCE)) if catalog else None,
         leader=catalog.leader if catalog else None,
         kubernetes=catalog.kubernetes if catalog else None,
-        jobs=jobs_of(settings.data_dir, now.timestamp(), own_jobs),
+        jobs=list(jobs),
     )
 
 

@@ -54,7 +54,11 @@ class _Held(msgspec.Struct, frozen=True):
 
 
 class Leader:
-    """Takes the lease when it is free, and renews it. A work: called each second."""
+    """Takes the lease when it is free, and renews it. A work: called each second.
+
+    Attributes:
+        on_loss: called when another process has taken the lease.
+    """
 
     def __init__(
         self, replica: str, seconds: float, count: Callable[[], float] = count_seconds
@@ -67,6 +71,7 @@ class Leader:
             count: counts seconds, also those in which this process was paused.
         """
         self._replica, self._seconds, self._count = replica, seconds, count
+        self.on_loss: Callable[[], None] = lambda: None
         self._lock = threading.Lock()
         self._held: _Held | None = None
         self._engine: Engine | None = None
@@ -120,6 +125,7 @@ class Leader:
         self._held = None if row is None else _Held(held.epoch, began)
         if row is None:
             _log.warning("lease_lost", replica=self._replica, epoch=held.epoch)
+            self.on_loss()
         return row
 
     def _confirm(self, epoch: int) -> None:

@@ -139,6 +139,13 @@ class JobRegistry:
             runner.finish()
         self._scheduler.shutdown(wait=False)
 
+    def run_leader_jobs(self) -> None:
+        """Run the leader's jobs soon: they learn that another replica leads."""
+        for name, runner in self._runners.items():
+            if runner.job.is_leader_only:
+                runner.is_asked = True  # a run that goes on plans the next one after this
+                self._scheduler.run_in(name, 0)
+
     def run(self, name: str) -> None:
         """Run one job now, in this thread."""
         self._runners[name].run()
@@ -174,17 +181,22 @@ def _reporting(report: JobsFile, states: Callable[[], Sequence[Job]]) -> Schedul
 
 
 class _Runner:
-    """Runs the steps of one job; one run at a time."""
+    """Runs the steps of one job; one run at a time.
+
+    Attributes:
+        is_asked: to run again at once.
+    """
 
     def __init__(self, job: ScheduledJob, states: JobStates) -> None:
         self.job, self._states = job, states
         self._is_waiting = True
         self._seconds = 0.0  # of the last run
         self._failures = 0  # runs in a row
+        self.is_asked = False
 
     def run(self) -> None:
         """Run each step; one that fails keeps no other from its run."""
-        began = time.monotonic()
+        began, self.is_asked = time.monotonic(), False
         outcomes = [self._attempt(step, task) for step, task in self._tasks()]
         self._failures = 0 if all(outcomes) else self._failures + 1
         self._seconds = time.monotonic() - began
@@ -193,15 +205,20 @@ class _Runner:
         """Run once more where the job asks for it, and have the tasks end what they have begun."""
         if self.job.runs_at_stop:
             self.run()
-        for step, task in self._tasks():
-            if (end := getattr(task, "finish", None)) is not None:
-                self._attempt(step, end)
-        self.job.close()
+        ends = [getattr(task, "finish", None) for _, task in self._tasks()]
+        for end in (*filter(None, ends), self.job.close):
+            try:
+                end()
+            except Exception as error:  # noqa: BLE001 - the jobs after it are to end too
+                text = f"{type(error).__name__}: {error}"[:200]
+                _log.warning("job_not_finished", job=self.job.name, error=text)
 
     def next_in_seconds(self) -> float | None:
         """Return when to run next, in place of the job's interval; None: by its interval."""
         every, share = self.job.every_seconds, self.job.most_share
-        if self._is_waiting:
+        if self.is_asked:
+            seconds = 0.0
+        elif self._is_waiting:
             seconds = EVERY_SECONDS
         elif self._failures:
             seconds = min(every, _FIRST_RETRY_SECONDS * 2 ** min(self._failures - 1, 20))
@@ -232,6 +249,7 @@ class _Runner:
             task()
         except LeaseLostError as error:
             # No failure: the work is another replica's now.
+            HEALTH.succeed(step)
             _log.warning("leader_job_undone", job=step, reason=str(error))
         except TryAgainError as error:
             problem = str(error)

@@ -9,6 +9,7 @@ from service.explorer.overview import overview
 from service.queries.shapes import SliAnswer
 from service.queries.slis import objectives_of, slis
 from service.queries.status import Status, status
+from service.runtime.jobs import jobs_of
 
 
 @page("/", access="overview", is_cut=True)
@@ -34,9 +35,10 @@ def get_slis(request: AnyRequest) -> SliAnswer:
 @get("/api/v1/status", access="status", sync_to_thread=True)
 def get_status(state: State) -> Status:
     """Return backlog, rejected events, periodic jobs, and the age of the last evaluation."""
+    settings, now = state.settings, state.clock()
     return status(
-        state.settings,
-        state.clock(),
+        settings,
+        now,
         own_policy=state.policy.standing(),
-        own_jobs=state.jobs(),
+        jobs=jobs_of(settings.data_dir, now.timestamp(), state.jobs()),
     )

@@ -19,7 +19,7 @@ from service.queries.status import (
     trouble_of,
     warnings_of,
 )
-from service.runtime.jobs import Job, problem_of, state_of
+from service.runtime.jobs import Job, problem_of, state_of, stored_jobs
 from service.runtime.settings import Settings, read
 
 app = typer.Typer(add_completion=False)
@@ -28,9 +28,9 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def main(data_dir: DataDir = None, *, as_json: AsJson = False) -> None:
     """Show the roles, their periodic jobs, the backlog, and the number of datasets by state."""
-    settings = read(data_dir)
+    settings, now = read(data_dir), system_clock()
     try:
-        answer = status(settings, system_clock())
+        answer = status(settings, now, jobs=stored_jobs(settings.data_dir, now.timestamp()))
     except UnreachableError:
         if not as_json:
             _show_roles(settings)

@@ -224,6 +224,15 @@ def test_a_scrape_computes_no_slow_metric():
     ]
 
 
+def test_slow_metrics_of_an_earlier_lead_are_dropped():
+    """Show none until they are computed again."""
+    cached = CachedMetrics(lambda: [GaugeMetricFamily("one", "")])
+    cached.renew()
+    cached.drop()
+
+    assert cached.current() == []
+
+
 def test_slow_metrics_that_cannot_be_computed_are_absent():
     """Drop those of before, which may be of another day; the job tries again."""
     cached = CachedMetrics(lambda: [GaugeMetricFamily("one", "")])

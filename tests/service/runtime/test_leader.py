@@ -16,6 +16,7 @@ from service.runtime.leader import Leader, LeaderWorks, replica_name
 from service.runtime.settings import Settings
 from tests.lineage.catalog.database_clock import DatabaseClock
 from tests.service.jobs import registry_of
+from tests.service.waiting import until
 
 _LEASE_SECONDS = 10
 _WITHIN_SECONDS = 15  # a new leader
@@ -228,31 +229,54 @@ def test_works_that_cannot_be_built_are_built_at_the_next_run(replicas):
     assert len(works()) == 1
 
 
+def _fail(_engine):
+    raise ValueError("broken")
+
+
+def _failing():
+    return [each for each in HEALTH.failures() if each.part == "failing"]
+
+
+def test_a_job_that_failed_is_no_failure_after_the_lead_is_lost(replicas, tmp_path):
+    """Look at once, not in an hour: another replica runs the job now."""
+    leader = replicas.start("one")
+    often = {"every_seconds": 3_600, "first_seconds": 0}
+    url, steps = catalog_url(tmp_path), ("failing",)
+    registry = registry_of(url, lambda: [_fail], steps=steps, leader=leader, **often)
+    leader.on_loss = registry.run_leader_jobs
+    replicas.go(1, leader)
+    registry.start()
+    try:
+        until(_failing)
+        replicas.go(_WITHIN_SECONDS, replicas.start("other"))
+        replicas.go(1, leader)
+        until(lambda: not _failing(), seconds=30)
+    finally:
+        registry.stop()
+
+
 def test_a_follower_reports_no_failure_of_the_leader(replicas, tmp_path):
     """Drop what failed: it is another replica's now."""
-
-    def fail(_engine):
-        raise ValueError("broken")
-
     leader = replicas.start("one")
-    registry = registry_of(catalog_url(tmp_path), lambda: [fail], steps=("failing",), leader=leader)
+    registry = registry_of(
+        catalog_url(tmp_path), lambda: [_fail], steps=("failing",), leader=leader
+    )
     replicas.go(1, leader)
     registry.run("work")
-    assert [each.part for each in HEALTH.failures() if "failing" in each.part] != []
+    assert _failing()
     leader.finish(replicas.engine)
     registry.run("work")
 
-    assert [each.part for each in HEALTH.failures() if "failing" in each.part] == []
+    assert not _failing()
     assert [(job.is_waiting, job.last_error) for job in registry.states()] == [(True, None)]
 
 
 def test_a_registry_that_stops_has_its_works_finish(replicas, tmp_path):
-    """Give the lease up in the last run of its job."""
+    """Give the lease up at the end of its job."""
     leader = Leader("one", _LEASE_SECONDS)
-    registry = registry_of(
-        catalog_url(tmp_path), lambda: [leader], every_seconds=3_600, runs_at_stop=True
-    )
+    registry = registry_of(catalog_url(tmp_path), lambda: [leader], every_seconds=3_600)
     registry.start()
+    registry.run("work")
     registry.stop()
 
     with replicas.engine.connect() as connection:
