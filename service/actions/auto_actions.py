@@ -63,7 +63,7 @@ class AutoActions:
         except ServiceError as error:
             # The audit log has it; it is not tried again for this incident.
             text = str(error)[:300]
-            _log.warning("policy_action_refused", action=due.do, who=due.who, reason=text)
+            _log.warning("policy_action_rejected", action=due.do, who=due.who, reason=text)
 
 
 def incident_triggers(connection: Connection, now: int) -> list[Occasion]:

@@ -8,7 +8,6 @@ from typing import Final
 import structlog
 from sqlalchemy import Connection, select
 
-from alerts.notify.channels.channel import MissingSecretError, read_secret
 from alerts.notify.channels.pagerduty.webhooks import (
     InvalidPagerDutyEventError,
     PagerDutyAction,
@@ -21,10 +20,10 @@ from lineage.catalog.tables import incident
 from service.errors import (
     InvalidQuestionError,
     NotNowError,
-    RejectedInputError,
     UnknownIncidentError,
 )
 from service.incidents.incident_commands import acting, put
+from service.incidents.webhook_secret import read_signing_secret
 from service.runtime.settings import Settings
 
 MAX_BODY_BYTES: Final = 1 << 20
@@ -53,7 +52,7 @@ class PagerDutyInbox:
         Raises:
             ServiceError: it is PagerDuty's, and no event.
         """
-        if not verify_signature(body, signatures, self._secret()):
+        if not verify_signature(body, signatures, read_signing_secret(self._secret_file)):
             return False
         try:
             did = parse_action(body)
@@ -77,13 +76,7 @@ class PagerDutyInbox:
         try:
             put(self._settings, wanted, now)
         except (NotNowError, UnknownIncidentError) as error:
-            _log.info("pagerduty_event_refused", incident=number, reason=str(error))
-
-    def _secret(self) -> str:
-        try:
-            return "" if self._secret_file is None else read_secret(self._secret_file)
-        except MissingSecretError as error:
-            raise RejectedInputError(str(error)) from error
+            _log.info("pagerduty_event_rejected", incident=number, reason=str(error))
 
 
 def _standing_for(connection: Connection, dedup_key: str) -> str:

@@ -11,7 +11,6 @@ from typing import Final
 
 import msgspec
 
-from alerts.notify.channels.channel import MissingSecretError, read_secret
 from alerts.notify.channels.slack.blocks import FOUR_HOURS, TOMORROW
 from alerts.notify.channels.slack.interactions import (
     ButtonPress,
@@ -24,8 +23,9 @@ from alerts.operator_actions.command_requests import CommandRequest, audit_entry
 from lineage.policy import Policy
 from lineage.process.clock import to_micros
 from service.cli.time_args import tomorrow_morning
-from service.errors import InvalidQuestionError, RejectedInputError
+from service.errors import InvalidQuestionError
 from service.incidents.incident_commands import acting, put
+from service.incidents.webhook_secret import read_signing_secret
 from service.runtime.policies import PolicyInForce
 from service.runtime.settings import Settings
 
@@ -72,7 +72,7 @@ class SlackInbox:
             request.body,
             timestamp=request.timestamp,
             signature=request.signature,
-            secret=self._secret(),
+            secret=read_signing_secret(self._secret_file),
             now=now,
         ):
             return Stranger(BAD_SIGNATURE)
@@ -89,12 +89,6 @@ class SlackInbox:
         once = hashlib.sha256(f"{request.signature}".encode()).hexdigest()[:32]
         put(self._settings, msgspec.structs.replace(wanted, request_id=f"slack {once}"), now)
         return None
-
-    def _secret(self) -> str:
-        try:
-            return "" if self._secret_file is None else read_secret(self._secret_file)
-        except MissingSecretError as error:
-            raise RejectedInputError(str(error)) from error
 
     def _reject(self, wanted: CommandRequest, now: datetime) -> None:
         entry = rejection(audit_entry(wanted, to_micros(now)), "the policy has no such person")

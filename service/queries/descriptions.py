@@ -55,7 +55,7 @@ def describe_datasets(
     for subject, dataset, text in rows_for(reader, _OF_DATASETS, keys):
         found[dataset][subject] = text
     return {
-        dataset: Described(texts.get("dataset"), _fields(texts.get("fields")))
+        dataset: Described(texts.get("dataset"), settings_of(texts.get("fields")))
         for dataset, texts in found.items()
     }
 
@@ -109,5 +109,6 @@ def _tag(visibility: Visibility, row: Row) -> Tag:
     return Tag(row.tag, row.value if visibility.is_whole else None, source if is_shown else None)
 
 
-def _fields(text: str | None) -> dict[str, str]:
+def settings_of(text: str | None) -> dict[str, str]:
+    """Return stored texts by key; empty if none were reported."""
     return msgspec.json.decode(text, type=dict[str, str]) if text else {}

@@ -10,8 +10,8 @@ from lineage.catalog.reader import Reader, rows_for
 from lineage.catalog.rows import Row, convert_row, pairs_of
 from lineage.states import run_state
 from service.api.access.visibility import EVERYTHING, Visibility
+from service.queries.descriptions import settings_of
 from service.queries.lineage_at_shapes import EdgeRun, Touched
-from service.queries.runs import settings_of
 from service.queries.timestamps import iso, iso_of
 from service.queries.visible import sql_filter
 

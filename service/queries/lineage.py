@@ -74,7 +74,7 @@ def _tree(asked: CatalogSession, found: Walk, way: str) -> list[Node]:
         namespace, name = names[at]
         beyond = [] if below is None else below
         ends = (at, here) if way == "upstream" else (here, at)
-        origin = origins.get((found.keys[ends[0]], found.keys[ends[1]])) if origins else None
+        origin = origins.get((found.keys[ends[0]], found.keys[ends[1]]))
         unseen = hidden.get(at, 0)
         return Node(namespace, name, states[at], jobs, below is None, beyond, unseen, origin)
 

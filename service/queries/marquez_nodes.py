@@ -179,9 +179,7 @@ def _newest(reader: Reader, keys: list[int], runs: list[int]) -> dict[_JobName, 
     roots |= {row[0] for row in rows_for(reader, _ROOT_OF, runs)}
     known = sorted(roots - {None})
     rows = [row for query in (_LEAVES, _ROOTS) for row in rows_for(reader, query, known)]
-    rows.sort(
-        key=lambda row: (row.first_event_at, row.run_id)
-    )  # the last of each job is its newest
+    rows.sort(key=lambda row: (row.first_event_at, row.run_id))  # the last of a job is its newest
     return {(row.job_namespace, row.job_name): _run(row) for row in rows}
 
 

@@ -9,9 +9,9 @@ from lineage.catalog.reader import Reader, rows_for
 from lineage.catalog.rows import Row
 from lineage.states import run_state
 from service.errors import UnknownRunError
+from service.queries.descriptions import settings_of
 from service.queries.diff_shapes import ComparedRun
 from service.queries.older import older_runs_advice
-from service.queries.runs import settings_of
 from service.queries.timestamps import iso, seconds_between
 
 MOST_RUNS = 5_000  # children of one root that are looked at

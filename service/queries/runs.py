@@ -2,8 +2,6 @@
 
 from typing import Any, Final
 
-import msgspec
-
 from lineage.catalog.queries import ROWS_AND_BYTES, error_of, failed_at, leaf_job
 from lineage.catalog.reader import Reader, rows_for
 from lineage.catalog.rows import Row, convert_row, pairs_of
@@ -12,7 +10,7 @@ from service.api.access.visibility import EVERYTHING, Visibility
 from service.errors import UnknownRunError
 from service.queries.cursors import Whole, cursor_of, key_of
 from service.queries.dataset_lookup import UNCHOSEN, Dataset
-from service.queries.descriptions import tags_of_text
+from service.queries.descriptions import settings_of, tags_of_text
 from service.queries.older import older_runs, older_runs_advice
 from service.queries.run_shapes import (
     RecentRun,
@@ -289,8 +287,3 @@ def _detail(row: Row, datasets: list[RunIo], hidden: int, visibility: Visibility
         tags=tags_of_text(tags),
         retries_left=row.retries_left,
     )
-
-
-def settings_of(text: str | None) -> dict[str, str]:
-    """Return stored settings by key; empty if none were reported."""
-    return msgspec.json.decode(text, type=dict[str, str]) if text else {}

@@ -40,9 +40,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     reader_secret_file: Path | None = None  # none: that of a collector with the same data folder
     access_audit_days: Annotated[int, Meta(ge=1, le=3_650)] = 400
     history_days: Annotated[int, Meta(ge=1, le=3_650)] = 400  # ended incidents, hours of SLIs
-    marquez_url: str | None = (
-        None  # none: no Marquez beside us; more of it in service/ingest/marquez
-    )
+    marquez_url: str | None = None  # none: no Marquez; more in service/ingest/marquez
     log: str = SPOOL  # else a shipper moves events on to Kafka: docs/operations.md
     kafka_bootstrap: str | None = None  # given, `up` takes events from a Kafka too
     # Without renewal another service leads after these; docs/kubernetes.md.

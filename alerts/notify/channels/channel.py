@@ -147,7 +147,7 @@ def read_secret(path: Path) -> str:
     """Return the content of a file without surrounding white space.
 
     Raises:
-        NoSecretError: names the file.
+        MissingSecretError: names the file.
     """
     try:
         secret = path.read_text().strip()

@@ -4,7 +4,6 @@ from pathlib import Path
 from threading import Event
 from typing import Annotated
 
-import structlog
 import typer
 
 from lineage import origins
@@ -13,8 +12,8 @@ from lineage.process.role import stop_on_signals
 from service.cli.commands.options import AsJson
 from service.cli.terminal import plain_lines, print_json
 from service.errors import RejectedInputError
-from service.ingest.collector_client import CollectorClient, StoppedError, Target, read_token
-from service.ingest.event_uploader import EventUploader
+from service.ingest.collector_client import StoppedError, Target, read_token
+from service.ingest.endless import endless_uploader
 from service.ingest.ship.positions import Positions
 from service.ingest.ship.shipper import PATTERNS, Shipped, Shipper
 from service.runtime.data_dir_lock import hold
@@ -22,7 +21,6 @@ from service.runtime.settings import read
 
 app = typer.Typer(add_completion=False)
 _STATE = ".lineward-ship"
-_log = structlog.get_logger()
 
 
 @app.command()
@@ -67,7 +65,7 @@ def main(  # noqa: PLR0913 - each is an option of the command
     with hold(kept / "lock", f"`lineward ship` already runs on {folder}"):
         positions = Positions(kept / "positions.json")
         stopping = stop_on_signals()
-        poster = EventUploader(CollectorClient(target, stopping=stopping, on_trouble=_report))
+        poster = endless_uploader(target, stopping)
         shipper = Shipper(folder, positions, poster, match or PATTERNS)
         _run(shipper, stopping, once=once)
     _show(shipper.report, as_json=as_json)
@@ -98,10 +96,6 @@ def _made(state: Path) -> Path:
         message = f"its place cannot be kept in {state} ({error.strerror}): give --state another"
         raise RejectedInputError(message) from error
     return state
-
-
-def _report(trouble: str) -> None:
-    _log.warning("collector_not_reached", trouble=trouble, next="trying again without end")
 
 
 def _show(report: Shipped, *, as_json: bool) -> None:

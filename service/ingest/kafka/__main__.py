@@ -12,7 +12,8 @@ from lineage.process.health import HEALTH
 from lineage.process.health_port import serve_health
 from lineage.process.role import begin_role, stop_on_signals
 from service.errors import RejectedInputError
-from service.ingest.collector_client import CollectorClient, Target, read_token
+from service.ingest.collector_client import Target, read_token
+from service.ingest.endless import endless_uploader
 from service.ingest.event_uploader import EventUploader
 from service.ingest.kafka.feed import Feed
 from service.ingest.kafka.settings import client_settings, read
@@ -58,11 +59,7 @@ def _poster(shared: Settings, stopping: Event) -> EventUploader:
         token_file=shared.collector_token_file,
         secret_file=shared.reader_secret,
     )
-    return EventUploader(CollectorClient(target, stopping=stopping, on_trouble=_report))
-
-
-def _report(trouble: str) -> None:
-    _log.warning("collector_not_reached", trouble=trouble, next="trying again without end")
+    return endless_uploader(target, stopping)
 
 
 if __name__ == "__main__":

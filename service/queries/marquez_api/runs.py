@@ -10,6 +10,7 @@ from lineage.catalog.queries import failed_at, newest_write, write_bucket
 from lineage.catalog.reader import Reader, rows_for
 from lineage.catalog.rows import convert_rows
 from service.api.access.visibility import Visibility
+from service.queries.descriptions import settings_of
 from service.queries.marquez_api.identifiers import version_id
 from service.queries.marquez_api.paging import (
     LIMIT_AND_OFFSET,
@@ -20,7 +21,7 @@ from service.queries.marquez_api.paging import (
 from service.queries.marquez_api.shapes import Run, RunDataset, Runs, VersionId
 from service.queries.marquez_shapes import state_of
 from service.queries.node_ids import unknown
-from service.queries.runs import hidden_of, settings_of
+from service.queries.runs import hidden_of
 from service.queries.timestamps import iso, iso_of, milliseconds_between
 from service.queries.visible import UNSEEN, sql_filter
 
