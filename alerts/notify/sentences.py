@@ -14,7 +14,7 @@ from alerts.notify.message import Impacted, Kind, Message
 _MAX_NAME: Final = 120
 
 FLAPPING: Final = "opened 3 times or more in a short time"
-BRIDGED: Final = "datasets between cannot be observed"
+BRIDGED: Final = "the path from the root passes datasets that Lineward cannot judge"
 REFIRED: Final = "The alert fires again. Alertmanager sent no end in between."
 ALERT_ENDED: Final = "The alert no longer fires."
 MEMBERS_CHANGED: Final = "The affected datasets have changed."
@@ -119,9 +119,10 @@ def field_lines(message: Message) -> list[str]:
 def context_lines(message: Message) -> list[str]:
     """Return the ids and the limits of what is known."""
     lines = [f"Incident {message.incident_id}"]
-    lines += [f"Correlation {message.correlation_id}"] if message.correlation_id else []
+    if message.correlation_id not in {"", message.incident_id}:
+        lines.append(f"Correlation {message.correlation_id}")
     lines += [f"Flapping: {FLAPPING}"] if message.is_flapping else []
-    return lines + ([f"Bridged: {BRIDGED}"] if message.is_bridged else [])
+    return lines + ([f"Root less certain: {BRIDGED}"] if message.is_bridged else [])
 
 
 def describe(events: Iterable[Event]) -> str:

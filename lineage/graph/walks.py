@@ -51,4 +51,4 @@ def too_many(most: int) -> str:
 
 def too_deep(depth: int) -> str:
     """Return why a walk is cut that has further to go."""
-    return f"more lies beyond depth {depth}"
+    return f"there are more beyond depth {depth}"

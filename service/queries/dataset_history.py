@@ -44,7 +44,7 @@ def dataset_history(reader: Reader, named: Dataset, *, limit: int) -> History:
     writes = reader.rows(_WRITES, values)
     more = {"schemas": schemas, "versions": versions, "checksums": checksums, "writes": writes}
     cut = [what for what, rows in more.items() if len(rows) > limit]
-    reason = f"only the newest {limit} are shown of: {', '.join(cut)}" if cut else None
+    reason = f"only the newest {limit} of these are shown: {', '.join(cut)}" if cut else None
     return History(
         dataset_namespace=namespace,
         dataset=name,

@@ -29,7 +29,7 @@ def lineward(embedded, monkeypatch):
         (
             ("lineage", shop.MART, "--depth", "1"),
             {},
-            "incomplete: upstream: more lies beyond depth 1",
+            "incomplete: upstream: there are more beyond depth 1",
         ),
         (
             ("lineage", shop.RAW, "--at", "2026-11-19T03:00:00Z"),
@@ -45,7 +45,7 @@ def lineward(embedded, monkeypatch):
         (
             ("history", shop.CORE, "--limit", "1"),
             {},
-            "only the newest 1 are shown of: schemas, writes",
+            "only the newest 1 of these are shown: schemas, writes",
         ),
         (
             ("diff", estate.EARLIER_RUN, estate.ROOT_RUN),

@@ -98,7 +98,7 @@ def test_impact_may_be_limited_to_a_depth(client):
 
     assert [row["dataset"] for row in whole["affected"]] == [shop.CORE, shop.MART]
     assert [row["dataset"] for row in near["affected"]] == [shop.CORE]
-    assert (whole["partial"], near["partial_reason"]) == (False, "more lies beyond depth 1")
+    assert (whole["partial"], near["partial_reason"]) == (False, "there are more beyond depth 1")
 
 
 def test_a_run_by_its_id(client):

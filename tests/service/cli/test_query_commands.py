@@ -131,7 +131,7 @@ def test_cut_lineage_has_the_reason(catalog):
     found = answer("lineage", shop.MART, "--depth", "1", catalog=catalog)
 
     assert found["partial"] is True
-    assert found["partial_reason"] == "upstream: more lies beyond depth 1"
+    assert found["partial_reason"] == "upstream: there are more beyond depth 1"
 
 
 def test_lineage_in_the_terminal_names_all_of_it(catalog):

@@ -36,7 +36,7 @@ def _cuts(page, heading):
         (
             (_CORE, "writes"),
             {"explorer.dataset._MOST_OF_HISTORY": 1},
-            "only the newest 1 are shown of: schemas, writes",
+            "only the newest 1 of these are shown: schemas, writes",
         ),
         ((_CORE, "aliases"), {"queries.dataset._MOST_ALIASES": 0}, "the first 0 aliases"),
         ((_INCIDENT, "response"), {"queries.incident_notifications._MOST": 1}, "the newest 1"),

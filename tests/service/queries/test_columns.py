@@ -135,7 +135,7 @@ def test_edges_beyond_the_depth_are_reported(client, catalog):
 
     found = _lineage(client, shop.MART, "total", depth=1)
 
-    assert found["partial_reason"] == "upstream: more lies beyond depth 1"
+    assert found["partial_reason"] == "upstream: there are more beyond depth 1"
     assert _lineage(client, shop.MART, "total", depth=2)["partial"] is False
 
 

@@ -148,7 +148,7 @@ def test_depth_counts_jobs_beyond_the_first_as_in_marquez(client, catalog):
     assert len(found[None]) == 22
     cut = client.get("/api/v1/lineage", params={"nodeId": "dataset:far:d29", "depth": 1}).json()
     assert (cut["partial"], cut["partial_reason"]) == (
-        *(True, "upstream: more lies beyond depth 2"),
+        *(True, "upstream: there are more beyond depth 2"),
     )
     whole = client.get("/api/v1/lineage", params={"nodeId": CORE}).json()
     assert (whole["partial"], whole["partial_reason"]) == (False, None)

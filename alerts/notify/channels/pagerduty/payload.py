@@ -61,7 +61,7 @@ def _build_details(message: Message) -> dict[str, Any]:
         "what": plain_text(message.what, _MAX_TEXT),
         **sentences.format_times(message),
         "owner": plain_text(message.owner, _MAX_LINE),
-        "impacted": plain_text(sentences.impact_line(message), _MAX_LINE),
+        "affected": plain_text(sentences.impact_line(message), _MAX_LINE),
         "datasets": [
             plain_text(sentences.dataset_line(dataset), _MAX_LINE) for dataset in message.impacted
         ],

@@ -73,7 +73,7 @@ def test_a_cut_walk_reports_the_reason(filled):
 
     whole = snapshot.walked("downstream", [-5], 3, 3)
     assert (whole.keys, whole.depths(), whole.cut) == ([-5, 2, 9, 40], [0, 1, 2, 3], None)
-    assert snapshot.walked("downstream", [-5], 2, 9).cut == "more lies beyond depth 2"
+    assert snapshot.walked("downstream", [-5], 2, 9).cut == "there are more beyond depth 2"
     few = snapshot.walked("downstream", [-5], 9, 2)
     assert (few.keys, few.cut) == ([-5, 2, 9], "more than 2 datasets")
 

@@ -74,7 +74,7 @@ def test_a_cut_history_is_partial_and_keeps_the_oldest_change(lander, catalog, a
     found = _history(catalog, 2)
 
     assert found.partial_reason == (
-        "only the newest 2 are shown of: schemas, versions, checksums, writes"
+        "only the newest 2 of these are shown: schemas, versions, checksums, writes"
     )
     assert found.schemas[0].change.retyped == [Retyped("id", "int", "bigint")]
     assert [len(found.writes), len(found.versions)] == [2, 2]
