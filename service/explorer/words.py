@@ -31,7 +31,7 @@ def budget_text(budget: BudgetLeft) -> str:
     """
     left = budget.ratio
     if left is None:
-        return f"too early: {duration(budget.observed_seconds)} of {DAYS} d observed"
+        return f"too early: {duration(budget.observed_seconds)} of {DAYS} d"
     if left <= 0:
         return "used up"
     if 0.995 <= left < 1:  # noqa: PLR2004 - would be rounded up

@@ -261,7 +261,7 @@ def test_every_page_declares_its_access():
         (0.0001, "< 1 % left"),
         (0, "used up"),
         (-1328.96, "used up"),
-        (None, "too early: 12 min of 30 d observed"),
+        (None, "too early: 12 min of 30 d"),
     ],
 )
 def test_budget_text_never_rounds_to_full_or_empty(ratio, text):
