@@ -1,14 +1,18 @@
 """Bind the ports of each role to `::`, as in a cluster with IPv6, and ask by both protocols."""
 
 import itertools
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
 import pytest
 
+from tests.collector.running import descendants
 from tests.e2e.running import free_port
 from tests.service.commandline import environ
 from tests.service.waiting import until
@@ -52,7 +56,7 @@ class Role:
     def __init__(self, name: str, folder: Path) -> None:
         variables, own = _ROLES[name]
         self.ports = [free_port() for _ in variables]
-        self._log, data = folder / "role.log", folder / "data"
+        self._log, data = folder / "role.log", folder / name.replace(" ", "-")
         data.mkdir()
         ports = {variable: f"{port}" for variable, port in zip(variables, self.ports, strict=True)}
         given = _SETTINGS | own | ports | {"LINEWARD_DATA_DIR": f"{data}"}
@@ -78,8 +82,12 @@ class Role:
         return self._log.read_text()
 
     def kill(self) -> None:
-        """End the role; a shipper would try for 20 s to ship."""
+        """End the role with its children; a shipper would try for 20 s to ship."""
+        children = descendants(self.process.pid)
         self.process.kill()
+        for pid in children:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         self.process.wait(60)
 
 
