@@ -27,7 +27,7 @@ def main(
     limit: Annotated[int, typer.Option(min=1, max=1_000, help="Maximum number.")] = 100,
     as_json: AsJson = False,
 ) -> None:
-    """Show incidents: one for each fault, with the number of affected datasets."""
+    """Show incidents: one for each fault, with the number of bad datasets."""
     with open_session(read(data_dir)) as asked:
         answer: IncidentPage | IncidentDetail = (
             incidents(asked.reader, is_over_too=is_over_too, limit=limit)
@@ -62,7 +62,7 @@ def whole(answer: IncidentDetail) -> RenderableType:
     """Return an incident's line, its reasons, its datasets and its history."""
     row = answer.incident
     members = grid(
-        "dataset", "tier", "owner", "problem", "since", "caused by", title="affected datasets"
+        "dataset", "tier", "owner", "problem", "since", "caused by", title="bad datasets"
     )
     for each in answer.members[:_MOST_SHOWN]:
         name = f"{each.dataset_namespace} {each.dataset}"
