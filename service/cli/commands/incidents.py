@@ -45,7 +45,7 @@ def listed(answer: IncidentPage) -> RenderableType:
     """Return a table with one line for each incident."""
     if not answer.incidents:
         return plain("no incident is open")
-    table = grid("incident", "severity", "state", "detected", "owner", "what", "datasets")
+    table = grid("incident", "severity", "state", "detected", "owner", "what", "bad datasets")
     for each in answer.incidents:
         detected = local(each.opened_at) if each.opened_at else "not yet"
         cells = (each.id, each.severity, _state(each), detected, each.owner or "nobody")
@@ -66,7 +66,7 @@ def whole(answer: IncidentDetail) -> RenderableType:
     )
     for each in answer.members[:_MOST_SHOWN]:
         name = f"{each.dataset_namespace} {each.dataset}"
-        over = " (no more)" if each.left_at else ""
+        over = " (recovered)" if each.left_at else ""
         by = each.explained_by or each.run_id or "-"
         cells = (name, each.tier, each.owner or "-", each.kind + over, local(each.onset), by)
         members.add_row(*map(plain, cells))
