@@ -44,7 +44,7 @@ _MOST_RUNS = 3
 
 
 def describe_fault(incident: Incident, fault: DetectedFault) -> str:
-    """Return the title of an incident: its root, and how many datasets are affected."""
+    """Return the title of an incident: its root, and how many datasets are bad."""
     count = len(incident.members)
     return title(incident.root, fault.name, count, has_new_source=fault.has_new_source)
 
@@ -62,7 +62,7 @@ def title(root: Root, name: str, members: int, *, has_new_source: bool = False) 
     text = _title_of_kind(root, kind, name or "(unknown)")
     if not members:
         return text
-    return f"{text}; {members:,} dataset{'s' if members > 1 else ''} affected"
+    return f"{text}; {members:,} dataset{'s' if members > 1 else ''} bad"
 
 
 def _title_of_kind(root: Root, kind: str, name: str) -> str:

@@ -170,9 +170,9 @@ def _update_members(update: IncidentUpdate, bad: frozenset[int], unknown: frozen
     now = bad | (was & unknown)
     joined, left = tuple(sorted(now - was)), tuple(sorted(was - now))
     if joined:
-        update.record("joined", "now affected", change={"members": was | now}, members=joined)
+        update.record("joined", "now bad", change={"members": was | now}, members=joined)
     if left:
-        update.record("left", "no longer affected", change={"members": now}, members=left)
+        update.record("left", "no longer bad", change={"members": now}, members=left)
 
 
 def merge_incidents(younger: IncidentUpdate, older: IncidentUpdate) -> None:

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Row, func, insert, select, update
 from alerts.notify import sentences
 from alerts.notify.channels.channel import PermanentFailure
 from alerts.notify.channels.name import ChannelName
-from alerts.notify.channels.registry import can_page
+from alerts.notify.channels.registry import can_page, required_settings
 from alerts.notify.claims import Claim
 from alerts.notify.delivery_queries import FAILED
 from alerts.notify.message import Message, Root, from_json
@@ -81,7 +81,8 @@ class Fallback(msgspec.Struct, frozen=True):
             or self._would_page_for_notice(message)
         ):
             return False
-        note = sentences.not_delivered(row.channel, row.reason or reason, message.note)
+        why = sentences.failure_reason(row.reason or reason, required_settings(row.channel))
+        note = sentences.not_delivered(row.channel, why, message.note)
         copy = msgspec.structs.replace(message, note=note, at=now)
         return enqueue(connection, copy, self.channel, fallback_for=row.channel)
 
@@ -94,7 +95,9 @@ class Fallback(msgspec.Struct, frozen=True):
         if _load_alert_id(connection, subject) is None:
             digest = hashlib.sha256(subject.encode()).hexdigest()[:16]
             alert_id = f"delivery-{digest}-{now}"
-            state = sentences.delivery_rejected(failure.reason)
+            needed = required_settings(claim.channel)
+            why = sentences.failure_reason(failure.reason, needed)
+            state = sentences.delivery_rejected(why)
             enqueue(connection, self._build_alert(subject, alert_id, state, now), self.channel)
             _save_alert_id(connection, subject, alert_id)
 

@@ -15,6 +15,7 @@ from alerts.notify.channels.channel import Deliverer, Outcome, PermanentFailure,
 from alerts.notify.channels.name import parse_channel
 from alerts.notify.claims import Claim, correct_times
 from alerts.notify.fallback import Fallback
+from alerts.notify.sentences import NOT_CONFIGURED
 from alerts.notify.settings import DeliverySettings
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.leases import require_lead
@@ -143,7 +144,7 @@ class Sender:
         channel = self._channels.get(claim.kind)
         if channel is None:
             reason = f"no channel of kind {claim.kind[:80]!r} is set"
-            return PermanentFailure("not_configured", reason, is_of_kind=True)
+            return PermanentFailure(NOT_CONFIGURED, reason, is_of_kind=True)
         try:
             return channel.send(claim.task)
         except Exception as error:  # noqa: BLE001 - counted and logged; see the line below

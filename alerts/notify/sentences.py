@@ -17,7 +17,8 @@ FLAPPING: Final = "opened 3 times or more in a short time"
 BRIDGED: Final = "the path from the root passes datasets that Lineward cannot judge"
 REFIRED: Final = "The alert fires again. Alertmanager sent no end in between."
 ALERT_ENDED: Final = "The alert no longer fires."
-MEMBERS_CHANGED: Final = "The affected datasets have changed."
+MEMBERS_CHANGED: Final = "The bad datasets have changed since the last message."
+NOT_CONFIGURED: Final = "not_configured"  # reason of a failed attempt
 UNOWNED: Final = "The root has no owner."
 DELIVERY_WORKS: Final = "accepts messages again"
 
@@ -41,8 +42,8 @@ _BY_PERSON: Final[dict[EventKind, str]] = {
     "resolved": "Resolved",
 }
 _OF_MEMBERS: Final[dict[EventKind, str]] = {
-    "joined": "more affected",
-    "left": "no longer affected",
+    "joined": "more {} bad",
+    "left": "{} no longer bad",
 }
 # An outage of Lineward freezes all incidents and notifies by itself: a message for each of them,
 # and one more when its state is known again, was a flood (104 messages of 52 tickets).
@@ -82,7 +83,7 @@ def dataset_line(dataset: Impacted) -> str:
 
 
 def impact_line(message: Message) -> str:
-    """Return how many datasets are affected, by tier."""
+    """Return how many datasets are affected, bad or not yet, by tier."""
     tiers = ", ".join(f"{count} {tier}" for tier, count in message.tiers)
     text = f"{_count(message.impacted_count, 'dataset')} affected"
     return f"{text}: {tiers}" if tiers else text
@@ -132,7 +133,8 @@ def describe(events: Iterable[Event]) -> str:
 
 def _describe_event(event: Event) -> str:
     if (what := _OF_MEMBERS.get(event.what)) is not None:
-        return f"{len(event.members)} {what}."
+        count = len(event.members)
+        return f"{count} {what.format(_noun(count, 'dataset'))}."
     reason = event.reason.rstrip(".")
     if event.by is not None:
         return f"{_BY_PERSON.get(event.what, 'Changed')} by {event.by}: {reason}."
@@ -251,6 +253,19 @@ def ticket_cap(most: int) -> str:
     return f"A channel gets {most} new tickets an hour. The full list has all of them."
 
 
+def failure_reason(reason: str, required_settings: Iterable[str]) -> str:
+    """Return why a message was not delivered; a missing setting is named.
+
+    Args:
+        reason: code of the failed attempt.
+        required_settings: environment variables that the channel needs.
+    """
+    names = " and ".join(required_settings)
+    if reason == NOT_CONFIGURED and names:
+        return f"the service has no settings for this channel: set {names}"
+    return reason
+
+
 def not_delivered(channel: str, reason: str, note: str) -> str:
     """Return the note of a copy in the fallback channel."""
     return join_sentences(f"Not delivered to {channel}: {reason}.", note)
@@ -267,4 +282,8 @@ def delivery_rejected(reason: str) -> str:
 
 
 def _count(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    return f"{count} {_noun(count, noun)}"
+
+
+def _noun(count: int, noun: str) -> str:
+    return noun if count == 1 else f"{noun}s"

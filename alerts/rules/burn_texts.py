@@ -7,6 +7,7 @@ from alerts.rules.burn_records import burn_rate, burn_series
 from alerts.rules.burn_windows import (
     BUDGET_WINDOW,
     ESCALATION,
+    LEAST_OBSERVED,
     BurnWindow,
     seconds_of,
     subquery_steps,
@@ -15,7 +16,10 @@ from alerts.rules.promql import query_template, quote, selector
 from alerts.rules.recordings import BUDGET_LEFT, observed
 
 _TIMES: Final = 'printf "%.1f"'
-_EACH: Final = f"{{{{ .Value | {_TIMES} }}}} times over {{{{ .Labels.window }}}}"
+_EACH: Final = (
+    f"{{{{ .Value | {_TIMES} }}}} times the allowed rate in the last {{{{ .Labels.window }}}}"
+)
+_LEAST_DATA: Final = f"{LEAST_OBSERVED * seconds_of(BUDGET_WINDOW) / 86_400:.0f}d"
 
 
 def list_windows(selected: str) -> str:
@@ -37,9 +41,10 @@ def describe_window(budget: Budget, window: BurnWindow) -> str:
     return (
         f"{{{{ with query {quote(burn)} }}}}In the last {window.long}, {share} of the"
         f" {budget.subject.unit} of {budget.name} were bad{where}: {much}. That uses the error"
-        f" budget of {BUDGET_WINDOW} {{{{ . | first | value | {_TIMES} }}}} times too fast"
-        f" ({window.severity} above {format_ratio(window.factor)} over {window.long} and"
-        f" {window.short}). {{{{ end }}}}"
+        f" budget of {BUDGET_WINDOW} {{{{ . | first | value | {_TIMES} }}}} times as fast as"
+        f" allowed. The threshold of this {window.severity} is a burn rate of"
+        f" {format_ratio(window.factor)} in the last {window.long} and in the last {window.short}."
+        f" {{{{ end }}}}"
     )
 
 
@@ -53,5 +58,5 @@ def budget_left(budget: Budget) -> str:
     return (
         f"{{{{ with query {quote(left)} }}}}{share} of the"
         f" budget is left.{{{{ else }}}}It is too early to know how much of the budget is left:"
-        f" Prometheus has {early} of {BUDGET_WINDOW}.{{{{ end }}}}"
+        f" Prometheus has {early} of data and needs {_LEAST_DATA}.{{{{ end }}}}"
     )

@@ -131,9 +131,9 @@ def _incidents() -> Panel:
         kind="table",
         title="Open incidents with owner and deadline",
         description=(
-            "One row for each fault, the most severe 200: root, start, critical datasets"
-            " affected or downstream, and the time until the next dataset of a paging tier is"
-            " overdue (negative: it is overdue). A dash: the time is unknown."
+            "One row for each fault, the most severe 200: root, start, affected critical"
+            " datasets (bad because of it, or downstream), and the time until the next dataset of"
+            " a paging tier is overdue (negative: it is overdue). A dash: the time is unknown."
         ),
         unit="short",
         queries=(

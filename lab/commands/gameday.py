@@ -59,7 +59,7 @@ def gameday(  # noqa: PLR0913 - options of a command
 ) -> None:
     """Replay a simulated environment with faults, and score the notifications.
 
-    Exits with 1 where something does not hold that must.
+    Exits with 1 if a requirement is not met.
     """
     if context.invoked_subcommand is not None:
         _reject_options(context)

@@ -70,7 +70,7 @@ def live(  # noqa: PLR0913 - options of a command
 ) -> None:
     """Inject faults into a running Lineward, and score its notifications.
 
-    Exits with 1 where something does not hold that must.
+    Exits with 1 if a requirement is not met.
     """
     log_to_stderr("error")
     settings = read()

@@ -2,11 +2,21 @@
 
 from datetime import datetime
 
-from service.queries.budgets import DAYS, BudgetLeft
+from alerts.notify.channels.registry import required_settings
+from alerts.notify.sentences import failure_reason
+from lineage.states import LEARNING
+from service.queries.budgets import LEAST_DAYS, BudgetLeft
 from service.queries.dataset import duration
 from service.queries.run_shapes import RunDetail
 from service.queries.slis import sli_name
 
+_MESSAGE_KINDS = {
+    "opened": "new incident",
+    "changed": "change",
+    "acknowledged": "acknowledgement",
+    "resolved": "resolution",
+    "handed_over": "handover",
+}
 NOTHING = "\N{EN DASH}"
 _MOST_SHOWN = 160  # characters of a name; its page shows all of them
 _RUN_TEXTS = (
@@ -31,7 +41,7 @@ def budget_text(budget: BudgetLeft) -> str:
     """
     left = budget.ratio
     if left is None:
-        return f"too early: {duration(budget.observed_seconds)} of {DAYS} d"
+        return f"{duration(budget.observed_seconds)} of data, {LEAST_DAYS} d needed"
     if left <= 0:
         return "used up"
     if 0.995 <= left < 1:  # noqa: PLR2004 - would be rounded up
@@ -73,9 +83,22 @@ def short(text: str) -> str:
     return f"{text[:half]} … {text[-half:]}"
 
 
-def because(reason: str | None, sli: str | None) -> str:
+def because(state: str, reason: str | None, sli: str | None) -> str:
     """Return the reason of a state, or else the SLI that decided it."""
+    if state == LEARNING and reason is None:
+        return "too little history"
     return plain(reason or (sli_name(sli) if sli else ""))
+
+
+def message_text(kind: str) -> str:
+    """Return what a notification reports."""
+    return _MESSAGE_KINDS.get(kind, plain(kind))
+
+
+def failure_text(channel: str, reason: str) -> str:
+    """Return why a notification was not delivered; a missing setting is named."""
+    text = failure_reason(reason, required_settings(channel))
+    return plain(text) if text == reason else text
 
 
 def plain(word: str) -> str:

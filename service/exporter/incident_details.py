@@ -75,7 +75,7 @@ def _each(rows: list[Row], critical: dict[str, int]) -> Iterator[Metric]:
     )
     affected = GaugeMetricFamily(
         "lineage_incident_critical_datasets",
-        "Critical datasets that are affected or downstream.",
+        "Critical datasets that are affected: bad because of the root, or downstream of it.",
         labels=labels,
     )
     for number, kind, namespace, name, began, hit_at in rows:

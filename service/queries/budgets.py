@@ -1,5 +1,6 @@
 """Rest of each error budget, by the corrected history of its window."""
 
+import math
 from datetime import datetime, timedelta
 
 import msgspec
@@ -11,6 +12,7 @@ from lineage.process.clock import to_micros
 from service.queries.slis import MOST_UNKNOWN, Objectives
 
 DAYS = 30
+LEAST_DAYS = math.ceil(float(LEAST_OBSERVED) * DAYS)  # of data, before a rest is known
 _LEAST_SECONDS = float(LEAST_OBSERVED) * DAYS * 86_400
 _WINDOW = f"""
 SELECT sli, tier, SUM(good) AS good, SUM(total) AS total, SUM(unknown) AS unknown,

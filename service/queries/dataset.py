@@ -5,7 +5,17 @@ from datetime import datetime
 from lineage.catalog.reader import Reader
 from lineage.catalog.rows import Row, convert_rows
 from lineage.process.clock import instant_text, to_micros
-from lineage.states import BAD, COVERAGE, FACTS, FAILED_RUN, FAILING, FRESHNESS, SUBMITTED
+from lineage.states import (
+    BAD,
+    COVERAGE,
+    FACTS,
+    FAILED_RUN,
+    FAILING,
+    FRESHNESS,
+    GOOD,
+    LEARNING,
+    SUBMITTED,
+)
 from service.api.access.visibility import EVERYTHING, Visibility
 from service.queries.dataset_lookup import Dataset
 from service.queries.datasets import states_of
@@ -44,6 +54,7 @@ WHERE d.canonical_key = :key AND d.folder_key IS NOT NULL AND d.dataset_key <> :
 AND NOT EXISTS (SELECT 1 FROM dataset_alias a WHERE a.alias_key = d.dataset_key)
 ORDER BY 1, 2, 3 LIMIT :most
 """
+LEARNED = "learned"  # origin of a limit
 _CONTENT = "The reported content"
 _NOT_WRITTEN_SINCE = "The last run failed, and no run has written the dataset since."
 
@@ -115,10 +126,19 @@ def why(
 def verdicts(known: DatasetDetail) -> list[str]:
     """Return its states, and the cadence that it is judged by."""
     texts = [*_doubt(known), *_failing(known), *(_sentence(state) for state in known.states)]
-    if schedule := known.limit_explanation:
-        name = "" if schedule.startswith("Updated ") else "Its cadence: "
-        texts.append(f"{name}{schedule.rstrip('.')}.")
-    return texts
+    return [*texts, *_learned(known)]
+
+
+def _learned(known: DatasetDetail) -> list[str]:
+    """Return the learned limit; a declared one, or that of a stream, takes its place."""
+    if not known.limit_explanation:
+        return []
+    text = f"{known.limit_explanation.rstrip('.')}."
+    origins = (state.limit_origin for state in known.states if state.limit_origin is not None)
+    origin = next(origins, LEARNED)
+    if origin != LEARNED:
+        return [f"Learned, but not used because the {origin} limit applies: {text}"]
+    return [text if text.startswith("Updated ") else f"Its cadence: {text}"]
 
 
 def _state(row: Row, visibility: Visibility) -> SliState:
@@ -171,11 +191,17 @@ def _sentence(state: SliState) -> str:
     name = state.name.replace("_", " ").capitalize()
     subject = _CONTENT if state.sli == FACTS else f"{name} ({state.sli})"
     because = f" ({state.reason})" if state.reason else ""
-    evidence = f": {state.evidence.rstrip('.')}" if state.evidence else ""
+    evidence = f"{_joint(state)}{state.evidence.rstrip('.')}" if state.evidence else ""
     # The evaluation that found it: a dataset was late before it was found to be.
     when = ", detected at" if state.state == BAD else " since"
     verdict = f"{subject} is {state.state}{when} {_spoken(state.since)}"
     return f"{verdict}{because}{evidence}.{_age(state)}"
+
+
+def _joint(state: SliState) -> str:
+    """Return what joins a state to its evidence: a failed run is no reason for a good one."""
+    has_failed = state.evidence is not None and state.evidence.startswith(FAILED_RUN)
+    return ", although " if has_failed and state.state in {GOOD, LEARNING} else ": "
 
 
 def _spoken(instant: str) -> str:

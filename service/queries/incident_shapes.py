@@ -12,7 +12,7 @@ class IncidentRow(msgspec.Struct, frozen=True):
         root: name of what must be fixed; null, as its owner, where the token may not see it.
         unknown: why the root is not known; null: it is.
         hit_at: when the first dataset of a tier that pages is hit, or was.
-        datasets: number of affected datasets that the token may see.
+        datasets: number of bad datasets that the token may see.
     """
 
     id: str
@@ -50,7 +50,7 @@ class IncidentPage(msgspec.Struct, frozen=True):
 
 
 class IncidentMember(msgspec.Struct, frozen=True):
-    """Dataset that is, or was, affected by the incident.
+    """Dataset that is, or was, bad because of the root.
 
     Attributes:
         kind: in which way; `failing`: its run failed, and it is not bad yet.

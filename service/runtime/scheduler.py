@@ -15,6 +15,7 @@ import structlog
 from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.triggers.interval import IntervalTrigger
+from msgspec.structs import replace
 from sqlalchemy.exc import SQLAlchemyError
 
 from lineage.catalog.trouble import CatalogError
@@ -34,6 +35,7 @@ from service.runtime.jobs import (
 
 _MISFIRES: Final = {RUN_ONCE: {"coalesce": True, "misfire_grace_time": None, "max_instances": 1}}
 _FIRST_RETRY_SECONDS: Final = 60.0
+_REPORT: Final = "job_report"
 _REPORT_SECONDS: Final = 5.0
 _LONGEST_WAIT_SECONDS: Final = 1.0
 _LEAST_JUMP_SECONDS: Final = 0.5  # a clock that is slewed moves less from one look to the next
@@ -172,12 +174,17 @@ class JobRegistry:
 
 def _reporting(report: JobsFile, states: Callable[[], Sequence[Job]]) -> ScheduledJob:
     return ScheduledJob(
-        name="job_report",
-        steps=("job_report",),
-        tasks=lambda: (lambda: report.write(states()),),
+        name=_REPORT,
+        steps=(_REPORT,),
+        tasks=lambda: (lambda: report.write([*map(_without_this_report, states())]),),
         every_seconds=_REPORT_SECONDS,
         close=report.remove,
     )
+
+
+def _without_this_report(job: Job) -> Job:
+    """Leave out the run that writes the report: readers would always find it running."""
+    return replace(job, running_since=None) if job.job == _REPORT else job
 
 
 class _Runner:

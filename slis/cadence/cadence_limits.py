@@ -23,7 +23,7 @@ from slis.cadence.profile import (
     Cadence,
     origin,
 )
-from slis.cadence.schedule_words import explain_limit
+from slis.cadence.schedule_words import explain_limit, learning_text
 from slis.cadence.training import MIN_GAPS
 from slis.cadence.wide_limits import WIDE
 from slis.cadence.working_time import WorkingTime
@@ -210,7 +210,7 @@ def _limit(row, times: WorkingTimes) -> dict[str, object]:  # type: ignore[no-un
         "cadence_seconds": None if pd.isna(row.usual_gap) else row.usual_gap,
     }
     if row.gaps < MIN_GAPS and row.cadence_class not in WIDE:
-        return {**figures, "limit_seconds": None, "explanation": f"learning: {row.gaps} of 8 gaps"}
+        return {**figures, "limit_seconds": None, "explanation": learning_text(row.gaps)}
     _check_figures(row)
     time = times.get(row.plan if isinstance(row.plan, str) else None, times[None])
     last = np.array([row.last_micros])

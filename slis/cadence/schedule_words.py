@@ -1,7 +1,5 @@
 """Learned schedule in words: `Updated daily at about 00:34 (± 2 min); late after 03:45`."""
 
-from datetime import timedelta
-
 import numpy as np
 import pandas as pd
 
@@ -38,10 +36,15 @@ def explain_limit(  # type: ignore[no-untyped-def]
     """
     if row.cadence_class == FEW:
         after = duration((due - row.newest_micros) / 1e6)
-        return f"learning: {row.gaps} of 8 gaps; late {after} after a write"
+        return f"{learning_text(row.gaps)}; late {after} after a write"
     hours = hours_of(row.hours)
     words = describe_schedule(row, slot=slot, due=due, hours=hours, zone=zone)
     return f"{words}. {_figures(row, hours, own_margin)}"
+
+
+def learning_text(gaps: int) -> str:
+    """Return how much is known of a cadence that has no limit of its own yet."""
+    return f"learning: {gaps} of 8 gaps between writes"
 
 
 def describe_schedule(  # type: ignore[no-untyped-def]
@@ -106,29 +109,35 @@ def duration(seconds: float) -> str:
 
 
 def _figures(row, hours: Hours, own_margin: float | None) -> str:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    """Return the figures that the limit follows from, as sentences."""
+    usual = f"{duration(row.usual_gap)} (± {duration(row.spread)})"
     paused = WEEK_HOURS - int(hours.sum())
-    is_periodic = row.cadence_class == PERIODIC
-    figures = {
-        "usual": row.usual_gap,
-        "spread": row.spread,
-        "latest" if is_periodic else "largest": row.largest,
-        "fifth longest": row.recurring,
-    }
-    listed = ", ".join(
-        f"{name} {_clock(value)}" for name, value in figures.items() if not pd.isna(value)
+    sentences = (
+        f"Learned from {row.gaps} gaps between writes: usually {usual}, {_extreme(row)}",
+        None if pd.isna(row.recurring) else f"Five gaps were {duration(row.recurring)} or longer",
+        f"{paused} hours of the week do not count" if paused else None,
+        f"The limit is {duration(row.limit)} after {_start(row)}, {_basis(row, own_margin)}",
     )
-    week = f", {paused} hours of the week left out" if paused else ""
-    beyond = f"{_clock(row.limit)}{' after its hour' if is_periodic else ''}"
-    rests = "a wide limit of its own" if row.cadence_class in WIDE else _tail(row, own_margin)
-    return f"{row.cadence_class}: {row.gaps} gaps, {listed}{week}; late beyond {beyond} ({rests})"
+    return ". ".join(filter(None, sentences))
 
 
-def _tail(row, own_margin: float | None) -> str:  # type: ignore[no-untyped-def]  # noqa: ANN001
+def _extreme(row) -> str:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    if row.cadence_class == PERIODIC:
+        return f"the latest write {duration(row.largest)} after its time"
+    return f"the longest {duration(row.largest)}"
+
+
+def _start(row) -> str:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    return "the usual time of a write" if row.cadence_class == PERIODIC else "the newest write"
+
+
+def _basis(row, own_margin: float | None) -> str:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    if row.cadence_class in WIDE:
+        return "from the gaps of this dataset alone"
     # A class whose datasets have no score yet has no pool.
     pooled = 0 if pd.isna(row.pooled) else int(row.pooled)
-    bound = "" if own_margin is None else f", own largest + {100 * own_margin:.0f} %"
-    return f"tail of {pooled} gaps of its class{bound}"
-
-
-def _clock(seconds: float) -> str:
-    return f"{timedelta(seconds=round(seconds))}"
+    pool = f"from {pooled} gaps of all {row.cadence_class} datasets"
+    if own_margin is None:
+        return pool
+    own = "latest write" if row.cadence_class == PERIODIC else "longest gap"
+    return f"{pool}; it is at least {100 * own_margin:.0f} % of a cadence beyond the {own}"

@@ -19,7 +19,9 @@ def note() -> Column:
     due = instant_text(F.col("judgement.bad_since"))
     first_due = words("no write yet; the first is due by ", due)
     learning = words(
-        "learning its cadence: ", F.coalesce("gaps", F.lit(0)).cast("string"), " of 8 gaps"
+        "learning its cadence: ",
+        F.coalesce("gaps", F.lit(0)).cast("string"),
+        " of 8 gaps between writes",
     )
     created = words("created ", instant_text(F.col("created_at")), ", not written yet")
     started = words("its first run began ", instant_text(F.col("started_at")))

@@ -54,7 +54,10 @@ def test_a_first_schedule_of_an_estate_gets_a_limit_without_a_pool(spark, old, n
 
     assert (row.cadence_class, row.gaps) == ("periodic", 8)
     assert row.limit_seconds >= new
-    assert row.explanation.endswith("(tail of 0 gaps of its class, own largest + 13 %)")
+    assert row.explanation.endswith(
+        "from 0 gaps of all periodic datasets; it is at least 13 % of a cadence beyond the latest"
+        " write"
+    )
 
 
 @settings(

@@ -73,11 +73,13 @@ class Channel(Deliverer, Protocol):
         kind: what the names of its channels begin with.
         can_page: it pages a person; triggers, acknowledgements and resolves are sent to it.
         can_edit: it shows one message for each incident; only the newest state is sent to it.
+        required_settings: environment variables without which it is not configured.
     """
 
     kind: ClassVar[str]
     can_page: ClassVar[bool]
     can_edit: ClassVar[bool]
+    required_settings: ClassVar[tuple[str, ...]]
 
     @staticmethod
     def channels_of(contact: Contact) -> tuple[str, ...]:

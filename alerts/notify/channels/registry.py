@@ -27,6 +27,12 @@ def can_page(channel: str) -> bool:
     return known is not None and known.can_page
 
 
+def required_settings(channel: str) -> tuple[str, ...]:
+    """Return the environment variables that a channel needs, by its name."""
+    known = find_type(channel)
+    return () if known is None else known.required_settings
+
+
 def contact_channels(contact: Contact) -> tuple[str, ...]:
     """Return the names of all channels of an owner or of a step of an escalation."""
     return tuple(name for each in CHANNEL_TYPES for name in each.channels_of(contact))

@@ -62,7 +62,7 @@ def escalate(
 def false_alarm(
     incident: IncidentId, note: _Note = "", data_dir: DataDir = None, *, as_json: AsJson = False
 ) -> None:
-    """Resolve an incident as a false alarm; the kind of fault is scored accordingly."""
+    """Resolve an incident as a false alarm, and count it against its kind of fault."""
     do(read(data_dir), incident, "false_alarm", note=note, as_json=as_json)
 
 

@@ -27,7 +27,7 @@ def main(
     limit: Annotated[int, typer.Option(min=1, max=1_000, help="Maximum number.")] = 100,
     as_json: AsJson = False,
 ) -> None:
-    """Show incidents: one for each fault, with the number of affected datasets."""
+    """Show incidents: one for each fault, with the number of bad datasets."""
     with open_session(read(data_dir)) as asked:
         answer: IncidentPage | IncidentDetail = (
             incidents(asked.reader, is_over_too=is_over_too, limit=limit)
@@ -45,7 +45,7 @@ def listed(answer: IncidentPage) -> RenderableType:
     """Return a table with one line for each incident."""
     if not answer.incidents:
         return plain("no incident is open")
-    table = grid("incident", "severity", "state", "detected", "owner", "what", "datasets")
+    table = grid("incident", "severity", "state", "detected", "owner", "what", "bad datasets")
     for each in answer.incidents:
         detected = local(each.opened_at) if each.opened_at else "not yet"
         cells = (each.id, each.severity, _state(each), detected, each.owner or "nobody")
@@ -62,11 +62,11 @@ def whole(answer: IncidentDetail) -> RenderableType:
     """Return an incident's line, its reasons, its datasets and its history."""
     row = answer.incident
     members = grid(
-        "dataset", "tier", "owner", "problem", "since", "caused by", title="affected datasets"
+        "dataset", "tier", "owner", "problem", "since", "caused by", title="bad datasets"
     )
     for each in answer.members[:_MOST_SHOWN]:
         name = f"{each.dataset_namespace} {each.dataset}"
-        over = " (no more)" if each.left_at else ""
+        over = " (recovered)" if each.left_at else ""
         by = each.explained_by or each.run_id or "-"
         cells = (name, each.tier, each.owner or "-", each.kind + over, local(each.onset), by)
         members.add_row(*map(plain, cells))

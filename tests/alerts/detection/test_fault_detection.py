@@ -106,9 +106,9 @@ def test_lineage_that_stopped_pages(watched):
         (
             "facts",
             "unexpected_source",
-            "Dataset mart has an undeclared upstream dataset; 1 dataset affected",
+            "Dataset mart has an undeclared upstream dataset; 1 dataset bad",
         ),
-        ("M5", None, "Dataset mart has an unknown origin; 1 dataset affected"),
+        ("M5", None, "Dataset mart has an unknown origin; 1 dataset bad"),
     ],
 )
 def test_a_ticket_names_its_fault_of_provenance(watched, sli, reason, words):

@@ -23,7 +23,7 @@ def test_one_fault_is_one_incident_of_the_job_at_its_root(failed):
     row = failed.one
     assert (row.root_entity, row.root_key, row.root_kind) == ("job", job("raw"), "failed")
     assert (row.root_namespace, row.root_name) == ("spark", "make_raw")
-    assert row.what == "Job make_raw failed; 2 datasets affected"
+    assert row.what == "Job make_raw failed; 2 datasets bad"
     assert (row.state, row.owner, row.onset) == ("open", "sales", micros(NOON + 60))
     assert f"{failed.run}: boom" in row.evidence
     members = {each.dataset_key: each for each in failed.rows(tables.incident_member)}
@@ -177,7 +177,7 @@ def test_the_owner_gets_affected_datasets_with_limits_and_links(failed):
     [row] = failed.rows(tables.notification)
     message = from_json(row.message)
     assert row.channel == "slack:#sales"
-    assert message.what == "Job make_raw failed; 2 datasets affected"
+    assert message.what == "Job make_raw failed; 2 datasets bad"
     assert [each.name for each in message.impacted] == ["board", "raw", "core", "mart"]
     assert message.tiers == (("critical", 1), ("important", 3))
     assert message.impacted[0].limit_at == micros(DAY + 3600)

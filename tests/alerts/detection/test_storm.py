@@ -41,7 +41,7 @@ def test_a_storm_is_one_page(embedded):
     watched.at(NOON + 120)
     watched.until(NOON + 180)
 
-    assert watched.one.what == "Job make_d0 failed; 10,000 datasets affected"
+    assert watched.one.what == "Job make_d0 failed; 10,000 datasets bad"
     messages = {row.channel: from_json(row.message) for row in watched.rows(tables.notification)}
     assert set(messages) == {"slack:#sales", "pagerduty:k"}
     assert messages["pagerduty:k"].impacted_count == MANY

@@ -142,7 +142,10 @@ def test_channel_that_is_not_configured_is_copied(notifier, slack):
     notifier.run()
 
     assert notifier.rows()[-1] == ("webhook:tickets", 1, "failed", "not_configured")
-    assert len(slack.posts("C0000009")) == 2
+    posts = slack.posts("C0000009")
+    assert len(posts) == 2
+    needed = "set LINEWARD_DELIVERY_WEBHOOK_URL and LINEWARD_DELIVERY_WEBHOOK_SECRET_FILE"
+    assert all(needed in str(each) for each in posts)
 
 
 def test_message_is_given_up_after_a_day(notifier, pagerduty, counted):

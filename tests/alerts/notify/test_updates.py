@@ -85,7 +85,7 @@ def test_all_changes_of_a_step_are_one_message(router):
     assert router.at(60, make_fault("abc", "lost", **PAGE)) == both("changed")
 
     message = router.last_message("slack:#shop")
-    assert message.note == "The same fault, of another kind now. 1 more affected."
+    assert message.note == "The same fault, of another kind now. 1 more dataset bad."
     assert message.revision == router.one.revision
 
 
@@ -202,4 +202,4 @@ def test_note_names_the_person():
     by_ada = Event("i", 2, 0, "resolved", "fixed the key", by="ada")
     left = Event("i", 1, 0, "left", "good again", members=(1, 2))
 
-    assert describe((left, by_ada)) == "2 no longer affected. Resolved by ada: fixed the key."
+    assert describe((left, by_ada)) == "2 datasets no longer bad. Resolved by ada: fixed the key."

@@ -14,16 +14,37 @@ from tests.alerts.rules.series import burning, counted, values
 BURN = "DatasetFreshnessBurn"
 PAGES = ("lineward-burn", "lineward-budgets")
 FRESHNESS = {"sli": "freshness", "tier": "critical", "area": "datasets", "owner": "platform"}
-EARLY = "It is too early to know how much of the budget is left: Prometheus has {} of 30d."
+EARLY = (
+    "It is too early to know how much of the budget is left: Prometheus has {} of data and needs"
+    " 15d."
+)
 
 
-def in_the_last(long: str, share: str, much: str, burn: str, above: str) -> str:
-    """Return the sentences on one window of the critical freshness."""
+def in_the_last(long: str, share: str, much: str, burn: str, threshold: str) -> str:
+    """Return the sentences on one window of the critical freshness.
+
+    `threshold`: severity, burn rate and short window, as `page 14.4 5m`.
+    """
     return (
         f"In the last {long}, {share} of the dataset-seconds of freshness (critical) were bad"
-        f" and not explained by an incident: {much}. That uses the error budget of 30d {burn} times"
-        f" too fast ({above}). "
+        f" and not explained by an incident: {much}. {burned(burn, long, threshold)} "
     )
+
+
+def burned(burn: str, long: str, threshold: str) -> str:
+    """Return the sentences on a burn rate and its threshold."""
+    severity, rate, short = threshold.split()
+    return (
+        f"That uses the error budget of 30d {burn} times as fast as allowed. The threshold of this"
+        f" {severity} is a burn rate of {rate} in the last {long} and in the last {short}."
+    )
+
+
+def burns_at(*pairs: str) -> str:
+    """Return the summary of an alert of the critical freshness: pairs of burn rate and window."""
+    each = zip(pairs[::2], pairs[1::2], strict=True)
+    windows = ", ".join(f"{rate} times the allowed rate in the last {long}" for rate, long in each)
+    return f"freshness (critical): the error budget burns too fast: {windows}"
 
 
 def text_of(*windows: str, known: str, since: str = "now") -> str:
@@ -32,11 +53,11 @@ def text_of(*windows: str, known: str, since: str = "now") -> str:
     return f"{''.join(windows)}{rest} {EARLY.format(known)} Burning since {since}."
 
 
-FAST_WINDOW = in_the_last("1h", "15%", "5.4k", "15.0", "page above 14.4 over 1h and 5m")
+FAST_WINDOW = in_the_last("1h", "15%", "5.4k", "15.0", "page 14.4 5m")
 FAST = ExpectedAlert(
     BURN,
     {**FRESHNESS, "severity": "page"},
-    "freshness (critical): the error budget burns too fast: 15.0 times over 1h",
+    burns_at("15.0", "1h"),
     text_of(FAST_WINDOW, known="8h 0m 0s"),
 )
 
@@ -74,12 +95,12 @@ def test_a_window_with_less_than_half_of_its_data_is_skipped(tmp_path: Path):
     """
     series = burning("freshness", "critical", (2, 0), (40, 1))
     of_little = freshness().replace(">= 0.5", ">= 0")
-    hour = "burns too fast: 92.9 times over 1h, 92.9 times over 6h"
+    hour = burns_at("92.9", "1h", "92.9", "6h")
 
     assert alert_differences(tmp_path, freshness(), series, At(28, names=(BURN,))) == ""
     difference = alert_differences(tmp_path, freshness(), series, At(31, names=(BURN,)))
-    assert "over 1h" in difference
-    assert "over 6h" not in difference
+    assert "in the last 1h" in difference
+    assert "in the last 6h" not in difference
     assert hour in alert_differences(tmp_path, of_little, series, At(28, names=(BURN,)))
 
 
@@ -89,11 +110,10 @@ def test_both_windows_of_one_burn_are_one_page(tmp_path: Path):
     both = ExpectedAlert(
         BURN,
         FAST.labels,
-        "freshness (critical): the error budget burns too fast: 36.7 times over 1h, 6.1 times over"
-        " 6h",
+        burns_at("36.7", "1h", "6.1", "6h"),
         text_of(
-            in_the_last("1h", "36.67%", "13.2k", "36.7", "page above 14.4 over 1h and 5m"),
-            in_the_last("6h", "6.111%", "13.2k", "6.1", "page above 6 over 6h and 30m"),
+            in_the_last("1h", "36.67%", "13.2k", "36.7", "page 14.4 5m"),
+            in_the_last("6h", "6.111%", "13.2k", "6.1", "page 6 30m"),
             known="8h 0m 0s",
             since="1970-01-01 07:09:00 +0000 UTC",
         ),
@@ -114,11 +134,10 @@ def test_a_ticket_lists_its_windows_and_burns_over_what_no_incident_explains(tmp
     ticket = ExpectedAlert(
         BURN,
         {**FRESHNESS, "severity": "ticket"},
-        "freshness (critical): the error budget burns too fast: 3.5 times over 1d, 1.2 times over"
-        " 3d",
+        burns_at("3.5", "1d", "1.2", "3d"),
         text_of(
-            in_the_last("1d", "3.472%", "30k", "3.5", "ticket above 3 over 1d and 2h"),
-            in_the_last("3d", "1.157%", "30k", "1.2", "ticket above 1 over 3d and 6h"),
+            in_the_last("1d", "3.472%", "30k", "3.5", "ticket 3 2h"),
+            in_the_last("3d", "1.157%", "30k", "1.2", "ticket 1 6h"),
             known="less than 60m",
             since="1970-01-04 00:45:00 +0000 UTC",
         ),
@@ -197,10 +216,10 @@ def test_few_bad_events_page_nobody(tmp_path: Path):
     page = ExpectedAlert(
         "LineageErrorRateBurn",
         {**labels, "severity": "page"},
-        "error_rate: the error budget burns too fast: 16.7 times over 1h",
+        "error_rate: the error budget burns too fast: 16.7 times the allowed rate in the last 1h",
         "In the last 1h, 1.667% of the events of error_rate were bad and not explained by an"
-        " incident: 10. That uses the error budget of 30d 16.7 times too fast (page above 14.4 over"
-        " 1h and 5m). The objective of 0.999 allows 0.1% to be bad."
+        f" incident: 10. {burned('16.7', '1h', 'page 14.4 5m')} The objective of 0.999 allows 0.1%"
+        " to be bad."
         f" {EARLY.format('8h 0m 0s')} Burning since now.",
     )
 
@@ -219,10 +238,11 @@ def test_coverage_that_burns_twice_too_fast_goes_to_engineering(tmp_path: Path):
             "owner": "data-engineering",
             "severity": "escalation",
         },
-        "for engineering: coverage (critical): the error budget burns too fast: 3.3 times over 1h",
-        "In the last 1h, 3.333% of the dataset-seconds of coverage (critical) were bad: 1.2k. That"
-        " uses the error budget of 30d 3.3 times too fast (escalation above 2 over 1h"
-        f" and 5m). The objective of 0.99 allows 1% to be bad. {EARLY.format('3h 0m 0s')}"
+        "for engineering: coverage (critical): the error budget burns too fast: 3.3 times the"
+        " allowed rate in the last 1h",
+        "In the last 1h, 3.333% of the dataset-seconds of coverage (critical) were bad: 1.2k."
+        f" {burned('3.3', '1h', 'escalation 2 5m')} The objective of 0.99 allows 1% to be bad."
+        f" {EARLY.format('3h 0m 0s')}"
         " Burning since now.",
     )
 

@@ -133,7 +133,7 @@ def test_overview_fits_the_screen_without_scrolling(browser, address):
         named = seen.page.inner_html("main")
 
     assert high <= 800
-    assert "Service leader for 3 h" in answer
+    assert "leader elected 3 h ago" in answer
     assert f"Leader: {estate.LEADER}" in named
     assert "Degraded" in answer
     assert "job etl fails" in answer

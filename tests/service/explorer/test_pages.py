@@ -52,7 +52,7 @@ def test_overview_shows_problems_and_acknowledgements(shop):
     assert "nobody" in text
     assert "67 % left" in text  # 0.4 of 120 were bad, 1.2 may be
     assert "used up" in text
-    assert "too early: " in text
+    assert " of data, 15 d needed" in text
 
 
 def test_stale_states_are_never_shown_as_good(embedded):
@@ -199,11 +199,49 @@ def test_incident_page_has_every_part(shop):
         f'href="/runs/{estate.EARLIER_RUN}/diff/{estate.ROOT_RUN}"',
         "s3://shop/core/orders",
         "Acknowledge</button>",
-        "Downstream datasets <small>5 when the incident began",
+        "Affected datasets <small>5 when the incident began: those of the root, and all downstream",
     ):
         assert expected in text, expected
     assert "Acknowledge</button>" not in _text(shop, f"/incidents/{estate.OTHER}")
     assert "Resolve</button>" not in _text(shop, f"/incidents/{estate.OVER}")
+
+
+@pytest.mark.parametrize(
+    ("channel", "reason", "text"),
+    [
+        (
+            "slack:#shop",
+            "not_configured",
+            "the service has no settings for this channel: set LINEWARD_DELIVERY_SLACK_TOKEN_FILE",
+        ),
+        ("slack:#shop", "channel_not_found", "channel not found"),
+        ("pigeon:7", "not_configured", "not configured"),
+    ],
+)
+def test_a_failed_notification_names_the_missing_setting(channel, reason, text):
+    """Name the environment variables; show other reasons as words."""
+    assert words.failure_text(channel, reason) == text
+
+
+def test_a_failed_notification_is_shown_with_what_it_reports(shop):
+    """Show channel, content, attempts and reason."""
+    text = _text(shop, f"/incidents/{estate.INCIDENT}")
+
+    assert re.search(r"pagerduty:keys/sales</bdi> .*new incident, .*, 3 attempts: \w+", text)
+
+
+@pytest.mark.parametrize(
+    ("state", "reason", "sli", "text"),
+    [
+        ("learning", None, "M2", "too little history"),
+        ("bad", "job_failed", "M2", "job failed"),
+        ("unknown", None, "M2", "freshness"),
+        ("good", None, None, ""),
+    ],
+)
+def test_the_reason_of_a_learning_dataset_is_no_sli(state, reason, sli, text):
+    """Say that there is too little history."""
+    assert words.because(state, reason, sli) == text
 
 
 def test_query_parameters_add_no_text_to_a_page(shop):
@@ -261,7 +299,7 @@ def test_every_page_declares_its_access():
         (0.0001, "< 1 % left"),
         (0, "used up"),
         (-1328.96, "used up"),
-        (None, "too early: 12 min of 30 d"),
+        (None, "12 min of data, 15 d needed"),
     ],
 )
 def test_budget_text_never_rounds_to_full_or_empty(ratio, text):

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import delete, update
+from sqlalchemy import delete, insert, update
 
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
@@ -44,6 +44,50 @@ def test_a_stale_evaluation_is_named_with_its_time(catalog):
         " that time, and unknown now."
     )
     assert _sentences(catalog, hours=1) == [doubt, _COVERED, _FRESH]
+
+
+@pytest.mark.parametrize(
+    ("origin", "before"),
+    [
+        ("learned", ""),
+        ("declared", "Learned, but not used because the declared limit applies: "),
+    ],
+)
+def test_a_learned_limit_beside_a_declared_one_is_not_used(catalog, origin, before):
+    """Show both, and which one applies."""
+    shop.fill(catalog, evaluated_at=NOW)
+    schedule = "Updated daily at about 01:00 (± 1 min); late after 04:00"
+    figures = {"limit_seconds": 93_600.0, "limit_origin": origin, "age_seconds": 60.0}
+    _change_state(catalog, "M2", figures)
+    limit = {"cadence_class": "periodic", "gaps": 10, "learned_at": 0, "explanation": schedule}
+    with write_transaction(catalog) as connection:
+        row = {"dataset_key": shop.dataset_key(shop.RAW), **limit}
+        connection.execute(insert(tables.dataset_limit).values(**row))
+
+    assert _sentences(catalog) == [
+        _COVERED,
+        f"{_FRESH} The newest write is 1 min old; the {origin} limit is 1 d 2 h.",
+        f"{before}{schedule}.",
+    ]
+
+
+@pytest.mark.parametrize(("state", "joint"), [("good", ", although "), ("bad", ": ")])
+def test_a_failed_run_is_no_reason_for_a_good_state(catalog, state, joint):
+    """Join the run to a good state by `although`."""
+    shop.fill(catalog, evaluated_at=NOW)
+    evidence = "run r1 failed 2026-11-20 02:30:00 UTC: no table; not late yet"
+    _change_state(catalog, "M1", {"state": state, "evidence": evidence})
+
+    [sentence] = [each for each in _sentences(catalog) if each.startswith("Coverage")]
+    assert sentence.endswith(f"2026-11-20 01:00:00 UTC{joint}{evidence}.")
+
+
+def _change_state(catalog, sli, values):
+    """Change one SLI's state of `raw/orders`."""
+    state = tables.dataset_state
+    of_it = (state.c.dataset_key == shop.dataset_key(shop.RAW)) & (state.c.sli == sli)
+    with write_transaction(catalog) as connection:
+        connection.execute(update(state).where(of_it).values(values))
 
 
 _NEVER = "No evaluation has run yet: the state is unknown."

@@ -302,6 +302,8 @@ def test_jobs_of_a_role_are_known_to_others_while_it_runs(tmp_path, monkeypatch)
             ("marquez", "work"),
         }
         assert stored_jobs(tmp_path, now + 61) == []
+        until(lambda: _reported(tmp_path).last_run_at)
+        assert state_of(_reported(tmp_path)) == "idle"
         assert [each.job for each in jobs_of(tmp_path, now, registry.states())] == [
             "job_report",
             "work",
@@ -310,6 +312,11 @@ def test_jobs_of_a_role_are_known_to_others_while_it_runs(tmp_path, monkeypatch)
         registry.stop()
 
     assert list((tmp_path / "run").iterdir()) == []
+
+
+def _reported(folder):
+    """Return the state of the job that writes the report, as others read it."""
+    return next(each for each in _stored(folder) if each.job == "job_report")
 
 
 def _stored(folder):

@@ -60,9 +60,9 @@ def test_limits_fit_the_cadence_and_the_open_gap_is_in_no_training(spark):
     assert rows[4].limit_seconds == rows[1].limit_seconds
     assert rows[6].limit_seconds == pytest.approx(14 * DAY)
     assert rows[6].explanation.startswith("learning: 7 of 8 gaps")
-    assert ". periodic: 24 gaps, usual 1 day, 0:00:00" in rows[3].explanation
+    assert ". Learned from 24 gaps between writes: usually 1 d (± " in rows[3].explanation
     assert rows[3].explanation.startswith("Updated daily except Sat, Sun at about 02:00 (± ")
-    assert "48 hours of the week left out" in rows[3].explanation
+    assert "48 hours of the week do not count" in rows[3].explanation
 
 
 def test_a_limit_is_never_below_the_latest_write_and_a_part_of_the_cadence(spark):

@@ -31,14 +31,14 @@ def texts(spark):
 @pytest.mark.parametrize(
     ("key", "words"),
     [
-        (1, r"Updated daily at about 00:36 \(± 1 min\); late after 0\d:\d\d\. periodic: "),
-        (2, r"Updated hourly \(± 1 min\); late .* min after its time\. periodic: "),
+        (1, r"Updated daily at about 00:36 \(± 1 min\); late after 0\d:\d\d\. Learned from "),
+        (2, r"Updated hourly \(± 1 min\); late .* min after its time\. Learned from "),
         (
             3,
-            r"Updated weekly on Sundays at about 09:00 \(± 0 s\); late after .*\. periodic",
+            r"Updated weekly on Sundays at about 09:00 \(± 0 s\); late after .*\. Learned",
         ),
         (4, r"Updated daily except Sat, Sun at about 02:00 \(± 0 s\); late after 0\d:\d\d\. "),
-        (5, r"learning: 7 of 8 gaps; late 14 d after a write$"),
+        (5, r"learning: 7 of 8 gaps between writes; late 14 d after a write$"),
     ],
 )
 def test_a_limit_is_explained_by_schedule_and_deadline(texts, key, words):

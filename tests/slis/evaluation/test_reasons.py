@@ -419,7 +419,7 @@ def test_a_learning_dataset_shows_its_deadline(without_gaps):
     states = _states_of(without_gaps, _LEARNING)
 
     assert {key: states[key, "M2"].evidence for key in (111, 112)} == {
-        111: "learning its cadence: 4 of 8 gaps; due by 2026-11-23 00:00:00 UTC",
+        111: "learning its cadence: 4 of 8 gaps between writes; due by 2026-11-23 00:00:00 UTC",
         112: "no write yet; the first is due by 2026-11-13 00:00:00 UTC",
     }
 

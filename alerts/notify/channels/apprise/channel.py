@@ -33,6 +33,7 @@ class Apprise(msgspec.Struct, frozen=True):
     kind: ClassVar[str] = "apprise"
     can_page: ClassVar[bool] = False
     can_edit: ClassVar[bool] = False
+    required_settings: ClassVar[tuple[str, ...]] = ()
 
     @staticmethod
     def channels_of(contact: Contact) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ class PagerDuty(msgspec.Struct, frozen=True, kw_only=True):
     kind: ClassVar[str] = "pagerduty"
     can_page: ClassVar[bool] = True
     can_edit: ClassVar[bool] = False
+    required_settings: ClassVar[tuple[str, ...]] = ()
 
     @staticmethod
     def channels_of(contact: Contact) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ class Slack(msgspec.Struct, frozen=True, kw_only=True):
     kind: ClassVar[str] = "slack"
     can_page: ClassVar[bool] = False
     can_edit: ClassVar[bool] = True
+    required_settings: ClassVar[tuple[str, ...]] = ("LINEWARD_DELIVERY_SLACK_TOKEN_FILE",)
 
     @staticmethod
     def channels_of(contact: Contact) -> tuple[str, ...]:

@@ -17,6 +17,10 @@ class Webhook:
     kind: ClassVar[str] = "webhook"
     can_page: ClassVar[bool] = False
     can_edit: ClassVar[bool] = False
+    required_settings: ClassVar[tuple[str, ...]] = (
+        "LINEWARD_DELIVERY_WEBHOOK_URL",
+        "LINEWARD_DELIVERY_WEBHOOK_SECRET_FILE",
+    )
 
     def __init__(self, url: str, secret_file: Path, timeout_seconds: int, clock: Clock) -> None:
         self._given = (url, secret_file, timeout_seconds)
@@ -48,7 +52,7 @@ class Webhook:
 
         if f"{self.kind}:{task.target}" != TICKETS:
             reason = f"no webhook named {task.target[:80]!r} is set"
-            return PermanentFailure("not_configured", reason, is_of_kind=True)
+            return PermanentFailure("unknown_webhook", reason, is_of_kind=True)
         if self._client is None:
             self._client = WebhookClient(*self._given)
         return self._client.deliver(task, int(self._clock().timestamp()))

@@ -48,7 +48,7 @@ def test_webhook_that_is_not_configured_is_rejected(notifier, target):
     found = build_channels(notifier.settings)["webhook"].send(Task(message(), target))
 
     assert found == PermanentFailure(
-        "not_configured", f"no webhook named {target!r} is set", is_of_kind=True
+        "unknown_webhook", f"no webhook named {target!r} is set", is_of_kind=True
     )
 
 
