@@ -19,7 +19,7 @@ from lineage.catalog.tables import dataset
 from lineage.names.names import join_parts
 from lineage.names.rules import SEPARATOR
 from lineage.policy.patterns import matcher
-from lineage.process.clock import DAY_MICROS, instant_text, to_micros
+from lineage.process.clock import DAY_MICROS, SECOND_MICROS, instant_text, to_micros
 from runbooks.actions.action import Done, Plan
 from runbooks.actions.errors import InvalidActionError
 from runbooks.actions.instants import Instant, in_utc
@@ -60,7 +60,7 @@ def plan(asked: OpenSuppression, means: ActionContext) -> Plan:
     cautions += ["it hides every dataset there is"] * (asked.pattern.strip() == "*")
     return Plan(
         does=(f"open a window for {asked.pattern}, {times}: {found:,} datasets match now",),
-        figures={"datasets": found, "seconds": (until - begin) // 1_000_000},
+        figures={"datasets": found, "seconds": (until - begin) // SECOND_MICROS},
         cautions=tuple(cautions),
     )
 

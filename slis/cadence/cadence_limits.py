@@ -13,6 +13,7 @@ import pandas as pd
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from lineage.process.clock import SECOND_MICROS
 from slis.cadence.cadence import WorkingTimes, hours_of, problem_of, profiles
 from slis.cadence.profile import (
     BURSTY,
@@ -215,7 +216,7 @@ def _limit(row, times: WorkingTimes) -> dict[str, object]:  # type: ignore[no-un
     time = times.get(row.plan if isinstance(row.plan, str) else None, times[None])
     last = np.array([row.last_micros])
     due, slot = int(deadlines(row, last, time)[0]), int(next_slots(row, last, time)[0])
-    seconds = (due - row.newest_micros) / 1e6
+    seconds = (due - row.newest_micros) / SECOND_MICROS
     pooled = 0 if pd.isna(row.pooled) else int(row.pooled)
     is_bound = row.cadence_class not in _IRREGULAR or pooled < _MANY_POOLED
     explanation = explain_limit(
