@@ -3,9 +3,9 @@
 from datetime import datetime
 
 from service.queries.budgets import DAYS, BudgetLeft
-from service.queries.dataset import duration
 from service.queries.run_shapes import RunDetail
 from service.queries.slis import sli_name
+from service.queries.timestamps import duration
 
 NOTHING = "\N{EN DASH}"
 _MOST_SHOWN = 160  # characters of a name; its page shows all of them

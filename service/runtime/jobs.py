@@ -14,9 +14,8 @@ from msgspec.structs import replace
 
 from lineage.process.clock import Clock, system_clock, to_micros
 from lineage.process.health import one_line
-from service.queries.dataset import duration
 from service.queries.run_shapes import Instant
-from service.queries.timestamps import iso
+from service.queries.timestamps import duration, iso
 
 EVERY_SECONDS: Final = 1.0
 # Runs that were missed are made up by one run, however late; a job never runs beside itself.

@@ -14,14 +14,13 @@ from service.queries.catalog_session import CatalogSession, open_session
 from service.queries.column_lineage import column_lineage
 from service.queries.column_shapes import ColumnLineage, ColumnNode
 from service.queries.columns import dataset_or_column_named, describe
-from service.queries.dataset import duration
 from service.queries.dataset_lookup import Dataset, resolve_dataset
 from service.queries.lineage import ORIGIN_WORDS, lineage
 from service.queries.lineage_at import past_lineage
 from service.queries.lineage_at_shapes import PastLineage
 from service.queries.run_shapes import RunSummary
 from service.queries.shapes import Lineage, Node
-from service.queries.timestamps import past_instant
+from service.queries.timestamps import duration, past_instant
 from service.queries.walk import MOST_DEPTH
 from service.runtime.settings import read
 
