@@ -9,7 +9,6 @@ from alerts.rules.rule_file import alert_names
 
 PATH: Final = "/runbooks"  # below which they are served: alerts and messages link there
 SHARED: Final = ("asking", "burn-rates", "escalating")
-SECTIONS: Final = ("Meaning", "Impact", "Diagnosis", "Mitigation")
 _SUFFIX: Final = ".md"
 
 

@@ -4,7 +4,7 @@ The incident detector takes and answers them: see `alerts.operator_actions.comma
 """
 
 import re
-from typing import Final, Literal, get_args
+from typing import Literal
 
 import msgspec
 from sqlalchemy import Connection, select
@@ -15,7 +15,6 @@ from lineage.catalog.upsert import insert_for
 from lineage.process.clock import DAY_MICROS, from_micros
 
 Action = Literal["acknowledge", "suppress", "unsuppress", "resolve", "escalate", "false_alarm"]
-ACTIONS: Final[tuple[Action, ...]] = get_args(Action)
 
 MAX_NOTE = 500
 MAX_SUPPRESSED_DAYS = 30

@@ -6,7 +6,6 @@ the whole of it to those who meet a limit.
 """
 
 from collections.abc import Iterator
-from datetime import datetime
 
 import numpy as np
 import pandas as pd
@@ -14,7 +13,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from lineage.process.clock import SECOND_MICROS
-from slis.cadence.cadence import WorkingTimes, hours_of, problem_of, profiles
+from slis.cadence.cadence import WorkingTimes, hours_of, problem_of
 from slis.cadence.profile import (
     BURSTY,
     EVENT_DRIVEN,
@@ -62,31 +61,6 @@ _LIMITS = """
     dataset_key bigint, limit_seconds double, cadence_class string, cadence_seconds double,
     gaps int, explanation string
 """
-
-
-def learned_limits(
-    writes: DataFrame,
-    our_gaps: DataFrame,
-    failures: DataFrame | None = None,
-    *,
-    as_of: datetime,
-    times: WorkingTimes | None = None,
-) -> DataFrame:
-    """Return the limit for the gap that each dataset's newest write began.
-
-    Args:
-        writes: `sli_schemas.WRITES`, and `plan` of those with a working time of their own.
-        our_gaps: `sli_schemas.GAPS`: what fell into them teaches nothing.
-        failures: `sli_schemas.FAILURES`; None: no run failed.
-        as_of: writes after it are not known; the gap that is open at it is in no training.
-        times: working times by plan; UTC around the clock by default.
-
-    Returns:
-        `sli_schemas.LIMITS`, one row per dataset with a write; below 8 gaps without a limit.
-    """
-    times = times or {None: WorkingTime()}
-    learned = profiles(writes, our_gaps, failures, instants=[as_of], times=times)
-    return limits(with_tails(learned, pools(learned)), times)
 
 
 def pools(learned: DataFrame) -> DataFrame:
