@@ -10,7 +10,6 @@ from sqlalchemy import select
 from alerts.operator_actions.suppression_windows import (
     MAX_AHEAD_DAYS,
     MAX_DAYS,
-    WindowError,
     WindowRequest,
     create_window,
 )
@@ -69,7 +68,7 @@ def perform(asked: OpenSuppression, means: ActionContext) -> Done:
     """Write it down; the next turn of the incidents goes by it.
 
     Raises:
-        InvalidActionError: as `plan`.
+        RequestError: an argument is invalid.
     """
     begin, until = _bounds(asked, means.now)
     wanted = WindowRequest(
@@ -81,11 +80,8 @@ def perform(asked: OpenSuppression, means: ActionContext) -> Done:
         reason=asked.reason,
         name=asked.name,
     )
-    try:
-        with write_transaction(means.engine) as connection:
-            number = create_window(connection, wanted, means.now)
-    except WindowError as error:
-        raise InvalidActionError(str(error)) from error
+    with write_transaction(means.engine) as connection:
+        number = create_window(connection, wanted, means.now)
     return Done(
         did=(f"window {number} is open until {instant_text(until)}",), figures={"window": number}
     )
