@@ -47,6 +47,7 @@ class ScheduledJob(msgspec.Struct, frozen=True, kw_only=True):
         is_leader_only: of several replicas only the leader runs it.
         runs_at_stop: run once more when the role stops.
         most_share: of the time that its runs may take; None: as much as they need.
+        interrupt: called when the role begins to stop, for a run that goes on to end early.
         close: called last.
     """
 
@@ -59,6 +60,7 @@ class ScheduledJob(msgspec.Struct, frozen=True, kw_only=True):
     is_leader_only: bool = False
     runs_at_stop: bool = False
     most_share: float | None = None
+    interrupt: Callable[[], None] = lambda: None
     close: Callable[[], None] = lambda: None
 
 
