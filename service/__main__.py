@@ -198,12 +198,7 @@ def _of_leader(
 
     yield leads("audit", ("access_audit", "policy_notes", "impact_clock"), judge, runs_at_stop=True)
     yield leads("incidents", incident_worker.STEPS, notify, runs_at_stop=True)
-    yield leads(
-        "diagnosis",
-        ("diagnosis",),
-        lambda: incident_worker.diagnosis(settings),
-        runs_at_stop=True,
-    )
+    yield leads("diagnosis", ("diagnosis",), lambda: incident_worker.diagnosis(settings))
     yield leads(
         "policy_actions",
         ("policy_actions",),

@@ -1,4 +1,4 @@
-"""Retention of the service's tables: a role that stops does not wait until it has ended."""
+"""Stop of the service role: slow work ends early, and begins no further run."""
 
 from threading import Event
 from types import SimpleNamespace
@@ -47,12 +47,17 @@ def test_a_stop_ends_the_deletion_after_the_slice_that_goes_on(catalog, monkeypa
     assert _left(catalog) == 0
 
 
-def test_the_role_interrupts_its_retention_when_it_stops(embedded):
-    """Delete nothing more once the job was interrupted, also as a leader of a later epoch."""
+def _jobs_of_leader():
+    """Return what builds the works of each job, and its schedule."""
     given = SimpleNamespace(settings=Settings(), routing=None, delivery=None)
     guard = SimpleNamespace(policy=SimpleNamespace(standing=None, current=None))
-    jobs = role._of_leader(given, guard, lambda *job, **schedule: (job, schedule), None)  # noqa: SLF001
-    build, schedule = next((job[-1], schedule) for job, schedule in jobs if job[0] == "retention")
+    made = role._of_leader(given, guard, lambda *job, **schedule: (job, schedule), None)  # noqa: SLF001
+    return {job[0]: (job[-1], schedule) for job, schedule in made}
+
+
+def test_the_role_interrupts_its_retention_when_it_stops(embedded):
+    """Delete nothing more once the job was interrupted, also as a leader of a later epoch."""
+    build, schedule = _jobs_of_leader()["retention"]
     _fill(embedded)
 
     schedule["interrupt"]()
@@ -60,3 +65,11 @@ def test_the_role_interrupts_its_retention_when_it_stops(embedded):
         work(embedded)
 
     assert _left(embedded) == _OLD
+
+
+def test_only_what_is_recorded_or_sent_runs_again_at_the_stop():
+    """Leave slow work to the next leader, which takes the lease after the last of these runs."""
+    jobs = _jobs_of_leader().items()
+
+    at_stop = {name for name, (_, schedule) in jobs if schedule.get("runs_at_stop")}
+    assert at_stop == {"audit", "incidents"}
