@@ -15,6 +15,7 @@ from prometheus_client.registry import Collector
 
 from collector.retention import SpoolRetention
 from collector.spool_file import Losses
+from lineage.process.clock import SECOND_MICROS
 
 
 class Spool(Protocol):
@@ -97,7 +98,7 @@ class SpoolRoom(Collector):
             text = "Upper bound of unread events that the spool lost through damage."
             yield CounterMetricFamily(f"{name}_lost_events", text, losses.lost_events)
             text = "Time at which the spool was last found damaged or incomplete."
-            at = losses.last_at / 1e6
+            at = losses.last_at / SECOND_MICROS
             yield GaugeMetricFamily(f"{name}_damaged_timestamp_seconds", text, at)
         if (room := self.spool.passed.room) is None:
             return

@@ -23,7 +23,6 @@ SUSPECT = "--suspect"  # has the next worker look through the whole spool
 _HEALTHY_SECONDS = 1.0
 _FIRST_PAUSE_SECONDS = 0.05
 _LONGEST_PAUSE_SECONDS = 1.0
-_STOP_SECONDS = 30.0
 # glibc would keep freed bodies of megabytes for later ones, in an arena for each thread.
 _ALLOCATOR = {"MALLOC_MMAP_THRESHOLD_": "1048576", "MALLOC_ARENA_MAX": "2"}
 _log = structlog.get_logger()

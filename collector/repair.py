@@ -16,7 +16,7 @@ from typing import NamedTuple
 from collector.damage import StoredEvent, open_to_read, readable_events
 from collector.high_water import Cursors
 from collector.spool_file import last_seq, open_spool, raise_last_seq, record_loss
-from lineage.process.clock import to_micros
+from lineage.process.clock import SECOND_MICROS, to_micros
 
 _UNKNOWN_TOP = 1_000_000  # numbers that are tried where nothing says how many there were
 _ROWS_A_COMMIT = 1_000
@@ -151,7 +151,7 @@ class _Holes:
     def span(self, now: datetime, keep_seconds: float) -> tuple[int, int]:
         """Return the first and last time at which the missing events were received, in µs."""
         end = self._after or to_micros(now)
-        start = self._before or to_micros(now) - int(keep_seconds * 1e6)
+        start = self._before or to_micros(now) - int(keep_seconds * SECOND_MICROS)
         return min(start, end), end
 
 

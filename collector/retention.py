@@ -5,7 +5,7 @@ import sqlite3
 from collector.settings import Limits
 from collector.spool_file import Room, room
 from lineage.origins import FROM_MARQUEZ
-from lineage.process.clock import Clock, to_micros
+from lineage.process.clock import SECOND_MICROS, Clock, to_micros
 
 _ROWS = 1_000
 _PRESSED_SHARE = 0.8
@@ -104,4 +104,5 @@ class SpoolRetention:
         # An event that every reader has passed is worth less than the next one.
         if share > _PRESSED_SHARE:
             return 1, 0
-        return now - int(self._limits.keep_seconds * 1e6), now + _AHEAD_SECONDS * 1_000_000
+        kept = int(self._limits.keep_seconds * SECOND_MICROS)
+        return now - kept, now + _AHEAD_SECONDS * SECOND_MICROS

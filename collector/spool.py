@@ -22,7 +22,7 @@ from collector.retention import SpoolRetention
 from collector.settings import Limits
 from collector.spool_file import last_seq, losses, open_spool
 from collector.writes import Observer, Rejected, Row, Write
-from lineage.process.clock import Clock, to_micros
+from lineage.process.clock import SECOND_MICROS, Clock, to_micros
 from lineage.process.disk import is_out_of_room
 
 _T = TypeVar("_T")
@@ -213,7 +213,7 @@ class Spool:
         now = to_micros(self._clock())
         self._connection.execute(
             "INSERT OR IGNORE INTO gap SELECT beat_at, ? FROM heartbeat WHERE ? - beat_at > ?",
-            (now, now, int(GAP_AFTER_SECONDS * 1e6)),
+            (now, now, int(GAP_AFTER_SECONDS * SECOND_MICROS)),
         )
         self._connection.execute(
             "INSERT INTO heartbeat VALUES (1, ?)"

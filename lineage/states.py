@@ -1,6 +1,5 @@
 """Words for states of runs and datasets, the SLIs, and their default objectives."""
 
-from collections.abc import Iterable
 from decimal import Decimal
 from typing import Final, Literal, get_args
 
@@ -132,8 +131,3 @@ def run_state(
     if completed_at is not None:
         return COMPLETE
     return OTHER if started_at is None else RUNNING
-
-
-def worst(states: Iterable[State]) -> State | None:
-    """Return the most severe of a dataset's states: bad > unknown > learning > good."""
-    return max(states, key=STATES.index, default=None)

@@ -6,15 +6,19 @@ from typing import Final
 
 from alerts.root_cause.kinds import KINDS
 from alerts.rules.rule_file import alert_names
+from lineage.errors import RequestError
 
 PATH: Final = "/runbooks"  # below which they are served: alerts and messages link there
 SHARED: Final = ("asking", "burn-rates", "escalating")
-SECTIONS: Final = ("Meaning", "Impact", "Diagnosis", "Mitigation")
 _SUFFIX: Final = ".md"
 
 
-class UnknownPageError(LookupError):
+class UnknownPageError(RequestError):
     """Error: no page has that name."""
+
+    exit_code = 3
+    status = 404
+    title = "Unknown runbook"
 
 
 def alert_pages() -> list[str]:

@@ -4,6 +4,7 @@ import asyncio
 import signal
 import socket
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -180,6 +181,7 @@ def _of_leader(
 ) -> Iterator[ScheduledJob]:
     """Return the jobs that the leader alone runs."""
     settings, policy, began_at = given.settings, guard.policy, to_micros(system_clock())
+    stopping = threading.Event()
     leads = partial(job, is_leader_only=True)
 
     def judge() -> Sequence[Work]:
@@ -196,12 +198,7 @@ def _of_leader(
 
     yield leads("audit", ("access_audit", "policy_notes", "impact_clock"), judge, runs_at_stop=True)
     yield leads("incidents", incident_worker.STEPS, notify, runs_at_stop=True)
-    yield leads(
-        "diagnosis",
-        ("diagnosis",),
-        lambda: incident_worker.diagnosis(settings),
-        runs_at_stop=True,
-    )
+    yield leads("diagnosis", ("diagnosis",), lambda: incident_worker.diagnosis(settings))
     yield leads(
         "policy_actions",
         ("policy_actions",),
@@ -211,8 +208,9 @@ def _of_leader(
     yield leads(
         "retention",
         ("retention",),
-        lambda: [Retention(settings, system_clock)],
+        lambda: [Retention(settings, system_clock, stopping)],
         every_seconds=retention.EVERY_SECONDS,
+        interrupt=stopping.set,
     )
     yield leads(
         "metric_cache",

@@ -1,17 +1,9 @@
 """Errors of requests and commands, each with its exit code and HTTP status."""
 
-from typing import ClassVar
+from lineage.errors import InvalidRequestError, RequestError
 
 
-class ServiceError(Exception):
-    """Request or command that failed; the text says what to do next."""
-
-    exit_code: ClassVar[int] = 1
-    status: ClassVar[int] = 500
-    title: ClassVar[str] = "Failed"
-
-
-class NoDataError(ServiceError):
+class NoDataError(RequestError):
     """Missing or empty catalog: no event has arrived yet."""
 
     exit_code = 4
@@ -19,21 +11,21 @@ class NoDataError(ServiceError):
     title = "No data yet"
 
 
-class NotReadyError(ServiceError):
+class NotReadyError(RequestError):
     """Service that is not ready yet; the text says what to do."""
 
     status = 503
     title = "Not ready"
 
 
-class UnreachableError(ServiceError):
+class UnreachableError(RequestError):
     """Catalog server that does not answer."""
 
     status = 503
     title = "Catalog unreachable"
 
 
-class UnknownFileError(ServiceError):
+class UnknownFileError(RequestError):
     """Error for a file name that is not served."""
 
     exit_code = 3
@@ -41,7 +33,7 @@ class UnknownFileError(ServiceError):
     title = "Unknown file"
 
 
-class UnknownDatasetError(ServiceError):
+class UnknownDatasetError(RequestError):
     """Name without a dataset; `candidates` has similar names."""
 
     exit_code = 3
@@ -79,14 +71,14 @@ class UnknownColumnError(UnknownDatasetError):
         self.args = (f"the dataset {dataset[:80]!r} has no column {column[:80]!r}.{known}",)
 
 
-class ForbiddenNamespaceError(ServiceError):
+class ForbiddenNamespaceError(RequestError):
     """Namespace that the token may not see; the error does not reveal its content."""
 
     status = 403
     title = "Forbidden"
 
 
-class UnknownRunError(ServiceError):
+class UnknownRunError(RequestError):
     """Run id without any event."""
 
     exit_code = 3
@@ -94,15 +86,7 @@ class UnknownRunError(ServiceError):
     title = "Unknown run"
 
 
-class UnknownRunbookError(ServiceError):
-    """Name without a runbook."""
-
-    exit_code = 3
-    status = 404
-    title = "Unknown runbook"
-
-
-class UnknownNodeError(ServiceError):
+class UnknownNodeError(RequestError):
     """Marquez node id without a dataset or job."""
 
     exit_code = 3
@@ -110,12 +94,8 @@ class UnknownNodeError(ServiceError):
     title = "Unknown node"
 
 
-class InvalidQuestionError(ServiceError):
+class InvalidQuestionError(InvalidRequestError):
     """Parameter that is missing or invalid."""
-
-    exit_code = 2
-    status = 400
-    title = "Invalid request"
 
 
 class LakeTooLargeError(InvalidQuestionError):
@@ -124,7 +104,7 @@ class LakeTooLargeError(InvalidQuestionError):
     title = "Window too large"
 
 
-class NoLongerKeptError(ServiceError):
+class NoLongerKeptError(RequestError):
     """Window before the first day that the lake keeps."""
 
     exit_code = 3
@@ -132,21 +112,21 @@ class NoLongerKeptError(ServiceError):
     title = "No longer kept"
 
 
-class UnreachableLakeError(ServiceError):
+class UnreachableLakeError(RequestError):
     """Lake whose files cannot be read; whether they hold the requested runs is unknown."""
 
     status = 503
     title = "Lake out of reach"
 
 
-class BusyLakeError(ServiceError):
+class BusyLakeError(RequestError):
     """Lake that is busy with another query."""
 
     status = 503
     title = "Lake busy"
 
 
-class NotRunningError(ServiceError):
+class NotRunningError(RequestError):
     """Collector that does not answer at its address."""
 
     exit_code = 5
@@ -154,7 +134,7 @@ class NotRunningError(ServiceError):
     title = "Not running"
 
 
-class RejectedInputError(ServiceError):
+class RejectedInputError(RequestError):
     """Invalid policy, event file or note."""
 
     exit_code = 6
@@ -162,30 +142,14 @@ class RejectedInputError(ServiceError):
     title = "Rejected"
 
 
-class ActionRejectedError(ServiceError):
-    """Action that is not configured, not safe now, or has nothing to do."""
-
-    exit_code = 6
-    status = 409
-    title = "Rejected"
-
-
-class ActionForbiddenError(ServiceError):
-    """Action that the caller may not run."""
-
-    exit_code = 6
-    status = 403
-    title = "Forbidden"
-
-
-class ActionFailedError(ServiceError):
+class ActionFailedError(RequestError):
     """Action that failed because another system did not answer or rejected it."""
 
     status = 502
     title = "Failed"
 
 
-class OccupiedError(ServiceError):
+class OccupiedError(RequestError):
     """Port or data folder that another process uses."""
 
     exit_code = 7
@@ -193,66 +157,42 @@ class OccupiedError(ServiceError):
     title = "In use"
 
 
-class UnknownIncidentError(ServiceError):
-    """Incident that does not exist or that the token may not see."""
-
-    exit_code = 3
-    status = 404
-    title = "Unknown incident"
-
-
-class UnknownWindowError(ServiceError):
-    """Number without a suppression window."""
-
-    exit_code = 3
-    status = 404
-    title = "Unknown window"
-
-
-class NotNowError(ServiceError):
-    """Action that the state of the incident or window does not allow."""
-
-    exit_code = 6
-    status = 409
-    title = "Rejected"
-
-
-class NotJsonError(ServiceError):
+class NotJsonError(RequestError):
     """Body without a JSON content type, which a page of another site could send."""
 
     status = 415
     title = "Expected JSON"
 
 
-class MalformedBodyError(ServiceError):
+class MalformedBodyError(RequestError):
     """Body that cannot be read completely."""
 
     status = 400
     title = "Malformed body"
 
 
-class BodyTooSlowError(ServiceError):
+class BodyTooSlowError(RequestError):
     """Body that did not arrive in time."""
 
     status = 408
     title = "Too slow"
 
 
-class UnknownPersonError(ServiceError):
+class UnknownPersonError(RequestError):
     """Unknown caller; the error does not reveal whether signature or name is wrong."""
 
     status = 401
     title = "Unauthorized"
 
 
-class TooSlowError(ServiceError):
+class TooSlowError(RequestError):
     """Request that timed out; the action may have been done."""
 
     status = 503
     title = "Too slow"
 
 
-class NotSetUpError(ServiceError):
+class NotSetUpError(RequestError):
     """Feature that is not configured; the text names the setting."""
 
     status = 404

@@ -14,7 +14,7 @@ from alerts.incidents.steps import Event, Step
 from alerts.notify.formatting import format_duration
 from alerts.root_cause.kinds import KIND_BY_ID, STANDING_GAP
 from lineage.catalog.queries import TIER, split_batches
-from lineage.process.clock import instant_text
+from lineage.process.clock import SECOND_MICROS, instant_text
 from lineage.states import GOOD, LEARNING, OPTIONAL
 
 _MAX_DATASETS = 3  # of an incident's root: the first of them stand for a job's other outputs
@@ -169,7 +169,8 @@ def _explain_writes(recovery: _Recovery, row: Row[Any]) -> str:
 def _explain_limit(incident: Incident, row: Row[Any]) -> str:
     if row.state == GOOD and row.limit_seconds is not None:
         limit = _LIMITS.get(row.limit_origin, "the limit")
-        return f"{limit} of {format_duration(round(row.limit_seconds * 1e6))} has not passed"
+        length = format_duration(round(row.limit_seconds * SECOND_MICROS))
+        return f"{limit} of {length} has not passed"
     if row.state == LEARNING:
         return "it has no limit now: its schedule is being learned"
     is_gap = incident.root.kind == STANDING_GAP or not KIND_BY_ID[incident.root.kind].delays

@@ -7,12 +7,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from alerts.notify.message import MAX_LISTED
 from alerts.root_cause.severity import Impact
 from lineage.graph.adjacency import Keys, positions_in
 from lineage.states import TIERS
 
 NO_OWNER: Final = -1
+MAX_LISTED: Final = 10  # datasets that a message names
 
 Tiers = tuple[tuple[str, int], ...]
 

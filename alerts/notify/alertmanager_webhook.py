@@ -6,6 +6,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta
 
+from lineage.errors import InvalidRequestError
 from lineage.process.clock import to_micros
 
 _MAX_ALERTS: Final = 10_000
@@ -16,7 +17,7 @@ _Labels = dict[_Text, _Text]
 _Fingerprint = Annotated[str, Meta(pattern="^[0-9A-Za-z]{1,64}$")]
 
 
-class InvalidWebhookError(ValueError):
+class InvalidWebhookError(InvalidRequestError):
     """Body that is not Alertmanager's; the text names the path and the problem."""
 
 
@@ -65,7 +66,7 @@ def parse_webhook(body: bytes) -> WebhookPayload:
     """Return the body that Alertmanager posted.
 
     Raises:
-        InvalidCallError: it is none.
+        InvalidWebhookError: it is none.
     """
     try:
         call = msgspec.json.decode(body, type=WebhookPayload)

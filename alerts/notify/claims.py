@@ -179,7 +179,7 @@ def _record_attempt(
         .where(one(row.incident_id, row.revision, row.channel))
         .values(
             attempts=row.attempts + 1,
-            next_attempt_at=now + lease * 1_000_000,
+            next_attempt_at=now + lease * SECOND_MICROS,
             doubt_since=now if plan.doubt_since is None else plan.doubt_since,
             undelivered_since=min([row.undelivered_since, *ages]),
         )

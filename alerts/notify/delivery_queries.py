@@ -6,6 +6,7 @@ import msgspec
 
 from lineage.catalog.reader import Reader
 from lineage.catalog.rows import convert_rows
+from lineage.process.clock import SECOND_MICROS
 
 Metric = Literal["sent", "failed", "repeated"]
 
@@ -47,7 +48,7 @@ def oldest_undelivered_seconds(reader: Reader, now: int) -> float:
         now: µs.
     """
     ((oldest,),) = reader.rows(_OLDEST)
-    return 0.0 if oldest is None else max(0.0, (now - int(oldest)) / 1_000_000)
+    return 0.0 if oldest is None else max(0.0, (now - int(oldest)) / SECOND_MICROS)
 
 
 def count_undelivered(reader: Reader) -> int:

@@ -8,11 +8,12 @@ from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection, select
 
+from alerts.incidents.affected_datasets import MAX_LISTED
 from alerts.notify import sentences
 from alerts.notify.channels.registry import can_page
 from alerts.notify.context import RoutingContext
 from alerts.notify.links import full_list
-from alerts.notify.message import MAX_LISTED, Links, Message, Root
+from alerts.notify.message import Links, Message, Root
 from alerts.notify.notification_plan import Notification
 from alerts.notify.notification_state import NotificationState
 from alerts.notify.recipients import channels_of, find_owner

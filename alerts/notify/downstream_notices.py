@@ -5,11 +5,12 @@ from collections.abc import Iterable
 
 import msgspec
 
+from alerts.incidents.affected_datasets import MAX_LISTED
 from alerts.incidents.steps import Event
 from alerts.notify import sentences
 from alerts.notify.context import RoutingContext, notice_at
 from alerts.notify.incident_summary import IncidentSummary, OwnerImpact
-from alerts.notify.message import MAX_LISTED, Impacted
+from alerts.notify.message import Impacted
 from alerts.notify.notification_plan import NotificationPlan
 from alerts.notify.notification_state import DownstreamNotice
 from alerts.notify.recipients import notice_channel

@@ -8,7 +8,7 @@ from bisect import bisect_right
 from itertools import accumulate
 from urllib.parse import quote
 
-from lineage.process.clock import from_micros
+from lineage.process.clock import SECOND_MICROS, from_micros
 
 CUT = "…"
 _SLACK_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
@@ -44,7 +44,7 @@ def format_time(micros: int) -> str:
 
 def format_duration(micros: int) -> str:
     """Return a duration in its two largest units, or in seconds under a minute."""
-    seconds = max(0, micros) // 1_000_000
+    seconds = max(0, micros) // SECOND_MICROS
     if seconds < 60:  # noqa: PLR2004 - a minute
         return f"{seconds} s"
     minutes = seconds // 60

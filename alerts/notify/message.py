@@ -7,12 +7,12 @@ from typing import Literal
 
 import msgspec
 
+from alerts.incidents.affected_datasets import MAX_LISTED
 from alerts.incidents.times import NamedTime
 
 Kind = Literal["opened", "changed", "acknowledged", "resolved", "notice", "handed_over", "test"]
 Severity = Literal["page", "ticket"]
 
-MAX_LISTED = 10
 MAX_ID_CHARACTERS = 255  # of a PagerDuty dedup_key
 
 

@@ -2,11 +2,12 @@
 
 import msgspec
 
+from alerts.incidents.affected_datasets import MAX_LISTED
 from alerts.incidents.incident import Incident
 from alerts.notify import sentences
 from alerts.notify.incident_summary import IncidentSummary
 from alerts.notify.links import links_of
-from alerts.notify.message import MAX_LISTED, Message, Root
+from alerts.notify.message import Message, Root
 from alerts.notify.notification_state import NotificationState
 from alerts.notify.settings import RoutingSettings
 from alerts.root_cause.faults import Root as FaultRoot

@@ -6,13 +6,14 @@ from collections.abc import Iterable, Sequence
 import msgspec
 from sqlalchemy import ColumnElement, Connection, or_, select, update
 
+from alerts.incidents.affected_datasets import MAX_LISTED
 from alerts.incidents.times import HIDDEN_SINCE, NamedTime
 from alerts.notify import sentences
 from alerts.notify.channels.registry import can_page
 from alerts.notify.context import RoutingContext
 from alerts.notify.digests import ticket_line
 from alerts.notify.links import full_list
-from alerts.notify.message import MAX_LISTED, Links, Message, Root
+from alerts.notify.message import Links, Message, Root
 from alerts.notify.notification_plan import Notification
 from alerts.notify.notification_state import NotificationState
 from alerts.notify.state_store import enqueue_notification, load_states_where, save_states

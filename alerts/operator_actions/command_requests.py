@@ -4,7 +4,7 @@ The incident detector takes and answers them: see `alerts.operator_actions.comma
 """
 
 import re
-from typing import Final, Literal, get_args
+from typing import Literal
 
 import msgspec
 from sqlalchemy import Connection, select
@@ -12,32 +12,16 @@ from sqlalchemy import Connection, select
 from alerts.operator_actions.audit import Entry, Via, record, rejection, storable_text
 from lineage.catalog.tables import incident, incident_command
 from lineage.catalog.upsert import insert_for
+from lineage.errors import InvalidRequestError, NotNowError, RequestError, UnknownIncidentError
 from lineage.process.clock import DAY_MICROS, from_micros
 
 Action = Literal["acknowledge", "suppress", "unsuppress", "resolve", "escalate", "false_alarm"]
-ACTIONS: Final[tuple[Action, ...]] = get_args(Action)
 
 MAX_NOTE = 500
 MAX_SUPPRESSED_DAYS = 30
 _INCIDENT_ID = re.compile(r"[0-9a-f]{16}")
 # States in which further people may be notified.
 _ESCALATION_STATES = ("open", "acknowledged")
-
-
-class CommandError(ValueError):
-    """Request that is rejected and not stored; the text gives the reason."""
-
-
-class UnknownIncidentError(CommandError):
-    """Request for an incident that does not exist."""
-
-
-class InvalidCommandError(CommandError):
-    """Request in which a field is missing or out of range; the text names it."""
-
-
-class InvalidStateError(CommandError):
-    """Command that is not possible in the state of the incident."""
 
 
 class CommandRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,7 +56,7 @@ def submit(connection: Connection, request: CommandRequest, at: int) -> int:
         at: now, µs.
 
     Raises:
-        CommandError: it is rejected, and nothing was written: see `record_rejection`.
+        RequestError: it is rejected, and nothing was written: see `record_rejection`.
     """
     known = _find_number(connection, request.request_id)
     if known is not None:
@@ -107,7 +91,7 @@ def audit_entry(request: CommandRequest, at: int) -> Entry:
 
 
 def record_rejection(
-    connection: Connection, request: CommandRequest, error: CommandError, at: int
+    connection: Connection, request: CommandRequest, error: RequestError, at: int
 ) -> None:
     """Record the rejection of a request, in a transaction after the one of `submit`."""
     record(connection, rejection(audit_entry(request, at), str(error)))
@@ -123,14 +107,14 @@ def _find_number(connection: Connection, request_id: str | None) -> int | None:
 def _check(connection: Connection, request: CommandRequest, at: int) -> None:
     state = load_state(connection, request.incident_id)
     if len(request.note) > MAX_NOTE:
-        raise InvalidCommandError(f"note: at most {MAX_NOTE} characters, got {len(request.note)}")
+        raise InvalidRequestError(f"note: at most {MAX_NOTE} characters, got {len(request.note)}")
     if request.action == "suppress":
         _check_end(request.until, at)
     elif request.until is not None:
-        raise InvalidCommandError(f"until: of a suppression only, not of {request.action}")
+        raise InvalidRequestError(f"until: of a suppression only, not of {request.action}")
     if request.action == "escalate" and state not in _ESCALATION_STATES:
         expected = " or ".join(_ESCALATION_STATES)
-        raise InvalidStateError(f"it is {state}: to escalate it, it must be {expected}")
+        raise NotNowError(f"it is {state}: to escalate it, it must be {expected}")
 
 
 def load_state(connection: Connection, incident_id: str) -> str:
@@ -150,8 +134,8 @@ def load_state(connection: Connection, incident_id: str) -> str:
 
 def _check_end(until: int | None, at: int) -> None:
     if until is None:
-        raise InvalidCommandError("until: a suppression needs an end")
+        raise InvalidRequestError("until: a suppression needs an end")
     if until <= at:
-        raise InvalidCommandError("until: is in the past")
+        raise InvalidRequestError("until: is in the past")
     if until - at > MAX_SUPPRESSED_DAYS * DAY_MICROS:
-        raise InvalidCommandError(f"until: at most {MAX_SUPPRESSED_DAYS} days from now")
+        raise InvalidRequestError(f"until: at most {MAX_SUPPRESSED_DAYS} days from now")

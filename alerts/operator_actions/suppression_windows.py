@@ -10,6 +10,7 @@ from sqlalchemy import Connection, insert, select, update
 from alerts.operator_actions.audit import DONE, Entry, Via, record, rejection, storable_text
 from alerts.operator_actions.suppression import Window
 from lineage.catalog.tables import suppression
+from lineage.errors import InvalidRequestError, NotNowError, RequestError
 from lineage.process.clock import DAY_MICROS, instant_text
 
 MAX_DAYS: Final = 30
@@ -19,16 +20,12 @@ _MAX_PATTERN = 1_000
 _BLANK = re.compile(r"\s*")
 
 
-class WindowError(ValueError):
-    """Rejection of a window; the text names the field and the reason."""
-
-
-class UnknownWindowError(WindowError):
+class UnknownWindowError(RequestError):
     """Unknown number of a window."""
 
-
-class EndedWindowError(WindowError):
-    """Window that has ended already."""
+    exit_code = 3
+    status = 404
+    title = "Unknown window"
 
 
 class WindowRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,7 +59,7 @@ def create_window(connection: Connection, request: WindowRequest, at: int) -> in
     """Create a window with its audit row, and return its number.
 
     Raises:
-        WindowError: it is rejected, and nothing was written: see `record_rejection`.
+        RequestError: it is rejected, and nothing was written: see `record_rejection`.
     """
     begin = max(request.begin, at)
     until = _check_end(request.until, begin, at)
@@ -88,7 +85,7 @@ def close_window(connection: Connection, ending: WindowEnding, at: int) -> None:
     """End a window now, with its audit row; one that is planned never begins.
 
     Raises:
-        WindowError: there is none of that number, or it is over.
+        RequestError: there is none of that number, or it is over.
     """
     table, number = suppression, ending.number
     row = connection.execute(select(table).where(table.c.id == number)).one_or_none()
@@ -96,7 +93,7 @@ def close_window(connection: Connection, ending: WindowEnding, at: int) -> None:
         raise UnknownWindowError(f"no window has the number {number}: see `lineward suppressions`")
     if row.ended_at is not None or row.until_at <= at:
         over = min(row.until_at, row.ended_at or row.until_at)
-        raise EndedWindowError(f"window {number} ended at {instant_text(over)}")
+        raise NotNowError(f"window {number} ended at {instant_text(over)}")
     connection.execute(update(table).where(table.c.id == number).values(ended_at=at))
     record(connection, msgspec.structs.replace(_audit_end(ending, at), answer=DONE))
 
@@ -118,14 +115,14 @@ def audit_entry(request: WindowRequest, at: int) -> Entry:
 
 
 def record_rejection(
-    connection: Connection, request: WindowRequest, error: WindowError, at: int
+    connection: Connection, request: WindowRequest, error: RequestError, at: int
 ) -> None:
     """Record the rejection of a window, in a transaction after `create_window`."""
     record(connection, rejection(audit_entry(request, at), str(error)))
 
 
 def record_end_rejection(
-    connection: Connection, ending: WindowEnding, error: WindowError, at: int
+    connection: Connection, ending: WindowEnding, error: RequestError, at: int
 ) -> None:
     """Record that ending a window was rejected, in a transaction after `close_window`."""
     record(connection, rejection(_audit_end(ending, at), str(error)))
@@ -138,29 +135,31 @@ def _audit_end(ending: WindowEnding, at: int) -> Entry:
 
 def _check_end(until: int | None, begin: int, at: int) -> int:
     if until is None:
-        raise WindowError("until: missing; an open window would hide things for ever")
+        raise InvalidRequestError("until: missing; an open window would hide things for ever")
     begins = instant_text(begin)
     if until <= at:
-        raise WindowError(f"until: {instant_text(until)} is in the past")
+        raise InvalidRequestError(f"until: {instant_text(until)} is in the past")
     if until <= begin:
-        raise WindowError(f"until: {instant_text(until)} is not after from ({begins})")
+        raise InvalidRequestError(f"until: {instant_text(until)} is not after from ({begins})")
     if until - begin > MAX_DAYS * DAY_MICROS:
-        raise WindowError(f"until: a window lasts {MAX_DAYS} days at most, from {begins}")
+        raise InvalidRequestError(f"until: a window lasts {MAX_DAYS} days at most, from {begins}")
     if begin - at > MAX_AHEAD_DAYS * DAY_MICROS:
-        raise WindowError(f"from: {begins} is more than {MAX_AHEAD_DAYS} days away")
+        raise InvalidRequestError(f"from: {begins} is more than {MAX_AHEAD_DAYS} days away")
     return until
 
 
 def _check_texts(request: WindowRequest) -> None:
     if _BLANK.fullmatch(request.pattern):
-        raise WindowError("pattern: empty; `*` stands for every dataset and job")
+        raise InvalidRequestError("pattern: empty; `*` stands for every dataset and job")
     if len(request.pattern) > _MAX_PATTERN:
-        raise WindowError(f"pattern: at most {_MAX_PATTERN} characters, got {len(request.pattern)}")
+        raise InvalidRequestError(
+            f"pattern: at most {_MAX_PATTERN} characters, got {len(request.pattern)}"
+        )
     odd = next((each for each in request.pattern if unicodedata.category(each)[0] == "C"), None)
     if odd is not None:
-        raise WindowError(f"pattern: holds U+{ord(odd):04X}, which no name does")
+        raise InvalidRequestError(f"pattern: holds U+{ord(odd):04X}, which no name does")
     if _BLANK.fullmatch(request.reason):
-        raise WindowError("reason: missing; it stands in the audit log")
+        raise InvalidRequestError("reason: missing; it stands in the audit log")
     for field, text in (("reason", request.reason), ("name", request.name)):
         if len(text) > MAX_TEXT:
-            raise WindowError(f"{field}: at most {MAX_TEXT} characters, got {len(text)}")
+            raise InvalidRequestError(f"{field}: at most {MAX_TEXT} characters, got {len(text)}")

@@ -14,7 +14,7 @@ from prometheus_client import (
 
 from collector.shipper.window import Backlog
 from lineage.process import health_port
-from lineage.process.clock import Clock, to_micros
+from lineage.process.clock import SECOND_MICROS, Clock, to_micros
 
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
@@ -60,7 +60,7 @@ def lag_seconds(read_backlog: Callable[[], Backlog], clock: Clock) -> float:
         since = read_backlog().since
     except sqlite3.Error:
         return math.nan
-    return 0.0 if since is None else max(0.0, (to_micros(clock()) - since) / 1e6)
+    return 0.0 if since is None else max(0.0, (to_micros(clock()) - since) / SECOND_MICROS)
 
 
 def serve(host: str, port: int, find_problem: Callable[[], str | None]) -> int:

@@ -31,7 +31,7 @@ from collector.shipper.window import (
     read_window,
 )
 from lineage.event_log.records import GOODBYE, REJECTED, Record, headers_of
-from lineage.process.clock import Clock, to_micros
+from lineage.process.clock import SECOND_MICROS, Clock, to_micros
 
 HEARTBEAT_SECONDS = 5.0
 TOO_LARGE = "too_large_for_log"
@@ -127,7 +127,7 @@ class Shipper:
         with closing(self._open()) as spool:
             heartbeat = read_heartbeat(spool, self._collector)
         silence = to_micros(self._clock()) - (heartbeat.received_at if heartbeat else 0)
-        return silence > _GONE_SECONDS * 1e6
+        return silence > _GONE_SECONDS * SECOND_MICROS
 
     def backlog(self) -> Backlog:
         """Return what waits in the spool."""
@@ -154,7 +154,7 @@ class Shipper:
         It says that all events up to its time are in the topic.
         """
         now = to_micros(self._clock())
-        if abs(now - self._heartbeat_at) < HEARTBEAT_SECONDS * 1e6:
+        if abs(now - self._heartbeat_at) < HEARTBEAT_SECONDS * SECOND_MICROS:
             return None
         heartbeat = read_heartbeat(spool, self._collector)
         if heartbeat is None or heartbeat.received_at == at.last_beat:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
+from lineage.process.clock import SECOND_MICROS
 from lineage.process.logs import log_to_stderr
 from service.cli.commands.options import AsJson
 from service.cli.terminal import console, plain, print_json, warn
@@ -158,7 +159,7 @@ def _strays(played: "Played") -> "list[Message]":
 
 
 def _stray(sent: "Message", starts_at: int) -> str:
-    after = (sent.at - starts_at) / 1_000_000
+    after = (sent.at - starts_at) / SECOND_MICROS
     root = f"{sent.root.namespace} {sent.root.name}"
     return f"{sent.what} to {sent.to}: {root} ({sent.incident}, {after:.0f} s after the beginning)"
 

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from service.errors import ServiceError
+from lineage.errors import RequestError
 
 _POLL_SECONDS = 0.1
 # What has died says so at once, through a watcher: this is for a wait on a slow laptop.
@@ -12,7 +12,7 @@ _LONGEST_SECONDS = 600.0
 _Found = TypeVar("_Found")
 
 
-class StepFailedError(ServiceError):
+class StepFailedError(RequestError):
     """Error: a step of the demo did not finish; the text says which and where to look."""
 
 

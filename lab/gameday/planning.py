@@ -13,6 +13,7 @@ from lab.gameday.model import DAY, HOUR, MINUTE, Cadence, Estate, Job
 from lab.gameday.slots import begins_at, wall
 from lab.gameday.truth import SILENT_KINDS, Kind
 from lab.gameday.truths import REST, affected_by, is_outage
+from lineage.process.clock import SECOND_MICROS
 
 TEACHING_DAYS: Final = 10
 _TRIES: Final = 400
@@ -145,7 +146,7 @@ class Planning:
         """Return the slot of a daily job on that day, in its zone; of others, some time of it."""
         begins = begins_at(self.estate) + day * DAY
         if job.cadence not in {"daily", "weekday"}:
-            return begins + self.chance.randint(2, 14) * HOUR + job.at_seconds * 1_000_000
+            return begins + self.chance.randint(2, 14) * HOUR + job.at_seconds * SECOND_MICROS
         zone = self.estate.teams[job.team].region.zone
         return wall(zone, self.estate.first_day + timedelta(days=day), job.at_seconds)
 

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import msgspec
 
 from lab.gameday.truth import Name
+from lineage.process.clock import SECOND_MICROS
 
 What = Literal["page", "ticket", "resolved", "other"]
 _LINK = re.compile(r"<([^|>]+)\|Full list>")
@@ -56,7 +57,7 @@ class Receivers:
         self._posts += 1
         if "thread_ts" not in fields:
             self._slack(channel, fields, at, is_new=True)
-        return f"{at // 1_000_000}.{self._posts:06d}"
+        return f"{at // SECOND_MICROS}.{self._posts:06d}"
 
     def slack_update(self, channel: str, fields: Mapping[str, Any], at: int) -> None:
         """Handle `chat.update`: an edit pages nobody, and may mark the incident resolved."""

@@ -10,9 +10,9 @@ from fnmatch import fnmatchcase
 from lab.gameday.received import Message
 from lab.gameday.scores import FaultScore, NaiveScore, Score
 from lab.gameday.truth import INGESTION_KINDS, Fault, Name, Truth
+from lineage.process.clock import SECOND_MICROS
 
 # Not imported from `lineage`: the scorer loads no part of the system that it judges.
-_SECOND_MICROS = 1_000_000
 
 # What a link of a message leads to, as it was at an instant: every affected dataset.
 Resolver = Callable[[str, int], Iterable[Name]]
@@ -88,7 +88,7 @@ def unknown_seconds(truth: Truth, spells: Iterable[tuple[int, int]]) -> float:
             total += max(0, min(first, end) - at)
             at = max(at, last)
         total += max(0, end - at)
-    return total / _SECOND_MICROS
+    return total / SECOND_MICROS
 
 
 def _is_judged(truth: Truth, each: Message) -> bool:
@@ -139,7 +139,7 @@ def _judged(
         kind=fault.kind,
         detected=first is not None,
         expect=fault.expect,
-        seconds_to_delivery=(first.at - fault.starts_at) / _SECOND_MICROS
+        seconds_to_delivery=(first.at - fault.starts_at) / SECOND_MICROS
         if first and is_notified
         else None,
         seconds_to_resolved=_resolved(fault, counted, messages) if is_notified else None,
@@ -180,7 +180,7 @@ def _resolved(
         if not over:
             return None
         ends.append(max(over))
-    return (max(ends) - fault.ends_at) / _SECOND_MICROS
+    return (max(ends) - fault.ends_at) / SECOND_MICROS
 
 
 def _lists(fault: Fault, first: Message, messages: Sequence[Message]) -> list[Message]:

@@ -1,8 +1,9 @@
 """SQL that several modules ask by: predicates, expressions and joins, one spelling for each.
 
-Both engines understand every one. Constants and texts only: commands that ask load no database
-toolkit. Aliases are those of all queries: `d` dataset, `p` its policy, `s` a state, `a` its
-activity, `r` run, `io` what a run read or wrote, `w` write, `i` incident.
+Both engines understand every one, and take the keys of `split_batches` at once. Nothing here
+imports a database toolkit: commands that ask start soon. Aliases are those of all queries: `d`
+dataset, `p` its policy, `s` a state, `a` its activity, `r` run, `io` what a run read or wrote, `w`
+write, `i` incident.
 """
 
 from collections.abc import Iterable, Iterator

@@ -85,11 +85,6 @@ def stable_name(pattern: str) -> str:
     return "/".join(piece for piece in kept if piece)
 
 
-def expression_of(pattern: str) -> str:
-    """Return a regular expression of the names that have the pattern, for a folding rule."""
-    return _joined(_WORD.split(pattern), [_EXPRESSIONS[word] for word in _WORD.findall(pattern)])
-
-
 def _joined(pieces: Sequence[str], expressions: Sequence[str]) -> str:
     rest = zip(expressions, pieces[1:], strict=True)
     return re.escape(pieces[0]) + "".join(one + re.escape(piece) for one, piece in rest)

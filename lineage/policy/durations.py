@@ -26,10 +26,3 @@ def _parsed(text: str) -> int:
         message = f'expected a duration such as "26h", "90m" or "2d 6h", got {text[:80]!r}'
         raise ValueError(message)
     return sum(int(count) * _SECONDS[unit] for count, unit in _PART.findall(text))
-
-
-def written(seconds: float) -> str:
-    """Format the duration in the largest whole unit, as a person would write it into the policy."""
-    whole = max(1, round(seconds))
-    unit = next(unit for unit in "dhms" if whole % _SECONDS[unit] == 0)
-    return f"{whole // _SECONDS[unit]}{unit}"

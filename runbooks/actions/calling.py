@@ -6,9 +6,10 @@ from typing import Any
 import msgspec
 
 from lineage.catalog.leases import require_lead
+from lineage.errors import RequestError
 from runbooks.actions import audit
 from runbooks.actions.action import Action, Done, Plan
-from runbooks.actions.errors import ActionError, ForbiddenActionError, InvalidActionError
+from runbooks.actions.errors import ForbiddenActionError, InvalidActionError
 from runbooks.actions.means import ActionContext
 from runbooks.actions.registry import ACTIONS
 
@@ -43,7 +44,7 @@ def call(asked: Call, means: ActionContext) -> Answer:
     """Plan it, and unless it is dry, do it.
 
     Raises:
-        ActionError: it is not done, or not to its end; the audit log has it.
+        RequestError: it is not done, or not to its end; the audit log has it.
         sqlalchemy.exc.SQLAlchemyError: the audit log cannot be written; nothing was done.
         LeaseLostError: the policy asked for it, and another service leads; nothing was done.
     """
@@ -51,7 +52,7 @@ def call(asked: Call, means: ActionContext) -> Answer:
         action, arguments = _found(asked)
         _require_allowed(asked)
         plan = action.plan(arguments, means)
-    except ActionError as error:
+    except RequestError as error:
         audit.record(means.engine, _entry(asked, means, f"rejected: {error}"))
         raise
     if asked.is_dry:
@@ -66,7 +67,7 @@ def call(asked: Call, means: ActionContext) -> Answer:
 def _done(asked: Call, means: ActionContext, action: Action, arguments: msgspec.Struct) -> Done:
     try:
         done = action.perform(arguments, means)
-    except ActionError as error:
+    except RequestError as error:
         audit.record(means.engine, _entry(asked, means, f"failed: {error}"))
         raise
     except Exception as error:

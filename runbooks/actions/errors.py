@@ -1,28 +1,26 @@
-"""Errors by which an action does not take place, each with the status of the API."""
+"""Errors by which an action does not take place, each with its exit code and HTTP status."""
 
-from typing import ClassVar
+from lineage.errors import InvalidRequestError, NotNowError, RequestError
 
 
-class ActionError(Exception):
+class ActionError(RequestError):
     """Error: the action does not take place; the text says why, and what to do."""
 
-    status: ClassVar[int] = 409
 
-
-class InvalidActionError(ActionError):
+class InvalidActionError(ActionError, InvalidRequestError):
     """Error: no such action, or an invalid argument."""
 
-    status = 400
 
-
-class RejectedActionError(ActionError):
+class RejectedActionError(ActionError, NotNowError):
     """Error: it is possible but rejected: not configured, not safe now, or nothing to do."""
 
 
 class ForbiddenActionError(ActionError):
     """Error: the requester may plan this action, but not run it."""
 
+    exit_code = 6
     status = 403
+    title = "Forbidden"
 
 
 class FailedActionError(ActionError):

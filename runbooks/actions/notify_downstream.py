@@ -10,8 +10,9 @@ import msgspec
 from msgspec import Meta
 from sqlalchemy import select
 
+from alerts.incidents.affected_datasets import MAX_LISTED
 from alerts.notify.channels.name import ChannelName
-from alerts.notify.message import MAX_LISTED, Impacted, Links, Message, Root
+from alerts.notify.message import Impacted, Links, Message, Root
 from alerts.notify.outbox import enqueue
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.tables import dataset, incident, incident_member

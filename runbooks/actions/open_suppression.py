@@ -10,7 +10,6 @@ from sqlalchemy import select
 from alerts.operator_actions.suppression_windows import (
     MAX_AHEAD_DAYS,
     MAX_DAYS,
-    WindowError,
     WindowRequest,
     create_window,
 )
@@ -19,7 +18,7 @@ from lineage.catalog.tables import dataset
 from lineage.names.names import join_parts
 from lineage.names.rules import SEPARATOR
 from lineage.policy.patterns import matcher
-from lineage.process.clock import DAY_MICROS, instant_text, to_micros
+from lineage.process.clock import DAY_MICROS, SECOND_MICROS, instant_text, to_micros
 from runbooks.actions.action import Done, Plan
 from runbooks.actions.errors import InvalidActionError
 from runbooks.actions.instants import Instant, in_utc
@@ -60,7 +59,7 @@ def plan(asked: OpenSuppression, means: ActionContext) -> Plan:
     cautions += ["it hides every dataset there is"] * (asked.pattern.strip() == "*")
     return Plan(
         does=(f"open a window for {asked.pattern}, {times}: {found:,} datasets match now",),
-        figures={"datasets": found, "seconds": (until - begin) // 1_000_000},
+        figures={"datasets": found, "seconds": (until - begin) // SECOND_MICROS},
         cautions=tuple(cautions),
     )
 
@@ -69,7 +68,7 @@ def perform(asked: OpenSuppression, means: ActionContext) -> Done:
     """Write it down; the next turn of the incidents goes by it.
 
     Raises:
-        InvalidActionError: as `plan`.
+        RequestError: an argument is invalid.
     """
     begin, until = _bounds(asked, means.now)
     wanted = WindowRequest(
@@ -81,11 +80,8 @@ def perform(asked: OpenSuppression, means: ActionContext) -> Done:
         reason=asked.reason,
         name=asked.name,
     )
-    try:
-        with write_transaction(means.engine) as connection:
-            number = create_window(connection, wanted, means.now)
-    except WindowError as error:
-        raise InvalidActionError(str(error)) from error
+    with write_transaction(means.engine) as connection:
+        number = create_window(connection, wanted, means.now)
     return Done(
         did=(f"window {number} is open until {instant_text(until)}",), figures={"window": number}
     )

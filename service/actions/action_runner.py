@@ -1,7 +1,7 @@
 """Calls an action with what this process has: its catalog, collector, supervisor and policy."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
@@ -11,12 +11,6 @@ from lineage.policy import Policy
 from lineage.process.clock import Clock, system_clock, to_micros
 from runbooks.actions.audit import Via
 from runbooks.actions.calling import Answer, Call, call
-from runbooks.actions.errors import (
-    ActionError,
-    ForbiddenActionError,
-    InvalidActionError,
-    RejectedActionError,
-)
 from runbooks.actions.kubernetes import Kubernetes
 from runbooks.actions.kubernetes_settings import read as read_kubernetes
 from runbooks.actions.means import ActionContext
@@ -24,24 +18,11 @@ from service.actions.collector_adapter import CollectorAdapter
 from service.actions.lineage_adapter import LineageAdapter
 from service.actions.sql_adapter import Parser
 from service.actions.supervisor_adapter import SupervisorAdapter
-from service.errors import (
-    ActionFailedError,
-    ActionForbiddenError,
-    ActionRejectedError,
-    InvalidQuestionError,
-    NoDataError,
-    ServiceError,
-)
+from service.errors import NoDataError
 from service.queries.catalog_session import advice
 from service.runtime.periodic import is_there
 from service.runtime.policies import policy_for
 from service.runtime.settings import Settings
-
-_ERRORS: Final[tuple[tuple[type[ActionError], type[ServiceError]], ...]] = (
-    (InvalidActionError, InvalidQuestionError),
-    (ForbiddenActionError, ActionForbiddenError),
-    (RejectedActionError, ActionRejectedError),
-)
 
 
 class Requester(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,7 +49,7 @@ def run(  # noqa: PLR0913 - what, by whom, where, when
     `fence`: of the leader that acts by the policy; a person's action needs none.
 
     Raises:
-        ServiceError: it does not take place; by its class the exit code and the status.
+        RequestError: it does not take place; by its class the exit code and the status.
         LeaseLostError: another service leads; it is not begun.
     """
     if not is_there(settings.catalog):
@@ -78,8 +59,6 @@ def run(  # noqa: PLR0913 - what, by whom, where, when
     wanted = Call(name=name, arguments=arguments, is_dry=is_dry, is_allowed=asker.is_allowed)
     try:
         return call(wanted, means)
-    except ActionError as error:
-        raise _of_service(error) from error
     finally:
         means.engine.dispose()
 
@@ -103,10 +82,3 @@ def _means(
         sql=Parser(),
         kubernetes=None if kubernetes.url is None else Kubernetes(kubernetes),
     )
-
-
-def _of_service(error: ActionError) -> ServiceError:
-    for kind, answered in _ERRORS:
-        if isinstance(error, kind):
-            return answered(str(error))
-    return ActionFailedError(str(error))

@@ -11,11 +11,11 @@ from sqlalchemy import Connection, Engine, Row, func, select, true
 
 from lineage.catalog.leases import Fence, fence_of
 from lineage.catalog.tables import incident, incident_member
+from lineage.errors import RequestError
 from lineage.policy.model import Policy
 from lineage.process.clock import HOUR_MICROS, Clock, to_micros
 from runbooks.actions.triggers import Due, Occasion, due, past
 from service.actions.action_runner import Requester, run
-from service.errors import ServiceError
 from service.runtime.settings import Settings
 
 EVERY_SECONDS = 10.0
@@ -35,7 +35,7 @@ class AutoActions:
         now = to_micros(self._clock())
         try:
             policy = self._policy()
-        except ServiceError as error:
+        except RequestError as error:
             _log.warning("policy_unknown", reason=str(error)[:300])
             return
         if policy.actions:
@@ -60,7 +60,7 @@ class AutoActions:
                 policy=policy,
                 fence=fence,
             )
-        except ServiceError as error:
+        except RequestError as error:
             # The audit log has it; it is not tried again for this incident.
             text = str(error)[:300]
             _log.warning("policy_action_rejected", action=due.do, who=due.who, reason=text)

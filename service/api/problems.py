@@ -11,7 +11,8 @@ from litestar.exceptions import HTTPException
 from litestar.types import ExceptionHandlersMap, Scope
 
 from lineage.catalog.trouble import CatalogError
-from service.errors import RejectedInputError, ServiceError, UnknownDatasetError, UnknownNodeError
+from lineage.errors import RequestError
+from service.errors import RejectedInputError, UnknownDatasetError, UnknownNodeError
 from service.explorer.drawing import PAGE_HEADERS, render_page
 from service.queries.catalog_session import unreachable
 
@@ -77,7 +78,7 @@ def _response(request: _AnyRequest, problem: Problem) -> Response[bytes]:
     return Response(body, status_code=problem.status, media_type=kind, headers=headers)
 
 
-def service_error(request: _AnyRequest, error: ServiceError) -> Response[bytes]:
+def service_error(request: _AnyRequest, error: RequestError) -> Response[bytes]:
     """Return the response for a query that failed with a known error."""
     candidates = error.candidates if isinstance(error, UnknownDatasetError) else []
     if isinstance(error, RejectedInputError):
@@ -116,7 +117,7 @@ def catalog_error(request: _AnyRequest, error: CatalogError) -> Response[bytes]:
 
 
 HANDLERS: ExceptionHandlersMap = {
-    ServiceError: service_error,
+    RequestError: service_error,
     HTTPException: http_error,
     CatalogError: catalog_error,
     Exception: unforeseen,

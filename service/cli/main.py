@@ -16,11 +16,11 @@ import typer.main
 from typer.core import TyperGroup
 
 from lineage.catalog.trouble import CatalogError, DamagedCatalogError, is_damaged, trouble_of
+from lineage.errors import RequestError
 from lineage.process.disk import is_failed_write
 from lineage.process.environment import InvalidSettingError
 from service.cli.commands.known import COMMANDS
 from service.cli.terminal import warn
-from service.errors import ServiceError
 from service.runtime.failing_output import OUTPUT, failed_file, sqlite_error
 from service.runtime.settings import last_read
 
@@ -72,7 +72,7 @@ def main() -> None:
     """Run the command line; errors end with their documented exit code."""
     try:
         app()
-    except ServiceError as error:
+    except RequestError as error:
         warn(str(error))
         sys.exit(error.exit_code)
     except InvalidSettingError as error:

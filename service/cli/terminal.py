@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
     from rich.text import Text
+    from rich.tree import Tree
 
 
 class PartialAnswer(Protocol):
@@ -23,7 +24,22 @@ class PartialAnswer(Protocol):
         ...
 
 
+class Branch(Protocol):
+    """Node of a tree. `repeated`: its own branch is drawn elsewhere."""
+
+    @property
+    def children(self) -> Sequence[Any]:
+        """Return the nodes below it, of its own kind."""
+        ...
+
+    @property
+    def repeated(self) -> bool:
+        """Return whether its branch is elsewhere."""
+        ...
+
+
 _Answer = TypeVar("_Answer", bound=PartialAnswer)
+_Branch = TypeVar("_Branch", bound=Branch)
 # Control, format (text direction), surrogates, line and paragraph separators: what a name could
 # use to rewrite the screen around it.
 _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
@@ -100,6 +116,25 @@ def grid(*columns: str, title: str | None = None) -> "Table":
 def filled(shown: "Table", otherwise: str) -> "RenderableType":
     """Print the table, or a sentence if it has no rows."""
     return shown if shown.row_count else plain(otherwise)
+
+
+def tree(title: str, nodes: Sequence[_Branch], label: "Callable[[_Branch], Text]") -> "Tree":
+    """Return a tree with `label` of each node, or one line that none is known."""
+    from rich.tree import Tree  # noqa: PLC0415 - as above
+
+    root = Tree(plain(title if nodes else f"{title}: none known", "bold"))
+    _grow(root, nodes, label)
+    return root
+
+
+def _grow(below: "Tree", nodes: Iterable[_Branch], label: "Callable[[_Branch], Text]") -> None:
+    for node in nodes:
+        _grow(below.add(label(node)), node.children, label)
+
+
+def elsewhere(node: Branch) -> "Text":
+    """Return the note that a branch is drawn elsewhere, or nothing."""
+    return plain("  (its branch is elsewhere)" if node.repeated else "", "dim")
 
 
 def state(word: str) -> "Text":

@@ -7,6 +7,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from lineage.catalog.meta_keys import EVIDENCE_LISTED_AT, EVIDENCE_UNLISTED
 from lineage.catalog.reader import Reader
 from lineage.catalog.rows import pairs_of
+from lineage.process.clock import SECOND_MICROS
 
 _FILES = """
 SELECT COUNT(*), COUNT(problem) FROM evidence_file
@@ -61,7 +62,7 @@ def _logs(reader: Reader, passes: dict[str, int]) -> Iterator[Metric]:
     # Where no pass could, there is no such time.
     if listed_at := passes.get(EVIDENCE_LISTED_AT):
         message = "Time of the last listing of all event log folders."
-        values.append(("read_timestamp_seconds", message, listed_at / 1e6))
+        values.append(("read_timestamp_seconds", message, listed_at / SECOND_MICROS))
     for name, text, value in values:
         yield GaugeMetricFamily(f"lineage_evidence_{name}", text, value=value)
 

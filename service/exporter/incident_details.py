@@ -11,7 +11,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from lineage.catalog.queries import IS_OPEN, MOST_SEVERE_FIRST
 from lineage.catalog.reader import Reader, rows_for
 from lineage.catalog.rows import Row, pairs_of
-from lineage.process.clock import to_micros
+from lineage.process.clock import SECOND_MICROS, to_micros
 from lineage.states import CRITICAL
 
 MOST_DETAILED = 200  # of those of `lineage_incident_open`, four series each
@@ -47,7 +47,6 @@ _PHASES = {
     "told": ("fault_at", "accepted_at"),
     "mended": ("onset", "resolved_at"),
 }
-_SECOND = 1e6
 
 
 def incident_figures(reader: Reader, now: datetime) -> Iterator[Metric]:
@@ -80,10 +79,10 @@ def _each(rows: list[Row], critical: dict[str, int]) -> Iterator[Metric]:
     )
     for number, kind, namespace, name, began, hit_at in rows:
         root.add_metric((number, kind, namespace, name), 1.0)
-        onset.add_metric((number,), began / _SECOND)
+        onset.add_metric((number,), began / SECOND_MICROS)
         affected.add_metric((number,), float(critical.get(number, 0)))
         if hit_at is not None:
-            hit.add_metric((number,), hit_at / _SECOND)
+            hit.add_metric((number,), hit_at / SECOND_MICROS)
     yield from (root, onset, hit, affected)
 
 
@@ -110,5 +109,5 @@ def _means(reader: Reader, now: datetime) -> Metric:
     since = {"since": to_micros(now - timedelta(days=MEAN_DAYS))}
     for phase, (begin, until) in _PHASES.items():
         for severity, mean in reader.rows(_MEANS.format(begin=begin, until=until), since):
-            family.add_metric((phase, severity), float(mean) / _SECOND)
+            family.add_metric((phase, severity), float(mean) / SECOND_MICROS)
     return family

@@ -21,7 +21,7 @@ from lineage.catalog.reader import NoCatalogError, Reader, open_reader
 from lineage.catalog.trouble import CatalogError
 from lineage.policy import Policy
 from lineage.policy.file import Standing
-from lineage.process.clock import Clock, system_clock
+from lineage.process.clock import SECOND_MICROS, Clock, system_clock
 from lineage.states import (
     ACCURACY,
     COVERAGE,
@@ -88,7 +88,6 @@ _RATIOS = {
         "Ratio of reads of datasets without a known writer; 0 is best.",
     ),
 }
-_SECOND = 1e6
 _log = structlog.get_logger(__name__)
 
 
@@ -188,7 +187,7 @@ class CatalogCollector(Collector):
         if evaluated.as_of is None:
             return
         name = "lineage_sli_evaluated_timestamp_seconds"
-        yield _gauge(name, "Time of the last evaluation.", evaluated.as_of / _SECOND)
+        yield _gauge(name, "Time of the last evaluation.", evaluated.as_of / SECOND_MICROS)
         took = evaluated.seconds or 0.0
         yield _gauge("lineage_evaluation_seconds", "Duration of the last evaluation.", took)
         if not evaluated.stale:

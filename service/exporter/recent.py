@@ -10,7 +10,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from lineage.catalog.queries import FAILS, leaf_job
 from lineage.catalog.reader import Reader, rows_for
 from lineage.catalog.rows import Row
-from lineage.process.clock import to_micros
+from lineage.process.clock import SECOND_MICROS, to_micros
 from lineage.states import TIERS
 from service.api.access.visibility import EVERYTHING
 from service.queries.walk import MOST_DEPTH, NEXT, CatalogWalk
@@ -64,7 +64,6 @@ SELECT dataset_key, tier FROM dataset_policy WHERE dataset_key IN (:keys) AND ti
 """
 _CHANGES = {"schema": _SCHEMA, "code": _CODE}
 _DATASET = ("dataset_namespace", "dataset")
-_SECOND = 1e6
 
 
 class _Found(msgspec.Struct, frozen=True):
@@ -108,7 +107,7 @@ def _job_of(row: Row) -> tuple[str, ...]:
 def _instants(name: str, text: str, labels: tuple[str, ...], found: list[_Found]) -> Metric:
     family = GaugeMetricFamily(name, text, labels=labels)
     for one in found:
-        family.add_metric((*one.name, *one.labels), one.at / _SECOND)
+        family.add_metric((*one.name, *one.labels), one.at / SECOND_MICROS)
     return family
 
 

@@ -14,7 +14,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from lineage.catalog.queries import CURSOR
 from lineage.catalog.reader import Reader
 from lineage.catalog.rows import convert_row
-from lineage.process.clock import to_micros
+from lineage.process.clock import SECOND_MICROS, to_micros
 from service.ingest.spool import first, reading
 from service.queries.log_backlog import oldest_since
 from service.runtime.settings import Settings
@@ -32,7 +32,6 @@ SELECT b.landed_at, e.as_of, e.seconds FROM evaluation e JOIN (
   WHERE landed_at <= (SELECT MAX(as_of) FROM evaluation)) b ON e.as_of >= b.landed_at
 ORDER BY e.as_of LIMIT 1
 """
-_SECOND = 1e6
 
 
 class _Batch(msgspec.Struct, frozen=True):
@@ -64,7 +63,7 @@ def _waiting(reader: Reader, spool: sqlite3.Connection, now: int) -> Metric:
 
 def _oldest_age(oldest: int | None, now: int) -> Metric:
     text = "Age of the oldest event that is not in the catalog; 0 if none waits."
-    seconds = 0.0 if oldest is None else max(0, now - oldest) / _SECOND
+    seconds = 0.0 if oldest is None else max(0, now - oldest) / SECOND_MICROS
     return GaugeMetricFamily("lineage_pipeline_backlog_oldest_seconds", text, value=seconds)
 
 
@@ -89,7 +88,7 @@ def _of_batch(reader: Reader, spool: sqlite3.Connection, batch: _Batch) -> Itera
     stages.add_metric(("landed",), _seconds(mean, batch.landed_at))
     # Where batches come faster than evaluations, the newest is never evaluated yet.
     for landed_at, as_of, seconds in reader.rows(_EVALUATED):
-        published_at = as_of + seconds * _SECOND
+        published_at = as_of + seconds * SECOND_MICROS
         stages.add_metric(("evaluated",), _seconds(landed_at, published_at))
     yield stages
 
@@ -105,4 +104,4 @@ def _received(spool: sqlite3.Connection, batch: _Batch) -> list[int]:
 
 def _seconds(begin: float, end: float) -> float:
     """Return a duration of at least 0, because a producer's clock may be ahead."""
-    return max(0.0, end - begin) / _SECOND
+    return max(0.0, end - begin) / SECOND_MICROS

@@ -10,17 +10,14 @@ import msgspec
 from sqlalchemy import Connection
 
 from alerts.operator_actions.command_requests import (
-    CommandError,
     CommandRequest,
-    InvalidCommandError,
-    UnknownIncidentError,
     record_rejection,
     submit,
 )
 from lineage.catalog.engine import open_catalog, write_transaction
 from lineage.catalog.reader import open_reader
+from lineage.errors import NotNowError, RequestError
 from lineage.process.clock import to_micros
-from service import errors
 from service.runtime.settings import Settings
 
 WAIT_SECONDS = 5.0
@@ -54,16 +51,16 @@ def put(settings: Settings, wanted: CommandRequest, now: datetime) -> int:
     """Store a command and its row of the audit log, which rejected commands have too.
 
     Raises:
-        ServiceError: the command is rejected; 404, 400 or 409.
+        RequestError: the command is rejected; 404, 400 or 409.
     """
     at = to_micros(now)
     try:
         with acting(settings) as connection:
             return submit(connection, wanted, at)
-    except CommandError as error:
+    except RequestError as error:
         with acting(settings) as connection:
             record_rejection(connection, wanted, error, at)
-        raise _reported(error) from error
+        raise
 
 
 async def outcome(settings: Settings, wanted: CommandRequest, number: int) -> Outcome:
@@ -78,7 +75,7 @@ async def outcome(settings: Settings, wanted: CommandRequest, number: int) -> Ou
         await asyncio.sleep(_POLL_SECONDS)
         answer = await asyncio.to_thread(_answer, settings, number)
     if answer:
-        raise errors.NotNowError(answer)
+        raise NotNowError(answer)
     late = "requested; the action takes effect at the next evaluation"
     detail = late if answer is None else None
     return Outcome(number, wanted.incident_id, wanted.action, answer is not None, detail)
@@ -90,11 +87,3 @@ def _answer(settings: Settings, number: int) -> str | None:
         rows = reader.rows(_ANSWER, {"number": number})
     done_at, answer = rows[0] if rows else (None, None)
     return None if done_at is None else str(answer or "")
-
-
-def _reported(error: CommandError) -> errors.ServiceError:
-    if isinstance(error, UnknownIncidentError):
-        return errors.UnknownIncidentError(str(error))
-    if isinstance(error, InvalidCommandError):
-        return errors.InvalidQuestionError(str(error))
-    return errors.NotNowError(str(error))

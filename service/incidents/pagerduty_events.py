@@ -9,7 +9,6 @@ import structlog
 from sqlalchemy import Connection, select
 
 from alerts.notify.channels.pagerduty.webhooks import (
-    InvalidPagerDutyEventError,
     PagerDutyAction,
     parse_action,
     verify_signature,
@@ -17,11 +16,7 @@ from alerts.notify.channels.pagerduty.webhooks import (
 from alerts.operator_actions.audit import storable_text
 from alerts.operator_actions.command_requests import CommandRequest, is_incident_id
 from lineage.catalog.tables import incident
-from service.errors import (
-    InvalidQuestionError,
-    NotNowError,
-    UnknownIncidentError,
-)
+from lineage.errors import NotNowError, UnknownIncidentError
 from service.incidents.incident_commands import acting, put
 from service.incidents.webhook_secret import read_signing_secret
 from service.runtime.settings import Settings
@@ -50,14 +45,11 @@ class PagerDutyInbox:
         would repeat the event, and end the subscription after enough of these.
 
         Raises:
-            ServiceError: it is PagerDuty's, and no event.
+            RequestError: it is PagerDuty's, and no event.
         """
         if not verify_signature(body, signatures, read_signing_secret(self._secret_file)):
             return False
-        try:
-            did = parse_action(body)
-        except InvalidPagerDutyEventError as error:
-            raise InvalidQuestionError(str(error)) from error
+        did = parse_action(body)
         if did is not None and is_incident_id(did.dedup_key):
             self._put(did, now)
         return True

@@ -14,7 +14,6 @@ import msgspec
 from alerts.notify.channels.slack.blocks import FOUR_HOURS, TOMORROW
 from alerts.notify.channels.slack.interactions import (
     ButtonPress,
-    InvalidButtonPressError,
     parse_button_press,
     verify_signature,
 )
@@ -23,7 +22,6 @@ from alerts.operator_actions.command_requests import CommandRequest, audit_entry
 from lineage.policy import Policy
 from lineage.process.clock import to_micros
 from service.cli.time_args import tomorrow_morning
-from service.errors import InvalidQuestionError
 from service.incidents.incident_commands import acting, put
 from service.incidents.webhook_secret import read_signing_secret
 from service.runtime.policies import PolicyInForce
@@ -66,7 +64,7 @@ class SlackInbox:
         """Write down what was pressed; who it was that is not let in, if so.
 
         Raises:
-            ServiceError: it is Slack's, and asks for nothing that there is.
+            RequestError: it is Slack's, and asks for nothing that there is.
         """
         if not verify_signature(
             request.body,
@@ -76,10 +74,7 @@ class SlackInbox:
             now=now,
         ):
             return Stranger(BAD_SIGNATURE)
-        try:
-            press = parse_button_press(request.body)
-        except InvalidButtonPressError as error:
-            raise InvalidQuestionError(str(error)) from error
+        press = parse_button_press(request.body)
         policy = self._policy.current()
         person = _person(press, policy)
         wanted = _ask(press, person or _as_slack_says(press), policy, now)

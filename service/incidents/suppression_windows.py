@@ -6,10 +6,7 @@ import msgspec
 
 from alerts.operator_actions.suppression import count_matches
 from alerts.operator_actions.suppression_windows import (
-    EndedWindowError,
-    UnknownWindowError,
     WindowEnding,
-    WindowError,
     WindowRequest,
     close_window,
     create_window,
@@ -18,8 +15,8 @@ from alerts.operator_actions.suppression_windows import (
 )
 from lineage.catalog.queries import LISTED
 from lineage.catalog.reader import open_reader
+from lineage.errors import RequestError
 from lineage.process.clock import to_micros
-from service import errors
 from service.incidents.incident_commands import acting
 from service.runtime.settings import Settings
 
@@ -42,16 +39,16 @@ def begin_window(settings: Settings, wanted: WindowRequest, now: datetime) -> Be
     """Begin or plan a window; the audit log has rejected requests too.
 
     Raises:
-        ServiceError: the window is rejected; the text names the invalid field.
+        RequestError: the window is rejected; the text names the invalid field.
     """
     at = to_micros(now)
     try:
         with acting(settings) as connection:
             number = create_window(connection, wanted, at)
-    except WindowError as error:
+    except RequestError as error:
         with acting(settings) as connection:
             record_rejection(connection, wanted, error, at)
-        raise _reported(error) from error
+        raise
     with open_reader(settings.catalog) as reader:
         known = [(str(namespace), str(name)) for namespace, name in reader.rows(_KNOWN)]
     return Begun(number, count_matches(wanted.pattern.strip(), known))
@@ -61,21 +58,13 @@ def end_window(settings: Settings, ending: WindowEnding, now: datetime) -> None:
     """End it now.
 
     Raises:
-        ServiceError: there is none, or it is over.
+        RequestError: there is none, or it is over.
     """
     at = to_micros(now)
     try:
         with acting(settings) as connection:
             close_window(connection, ending, at)
-    except WindowError as error:
+    except RequestError as error:
         with acting(settings) as connection:
             record_end_rejection(connection, ending, error, at)
-        raise _reported(error) from error
-
-
-def _reported(error: WindowError) -> errors.ServiceError:
-    if isinstance(error, UnknownWindowError):
-        return errors.UnknownWindowError(str(error))
-    if isinstance(error, EndedWindowError):
-        return errors.NotNowError(str(error))
-    return errors.InvalidQuestionError(str(error))
+        raise

@@ -8,7 +8,7 @@ import msgspec
 from alerts.rules.burn_windows import LEAST_OBSERVED
 from lineage.catalog.queries import ALL_HOURS
 from lineage.catalog.reader import Reader
-from lineage.process.clock import to_micros
+from lineage.process.clock import SECOND_MICROS, to_micros
 from service.queries.slis import MOST_UNKNOWN, Objectives
 
 DAYS = 30
@@ -48,7 +48,7 @@ def budgets_left(
         allowed = 1 - objectives.get((row.sli, row.tier), 1.0)
         total = row.total
         if allowed > 0 and total and row.unknown <= MOST_UNKNOWN * (row.unknown + total):
-            observed = (to_micros(now) - row.first_hour) / 1e6
+            observed = (to_micros(now) - row.first_hour) / SECOND_MICROS
             ratio = 1 - (1 - row.good / total) / allowed if observed >= _LEAST_SECONDS else None
             found[row.sli, row.tier] = BudgetLeft(ratio, observed)
     return found

@@ -63,7 +63,7 @@ class DatasetColumns(msgspec.Struct, frozen=True):
     partial_reason: str | None
 
 
-class ColumnNode(msgspec.Struct, frozen=True, gc=False):  # a tree: nothing leads back
+class ColumnNode(ColumnEnd, frozen=True, gc=False):  # a tree: nothing leads back
     """Column of a lineage tree; `repeated`: its own branch is shown elsewhere in the tree.
 
     Attributes:
@@ -71,12 +71,6 @@ class ColumnNode(msgspec.Struct, frozen=True, gc=False):  # a tree: nothing lead
         hidden: columns next to it on this side that the token may not see.
     """
 
-    dataset_namespace: str
-    dataset: str
-    column: str
-    transformations: list[Transformation]
-    first_seen_at: Instant | None
-    last_seen_at: Instant | None
     repeated: bool
     children: "list[ColumnNode]"
     hidden: int = 0

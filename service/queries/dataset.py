@@ -28,7 +28,7 @@ from service.queries.descriptions import (
 from service.queries.runs import last_run
 from service.queries.shapes import Alias, DatasetDetail, SliState, Why
 from service.queries.slis import sli_name
-from service.queries.timestamps import Evaluated, iso, iso_of
+from service.queries.timestamps import Evaluated, duration, iso, iso_of
 from service.queries.visible import sql_filter
 
 _KNOWN = """
@@ -233,18 +233,3 @@ def _sayings(known: DatasetDetail) -> list[str]:
         *([f"Its description: {known.description.rstrip('.')}."] if known.description else []),
         *([f"Its tags: {names}."] if names else []),
     ]
-
-
-def duration(seconds: float | None) -> str:
-    """Format a duration in its two largest units (`2 h 5 min`), or a dash if unknown."""
-    if seconds is None:
-        return "-"
-    if seconds < 60:  # noqa: PLR2004 - a minute
-        # Some clients send START and COMPLETE at once: `1.4e-05 s` is for machines.
-        return "< 1 ms" if 0 < seconds < 0.001 else f"{seconds:.3g} s"  # noqa: PLR2004 - a ms
-    left, parts = int(seconds), []
-    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1)):
-        count, left = divmod(left, length)
-        if count:
-            parts.append(f"{count} {unit}")
-    return " ".join(parts[:2])

@@ -8,9 +8,9 @@ from alerts.incidents.times import FaultTimes, LifeTimes, list_times, name_begin
 from lineage.catalog.queries import NO_TIER, TIER, rank_of, severity_rank
 from lineage.catalog.reader import Reader, rows_for
 from lineage.catalog.rows import Row, convert_rows
+from lineage.errors import UnknownIncidentError
 from lineage.states import FAILING, TIERS
 from service.api.access.visibility import EVERYTHING, Visibility
-from service.errors import UnknownIncidentError
 from service.queries.cursors import Text, Whole, cursor_of, key_of
 from service.queries.incident_shapes import (
     IncidentDetail,

@@ -48,16 +48,9 @@ class Tag(msgspec.Struct, frozen=True):
     source: str | None = None
 
 
-class RunDetail(msgspec.Struct, frozen=True):
+class RunDetail(RunSummary, frozen=True):
     """Run by its id; a run id that two jobs use is two runs."""
 
-    run_id: str
-    job_namespace: str
-    job_name: str | None  # null: the run touched what the token may not see
-    status: str
-    started_at: Instant | None
-    finished_at: Instant | None
-    duration_seconds: float | None
     root_run_id: str
     root_job_namespace: str
     root_job_name: str | None

@@ -18,13 +18,12 @@ from lineage.process.disk import disk_problem
 from service.ingest.spool import LAST_SEQ, first, reading
 from service.queries.applications import KubernetesStatus, kubernetes_status
 from service.queries.catalog_session import unreachable
-from service.queries.dataset import duration
 from service.queries.datasets import counts_by_state
 from service.queries.leader import ServiceLeader, find_leader
 from service.queries.log_backlog import records_waiting
 from service.queries.run_shapes import Instant
 from service.queries.set_aside import count_set_aside
-from service.queries.timestamps import Evaluated, iso, last_evaluation, seconds_between
+from service.queries.timestamps import Evaluated, duration, iso, last_evaluation, seconds_between
 from service.runtime.data_dir_lock import is_held
 from service.runtime.data_folder import open_to_others
 from service.runtime.jobs import Job

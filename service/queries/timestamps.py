@@ -1,4 +1,4 @@
-"""Timestamps as people and programs read them, and the age of the evaluation."""
+"""Timestamps and durations as people and programs read them, and the age of the evaluation."""
 
 from datetime import datetime
 
@@ -45,6 +45,21 @@ def milliseconds_between(start: int | None, end: int | None) -> int | None:
     if start is None or end is None or end < start:
         return None
     return (end - start) // 1_000
+
+
+def duration(seconds: float | None) -> str:
+    """Format a duration in its two largest units (`2 h 5 min`), or a dash if unknown."""
+    if seconds is None:
+        return "-"
+    if seconds < 60:  # noqa: PLR2004 - a minute
+        # Some clients send START and COMPLETE at once: `1.4e-05 s` is for machines.
+        return "< 1 ms" if 0 < seconds < 0.001 else f"{seconds:.3g} s"  # noqa: PLR2004 - a ms
+    left, parts = int(seconds), []
+    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1)):
+        count, left = divmod(left, length)
+        if count:
+            parts.append(f"{count} {unit}")
+    return " ".join(parts[:2])
 
 
 def instant_of(text: str, place: str) -> int:

@@ -16,12 +16,13 @@ _MOST_CONNECTIONS: Final = 4
 
 
 class Schedule(TypedDict, total=False):
-    """Fields of `ScheduledJob` that say when a job runs."""
+    """Fields of `ScheduledJob` that say when a job runs and ends."""
 
     every_seconds: float
     first_seconds: float
     runs_at_stop: bool
     most_share: float | None
+    interrupt: Callable[[], None]
 
 
 class CatalogJobs:
@@ -49,7 +50,7 @@ class CatalogJobs:
                 each epoch: what they remember of an earlier one is out of date.
             is_leader_only: run it only while this process leads.
             statement_seconds: after which a PostgreSQL ends a statement.
-            schedule: when it runs.
+            schedule: when it runs and ends.
         """
         catalog = _Catalog(self._url, statement_seconds)
         works = LeaderWorks(self._leader, build) if is_leader_only else _built_once(build)

@@ -14,9 +14,8 @@ from msgspec.structs import replace
 
 from lineage.process.clock import Clock, system_clock, to_micros
 from lineage.process.health import one_line
-from service.queries.dataset import duration
 from service.queries.run_shapes import Instant
-from service.queries.timestamps import iso
+from service.queries.timestamps import duration, iso
 
 EVERY_SECONDS: Final = 1.0
 # Runs that were missed are made up by one run, however late; a job never runs beside itself.
@@ -48,6 +47,7 @@ class ScheduledJob(msgspec.Struct, frozen=True, kw_only=True):
         is_leader_only: of several replicas only the leader runs it.
         runs_at_stop: run once more when the role stops.
         most_share: of the time that its runs may take; None: as much as they need.
+        interrupt: called when the role begins to stop, for a run that goes on to end early.
         close: called last.
     """
 
@@ -60,6 +60,7 @@ class ScheduledJob(msgspec.Struct, frozen=True, kw_only=True):
     is_leader_only: bool = False
     runs_at_stop: bool = False
     most_share: float | None = None
+    interrupt: Callable[[], None] = lambda: None
     close: Callable[[], None] = lambda: None
 
 

@@ -78,8 +78,12 @@ class Leader:
         self._is_start = True
 
     def is_leading(self) -> bool:
-        """Return whether this process holds the lease, by its last renewal."""
-        return self._held is not None
+        """Return whether this process holds the lease, by a renewal of the last minute.
+
+        After a longer pause another process may lead: the next turn knows.
+        """
+        held = self._held
+        return held is not None and self._count() < held.renewed_at + _PATIENCE_SECONDS
 
     def __call__(self, engine: Engine) -> None:
         """Take the lease, or renew it where it is time."""

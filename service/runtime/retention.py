@@ -1,9 +1,11 @@
 """Deletes what the service's tables keep no longer."""
 
+from contextlib import AbstractContextManager
+from threading import Event
 from typing import Final
 
 import structlog
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine
 
 from lineage.catalog.deleting import delete_old, retention_time
 from lineage.catalog.engine import write_transaction
@@ -14,11 +16,15 @@ EVERY_SECONDS: Final = 3_600.0
 _log = structlog.get_logger(__name__)
 
 
-class Retention:
-    """Work of an hourly job."""
+class _StoppedError(Exception):
+    """Error: the role stops; the next run deletes what is left."""
 
-    def __init__(self, settings: Settings, clock: Clock) -> None:
-        self._settings, self._clock = settings, clock
+
+class Retention:
+    """Work of an hourly job. It ends before the next transaction once `stopping` is set."""
+
+    def __init__(self, settings: Settings, clock: Clock, stopping: Event) -> None:
+        self._settings, self._clock, self._stopping = settings, clock, stopping
 
     def __call__(self, engine: Engine) -> None:
         """Delete what is too old."""
@@ -26,5 +32,14 @@ class Retention:
             at = retention_time(connection, self._clock())
         settings = self._settings
         days = {"history_days": settings.history_days, "access_days": settings.access_audit_days}
-        rows = delete_old(engine, "service", at, days, write_transaction)
-        _log.info("retention", rows=rows)
+        try:
+            rows = delete_old(engine, "service", at, days, self._write)
+        except _StoppedError:
+            _log.info("retention_interrupted")
+        else:
+            _log.info("retention", rows=rows)
+
+    def _write(self, engine: Engine) -> AbstractContextManager[Connection]:
+        if self._stopping.is_set():
+            raise _StoppedError
+        return write_transaction(engine)

@@ -128,13 +128,14 @@ class JobRegistry:
         self._scheduler.start()
 
     def stop(self) -> None:
-        """End every job, the last one first: wait for its run, run it once more, close it.
+        """End every job, the last one first: end its run, run it once more, close it.
 
         Those with long intervals come after the others: their runs may take long, and what a role
         has to store, send or give up is done before it is killed.
         """
-        for name in self._runners:
+        for name, runner in self._runners.items():
             self._scheduler.remove_job(name)
+            runner.job.interrupt()
         runners = [*reversed(self._runners.values())]
         for runner in sorted(runners, key=lambda each: each.job.every_seconds > EVERY_SECONDS):
             self._scheduler.remove_executor(runner.job.name)  # returns after the run that goes on

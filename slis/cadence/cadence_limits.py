@@ -6,14 +6,14 @@ the whole of it to those who meet a limit.
 """
 
 from collections.abc import Iterator
-from datetime import datetime
 
 import numpy as np
 import pandas as pd
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from slis.cadence.cadence import WorkingTimes, hours_of, problem_of, profiles
+from lineage.process.clock import SECOND_MICROS
+from slis.cadence.cadence import WorkingTimes, hours_of, problem_of
 from slis.cadence.profile import (
     BURSTY,
     EVENT_DRIVEN,
@@ -61,31 +61,6 @@ _LIMITS = """
     dataset_key bigint, limit_seconds double, cadence_class string, cadence_seconds double,
     gaps int, explanation string
 """
-
-
-def learned_limits(
-    writes: DataFrame,
-    our_gaps: DataFrame,
-    failures: DataFrame | None = None,
-    *,
-    as_of: datetime,
-    times: WorkingTimes | None = None,
-) -> DataFrame:
-    """Return the limit for the gap that each dataset's newest write began.
-
-    Args:
-        writes: `sli_schemas.WRITES`, and `plan` of those with a working time of their own.
-        our_gaps: `sli_schemas.GAPS`: what fell into them teaches nothing.
-        failures: `sli_schemas.FAILURES`; None: no run failed.
-        as_of: writes after it are not known; the gap that is open at it is in no training.
-        times: working times by plan; UTC around the clock by default.
-
-    Returns:
-        `sli_schemas.LIMITS`, one row per dataset with a write; below 8 gaps without a limit.
-    """
-    times = times or {None: WorkingTime()}
-    learned = profiles(writes, our_gaps, failures, instants=[as_of], times=times)
-    return limits(with_tails(learned, pools(learned)), times)
 
 
 def pools(learned: DataFrame) -> DataFrame:
@@ -215,7 +190,7 @@ def _limit(row, times: WorkingTimes) -> dict[str, object]:  # type: ignore[no-un
     time = times.get(row.plan if isinstance(row.plan, str) else None, times[None])
     last = np.array([row.last_micros])
     due, slot = int(deadlines(row, last, time)[0]), int(next_slots(row, last, time)[0])
-    seconds = (due - row.newest_micros) / 1e6
+    seconds = (due - row.newest_micros) / SECOND_MICROS
     pooled = 0 if pd.isna(row.pooled) else int(row.pooled)
     is_bound = row.cadence_class not in _IRREGULAR or pooled < _MANY_POOLED
     explanation = explain_limit(

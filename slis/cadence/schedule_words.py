@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from lineage.process.clock import from_micros
+from lineage.process.clock import SECOND_MICROS, from_micros
 from slis.cadence.cadence import hours_of
 from slis.cadence.profile import BURSTY, EVENT_DRIVEN, PERIODIC, STREAMING
 from slis.cadence.wide_limits import FEW, WIDE
@@ -35,8 +35,13 @@ def explain_limit(  # type: ignore[no-untyped-def]
         own_margin: share of a cadence beyond the own largest gap; None where that binds nothing.
     """
     if row.cadence_class == FEW:
+<<<<<<< HEAD
         after = duration((due - row.newest_micros) / 1e6)
         return f"{learning_text(row.gaps)}; late {after} after a write"
+=======
+        after = duration((due - row.newest_micros) / SECOND_MICROS)
+        return f"learning: {row.gaps} of 8 gaps; late {after} after a write"
+>>>>>>> h-repeat
     hours = hours_of(row.hours)
     words = describe_schedule(row, slot=slot, due=due, hours=hours, zone=zone)
     return f"{words}. {_figures(row, hours, own_margin)}"
@@ -58,7 +63,7 @@ def describe_schedule(  # type: ignore[no-untyped-def]
     """Return the schedule and the deadline in words; the arguments are those of `explain_limit`."""
     if row.cycle_seconds is not None and not pd.isna(row.cycle_seconds):
         return _of_slots(row, slot, due, hours, zone)
-    after = duration((due - row.newest_micros) / 1e6)
+    after = duration((due - row.newest_micros) / SECOND_MICROS)
     return f"{_of_gaps(row)}; late {after} after a write"
 
 
@@ -66,7 +71,7 @@ def _of_slots(row, slot: int, due: int, hours: Hours, zone: str) -> str:  # type
     cycle, spread = row.cycle_seconds, duration(row.spread)
     usual = _NAMED.get(cycle, f"every {duration(cycle)}")
     if cycle < _DAY:
-        beyond = duration((due - slot) / 1e6)
+        beyond = duration((due - slot) / SECOND_MICROS)
         return f"Updated {usual}{_days(hours)} (± {spread}); late {beyond} after its time"
     expected, late = _local(slot, zone), _local(due, zone)
     day = f" on {_DAYS[expected.weekday()]}" if cycle == 7 * _DAY else _days(hours)

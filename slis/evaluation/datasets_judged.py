@@ -13,8 +13,7 @@ def datasets_judged(
 ) -> DataFrame:
     """Judge each dataset by each per-dataset SLI at each instant.
 
-    One row of facts gives both judgements: `coverage` and `freshness` beside one another would
-    work the same facts out twice.
+    One row of facts gives both judgements: two frames would compute the same facts twice.
 
     Args:
         known: `sli_schemas.KNOWN`.

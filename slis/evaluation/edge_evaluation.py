@@ -11,7 +11,7 @@ from lineage.catalog import tables
 from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.meta_keys import EDGES_EVALUATED_AT
 from lineage.policy import Policy
-from lineage.process.clock import to_micros
+from lineage.process.clock import SECOND_MICROS, to_micros
 from lineage.states import ACCURACY, CRITICAL
 from slis.evaluation import catalog_frames
 from slis.evaluation.catalog_frames import rows
@@ -103,7 +103,7 @@ def _publish(
 ) -> None:
     at = to_micros(as_of)
     previous = read_meta_number(connection, EDGES_EVALUATED_AT)
-    seconds = min(_MOST_SECONDS, max(0.0, (at - previous) / 1e6)) if previous else 0.0
+    seconds = min(_MOST_SECONDS, max(0.0, (at - previous) / SECOND_MICROS)) if previous else 0.0
     counts = [_count(row, seconds) for row in found.edges]
     counts += [_count(row, 1.0) for row in found.uncounted]
     add_to_counters(connection, counts)

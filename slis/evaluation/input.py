@@ -15,7 +15,16 @@ from lineage.process.clock import from_micros, to_micros
 from slis.cadence.working_time import off_spans, working_time
 from slis.evaluation import applications_seen, catalog_frames
 from slis.evaluation.ingestion_gaps import SILENCES, our_gaps
-from slis.evaluation.sli_schemas import EDGES, EVENTS, GAPS, INSTANTS, PAUSES, READS, WRITES
+from slis.evaluation.sli_schemas import (
+    DATASETS,
+    EDGES,
+    EVENTS,
+    GAPS,
+    INSTANTS,
+    PAUSES,
+    READS,
+    WRITES,
+)
 from slis.indicators.provenance import SETTLING_MINUTES
 
 # The longest a gap of ours still excuses anything. Two cycles of a yearly job are longer.
@@ -24,14 +33,8 @@ _GAP_DAYS = 60
 _PAUSES_BEFORE, _PAUSES_AFTER = timedelta(days=400), timedelta(days=60)
 _PLANS = "SELECT DISTINCT plan FROM dataset_policy WHERE plan IS NOT NULL"
 
-_ROWS = """
-    dataset_key bigint, namespace string, name string, first_seen_at timestamp,
-    tier string, tier_origin string, is_source boolean, is_generated boolean, is_streaming boolean,
-    is_declared boolean, is_expected boolean, declared_limit_seconds double,
-    learned_limit_seconds double, cadence_seconds double, cadence_class string,
-    duration_seconds double, gaps int, job_seen_at timestamp, logs_read_at timestamp, plan string,
-    created_at timestamp,
-    app_seen_at timestamp, app_summary string, app_lacks_listener boolean, app_checked_at timestamp,
+_ROWS = f"""
+    {DATASETS.strip()},
     written_at timestamp, root_run_id string, job_namespace string, job_name string,
     names_input boolean, is_reported boolean, write_is_streaming boolean,
     read_at timestamp, failed_at timestamp, failed_run_id string, failure string,

@@ -12,7 +12,7 @@ from lineage.catalog import tables
 from lineage.catalog.engine import exclusive_transaction
 from lineage.catalog.meta_keys import EVIDENCE_JOINED_TO
 from lineage.policy import DEFAULT, Policy, folding
-from lineage.process.clock import to_micros
+from lineage.process.clock import SECOND_MICROS, to_micros
 from slis.evaluation.observation_start import read_observation_start
 from slis.evidence import merge
 from slis.evidence.frames import Frames, frames_of
@@ -104,7 +104,7 @@ def _join(engine: Engine, now: datetime, settle: timedelta) -> int:
         since = read_observation_start(connection)
         given = times(
             now=to_micros(now),
-            settle_micros=int(settle.total_seconds() * 1e6),
+            settle_micros=int(settle.total_seconds() * SECOND_MICROS),
             horizon=0 if since is None else to_micros(since),
         )
         is_joined = read_meta_number(connection, EVIDENCE_JOINED_TO) == cursor(connection)

@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from lineage.states import BAD, COVERAGE, GOOD, LEARNING
@@ -18,20 +18,6 @@ from slis.evaluation.sli_schemas import (
 ACTIVE_SECONDS = 7 * 86_400.0
 _CADENCES = 2
 _DAY_SECONDS = 86_400.0
-
-
-def coverage(known: DataFrame) -> DataFrame:
-    """Datasets in M1's total, each judged at each instant.
-
-    Args:
-        known: `sli_schemas.KNOWN`.
-
-    Returns:
-        `sli_schemas.JUDGED` without `excuse`. Sources, datasets that nobody expects and those not
-        active in the last 7 days (or two cadences, if longer) have no row.
-    """
-    judged = known.select("*", coverage_judgement().alias("judgement"))
-    return judged.where(F.col("judgement").isNotNull())
 
 
 @cache

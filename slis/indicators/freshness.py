@@ -18,23 +18,6 @@ DECLARED, STREAMING, LEARNED = "declared", "streaming", "learned"
 _EARLIEST_CYCLE = 0.5
 
 
-def freshness(known: DataFrame, edges: DataFrame, pauses: DataFrame | None = None) -> DataFrame:
-    """Judge every dataset at each instant.
-
-    Args:
-        known: `sli_schemas.KNOWN`.
-        edges: `sli_schemas.EDGES`; only those into streams matter.
-        pauses: `sli_schemas.PAUSES`: days off and planned windows; None where there are none.
-
-    Returns:
-        `sli_schemas.JUDGED` without `excuse`, and with `inputs_written_at`. Datasets without a
-        limit are `learning`; those whose limit could not be learned are `unknown`.
-    """
-    paused = with_pauses(with_inputs(known, edges), pauses)
-    judgement_ = freshness_judgement(has_pauses=pauses is not None)
-    return paused.select("*", judgement_.alias("judgement")).drop("pauses")
-
-
 def is_stream() -> Column:
     """Return whether it is a stream by the policy or by its newest write."""
     return F.col("is_streaming") | F.coalesce("write.is_streaming", F.lit(False))

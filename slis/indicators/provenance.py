@@ -5,7 +5,7 @@ from datetime import datetime
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from lineage.states import BAD, GOOD, MISSING_PROVENANCE, UNKNOWN
+from lineage.states import BAD, GOOD, UNKNOWN
 from slis.evaluation.facts_as_of import visible_at
 
 # A read's own upstream may report its write a little later.
@@ -76,40 +76,3 @@ def _with_first_write(counted: DataFrame, writes: DataFrame) -> DataFrame:
     so_far = Window.partitionBy("dataset_key").orderBy("at")
     first = events.select("*", F.min("written_at").over(so_far).alias("first_written_at"))
     return first.where(F.col("as_of").isNotNull()).drop("at", "written_at")
-
-
-def provenance_tally(outcomes: DataFrame) -> DataFrame:
-    """Count the reads by each instant, per tier.
-
-    Args:
-        outcomes: `sli_schemas.READ_OUTCOMES`.
-
-    Returns:
-        `sli_schemas.TALLIES`; no reads, no row. An unknown read is in no total.
-    """
-
-    def count(*states: str) -> Column:
-        return F.count_if(F.col("outcome").isin(*states))
-
-    zero = F.lit(0).cast("bigint")
-    return (
-        outcomes.groupBy("as_of", "tier", "tier_origin")
-        .agg(
-            count(GOOD).alias("good"),
-            count(GOOD, BAD).alias("total"),
-            count(UNKNOWN).alias("unknown"),
-        )
-        .select(
-            *(
-                "as_of",
-                F.lit(MISSING_PROVENANCE.id).alias("sli"),
-                "tier",
-                "tier_origin",
-                "good",
-                "total",
-                "unknown",
-            ),
-            zero.alias("learning"),
-            zero.alias("excepted"),
-        )
-    )

@@ -1,7 +1,6 @@
-import itertools
 from decimal import Decimal
 
-from lineage.states import COVERAGE, INGESTION_LAG, MISSING_PROVENANCE, run_state, worst
+from lineage.states import COVERAGE, INGESTION_LAG, MISSING_PROVENANCE, run_state
 
 
 def test_a_failure_outlives_the_complete_that_follows_it():
@@ -15,15 +14,6 @@ def test_the_state_of_a_run_follows_its_events():
     assert run_state(started_at=None, completed_at=2, failed_at=None) == "COMPLETE"
     assert run_state(started_at=1, completed_at=None, failed_at=None) == "RUNNING"
     assert run_state(started_at=None, completed_at=None, failed_at=None) == "OTHER"
-
-
-def test_the_most_severe_state_is_shown_in_any_order():
-    """Sort bad > unknown > learning > good: an unknown state is not good."""
-    for states in itertools.permutations(["good", "bad", "unknown", "learning"]):
-        assert worst(states) == "bad"
-    assert worst(["good", "learning", "unknown"]) == "unknown"
-    assert worst(["good", "learning"]) == "learning"
-    assert worst([]) is None
 
 
 def test_objectives_are_exact_and_by_tier():

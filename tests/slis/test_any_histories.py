@@ -11,10 +11,10 @@ from lineage.catalog import tables
 from lineage.policy import Policy
 from lineage.policy.model import Calendar, DatasetRule
 from slis.cadence import cadence, cadence_limits, learning
-from slis.cadence.cadence_limits import learned_limits
 from slis.cadence.working_time import WorkingTime
 from slis.evaluation.evaluation import evaluate
 from tests.slis.catalog_rows import CatalogRows
+from tests.slis.single_slis import learned_limits
 from tests.slis.sli_frames import day, gaps, writes
 
 _MINUTE, _DAY = 60.0, 86_400.0

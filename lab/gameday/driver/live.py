@@ -19,9 +19,10 @@ from lab.gameday.received import Message, Receivers
 from lab.gameday.scorer import first_message_at, score
 from lab.gameday.scores import Score
 from lab.gameday.truth import Kind, Name, Truth
+from lineage.errors import RequestError
 from lineage.process.clock import SECOND_MICROS, system_clock, to_micros
 from lineage.states import GOOD
-from service.errors import NotRunningError, RejectedInputError, ServiceError
+from service.errors import NotRunningError, RejectedInputError
 from service.ingest.collector_client import UnansweredError
 from service.ingest.event_uploader import EventUploader
 
@@ -156,7 +157,7 @@ class _Day:
         self._running.stop(_now())
         try:
             self._turn_for(_DROPPED_SECONDS)
-        except ServiceError as error:
+        except RequestError as error:
             self._say(f"not dropped, see `lineward retire`: {NAMESPACE}/{self._name}/: {error}")
 
     def judged(self, seconds: float) -> Played:

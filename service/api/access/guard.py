@@ -7,11 +7,12 @@ from litestar.middleware import DefineMiddleware
 from lineage.process.clock import Clock, system_clock, to_micros
 from service.api.access.access_auditor import AccessAuditor
 from service.api.access.access_policy import AccessInForce
-from service.api.access.audit import AccessRecord, Recorder
+from service.api.access.audit import AccessRecord, Recorder, UnauditedError
 from service.api.access.budget import BudgetBounds, Grouped, RequestBudget
 from service.api.access.counting import AccessCounter
 from service.api.access.gate import Gate
 from service.api.access.served import ServedCounter, ServedLog
+from service.errors import NoDataError
 from service.runtime.policies import PolicyInForce
 from service.runtime.settings import Settings
 
@@ -56,7 +57,7 @@ class Guard:
         Beyond the budget of `address` it is counted, and has no row of its own.
 
         Raises:
-            UnauditedError: it is not.
+            NoDataError: it is not.
         """
         if self._budget.spend(address) != "own_row":
             self._grouped.add(reason)
@@ -74,7 +75,11 @@ class Guard:
             status=401,
             version="",
         )
-        await self._recorder.record(access)
+        try:
+            await self._recorder.record(access)
+        except UnauditedError as error:
+            message = f"requests are not processed while they cannot be audited: {error}"
+            raise NoDataError(message) from error
 
     def middleware(self) -> list[DefineMiddleware]:
         """Return the middleware, outermost first: it counts what the inner one lets out."""

@@ -8,10 +8,9 @@ from litestar.datastructures import State
 
 from alerts.notify import RoutingSettings, receive_webhook
 from alerts.notify.alertmanager_alerts import WebhookResult
-from alerts.notify.alertmanager_webhook import InvalidWebhookError, WebhookPayload, parse_webhook
+from alerts.notify.alertmanager_webhook import WebhookPayload, parse_webhook
 from lineage.process.clock import to_micros
 from service.api.routes.request import AnyRequest, require_json
-from service.errors import InvalidQuestionError
 from service.incidents.incident_commands import acting
 from service.queries.catalog_session import open_session
 
@@ -40,10 +39,7 @@ class Received(msgspec.Struct, frozen=True):
 async def post_alertmanager(request: AnyRequest) -> Received:
     """Accept a call of Alertmanager's webhook, version 4, once it is in the catalog."""
     require_json(request)
-    try:
-        call = parse_webhook(await request.body())
-    except InvalidWebhookError as error:
-        raise InvalidQuestionError(str(error)) from error
+    call = parse_webhook(await request.body())
     found = await asyncio.to_thread(_taken, request.app.state, call)
     return Received(released=len(found.released), notifications=len(found.notifications))
 

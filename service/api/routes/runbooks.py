@@ -8,9 +8,8 @@ from litestar.datastructures import ResponseHeader
 from litestar.params import FromPath
 
 from runbooks.html import CONTENT_SECURITY_POLICY, index_html, page_html
-from runbooks.library import PATH, UnknownPageError
+from runbooks.library import PATH
 from service.api.access.gate import OPEN
-from service.errors import UnknownRunbookError
 
 _HEADERS = [ResponseHeader(name="Content-Security-Policy", value=CONTENT_SECURITY_POLICY)]
 
@@ -38,7 +37,4 @@ def get_runbooks() -> str:
 )
 def get_runbook(name: FromPath[str]) -> str:
     """Return one page."""
-    try:
-        return page_html(name)
-    except UnknownPageError as error:
-        raise UnknownRunbookError(str(error)) from error
+    return page_html(name)

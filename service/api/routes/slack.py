@@ -5,10 +5,9 @@ import uuid
 
 from litestar import MediaType, Response, post
 
-from service.api.access.audit import UnauditedError
 from service.api.access.gate import OPEN, address_of
 from service.api.routes.request import AnyRequest
-from service.errors import NoDataError, NotSetUpError, TooSlowError, UnknownPersonError
+from service.errors import NotSetUpError, TooSlowError, UnknownPersonError
 from service.incidents.slack_buttons import MAX_BODY_BYTES, Signed, SlackInbox, Stranger
 
 # Slack waits for three seconds.
@@ -49,12 +48,7 @@ async def _signed(request: AnyRequest) -> Signed:
 
 async def _reject(request: AnyRequest, stranger: Stranger) -> None:
     guard = request.app.state.guard
-    try:
-        await guard.record_rejection(
-            "slack", stranger.who, stranger.reason, uuid.uuid4().hex, address_of(request.scope)
-        )
-    except UnauditedError as error:
-        raise NoDataError(
-            f"requests are not processed while they cannot be audited: {error}"
-        ) from error
+    await guard.record_rejection(
+        "slack", stranger.who, stranger.reason, uuid.uuid4().hex, address_of(request.scope)
+    )
     raise UnknownPersonError("unauthorized: invalid Slack signature, or unknown user")

@@ -12,7 +12,7 @@ from typing import Self
 from litestar.types import Message, Receive
 from litestar.types.asgi_types import ReceiveMessage
 
-from service.errors import ServiceError
+from lineage.errors import RequestError
 
 _GONE = "http.disconnect"
 
@@ -58,7 +58,7 @@ class DisconnectWatcher:
     async def _next(self) -> ReceiveMessage:
         try:
             return await self._receive()
-        except ServiceError:  # a body that nobody reads here, and that does not come
+        except RequestError:  # a body that nobody reads here, and that does not come
             return {"type": "http.disconnect"}
 
 

@@ -1,7 +1,9 @@
 """`lineward act NAME …`: actions of runbooks; prints the plan, and runs it with --yes."""
 
 import getpass
-from pathlib import Path
+from collections.abc import Callable
+from functools import wraps
+from inspect import signature
 from typing import Annotated, Any
 
 import typer
@@ -16,160 +18,16 @@ _Yes = Annotated[
     bool,
     typer.Option("--yes", help="Run the action. Without --yes, print the plan only (dry run)."),
 ]
-
-
-@app.callback()
-def run() -> None:
-    """Run an action of a runbook. Without --yes, print the plan only (dry run)."""
-
-
-@app.command()
-def replay(  # noqa: PLR0913 - each is an option of the command
-    *,
-    start: Annotated[
-        str | None, typer.Option("--from", help="Start, ISO 8601 with time zone, inclusive.")
-    ] = None,
-    end: Annotated[str | None, typer.Option("--to", help="End, exclusive \\[now].")] = None,
-    run: Annotated[
-        str | None, typer.Option(help="Run id; a root run includes its children.")
-    ] = None,
-    data_dir: DataDir = None,
-    yes: _Yes = False,
-    as_json: AsJson = False,
-) -> None:
-    """Send the lake's events of a time window or run again; known events are not counted twice."""
-    given = {"from": _zoned(start), "to": _zoned(end), "run": run}
-    _act("replay", given, data_dir, yes=yes, as_json=as_json)
-
-
-@app.command()
-def requeue_rejected(
-    numbers: Annotated[
-        list[int] | None, typer.Argument(help="Numbers from the plan \\[all].")
-    ] = None,
-    *,
-    reason: Annotated[str | None, typer.Option(help="Only this reason.")] = None,
-    data_dir: DataDir = None,
-    yes: _Yes = False,
-    as_json: AsJson = False,
-) -> None:
-    """Send rejected events again; events that are rejected again stay in the list."""
-    given = {"reason": reason, "numbers": numbers or None}
-    _act("requeue-rejected", given, data_dir, yes=yes, as_json=as_json)
-
-
-@app.command()
-def requeue_notifications(
-    channel: Annotated[
-        str, typer.Argument(help="Channel, e.g. slack:C0123ABCD or pagerduty:keys/shop.")
-    ],
-    *,
-    data_dir: DataDir = None,
-    yes: _Yes = False,
-    as_json: AsJson = False,
-) -> None:
-    """Send failed notifications of a channel again, for example after a new token."""
-    given = {"channel": channel}
-    _act("requeue-notifications", given, data_dir, yes=yes, as_json=as_json)
-
-
-@app.command()
-def requeue_set_aside(
-    numbers: Annotated[
-        list[int] | None, typer.Argument(help="Numbers from the plan \\[all].")
-    ] = None,
-    *,
-    data_dir: DataDir = None,
-    yes: _Yes = False,
-    as_json: AsJson = False,
-) -> None:
-    """Send events again that the pipeline set aside."""
-    given = {"numbers": numbers or None}
-    _act("requeue-set-aside", given, data_dir, yes=yes, as_json=as_json)
-
-
-@app.command()
-def reinfer(
-    run: Annotated[str, typer.Argument(help="Run id; a root run includes its children.")],
-    *,
-    data_dir: DataDir = None,
-    yes: _Yes = False,
-    as_json: AsJson = False,
-) -> None:
-    """Infer what the job of a run reads and writes from its event log and SQL."""
-    _act("reinfer", {"run": run}, data_dir, yes=yes, as_json=as_json)
-
-
-@app.command()
-def resubmit(
-    application: Annotated[str, typer.Argument(help="SparkApplication, as namespace/name.")],
-    *,
-    data_dir: DataDir = None,
-    yes: _Yes = False,
-    as_json: AsJson = False,
-) -> None:
-    """Run a finished SparkApplication again, as a copy."""
-    namespace, _, name = application.rpartition("/")
-    given = {"namespace": namespace or "default", "name": name}
-    _act("resubmit", given, data_dir, yes=yes, as_json=as_json)
-
-
-@app.command()
-def restart_role(
-    role: Annotated[str, typer.Argument(help="Role, as listed by `lineward status`.")],
-    *,
-    data_dir: DataDir = None,
-    yes: _Yes = False,
-    as_json: AsJson = False,
-) -> None:
-    """Restart one role of `lineward up`."""
-    _act("restart-role", {"role": role}, data_dir, yes=yes, as_json=as_json)
-
-
-@app.command()
-def notify_downstream(  # noqa: PLR0913 - each is an option of the command
-    dataset: DatasetName = "",
-    *,
-    note: Annotated[str, typer.Option(help="Text of the message.")],
-    namespace: Namespace = None,
-    incident: Annotated[
-        str | None, typer.Option(help="Use the roots of this incident instead of a dataset.")
-    ] = None,
-    data_dir: DataDir = None,
-    yes: _Yes = False,
-    as_json: AsJson = False,
-) -> None:
-    """Send each downstream owner one notice about their datasets; nobody is paged."""
-    given = {"dataset": dataset or None, "dataset_namespace": namespace, "incident": incident}
-    _act("notify-downstream", {**given, "note": note}, data_dir, yes=yes, as_json=as_json)
-
-
-@app.command()
-def open_suppression(  # noqa: PLR0913 - each is an option of the command
-    pattern: Annotated[
-        str, typer.Argument(help="Pattern for namespace/name, as in the policy's `match`.")
-    ],
-    *,
-    until: Annotated[str, typer.Option(help="End, ISO 8601 with time zone.")],
-    reason: Annotated[str, typer.Option(help="Reason, recorded in the audit log.")],
-    start: Annotated[str | None, typer.Option("--from", help="Start \\[now].")] = None,
-    name: Annotated[str | None, typer.Option(help="Name of the window.")] = None,
-    data_dir: DataDir = None,
-    yes: _Yes = False,
-    as_json: AsJson = False,
-) -> None:
-    """Suppress incidents of matching datasets until a given time."""
-    given = {"pattern": pattern, "until": _zoned(until), "from": _zoned(start), "name": name}
-    _act("open-suppression", {**given, "reason": reason}, data_dir, yes=yes, as_json=as_json)
-
-
-def _zoned(text: str | None) -> str | None:
-    """Parse a date as its first moment, in UTC."""
-    return f"{text}T00:00:00Z" if text and len(text) == len("2026-11-21") else text
+_Arguments = dict[str, Any]  # of an action; None: not given
 
 
 def _act(
-    name: str, given: dict[str, Any], data_dir: Path | None, *, yes: bool, as_json: bool
+    name: str,
+    given: _Arguments,
+    *,
+    data_dir: DataDir = None,
+    yes: _Yes = False,
+    as_json: AsJson = False,
 ) -> None:
     from service.actions.action_runner import Requester, run  # noqa: PLC0415 - SQLAlchemy once it is asked
 
@@ -187,3 +45,135 @@ def _act(
         plain_lines(clean(line) for line in done.did)
     if done is not None and not done.is_whole:
         raise typer.Exit(_REJECTED)
+
+
+# The options that every action has.
+_COMMON = [each for each in signature(_act).parameters.values() if each.kind is each.KEYWORD_ONLY]
+
+
+def _action(arguments_of: Callable[..., _Arguments]) -> Callable[..., _Arguments]:
+    """Add the command of the action of this name, with the options that all actions have."""
+
+    @wraps(arguments_of)
+    def command(**given: Any) -> None:  # noqa: ANN401 - options of any type
+        common = {each.name: given.pop(each.name) for each in _COMMON}
+        _act(arguments_of.__name__.replace("_", "-"), arguments_of(**given), **common)
+
+    own = signature(arguments_of)
+    parameters = [*own.parameters.values(), *_COMMON]
+    command.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+    app.command()(command)
+    return arguments_of
+
+
+@app.callback()
+def run() -> None:
+    """Run an action of a runbook. Without --yes, print the plan only (dry run)."""
+
+
+@_action
+def replay(
+    *,
+    start: Annotated[
+        str | None, typer.Option("--from", help="Start, ISO 8601 with time zone, inclusive.")
+    ] = None,
+    end: Annotated[str | None, typer.Option("--to", help="End, exclusive \\[now].")] = None,
+    run: Annotated[
+        str | None, typer.Option(help="Run id; a root run includes its children.")
+    ] = None,
+) -> _Arguments:
+    """Send the lake's events of a time window or run again; known events are not counted twice."""
+    return {"from": _zoned(start), "to": _zoned(end), "run": run}
+
+
+@_action
+def requeue_rejected(
+    numbers: Annotated[
+        list[int] | None, typer.Argument(help="Numbers from the plan \\[all].")
+    ] = None,
+    *,
+    reason: Annotated[str | None, typer.Option(help="Only this reason.")] = None,
+) -> _Arguments:
+    """Send rejected events again; events that are rejected again stay in the list."""
+    return {"reason": reason, "numbers": numbers or None}
+
+
+@_action
+def requeue_notifications(
+    channel: Annotated[
+        str, typer.Argument(help="Channel, e.g. slack:C0123ABCD or pagerduty:keys/shop.")
+    ],
+) -> _Arguments:
+    """Send failed notifications of a channel again, for example after a new token."""
+    return {"channel": channel}
+
+
+@_action
+def requeue_set_aside(
+    numbers: Annotated[
+        list[int] | None, typer.Argument(help="Numbers from the plan \\[all].")
+    ] = None,
+) -> _Arguments:
+    """Send events again that the pipeline set aside."""
+    return {"numbers": numbers or None}
+
+
+@_action
+def reinfer(
+    run: Annotated[str, typer.Argument(help="Run id; a root run includes its children.")],
+) -> _Arguments:
+    """Infer what the job of a run reads and writes from its event log and SQL."""
+    return {"run": run}
+
+
+@_action
+def resubmit(
+    application: Annotated[str, typer.Argument(help="SparkApplication, as namespace/name.")],
+) -> _Arguments:
+    """Run a finished SparkApplication again, as a copy."""
+    namespace, _, name = application.rpartition("/")
+    return {"namespace": namespace or "default", "name": name}
+
+
+@_action
+def restart_role(
+    role: Annotated[str, typer.Argument(help="Role, as listed by `lineward status`.")],
+) -> _Arguments:
+    """Restart one role of `lineward up`."""
+    return {"role": role}
+
+
+@_action
+def notify_downstream(
+    dataset: DatasetName = "",
+    *,
+    note: Annotated[str, typer.Option(help="Text of the message.")],
+    namespace: Namespace = None,
+    incident: Annotated[
+        str | None, typer.Option(help="Use the roots of this incident instead of a dataset.")
+    ] = None,
+) -> _Arguments:
+    """Send each downstream owner one notice about their datasets; nobody is paged."""
+    given = {"dataset": dataset or None, "dataset_namespace": namespace, "incident": incident}
+    return {**given, "note": note}
+
+
+@_action
+def open_suppression(
+    pattern: Annotated[
+        str, typer.Argument(help="Pattern for namespace/name, as in the policy's `match`.")
+    ],
+    *,
+    until: Annotated[str, typer.Option(help="End, ISO 8601 with time zone.")],
+    reason: Annotated[str, typer.Option(help="Reason, recorded in the audit log.")],
+    start: Annotated[str | None, typer.Option("--from", help="Start \\[now].")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the window.")] = None,
+) -> _Arguments:
+    """Suppress incidents of matching datasets until a given time."""
+    given = {"pattern": pattern, "until": _zoned(until), "from": _zoned(start), "name": name}
+    return {**given, "reason": reason}
+
+
+def _zoned(text: str | None) -> str | None:
+    """Parse a date as its first moment, in UTC."""
+    return f"{text}T00:00:00Z" if text and len(text) == len("2026-11-21") else text

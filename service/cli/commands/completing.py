@@ -5,8 +5,8 @@ import shlex
 import typer
 
 from lineage.catalog.queries import LISTED
+from lineage.errors import RequestError
 from service.cli.terminal import clean
-from service.errors import ServiceError
 from service.queries.catalog_session import open_session
 from service.queries.datasets import literal
 from service.runtime.settings import read
@@ -32,7 +32,7 @@ def datasets(context: typer.Context, incomplete: str) -> list[str]:
         with open_session(read(context.params.get("data_dir"))) as asked:
             typed = {"typed": incomplete, "begun": literal(incomplete), "most": _MOST}
             rows = asked.reader.rows(_NAMES, typed)
-    except ServiceError:
+    except RequestError:
         return []
     offered = (_offered(name, incomplete) for (name,) in rows)
     return [name for name in dict.fromkeys(offered) if name and _is_plain(name)]

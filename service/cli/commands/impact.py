@@ -6,9 +6,9 @@ from rich.console import RenderableType
 from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
 from service.cli.terminal import filled, grid, local, plain, show, state
 from service.queries.catalog_session import open_session
-from service.queries.dataset import duration
 from service.queries.dataset_lookup import resolve_dataset
 from service.queries.impact import Impact, impact
+from service.queries.timestamps import duration
 from service.runtime.settings import read
 
 app = typer.Typer(add_completion=False)

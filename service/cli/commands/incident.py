@@ -78,7 +78,7 @@ def do(  # noqa: PLR0913 - what an ask is made of
     """Request the action, and print its result.
 
     Raises:
-        ServiceError: the action is rejected.
+        RequestError: the action is rejected.
     """
     with open_session(settings) as asked:  # that there is a catalog, before anything opens one
         now = asked.now

@@ -8,9 +8,9 @@ from rich.console import RenderableType
 from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import filled, grid, local, plain, show, state
 from service.queries.catalog_session import open_session
-from service.queries.dataset import duration
 from service.queries.jobs import MOST_LISTED, JobPage
 from service.queries.jobs import jobs as find_jobs
+from service.queries.timestamps import duration
 from service.runtime.settings import read
 
 app = typer.Typer(add_completion=False)

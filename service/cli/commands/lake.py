@@ -9,7 +9,6 @@ from rich.console import Group, RenderableType
 from service.cli.commands.diff import error_text
 from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
 from service.cli.terminal import filled, grid, local, plain, show, state
-from service.queries.dataset import duration
 from service.queries.lake.recalled import LakeQuestion
 from service.queries.lake.runs import (
     DatasetWindow,
@@ -19,6 +18,7 @@ from service.queries.lake.runs import (
 )
 from service.queries.lake.shapes import LakeRead, LakeRunAnswer, LakeRuns
 from service.queries.run_shapes import RunDetail
+from service.queries.timestamps import duration
 from service.runtime.policies import policy_for
 from service.runtime.settings import read
 

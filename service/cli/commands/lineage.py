@@ -1,29 +1,26 @@
 """`lineward lineage DATASET[.COLUMN]`: what is upstream and downstream of it."""
 
-from collections.abc import Iterable
 from typing import Annotated
 
 import typer
 from rich.console import Group, RenderableType
 from rich.text import Text
-from rich.tree import Tree
 
 from service.cli.commands.options import AsJson, DataDir, Namespace, completed_datasets
 from service.cli.commands.past import past_drawing
-from service.cli.terminal import local, plain, show, state
+from service.cli.terminal import elsewhere, local, plain, show, state, tree
 from service.errors import InvalidQuestionError
 from service.queries.catalog_session import CatalogSession, open_session
 from service.queries.column_lineage import column_lineage
 from service.queries.column_shapes import ColumnLineage, ColumnNode
 from service.queries.columns import dataset_or_column_named, describe
-from service.queries.dataset import duration
 from service.queries.dataset_lookup import Dataset, resolve_dataset
 from service.queries.lineage import ORIGIN_WORDS, lineage
 from service.queries.lineage_at import past_lineage
 from service.queries.lineage_at_shapes import PastLineage
 from service.queries.run_shapes import RunSummary
 from service.queries.shapes import Lineage, Node
-from service.queries.timestamps import past_instant
+from service.queries.timestamps import duration, past_instant
 from service.queries.walk import MOST_DEPTH
 from service.runtime.settings import read
 
@@ -91,26 +88,17 @@ def drawing(answer: Lineage) -> RenderableType:
     head = Text.assemble(plain(answer.dataset, "bold"), "  ", state(answer.state))
     return Group(
         Text.assemble(head, "  ", plain(answer.dataset_namespace, "dim")),
-        _tree("upstream datasets", answer.upstream),
-        _tree("downstream datasets", answer.downstream),
+        tree("upstream datasets", answer.upstream, _label),
+        tree("downstream datasets", answer.downstream, _label),
         _run(answer.last_run),
     )
 
 
-def _tree(title: str, nodes: list[Node]) -> Tree:
-    tree = Tree(plain(title if nodes else f"{title}: none known", "bold"))
-    _grow(tree, nodes)
-    return tree
-
-
-def _grow(tree: Tree, nodes: Iterable[Node]) -> None:
-    for node in nodes:
-        by = plain(f"  by {', '.join(node.job_names)}", "dim")
-        again = plain("  (its branch is elsewhere)" if node.repeated else "", "dim")
-        origin = f"  (known from {ORIGIN_WORDS[node.origin]})" if node.origin else ""
-        label = Text.assemble(plain(node.dataset), "  ", state(node.state), by)
-        label.append(plain(origin, "dim")).append(again)
-        _grow(tree.add(label), node.children)
+def _label(node: Node) -> Text:
+    by = plain(f"  by {', '.join(node.job_names)}", "dim")
+    origin = f"  (known from {ORIGIN_WORDS[node.origin]})" if node.origin else ""
+    label = Text.assemble(plain(node.dataset), "  ", state(node.state), by)
+    return label.append(plain(origin, "dim")).append(elsewhere(node))
 
 
 def _run(run: RunSummary | None) -> Text:
@@ -132,20 +120,11 @@ def column_drawing(answer: ColumnLineage) -> RenderableType:
     )
     return Group(
         head,
-        _column_tree("upstream columns", answer.upstream),
-        _column_tree("downstream columns", answer.downstream),
+        tree("upstream columns", answer.upstream, _column_label),
+        tree("downstream columns", answer.downstream, _column_label),
     )
 
 
-def _column_tree(title: str, nodes: list[ColumnNode]) -> Tree:
-    tree = Tree(plain(title if nodes else f"{title}: none known", "bold"))
-    _grow_columns(tree, nodes)
-    return tree
-
-
-def _grow_columns(tree: Tree, nodes: Iterable[ColumnNode]) -> None:
-    for node in nodes:
-        how = plain("".join(f"  {describe(one)}" for one in node.transformations), "dim")
-        again = plain("  (its branch is elsewhere)" if node.repeated else "", "dim")
-        label = Text.assemble(plain(f"{node.dataset}.{node.column}"), how, again)
-        _grow_columns(tree.add(label), node.children)
+def _column_label(node: ColumnNode) -> Text:
+    how = plain("".join(f"  {describe(one)}" for one in node.transformations), "dim")
+    return Text.assemble(plain(f"{node.dataset}.{node.column}"), how, elsewhere(node))

@@ -14,8 +14,8 @@ from service.cli.terminal import clean, console, grid, local, plain, print_json
 from service.errors import InvalidQuestionError
 from service.ingest.marquez.settings import MarquezSettings, read_marquez
 from service.queries.catalog_session import open_session
-from service.queries.dataset import duration
 from service.queries.marquez import Compared, Forwarding, MarquezStatus, marquez_status
+from service.queries.timestamps import duration
 from service.runtime.settings import read
 
 app = typer.Typer(add_completion=False)

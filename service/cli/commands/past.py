@@ -4,9 +4,8 @@ from collections.abc import Iterable
 
 from rich.console import Group, RenderableType
 from rich.text import Text
-from rich.tree import Tree
 
-from service.cli.terminal import local, plain, state
+from service.cli.terminal import elsewhere, local, plain, state, tree
 from service.queries.lineage_at_shapes import EdgeRun, PastLineage, PastNode, Touched
 
 
@@ -15,22 +14,14 @@ def past_drawing(answer: PastLineage) -> RenderableType:
     head = Text.assemble(plain(answer.dataset, "bold"), plain(f"  as of {local(answer.at)}"))
     return Group(
         Text.assemble(head, "  ", plain(answer.dataset_namespace, "dim")),
-        _tree("upstream datasets", answer.upstream),
-        _tree("downstream datasets", answer.downstream),
+        tree("upstream datasets", answer.upstream, _label),
+        tree("downstream datasets", answer.downstream, _label),
     )
 
 
-def _tree(title: str, nodes: list[PastNode]) -> Tree:
-    tree = Tree(plain(title if nodes else f"{title}: none known", "bold"))
-    _grow(tree, nodes)
-    return tree
-
-
-def _grow(tree: Tree, nodes: Iterable[PastNode]) -> None:
-    for node in nodes:
-        again = plain("  (its branch is elsewhere)" if node.repeated else "", "dim")
-        label = Text.assemble(plain(node.dataset), again)
-        _grow(tree.add(Text("\n").join([label, _run(node)])), node.children)
+def _label(node: PastNode) -> Text:
+    head = Text.assemble(plain(node.dataset), elsewhere(node))
+    return Text("\n").join([head, _run(node)])
 
 
 def _run(node: PastNode) -> Text:

@@ -8,11 +8,11 @@ from rich.console import Group, RenderableType
 from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
 from service.cli.terminal import grid, local, plain, show, state
 from service.queries.catalog_session import open_session
-from service.queries.dataset import duration
 from service.queries.dataset_lookup import resolve_dataset
 from service.queries.older import where_older_runs_are
 from service.queries.run_shapes import RecentRuns
 from service.queries.runs import recent_runs
+from service.queries.timestamps import duration
 from service.runtime.settings import read
 
 app = typer.Typer(add_completion=False)

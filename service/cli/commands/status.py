@@ -8,7 +8,6 @@ from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import console, grid, local, plain, print_json, state
 from service.errors import NoDataError, UnreachableError
 from service.queries.applications import KubernetesStatus
-from service.queries.dataset import duration
 from service.queries.leader import ServiceLeader
 from service.queries.status import (
     Role,
@@ -19,6 +18,7 @@ from service.queries.status import (
     trouble_of,
     warnings_of,
 )
+from service.queries.timestamps import duration
 from service.runtime.jobs import Job, problem_of, state_of, stored_jobs
 from service.runtime.settings import Settings, read
 

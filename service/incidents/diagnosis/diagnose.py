@@ -10,7 +10,7 @@ from sqlalchemy import Engine, select, update
 from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.reader import Reader, open_reader
-from service.errors import ServiceError
+from lineage.errors import RequestError
 from service.incidents.diagnosis.lost_pods import compare_pods
 from service.incidents.diagnosis.ranking import Diagnosis, diagnosis_of
 from service.queries.diff import diff, runs_of_job
@@ -61,6 +61,6 @@ def _compared(reader: Reader, name: str, namespace: str) -> Diagnosis:
         good, failed = runs_of_job(reader, name, namespace)
         lost = compare_pods(reader, good, failed)
         return diagnosis_of(diff(reader, good, failed), beside=lost)
-    except ServiceError:
+    except RequestError:
         # No failure after a success in what is kept: of a job that is silent there is none.
         return Diagnosis()

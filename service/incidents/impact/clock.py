@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Engine, update
 from alerts.notify.notification_state import NotificationState
 from lineage.catalog.engine import write_transaction
 from lineage.catalog.tables import incident
-from lineage.process.clock import Clock, to_micros
+from lineage.process.clock import SECOND_MICROS, Clock, to_micros
 from lineage.states import IMPACT_ANALYSIS
 from service.api.served.counter_buffer import IMPACT_BOUNDS, Batch, Outcome, Series
 from service.api.served.flush import add
@@ -27,9 +27,8 @@ GOOD_BELOW_SECONDS: Final = 900.0
 # An incident that was resolved or silenced before its first notification has paged nobody.
 LEFT_OUT: Final = "left_out"
 _SERIES: Final = Series(METRIC, "lineward", "impact", IMPACT_BOUNDS)
-_SECOND: Final = 1e6
 # What is bad already is waited for, for its duration's sake: as long as the histogram has bounds.
-_WAITED_MICROS: Final = int(IMPACT_BOUNDS[-1] * _SECOND)
+_WAITED_MICROS: Final = int(IMPACT_BOUNDS[-1] * SECOND_MICROS)
 
 
 class ImpactClock:
@@ -81,7 +80,7 @@ def outcome_of(
         state: notifications sent for the incident; None: deleted.
         now: µs.
     """
-    is_in_time = ((taken_at or now) - fault_at) / _SECOND < GOOD_BELOW_SECONDS
+    is_in_time = ((taken_at or now) - fault_at) / SECOND_MICROS < GOOD_BELOW_SECONDS
     if taken_at is not None:
         return "good" if is_in_time else "bad"
     return None if is_in_time else _unaccepted_outcome(state)
@@ -123,5 +122,5 @@ def _count(batch: Batch, before: Page, after: Page, now: int) -> None:
     if before.outcome is None and after.outcome not in {None, LEFT_OUT}:
         batch.count(IMPACT_ANALYSIS, now, str(after.outcome))
     if after.accepted_at is not None and after.fault_at is not None:
-        seconds = (after.accepted_at - after.fault_at) / _SECOND
+        seconds = (after.accepted_at - after.fault_at) / SECOND_MICROS
         batch.observe(_SERIES, max(0.0, seconds))

@@ -9,8 +9,8 @@ from urllib.parse import quote
 import httpx
 import msgspec
 
+from lineage.errors import RequestError
 from lineage.process.clock import from_micros
-from service.errors import ServiceError
 from service.ingest.marquez.known import Pulled, pulled_of
 from service.ingest.marquez.settings import MarquezSettings
 
@@ -23,7 +23,7 @@ _OF_THE_ASKER = (401, 403, 407, 408, 429)
 _JSON = {"Content-Type": "application/json"}
 
 
-class MarquezError(ServiceError):
+class MarquezError(RequestError):
     """Error: Marquez does not answer, or not as it should: the request is repeated later."""
 
     exit_code = 5

@@ -5,11 +5,10 @@ import random
 
 import structlog
 
-from lineage.process.clock import Clock, to_micros
+from lineage.process.clock import SECOND_MICROS, Clock, to_micros
 from service.ingest.marquez.client import Marquez, RunRejectedError
 from service.ingest.marquez.store import Comparison, MissingRun, Store, in_catalog
 
-_SECOND = 1_000_000
 _MOST_RUNS = 200
 _MOST_EXAMPLES = 50
 # What happened last may be on its way; what happened before the span was compared before.
@@ -36,8 +35,8 @@ class Comparer:
             MarquezError: it did not answer: nothing is written down, as nothing is known.
         """
         now = to_micros(self._clock())
-        until = now - int(_SETTLED_SECONDS * _SECOND)
-        since = until - int(_SPAN_SECONDS * _SECOND)
+        until = now - int(_SETTLED_SECONDS * SECOND_MICROS)
+        since = until - int(_SPAN_SECONDS * SECOND_MICROS)
         ours = await in_catalog(self._store.sample_of_runs, since, until, _MOST_RUNS)
         known_there = await self._known_there(ours)
         there = [run for run, is_known in known_there if is_known is False]

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from lineage.periods import Monotonic, Period
-from lineage.process.clock import Clock, to_micros
+from lineage.process.clock import SECOND_MICROS, Clock, to_micros
 from service.ingest.backfill import Sender
 from service.ingest.event_files import RecordedEvent
 from service.ingest.marquez.client import Marquez
@@ -22,7 +22,6 @@ from service.ingest.marquez.spooled import latest_bodies
 from service.ingest.marquez.store import PullState, Store, in_catalog
 from service.ingest.marquez.windows import FAR_FUTURE, events_between, next_after
 
-_SECOND = 1_000_000
 _SEEDS = 50_000
 _AHEAD_SECONDS = 300.0  # clocks of producers; what is further ahead waits for a deep round
 
@@ -109,9 +108,9 @@ class Puller:
         back_seconds = max(overlap.back_seconds for overlap in due)
         # A clock that was ahead may have noted times that have not come yet.
         started, through = min(state.started_at, now), min(state.through, now)
-        after = max(started, through - int(back_seconds * _SECOND))
+        after = max(started, through - int(back_seconds * SECOND_MICROS))
         is_deep = len(due) > 1
-        before = FAR_FUTURE if is_deep else now + int(_AHEAD_SECONDS * _SECOND)
+        before = FAR_FUTURE if is_deep else now + int(_AHEAD_SECONDS * SECOND_MICROS)
         return _Span(now, through, after, before, due)
 
     async def _note(self, through: int, taken: int, rejected: int) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable, Iterator
 import structlog
 
 from lineage.catalog.engine import migrate, open_catalog
+from lineage.errors import RequestError
 from lineage.origins import MARQUEZ
 from lineage.process.clock import Clock, system_clock
-from service.errors import ServiceError
 from service.ingest.backfill import Sender
 from service.ingest.marquez.client import Marquez
 from service.ingest.marquez.compare import Comparer
@@ -144,7 +144,7 @@ class _Rounds:
         except asyncio.CancelledError:
             if not self._is_cancelled:
                 raise
-        except ServiceError as error:
+        except RequestError as error:
             raise TryAgainError(f"{type(error).__name__}: {error}") from error
         finally:
             self._task = None

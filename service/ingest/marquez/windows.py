@@ -8,6 +8,7 @@ the limit grows, which has no maximum.
 
 from collections.abc import AsyncIterator, Iterable
 
+from lineage.process.clock import SECOND_MICROS
 from service.ingest.marquez.client import Marquez, TooLargeError
 from service.ingest.marquez.known import Pulled
 
@@ -15,7 +16,6 @@ FAR_FUTURE = 253_370_764_800_000_000  # 9999-01-01: a producer's clock may be an
 _LIMIT = 500
 _GROWTH = 4
 _MILLISECOND = 1_000
-_SECOND = 1_000_000
 
 
 async def events_between(
@@ -58,4 +58,4 @@ async def events_between(
 
 def next_after(page: Iterable[Pulled], after: int) -> int:
     """Return from where to read after a page, µs: ties of its last may be on the next one."""
-    return max([after, *(event.at - _SECOND for event in page)])
+    return max([after, *(event.at - SECOND_MICROS for event in page)])

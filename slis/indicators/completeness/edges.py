@@ -13,7 +13,6 @@ from slis.indicators.coverage import ACTIVE_SECONDS
 NEVER_REPORTED = "never_reported"  # declared, or known from evidence alone
 UNREPORTED_SINCE = "unreported_since"  # evidence has a run since that read it
 AGED = "aged"  # not reported for longer than its limit
-MISSED = (NEVER_REPORTED, UNREPORTED_SINCE, AGED)
 
 _NAMED = ("namespace", "name", "job_name")  # of an upstream, in the order that is shown
 OFTEN = 2  # in at least every second run: most of them

@@ -29,7 +29,7 @@ EXPECTED_EDGES = """
 """
 NAMES = "dataset_key bigint, namespace string, name string"
 
-# An edge that is expected at an instant. `missed`: why it is bad, one of `edges.MISSED`.
+# An edge that is expected at an instant. `missed`: why it is bad, in a word of `edges`.
 EDGES_JUDGED = """
     as_of timestamp, upstream_key bigint, downstream_key bigint, job_name string, tier string,
     tier_origin string, missed string, is_unknown boolean, last_reported_at timestamp,

@@ -4,10 +4,8 @@ import pytest
 
 from alerts.operator_actions.suppression import Window
 from alerts.operator_actions.suppression_windows import (
-    EndedWindowError,
     UnknownWindowError,
     WindowEnding,
-    WindowError,
     WindowRequest,
     close_window,
     create_window,
@@ -15,6 +13,7 @@ from alerts.operator_actions.suppression_windows import (
     record_rejection,
 )
 from lineage.catalog.engine import write_transaction
+from lineage.errors import InvalidRequestError, NotNowError
 
 pytestmark = pytest.mark.postgres_nightly
 
@@ -83,7 +82,7 @@ def test_an_invalid_window_is_rejected(catalog, fields, words):
     """Name the invalid part, write an audit row, and suppress nothing."""
     with (
         write_transaction(catalog) as connection,
-        pytest.raises(WindowError, match=words) as rejected,
+        pytest.raises(InvalidRequestError, match=words) as rejected,
     ):
         create_window(connection, _request(**fields), NOW)
     with write_transaction(catalog) as connection:
@@ -102,7 +101,7 @@ def test_a_window_is_ended_before_its_end(catalog):
         close_window(connection, WindowEnding(number, "bob", "api"), NOW + 5)
 
         assert load_windows(connection, NOW + 5) == ()
-        with pytest.raises(EndedWindowError, match=f"window {number} ended at 2026-09-21"):
+        with pytest.raises(NotNowError, match=f"window {number} ended at 2026-09-21"):
             close_window(connection, WindowEnding(number, "bob", "api"), NOW + 6)
         with pytest.raises(UnknownWindowError, match="no window has the number 77"):
             close_window(connection, WindowEnding(77, "bob", "api"), NOW)

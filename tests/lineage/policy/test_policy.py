@@ -5,8 +5,6 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from lineage import states
 from lineage.policy import (
@@ -16,7 +14,7 @@ from lineage.policy import (
     parse,
     resolve,
 )
-from lineage.policy.durations import seconds_of, written
+from lineage.policy.durations import seconds_of
 from lineage.policy.resolution import suppressions_of
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "policy.md"
@@ -146,9 +144,3 @@ def test_the_hash_depends_on_the_content_and_not_on_the_layout():
 def test_durations_are_read_as_people_write_them(text, seconds):
     """Require a unit behind each number; a bare number is seconds."""
     assert seconds_of(text) == seconds
-
-
-@given(st.integers(1, 366 * 86_400))
-def test_a_duration_is_written_as_it_is_read(seconds):
-    """Write durations of a policy draft as the policy reads them."""
-    assert seconds_of(written(seconds)) == seconds

@@ -8,6 +8,7 @@ from litestar.testing import TestClient
 from sqlalchemy import Engine, select
 
 from lineage.catalog import tables
+from runbooks.actions.errors import FailedActionError
 from runbooks.actions.registry import ACTIONS
 from service.api.app import create_app
 from service.runtime.settings import Settings
@@ -81,6 +82,19 @@ def test_a_rejected_action_is_problem_json_with_its_status(estate):
     assert [one.status_code for one in (wrong, unknown, idle)] == [400, 400, 409]
     assert all(one.headers["content-type"] == "application/problem+json" for one in (wrong, idle))
     assert [row[3][:9] for row in _audit_rows(estate.catalog)] == ["rejected:"] * 3
+
+
+def test_a_dependency_that_does_not_answer_is_a_bad_gateway(estate, monkeypatch):
+    """Answer 502, and log the reason."""
+
+    def fails(*_arguments: object):
+        raise FailedActionError("the collector does not answer")
+
+    monkeypatch.setattr("runbooks.actions.open_suppression.create_window", fails)
+    answer = _post(estate, url=f"{URL}?dry_run=false")
+
+    assert (answer.status_code, answer.json()["title"]) == (502, "Failed")
+    assert _audit_rows(estate.catalog)[-1][3] == "failed: the collector does not answer"
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from rich.console import Console
 from lineage.catalog.reader import open_reader
 from service.cli.commands import diff, incidents, past
 from service.cli.terminal import grid, plain
-from service.queries.dataset import duration
 from service.queries.lineage_at_shapes import EdgeRun, PastLineage, PastNode
+from service.queries.timestamps import duration
 from tests.service import shop
 from tests.service.commandline import environ, lineward
 from tests.service.explorer import estate

@@ -8,10 +8,10 @@ from sqlalchemy import update
 from lineage.catalog import tables
 from lineage.catalog.engine import catalog_url, write_transaction
 from lineage.catalog.reader import open_reader
+from lineage.errors import UnknownIncidentError
 from service.actions.auto_actions import incident_triggers
 from service.api.access.visibility import Visibility
 from service.api.app import create_app
-from service.errors import UnknownIncidentError
 from service.queries import incidents as module
 from service.queries.incidents import incident, incidents
 from service.runtime.settings import Settings

@@ -119,6 +119,17 @@ def test_a_paused_leader_that_wakes_leads_no_longer(replicas):
     assert (one.is_leading(), one.fence()) == (False, None)
 
 
+def test_a_leader_that_was_paused_for_a_minute_leads_only_after_it_asked(replicas):
+    """Export no metrics of the catalog beside the next leader, nor lose them if nobody led."""
+    one = replicas.start("one")
+    replicas.go(5, one)
+    replicas.go(60)
+    assert not one.is_leading()
+
+    replicas.go(1, one)
+    assert one.is_leading()
+
+
 def test_a_pause_in_which_nobody_else_led_changes_nothing(replicas):
     """Renew the lease, which has expired, before the message is sent."""
     one = replicas.start("one")

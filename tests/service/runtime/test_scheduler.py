@@ -256,6 +256,18 @@ def test_jobs_stop_in_the_opposite_order_after_a_last_run():
     assert order == ["last ends", "last closes", "first runs", "first ends", "first closes"]
 
 
+def test_a_run_that_goes_on_is_interrupted_when_the_role_stops():
+    """Ask it to end before waiting for its end."""
+    asked, ends = threading.Event(), []
+    registry = JobRegistry("service")
+    registry.add(job(lambda: ends.append(asked.wait(10)), interrupt=asked.set))
+    registry.start()
+    until(lambda: state(registry).running_since)
+    registry.stop()
+
+    assert ends == [True]
+
+
 def test_quick_jobs_stop_before_those_with_long_intervals():
     """Store and give up what a role holds, though a slow job goes on until its end."""
     goes_on, quick = threading.Event(), Counted()

@@ -9,8 +9,8 @@ from pyspark.sql import functions as F
 from lineage.process.clock import to_micros
 from slis.cadence import cadence_limits
 from slis.cadence.cadence import backfills
-from slis.cadence.cadence_limits import learned_limits
 from slis.cadence.working_time import WorkingTime
+from tests.slis.single_slis import learned_limits
 from tests.slis.sli_frames import day, failures, gaps, writes
 
 HOUR = 3_600.0

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from slis.cadence.cadence_limits import learned_limits
 from slis.cadence.deliveries import (
     begin_deliveries,
     begin_slots,
@@ -12,6 +11,7 @@ from slis.cadence.deliveries import (
     spans_of,
 )
 from slis.cadence.profile import PERIODIC, cadence_of, last_delivery
+from tests.slis.single_slis import learned_limits
 from tests.slis.sli_frames import day, gaps, writes
 
 HOUR, DAY = 3_600.0, 86_400.0

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from slis.cadence.cadence_limits import learned_limits
 from slis.cadence.schedule_words import duration
+from tests.slis.single_slis import learned_limits
 from tests.slis.sli_frames import day, gaps, writes
 
 _WEEKDAYS = [number for number in range(-27, 6) if (number + 6) % 7 < 5]

@@ -5,10 +5,9 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from slis.cadence.cadence_limits import learned_limits
 from slis.cadence.wide_limits import CHANGING, FEW, SLOW, wide_limit
 from slis.evaluation.facts_as_of import facts_as_of
-from slis.indicators.freshness import freshness
+from tests.slis.single_slis import freshness, learned_limits
 from tests.slis.sli_frames import activity, datasets, day, edges, gaps, instants, writes
 
 HOUR, DAY = 3_600.0, 86_400.0

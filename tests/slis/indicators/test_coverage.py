@@ -2,7 +2,7 @@
 
 from slis.evaluation.facts_as_of import activity as facts_of
 from slis.evaluation.facts_as_of import facts_as_of
-from slis.indicators.coverage import coverage
+from tests.slis.single_slis import coverage
 from tests.slis.sli_frames import activity, datasets, day, instants, naive, reads, writes
 
 _CREATED = {"created_at": day(9.5)}

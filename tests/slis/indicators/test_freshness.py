@@ -5,7 +5,7 @@ from slis.evaluation.facts_as_of import activity as facts_of
 from slis.evaluation.facts_as_of import facts_as_of
 from slis.evaluation.ingestion_gaps import excuse_states
 from slis.evaluation.sli_schemas import PAUSES
-from slis.indicators.freshness import freshness
+from tests.slis.single_slis import freshness
 from tests.slis.sli_frames import activity, datasets, day, edges, gaps, instants, naive, writes
 
 HOUR = 3_600.0

@@ -7,6 +7,8 @@ from typing import Final, Literal
 
 import msgspec
 
+from lineage.errors import InvalidRequestError
+
 _PREFIX: Final = "v1="
 _MOST_SIGNATURES: Final = 10  # while a secret is rotated there are two
 _SIGNATURE: Final = re.compile(r"v1=[0-9a-f]{64}")
@@ -20,7 +22,7 @@ _ACTIONS: Final[dict[str, ActionKind]] = {
 }
 
 
-class InvalidPagerDutyEventError(ValueError):
+class InvalidPagerDutyEventError(InvalidRequestError):
     """Body that is no event of a webhook v3; the text has what was expected."""
 
 

@@ -42,7 +42,6 @@ MAX_TEXT = 3_000
 _MAX_HEADER = 150
 _MAX_FIELD = 2_000
 _MAX_FIELDS = 10  # of a section
-_MAX_NAME = 120
 _MAX_MENU_ID = 120  # the value of an option: 150 characters
 _ANSWERABLE = frozenset({"opened", "changed", "acknowledged"})
 

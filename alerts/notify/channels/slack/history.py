@@ -14,6 +14,7 @@ from slack_sdk.web import SlackResponse
 from alerts.notify.channels.channel import PermanentFailure
 from alerts.notify.channels.slack.responses import SlackCallError, call_slack
 from alerts.notify.message import Message
+from lineage.process.clock import SECOND_MICROS
 
 EVENT_TYPE: Final = "lineward_incident"
 # Clocks differ by less; it costs a page at most.
@@ -44,7 +45,7 @@ class History:
         self._client = client
         self._token = token
         self._incident_id = incident_id
-        self._oldest = f"{since / 1_000_000 - _SKEW_SECONDS:.6f}"
+        self._oldest = f"{since / SECOND_MICROS - _SKEW_SECONDS:.6f}"
 
     def root(self, channel: str) -> Handle | None:
         """Return the incident's message, whichever revision it was posted for.

@@ -9,6 +9,7 @@ import msgspec
 from slack_sdk.signature import Clock, SignatureVerifier
 
 from alerts.notify.channels.slack.blocks import ACKNOWLEDGE, CHOICES, FALSE_ALARM, SUPPRESS
+from lineage.errors import InvalidRequestError
 
 _TIMESTAMP: Final = re.compile(r"[0-9]{1,12}")
 _SIGNATURE: Final = re.compile(r"v0=[0-9a-f]{64}")
@@ -21,7 +22,7 @@ _ACTIONS: Final[dict[str, "ButtonAction"]] = {
 ButtonAction = Literal["acknowledge", "suppress", "false_alarm"]
 
 
-class InvalidButtonPressError(ValueError):
+class InvalidButtonPressError(InvalidRequestError):
     """Request that is no press of our buttons; the text says what was expected."""
 
 

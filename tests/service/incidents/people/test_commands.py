@@ -5,8 +5,8 @@ import json
 
 import pytest
 
+from lineage.errors import NotNowError
 from service.cli.commands import incident
-from service.errors import NotNowError
 from tests.service.commandline import answer, lineward
 
 _UNKNOWN = "0123456789abcdef"
