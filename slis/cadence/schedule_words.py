@@ -35,13 +35,8 @@ def explain_limit(  # type: ignore[no-untyped-def]
         own_margin: share of a cadence beyond the own largest gap; None where that binds nothing.
     """
     if row.cadence_class == FEW:
-<<<<<<< HEAD
-        after = duration((due - row.newest_micros) / 1e6)
-        return f"{learning_text(row.gaps)}; late {after} after a write"
-=======
         after = duration((due - row.newest_micros) / SECOND_MICROS)
-        return f"learning: {row.gaps} of 8 gaps; late {after} after a write"
->>>>>>> h-repeat
+        return f"{learning_text(row.gaps)}; late {after} after a write"
     hours = hours_of(row.hours)
     words = describe_schedule(row, slot=slot, due=due, hours=hours, zone=zone)
     return f"{words}. {_figures(row, hours, own_margin)}"
