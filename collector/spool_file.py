@@ -62,7 +62,7 @@ def open_spool(path: Path, max_bytes: int) -> sqlite3.Connection:
     connection.execute("PRAGMA busy_timeout=10000")
     # The hashes are all over their index: 32 MiB of its pages stay in memory.
     connection.execute("PRAGMA cache_size=-32768")
-    # Most of the log is copied beside the writer (checkpoint.py); this bounds it all the same.
+    # Most of the log is copied beside the writer; this bounds it all the same.
     connection.execute(f"PRAGMA wal_autocheckpoint={LOG_PAGES}")
     connection.execute("PRAGMA journal_size_limit=67108864")
     page_size = connection.execute("PRAGMA page_size").fetchone()[0]

@@ -17,7 +17,7 @@ INSTALLED: Final = "installed_at"  # the first batch, in microseconds of 16 digi
 HISTORY: Final = "history_from"  # the first event of a loaded history, likewise
 EDGES_EVALUATED_AT: Final = "edges_evaluated_at"  # when edges were judged last, in microseconds
 POLICY_IN_FORCE: Final = "policy_in_force."  # and a role: `lineage.policy.file.Standing` as JSON
-LAST_POLICY: Final = "last_policy"  # the last valid one, as `lineage.policy.stored` writes it
+LAST_POLICY: Final = "last_policy"  # the last valid one, as `encode_policy` writes it
 POLICY_FINGERPRINT: Final = "policy_fingerprint"  # what `dataset_policy` was worked out from
 # Scores of another kind than those of an older version are no use to this one.
 POOLS: Final = "cadence_pool.3."  # and a class: a list of `estate_pools.DatasetScores` as JSON

@@ -4,10 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
+from sqlalchemy import Engine
 
+from alerts.operator_actions.audit import Entry
+from alerts.operator_actions.audit import record as add
+from lineage.catalog.engine import write_transaction
 from lineage.catalog.leases import require_lead
 from lineage.errors import RequestError
-from runbooks.actions import audit
 from runbooks.actions.action import Action, Done, Plan
 from runbooks.actions.errors import ForbiddenActionError, InvalidActionError
 from runbooks.actions.means import ActionContext
@@ -53,28 +56,40 @@ def call(asked: Call, means: ActionContext) -> Answer:
         _require_allowed(asked)
         plan = action.plan(arguments, means)
     except RequestError as error:
-        audit.record(means.engine, _entry(asked, means, f"rejected: {error}"))
+        record(means.engine, _entry(asked, means, f"rejected: {error}"))
         raise
     if asked.is_dry:
-        audit.record(means.engine, _entry(asked, means, DRY_RUN))
+        record(means.engine, _entry(asked, means, DRY_RUN))
         return Answer(asked.name, dry_run=True, plan=plan)
     # Before it is begun: an action that dies half way stands there without an answer.
-    audit.record(means.engine, _entry(asked, means, None))
+    record(means.engine, _entry(asked, means, None))
     require_lead(means.engine)
     return Answer(asked.name, dry_run=False, plan=plan, done=_done(asked, means, action, arguments))
+
+
+def record(engine: Engine, entry: Entry) -> None:
+    """Add a row to the audit log; durable when this returns.
+
+    Its answer is `done`, `dry run`, or why not; none while it is being done, or its process died.
+
+    Raises:
+        sqlalchemy.exc.SQLAlchemyError: it is not.
+    """
+    with write_transaction(engine) as connection:
+        add(connection, entry)
 
 
 def _done(asked: Call, means: ActionContext, action: Action, arguments: msgspec.Struct) -> Done:
     try:
         done = action.perform(arguments, means)
     except RequestError as error:
-        audit.record(means.engine, _entry(asked, means, f"failed: {error}"))
+        record(means.engine, _entry(asked, means, f"failed: {error}"))
         raise
     except Exception as error:
-        audit.record(means.engine, _entry(asked, means, f"failed: {type(error).__name__}"))
+        record(means.engine, _entry(asked, means, f"failed: {type(error).__name__}"))
         raise
     result = DONE if done.is_whole else IN_PART
-    audit.record(means.engine, _entry(asked, means, f"{result}: {' '.join(done.did)}"))
+    record(means.engine, _entry(asked, means, f"{result}: {' '.join(done.did)}"))
     return done
 
 
@@ -98,9 +113,9 @@ def _require_allowed(asked: Call) -> None:
         raise ForbiddenActionError(message)
 
 
-def _entry(asked: Call, means: ActionContext, answer: str | None) -> audit.Entry:
+def _entry(asked: Call, means: ActionContext, answer: str | None) -> Entry:
     words = msgspec.json.encode(asked.arguments).decode()
-    return audit.Entry(
+    return Entry(
         at=means.now,
         who=means.who,
         via=means.via,

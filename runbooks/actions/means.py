@@ -7,9 +7,9 @@ from typing import Protocol
 import msgspec
 from sqlalchemy import Engine
 
+from alerts.operator_actions.audit import Via
 from lineage.lake.storage import Lake
 from lineage.policy.model import Policy
-from runbooks.actions.audit import Via
 from runbooks.actions.kubernetes import Kubernetes
 
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import msgspec
 
+from alerts.operator_actions.audit import Via
 from lineage.catalog.engine import open_catalog
 from lineage.catalog.leases import Fence, leading
 from lineage.policy import Policy
 from lineage.process.clock import Clock, system_clock, to_micros
-from runbooks.actions.audit import Via
 from runbooks.actions.calling import Answer, Call, call
 from runbooks.actions.kubernetes import Kubernetes
 from runbooks.actions.kubernetes_settings import read as read_kubernetes

@@ -1,7 +1,7 @@
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from runbooks.actions import audit, calling
+from runbooks.actions import calling
 from runbooks.actions.calling import Call, call
 from runbooks.actions.errors import (
     FailedActionError,
@@ -119,9 +119,9 @@ def test_no_action_runs_without_its_audit_row(full_disk_world, disk):
 
 def test_an_action_without_its_first_row_would_be_detected(full_disk_world, monkeypatch):
     """Leave the first row out (mutant) on the same full disk."""
-    record = audit.record
+    record = calling.record
     monkeypatch.setattr(
-        audit, "record", lambda engine, entry: entry.answer and record(engine, entry)
+        calling, "record", lambda engine, entry: entry.answer and record(engine, entry)
     )
 
     with pytest.raises(OperationalError, match="full"):

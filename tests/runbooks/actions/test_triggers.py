@@ -1,13 +1,14 @@
 import msgspec
 import pytest
 
+from alerts.operator_actions.audit import Entry
 from alerts.root_cause.kinds import KINDS
 from lineage.policy import load
 from lineage.policy.actions import ActionName, ActionRule, KindName
 from lineage.policy.model import Policy
 from lineage.policy.reading import PolicyError
 from runbooks.actions import triggers
-from runbooks.actions.audit import Entry, record
+from runbooks.actions.calling import record
 from runbooks.actions.registry import ACTIONS
 from runbooks.actions.triggers import Due, Occasion, Past, due, past
 
