@@ -10,7 +10,6 @@ from datetime import datetime
 
 import structlog
 from prometheus_client.core import (
-    CounterMetricFamily,
     GaugeMetricFamily,
     InfoMetricFamily,
     Metric,
@@ -20,16 +19,7 @@ from prometheus_client.registry import Collector
 from lineage.catalog.reader import NoCatalogError, Reader, open_reader
 from lineage.catalog.trouble import CatalogError
 from lineage.policy import Policy
-from lineage.policy.file import Standing
 from lineage.process.clock import SECOND_MICROS, Clock, system_clock
-from lineage.states import (
-    ACCURACY,
-    COVERAGE,
-    EDGE_COMPLETENESS,
-    FRESHNESS,
-    MISSING_PROVENANCE,
-    NODE_COMPLETENESS,
-)
 from service.errors import RejectedInputError, UnreachableError
 from service.exporter import metric_rows
 from service.exporter.dataset_snapshot import standing_metrics
@@ -38,56 +28,36 @@ from service.exporter.events import error_families, lag_families, set_aside_fami
 from service.exporter.evidence import evidence_families
 from service.exporter.incident_details import incident_figures
 from service.exporter.incidents import incident_families, verdict_families, window_figures
-from service.exporter.jobs import job_families
 from service.exporter.kubernetes import kubernetes_families
 from service.exporter.marquez import families
 from service.exporter.metric_cache import CachedMetrics
 from service.exporter.notifications import delivery_families
+from service.exporter.processes import (
+    collector_families,
+    job_families,
+    pipeline_families,
+    policy_families,
+    role_families,
+)
 from service.exporter.recent import recent_figures
 from service.exporter.served_families import served_families
 from service.exporter.sizes import size_figures
+from service.exporter.slis import (
+    corrected_family,
+    counter_families,
+    objective_family,
+    ratio_families,
+)
 from service.exporter.stages import stage_figures
 from service.queries.marquez import marquez_status
-from service.queries.slis import Objectives, mostly_unknown, objectives_of, sli_name
-from service.queries.status import RolePolicy, roles_of, spool_status, status, status_policies
+from service.queries.slis import mostly_unknown, objectives_of
+from service.queries.status import roles_of, status_policies
 from service.queries.timestamps import Evaluated, last_evaluation
 from service.release import release
 from service.runtime.jobs import Job, jobs_of
 from service.runtime.policies import PolicyInForce
-from service.runtime.role_troubles import role_families
 from service.runtime.settings import Settings
 
-# These count dataset-seconds, the others events.
-_PER_DATASET = (COVERAGE.id, FRESHNESS.id, NODE_COMPLETENESS.id, EDGE_COMPLETENESS.id)
-# By column of `sli_now`.
-_NOT_COUNTED = {
-    "learning": (
-        "lineage_sli_learning",
-        "Datasets not counted: their limit is still being learned.",
-    ),
-    "excepted": ("lineage_sli_excepted", "Datasets not counted: excluded by the policy."),
-    "unknown": ("lineage_sli_unknown", "Datasets not counted: their state is unknown."),
-}
-_RATIOS = {
-    COVERAGE.id: ("lineage_coverage_ratio", "Expected datasets whose lineage is reported."),
-    FRESHNESS.id: ("lineage_freshness_ratio", "Datasets written within their limit."),
-    NODE_COMPLETENESS.id: (
-        "lineage_node_completeness_ratio",
-        "Reported fields over fields that the policy requires.",
-    ),
-    EDGE_COMPLETENESS.id: (
-        "lineage_edge_completeness_ratio",
-        "Expected edges reported within their limits.",
-    ),
-    ACCURACY.id: (
-        "lineage_accuracy_ratio",
-        "Edges that agree with Spark event logs, of those checked in 30 days.",
-    ),
-    MISSING_PROVENANCE.id: (
-        "lineage_missing_provenance_ratio",
-        "Ratio of reads of datasets without a known writer; 0 is best.",
-    ),
-}
 _log = structlog.get_logger(__name__)
 
 
@@ -137,7 +107,7 @@ class CatalogCollector(Collector):
         now, leads = self._clock(), self._leads()
         yield InfoMetricFamily("lineage_build", "Release.", {"version": release()})
         yield _gauge("lineage_service_leader", "1 if this replica is the leader.", float(leads))
-        yield from _collector(self._settings, now)
+        yield from collector_families(self._settings, now)
         yield from role_families(roles_of(self._settings.data_dir, now)[1])
         yield from job_families(jobs_of(self._settings.data_dir, now.timestamp(), self._jobs()))
         families = self._families(now, leads=leads)
@@ -163,13 +133,13 @@ class CatalogCollector(Collector):
             families = list(self._of_catalog(reader, evaluated, now)) if leads else []
         if not leads:
             return list(self._own_policy())
-        return [*_own(self._settings, now, self._policy.standing()), *families]
+        return [*pipeline_families(self._settings, now, self._policy.standing()), *families]
 
     def _own_policy(self) -> Iterator[Metric]:
-        yield from _policies(status_policies(self._policy.standing()))
+        yield from policy_families(status_policies(self._policy.standing()))
 
     def _of_catalog(self, reader: Reader, evaluated: Evaluated, now: datetime) -> Iterator[Metric]:
-        yield from _counters(reader)
+        yield from counter_families(reader)
         yield from lag_families(reader)
         yield from error_families(reader)
         yield set_aside_family(reader)
@@ -179,7 +149,7 @@ class CatalogCollector(Collector):
         yield from incident_figures(reader, now)
         yield from verdict_families(reader)
         yield from self._of_policy(reader, now)
-        yield from _corrected(reader, now)
+        yield corrected_family(reader, now)
         yield from families(marquez_status(reader, self._settings, now))
         yield from kubernetes_families(reader, now)
         yield from stage_figures(reader, self._settings, now)
@@ -191,7 +161,7 @@ class CatalogCollector(Collector):
         took = evaluated.seconds or 0.0
         yield _gauge("lineage_evaluation_seconds", "Duration of the last evaluation.", took)
         if not evaluated.stale:
-            yield from _now(reader, mostly_unknown(reader, now))
+            yield from ratio_families(reader, mostly_unknown(reader, now))
             yield from name_growth(reader)
             yield limit_failures(reader)
             yield from evidence_families(reader)
@@ -200,7 +170,7 @@ class CatalogCollector(Collector):
     def _of_policy(self, reader: Reader, now: datetime) -> Iterator[Metric]:
         """Collect the metrics of the policy in force; none without a policy."""
         if (policy := self._known_policy()) is not None:
-            yield _objectives(objectives_of(policy))
+            yield objective_family(objectives_of(policy))
             yield from window_figures(reader, policy, now)
 
     def _known_policy(self) -> Policy | None:
@@ -229,104 +199,3 @@ class CatalogCollector(Collector):
 
 def _gauge(name: str, help_text: str, value: float) -> Metric:
     return GaugeMetricFamily(name, help_text, value=value)
-
-
-def _collector(settings: Settings, now: datetime) -> Iterator[Metric]:
-    """Yield whether the collector is up, by its spool alone."""
-    if (spool := spool_status(settings.spool, now)) is not None:
-        alive = float(spool.alive)
-        yield _gauge(
-            "lineage_collector_alive",
-            "1 if the collector is up: heartbeat received within 5 s.",
-            alive,
-        )
-
-
-def _own(settings: Settings, now: datetime, policy: Standing) -> Iterator[Metric]:
-    """Yield how far the pipeline is behind, and the policy version of each role."""
-    answer = status(settings, now, count_datasets=False, own_policy=policy)
-    yield from _policies(answer.policies)
-    if answer.backlog_events is not None:
-        name = "lineage_pipeline_backlog_events"
-        yield _gauge(
-            name, "Events in the spool that are not yet in the catalog.", answer.backlog_events
-        )
-    if answer.last_batch_at is not None:
-        at = datetime.fromisoformat(answer.last_batch_at).timestamp()
-        yield _gauge("lineage_pipeline_batch_timestamp_seconds", "Last batch committed.", at)
-
-
-def _policies(policies: list[RolePolicy]) -> Iterator[Metric]:
-    in_force = GaugeMetricFamily(
-        "lineage_policy_in_force", "1 if the role has a valid policy in force.", labels=("role",)
-    )
-    rejected = GaugeMetricFamily(
-        "lineage_policy_rejected",
-        "1 while the policy file is rejected; the role keeps the previous policy, if any.",
-        labels=("role",),
-    )
-    for policy in policies:
-        in_force.add_metric((policy.role,), float(policy.hash is not None))
-        rejected.add_metric((policy.role,), float(policy.error is not None))
-    yield from (in_force, rejected)
-
-
-def _counters(reader: Reader) -> Iterator[Metric]:
-    labels = ("sli", "tier", "tier_origin", "epoch")
-    good = CounterMetricFamily("lineage_sli_good", "Good dataset-seconds or events.", labels=labels)
-    total = CounterMetricFamily("lineage_sli", "All dataset-seconds or events.", labels=labels)
-    seconds = CounterMetricFamily(
-        "lineage_sli_unknown_seconds", "Dataset-seconds in neither good nor total.", labels=labels
-    )
-    events = CounterMetricFamily(
-        "lineage_sli_unknown_events", "Events in neither good nor total.", labels=labels
-    )
-    for row in metric_rows.counters(reader):
-        values = (sli_name(row.sli), row.tier, row.tier_origin, row.epoch)
-        good.add_metric(values, row.good)
-        total.add_metric(values, row.total)
-        (seconds if row.sli in _PER_DATASET else events).add_metric(values, row.unknown)
-    yield from (good, total, seconds, events)
-
-
-def _objectives(ratios: Objectives) -> Metric:
-    family = GaugeMetricFamily(
-        "lineage_sli_objective_ratio", "Objective of the policy.", labels=("sli", "tier")
-    )
-    for (sli, tier), ratio in ratios.items():
-        family.add_metric((sli_name(sli), tier), ratio)
-    return family
-
-
-def _corrected(reader: Reader, now: datetime) -> Iterator[Metric]:
-    """Good over total, late events counted in the hour that they belong to; 1 is best in each."""
-    family = GaugeMetricFamily(
-        "lineage_sli_corrected_ratio",
-        "Ratio of good to total in the corrected history.",
-        labels=("sli", "tier", "window"),
-    )
-    for window, days in metric_rows.WINDOWS_DAYS.items():
-        for sli, tier, good, total in metric_rows.corrected_hours(reader, now, days):
-            if total:
-                family.add_metric((sli_name(sli), tier, window), good / total)
-    yield family
-
-
-def _now(reader: Reader, hidden: set[tuple[str, str]]) -> Iterator[Metric]:
-    ratios = {
-        sli: GaugeMetricFamily(name, text, labels=("tier",))
-        for sli, (name, text) in _RATIOS.items()
-    }
-    asides = {
-        column: GaugeMetricFamily(name, text, labels=("sli", "tier"))
-        for column, (name, text) in _NOT_COUNTED.items()
-    }
-    for row in metric_rows.now_counts(reader):
-        for column, family in asides.items():
-            family.add_metric((sli_name(row.sli), row.tier), getattr(row, column))
-        if row.sli in ratios and row.total and (row.sli, row.tier) not in hidden:
-            ratio = row.good / row.total
-            shown = 1 - ratio if row.sli == MISSING_PROVENANCE.id else ratio
-            ratios[row.sli].add_metric((row.tier,), shown)
-    yield from ratios.values()
-    yield from asides.values()

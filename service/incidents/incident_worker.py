@@ -1,10 +1,13 @@
 """Works of the service that find faults and notify their owners."""
 
+from collections.abc import Mapping
+from datetime import datetime
 from typing import Final
 
 from sqlalchemy import Engine
 
 from alerts.detection.incident_detector import IncidentDetector
+from alerts.detection.self_monitoring import RoleFailure
 from alerts.notify.channels.registry import build_channels
 from alerts.notify.notification_worker import NotificationWorker
 from alerts.notify.secret_rotation import requeue_after_rotation
@@ -13,9 +16,9 @@ from alerts.notify.settings import DeliverySettings, RoutingSettings
 from lineage.process.clock import Clock, system_clock, to_micros
 from service.incidents.diagnosis.diagnose import Diagnostician
 from service.incidents.notification_policy import NotificationPolicy
+from service.queries.status import roles_of, trouble_of
 from service.runtime.periodic import Work
 from service.runtime.policies import PolicyInForce
-from service.runtime.role_troubles import RoleTroubles
 from service.runtime.settings import Settings
 
 # Names of what `build_tasks` returns.
@@ -49,6 +52,24 @@ def build_tasks(  # noqa: PLR0913 - what the process was started with
 def diagnosis(settings: Settings) -> list[Work]:
     """Return slow work. It has a job of its own, so that pages do not wait."""
     return [Diagnostician(settings.catalog)]
+
+
+class RoleTroubles:
+    """Reads what the supervisor wrote last, each time it is called."""
+
+    def __init__(self, settings: Settings, clock: Clock) -> None:
+        self._data_dir, self._clock = settings.data_dir, clock
+
+    def __call__(self) -> Mapping[str, RoleFailure]:
+        """Return, by role, since when it fails, and a sentence on it."""
+        now = self._clock()
+        found = {}
+        for role in roles_of(self._data_dir, now)[1]:
+            words = trouble_of(role, now)
+            if words is not None and role.failing_since is not None:
+                since = to_micros(datetime.fromisoformat(role.failing_since))
+                found[role.role] = RoleFailure(since, words)
+        return found
 
 
 class Sending:

@@ -11,8 +11,6 @@ from service.ingest.event_files import RecordedEvent
 from service.ingest.event_uploader import EventUploader
 from service.runtime.settings import Settings
 
-__all__ = ["Report", "Sender"]
-
 _RETRY_SECONDS = 60.0
 
 

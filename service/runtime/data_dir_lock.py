@@ -2,7 +2,6 @@
 
 import fcntl
 import os
-import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -68,20 +67,3 @@ def _taken(descriptor: int) -> bool:
     except BlockingIOError:
         return False
     return True
-
-
-def require_free(host: str, port: int, variable: str) -> None:
-    """See that a role will be able to listen there.
-
-    Raises:
-        OccupiedError: it would not.
-    """
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError as error:
-            reason = error.strerror or str(error)
-            message = f"cannot listen on {host}:{port} ({reason}): set {variable} to a free port"
-            raise OccupiedError(message) from error

@@ -8,8 +8,8 @@ import sys
 import msgspec
 
 from service.errors import OccupiedError
+from service.runtime.binding import require_free
 from service.runtime.child import RoleCommand
-from service.runtime.data_dir_lock import require_free
 from service.runtime.settings import Settings
 
 _PORTS = ("collector_port", "service_port", "metrics_port")
