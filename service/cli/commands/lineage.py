@@ -19,8 +19,7 @@ from service.queries.columns import dataset_or_column_named, describe
 from service.queries.dataset import duration
 from service.queries.dataset_lookup import Dataset, resolve_dataset
 from service.queries.lineage import ORIGIN_WORDS, lineage
-from service.queries.lineage_at import past_lineage
-from service.queries.lineage_at_shapes import PastLineage
+from service.queries.lineage_at import PastLineage, past_lineage
 from service.queries.run_shapes import RunSummary
 from service.queries.shapes import Lineage, Node
 from service.queries.timestamps import past_instant

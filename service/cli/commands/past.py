@@ -7,7 +7,8 @@ from rich.text import Text
 from rich.tree import Tree
 
 from service.cli.terminal import local, plain, state
-from service.queries.lineage_at_shapes import EdgeRun, PastLineage, PastNode, Touched
+from service.queries.edge_runs import EdgeRun, Touched
+from service.queries.lineage_at import PastLineage, PastNode
 
 
 def past_drawing(answer: PastLineage) -> RenderableType:

@@ -13,7 +13,8 @@ from lineage.catalog.reader import open_reader
 from service.cli.commands import diff, incidents, past
 from service.cli.terminal import grid, plain
 from service.queries.dataset import duration
-from service.queries.lineage_at_shapes import EdgeRun, PastLineage, PastNode
+from service.queries.edge_runs import EdgeRun
+from service.queries.lineage_at import PastLineage, PastNode
 from tests.service import shop
 from tests.service.commandline import environ, lineward
 from tests.service.explorer import estate
