@@ -48,8 +48,9 @@ from service.exporter.served_families import served_families
 from service.exporter.sizes import size_figures
 from service.exporter.stages import stage_figures
 from service.queries.marquez import marquez_status
+from service.queries.roles import RolePolicy, roles_of, status_policies
 from service.queries.slis import Objectives, mostly_unknown, objectives_of, sli_name
-from service.queries.status import RolePolicy, roles_of, spool_status, status, status_policies
+from service.queries.status import spool_status, status
 from service.queries.timestamps import Evaluated, last_evaluation
 from service.release import release
 from service.runtime.jobs import Job, jobs_of

@@ -7,7 +7,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 
 from alerts.detection.self_monitoring import RoleFailure
 from lineage.process.clock import Clock, to_micros
-from service.queries.status import RUNNING, Role, roles_of, trouble_of
+from service.queries.roles import RUNNING, Role, roles_of, trouble_of
 from service.runtime.settings import Settings
 
 
