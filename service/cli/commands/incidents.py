@@ -8,8 +8,9 @@ from rich.console import Group, RenderableType
 from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import grid, local, plain, show
 from service.queries.catalog_session import open_session
+from service.queries.incident import incident
 from service.queries.incident_shapes import IncidentDetail, IncidentPage, IncidentRow
-from service.queries.incidents import incident, incidents
+from service.queries.incidents import incidents
 from service.runtime.settings import read
 
 app = typer.Typer(add_completion=False)

@@ -47,7 +47,7 @@ def _cuts(page, heading):
         ),
         (
             (_INCIDENT, "members"),
-            {"queries.incidents.MOST_MEMBERS": 1},
+            {"queries.incident.MOST_MEMBERS": 1},
             "the first 1 datasets are listed",
         ),
         (
@@ -75,7 +75,7 @@ def test_incomplete_part_names_its_limit(shop, monkeypatch, place, bounds, says)
 
 def test_cut_timeline_does_not_mark_downstream_datasets_as_incomplete(shop, monkeypatch):
     """Mark only the part that is cut."""
-    monkeypatch.setattr("service.queries.incidents.MOST_STEPS", 1)
+    monkeypatch.setattr("service.queries.incident.MOST_STEPS", 1)
     page = shop.get(_INCIDENT).text
 
     cuts = [_cuts(page, heading) for heading in ("members", "affected")]
