@@ -32,7 +32,7 @@ def _cuts(page, heading):
         ((_CORE, "graph"), {"explorer.graph.MOST_BESIDE": 1}, "3 of 9 datasets shown"),
         ((_CORE, "impact"), {"queries.walk.MOST_NODES": 3}, "more than 3 datasets"),
         ((_CORE, "impact"), {"api.routes.datasets.MOST_AFFECTED": 2}, "the most severe 2 of 6"),
-        ((_CORE, "evidence"), {"queries.edge_checks._MOST": 1}, "the first 1"),
+        ((_CORE, "evidence"), {"queries.dataset_checks._MOST": 1}, "the first 1"),
         (
             (_CORE, "writes"),
             {"explorer.dataset._MOST_OF_HISTORY": 1},
