@@ -14,6 +14,7 @@ from service.cli.commands import diff, incidents, past
 from service.cli.terminal import grid, plain
 from service.queries.dataset import duration
 from service.queries.edge_runs import EdgeRun
+from service.queries.incidents import incidents as find_incidents
 from service.queries.lineage_at import PastLineage, PastNode
 from tests.service import shop
 from tests.service.commandline import environ, lineward
@@ -76,7 +77,7 @@ def test_incidents_are_listed_with_whole_ids(embedded):
 
 def _page(engine):
     with open_reader(engine.url.render_as_string(hide_password=False)) as reader:
-        return incidents.incidents(reader)
+        return find_incidents(reader)
 
 
 def test_the_settings_of_a_past_run_are_on_their_own_line():
