@@ -1,6 +1,6 @@
 """Adapter by which actions see the roles of `lineward up`."""
 
-from service.queries.status import roles_of
+from service.queries.roles import roles_of
 from service.runtime.restarts import ask
 from service.runtime.settings import Settings
 

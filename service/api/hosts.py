@@ -1,25 +1,22 @@
 """Rejects requests for another host's name, and those that another site has a browser send."""
 
 from collections.abc import Callable
-from typing import Any
 from urllib.parse import urlsplit
 
-from litestar import Request
 from litestar.exceptions import ClientException, PermissionDeniedException
 from msgspec.structs import replace
 
 from lineage.process.http_hosts import OwnHosts, find_cross_site, find_foreign_host
 from service.api.access.gate import REJECTED_FOR
+from service.api.routes.request import AnyRequest
 
-_AnyRequest = Request[Any, Any, Any]
 
-
-def host_check(own: OwnHosts, public_url: str) -> Callable[[_AnyRequest], None]:
+def host_check(own: OwnHosts, public_url: str) -> Callable[[AnyRequest], None]:
     """Build the check of every request; `public_url` is how people know us behind a proxy."""
     public = urlsplit(public_url).hostname
     known = replace(own, names=own.names | {public}) if public else own
 
-    def check(request: _AnyRequest) -> None:
+    def check(request: AnyRequest) -> None:
         if (problem := find_foreign_host(request.headers.get("host", ""), known)) is not None:
             raise ClientException(problem)
         if _has_own_form(request):
@@ -32,7 +29,7 @@ def host_check(own: OwnHosts, public_url: str) -> Callable[[_AnyRequest], None]:
     return check
 
 
-def _has_own_form(request: _AnyRequest) -> bool:
-    """Return whether the handler has stricter checks of its own: `service.explorer.forms`."""
+def _has_own_form(request: AnyRequest) -> bool:
+    """Return whether the handler has stricter checks of its own: `require_own_form`."""
     is_page = bool(request.scope["route_handler"].opt.get("page"))
     return is_page and request.method == "POST"

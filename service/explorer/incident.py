@@ -7,9 +7,9 @@ from runbooks.library import PATH, page_names
 from service.incidents.diagnosis.ranking import Diagnosis
 from service.queries.catalog_session import CatalogSession
 from service.queries.datasets import states_of
+from service.queries.incident import incident
 from service.queries.incident_notifications import NotificationList, diagnosis, list_sent
 from service.queries.incident_shapes import IncidentDetail, IncidentImpacted, IncidentRow
-from service.queries.incidents import incident
 
 MOST_MEMBERS = 200
 MOST_AFFECTED = 1_000  # less than the query returns, so that the page knows whether there are more

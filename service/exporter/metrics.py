@@ -50,8 +50,8 @@ from service.exporter.slis import (
 )
 from service.exporter.stages import stage_figures
 from service.queries.marquez import marquez_status
+from service.queries.roles import roles_of, status_policies
 from service.queries.slis import mostly_unknown, objectives_of
-from service.queries.status import roles_of, status_policies
 from service.queries.timestamps import Evaluated, last_evaluation
 from service.release import release
 from service.runtime.jobs import Job, jobs_of

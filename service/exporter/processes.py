@@ -6,7 +6,8 @@ from datetime import datetime
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from lineage.policy.file import Standing
-from service.queries.status import RUNNING, Role, RolePolicy, spool_status, status
+from service.queries.roles import RUNNING, Role, RolePolicy
+from service.queries.status import spool_status, status
 from service.runtime.jobs import Job
 from service.runtime.settings import Settings
 

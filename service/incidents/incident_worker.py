@@ -16,7 +16,7 @@ from alerts.notify.settings import DeliverySettings, RoutingSettings
 from lineage.process.clock import Clock, system_clock, to_micros
 from service.incidents.diagnosis.diagnose import Diagnostician
 from service.incidents.notification_policy import NotificationPolicy
-from service.queries.status import roles_of, trouble_of
+from service.queries.roles import roles_of, trouble_of
 from service.runtime.periodic import Work
 from service.runtime.policies import PolicyInForce
 from service.runtime.settings import Settings

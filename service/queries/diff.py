@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 
+import msgspec
+
 from lineage.catalog.queries import LEAF_RUN_ID
 from lineage.catalog.reader import Reader, rows_for
 from lineage.catalog.rows import Row
 from service.errors import InvalidQuestionError, UnknownRunError
-from service.queries.diff_shapes import Change, DatasetDiff, RunDiff
-from service.queries.run_snapshot import MOST_RUNS, RunSnapshot, Touch, load_run
+from service.queries.run_snapshot import MOST_RUNS, ComparedRun, RunSnapshot, Touch, load_run
 from service.queries.schema_changes import SchemaChange, fields_of, schema_change
 
 _MOST_RUNS = 10_000
@@ -31,6 +32,37 @@ SELECT 1 FROM run WHERE (root_job_name = :whole OR leaf_job_name = :whole) AND j
 LIMIT 1
 """
 Schemas = dict[tuple[int, int | None], str]
+
+
+class Change(msgspec.Struct, frozen=True):
+    """Difference of one value; null where a run did not report it."""
+
+    what: str
+    first: str | None
+    second: str | None
+
+
+class DatasetDiff(msgspec.Struct, frozen=True):
+    """Dataset that the runs did not touch alike."""
+
+    dataset_namespace: str
+    dataset: str
+    direction: str  # read | write
+    only_in: str | None  # first | second; null: both touched it
+    changes: list[Change]  # version, checksum, partition, rows, bytes
+    schema: SchemaChange | None
+
+
+class RunDiff(msgspec.Struct, frozen=True):
+    """Differences between two runs; `same`: they reported none."""
+
+    first: ComparedRun
+    second: ComparedRun
+    same: bool
+    changes: list[Change]
+    datasets: list[DatasetDiff]
+    partial: bool
+    partial_reason: str | None
 
 
 def diff(reader: Reader, first: str, second: str) -> RunDiff:

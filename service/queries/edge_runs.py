@@ -11,11 +11,39 @@ from lineage.catalog.rows import Row, convert_row, pairs_of
 from lineage.states import run_state
 from service.api.access.visibility import EVERYTHING, Visibility
 from service.queries.descriptions import settings_of
-from service.queries.lineage_at_shapes import EdgeRun, Touched
+from service.queries.run_shapes import Instant
 from service.queries.timestamps import iso, iso_of
 from service.queries.visible import sql_filter
 
 Edge = tuple[int, int]  # upstream key, downstream key
+
+
+class Touched(msgspec.Struct, frozen=True):
+    """Values that a run reported of a dataset that it read or wrote; null where it did not."""
+
+    version: str | None
+    checksum: str | None
+    partition: str | None
+    rows: int | None
+
+
+class EdgeRun(msgspec.Struct, frozen=True):
+    """Root run of an edge: all its runs together."""
+
+    root_run_id: str
+    job_namespace: str
+    job_name: str | None  # null: the run touched what the token may not see
+    status: str
+    started_at: Instant | None
+    written_at: Instant
+    written_again_at: Instant | None  # the end's newest write by then, of a run without this edge
+    code_version: str | None
+    job_version: str | None
+    engine_version: str | None
+    spark_conf: dict[str, str]
+    parameters: dict[str, str]
+    read: Touched | None  # of the upstream end
+    wrote: Touched | None  # of the downstream end
 
 
 class _Write(NamedTuple):

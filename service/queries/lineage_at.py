@@ -1,19 +1,45 @@
 """Graph at a past time: edges seen by then, each with its run."""
 
+import msgspec
+
 from lineage.catalog.meta_keys import HISTORY, INSTALLED
 from lineage.catalog.reader import Reader
 from lineage.graph.walks import Walk
 from lineage.process.clock import from_micros
 from service.api.access.visibility import EVERYTHING, Visibility
 from service.queries.dataset_lookup import Dataset
-from service.queries.edge_runs import Edge, EdgeRuns, edge_runs
-from service.queries.lineage_at_shapes import EdgeRun, PastLineage, PastNode
+from service.queries.edge_runs import Edge, EdgeRun, EdgeRuns, edge_runs
+from service.queries.run_shapes import Instant
 from service.queries.timestamps import iso_of
 from service.queries.trees import branches
 from service.queries.walk import DIRECTIONS, NEXT, CatalogWalk, all_named, names_of
 
 _NEXT = {way: f"{sql} AND first_seen_at <= :at" for way, sql in NEXT.items()}
 _BEGAN = f"SELECT MIN(value) FROM meta WHERE name IN ('{INSTALLED}', '{HISTORY}')"  # noqa: S608
+
+
+class PastNode(msgspec.Struct, frozen=True):
+    """Dataset of a past tree; `repeated`: its own branch is shown elsewhere."""
+
+    dataset_namespace: str
+    dataset: str
+    job_names: list[str]
+    run: EdgeRun | None  # the newest that had made the edge to the node above by then
+    repeated: bool
+    children: "list[PastNode]"
+
+
+class PastLineage(msgspec.Struct, frozen=True):
+    """Upstream and downstream lineage of a dataset at a past time."""
+
+    dataset_namespace: str
+    dataset: str
+    at: Instant
+    upstream: list[PastNode]
+    downstream: list[PastNode]
+    depth: int
+    partial: bool
+    partial_reason: str | None
 
 
 def past_lineage(  # noqa: PLR0913 - the last three by name

@@ -10,8 +10,8 @@ from lineage.catalog.rows import Row
 from lineage.states import run_state
 from service.errors import UnknownRunError
 from service.queries.descriptions import settings_of
-from service.queries.diff_shapes import ComparedRun
 from service.queries.older import older_runs_advice
+from service.queries.run_shapes import Instant
 from service.queries.timestamps import iso, seconds_between
 
 MOST_RUNS = 5_000  # children of one root that are looked at
@@ -46,6 +46,20 @@ _WHICH = (
 )
 
 Touch = tuple[str, str, str]  # namespace, name, direction
+
+
+class ComparedRun(msgspec.Struct, frozen=True):
+    """Run that is compared; a root run with all its children."""
+
+    run_id: str
+    job_namespace: str
+    job_name: str
+    status: str
+    started_at: Instant | None
+    finished_at: Instant | None
+    duration_seconds: float | None
+    error_message: str | None
+    runs: int  # it and its children
 
 
 class RunSnapshot(msgspec.Struct, frozen=True):

@@ -10,7 +10,7 @@ from service.queries.cursors import Whole, cursor_of, key_of
 from service.queries.run_shapes import Instant
 from service.queries.timestamps import iso
 
-MOST_LISTED: Final = 1_000
+MOST_SET_ASIDE: Final = 1_000
 _MOST_CHARACTERS: Final = 1_000  # of an error: Spark quotes whole plans in one line
 _FROM = "FROM event_set_aside e LEFT JOIN event_requeue q ON q.spool_seq = e.spool_seq"
 _WANTED = f"{_FROM} WHERE (:every = 1 OR q.spool_seq IS NULL)"

@@ -1,30 +1,36 @@
 """Status of Lineward itself: roles, backlog, rejected events, and states of datasets."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
-from msgspec.structs import replace
 
-from lineage.catalog.meta_keys import BEHIND_SINCE, EVENTS_WAIT_SINCE, POLICY_IN_FORCE
+from lineage.catalog.meta_keys import BEHIND_SINCE, EVENTS_WAIT_SINCE
 from lineage.catalog.queries import CURSOR
 from lineage.catalog.reader import NoCatalogError, Reader, open_reader, rows_for
 from lineage.catalog.revision import require_revision
 from lineage.catalog.trouble import CatalogError
-from lineage.process.clock import system_clock, to_micros
+from lineage.process.clock import to_micros
 from lineage.process.disk import disk_problem
 from service.ingest.spool import LAST_SEQ, first, reading
 from service.queries.applications import KubernetesStatus, kubernetes_status
 from service.queries.catalog_session import unreachable
 from service.queries.datasets import counts_by_state
-from service.queries.leader import ServiceLeader, find_leader
 from service.queries.log_backlog import records_waiting
+from service.queries.roles import (
+    Role,
+    RolePolicy,
+    ServiceLeader,
+    find_leader,
+    policies_noted,
+    roles_of,
+    status_policies,
+)
 from service.queries.run_shapes import Instant
 from service.queries.set_aside import count_set_aside
-from service.queries.timestamps import Evaluated, duration, iso, last_evaluation, seconds_between
-from service.runtime.data_dir_lock import is_held
+from service.queries.timestamps import Evaluated, iso, last_evaluation, seconds_between
 from service.runtime.data_folder import open_to_others
 from service.runtime.jobs import Job
 from service.runtime.settings import Settings
@@ -32,25 +38,8 @@ from service.runtime.settings import Settings
 if TYPE_CHECKING:  # the policy brings YAML, which `lineward status` cannot wait for
     from lineage.policy.file import Standing
 
-_SERVICE = "service"
-_POLICIES = f"SELECT name, value FROM meta WHERE name LIKE '{POLICY_IN_FORCE}%'"  # noqa: S608 - a constant
 _WAITS = "SELECT name, value FROM meta WHERE name IN (:keys)"
-RUNNING, WAITING, UNKNOWN = "running", "waiting", "unknown"
-_STALE_SECONDS = 60.0  # it is written every 5 s
-_NOT_WRITTEN = "`lineward up` has not written run/status.json for a minute"
 _ALIVE_MICROS = 5_000_000  # the collector sends a heartbeat each second
-
-
-class Role(msgspec.Struct, frozen=True):
-    """Child of `lineward up`."""
-
-    role: str
-    state: str  # running | failing | waiting | restarting | stopped | unknown
-    pid: int | None
-    restarts: int
-    failing_since: Instant | None = None  # null: it works
-    attempts: int = 0  # failed in a row
-    error: str | None = None  # of the newest attempt; what it waits for
 
 
 class SpoolStatus(msgspec.Struct, frozen=True):
@@ -63,19 +52,6 @@ class SpoolStatus(msgspec.Struct, frozen=True):
     alive: bool
     last_seq: int
     rejected: int
-
-
-class RolePolicy(msgspec.Struct, frozen=True):
-    """Policy of a role.
-
-    Attributes:
-        hash: of the policy in force; null: there is none, and the role does nothing that needs one.
-        error: why the policy file as it is now is rejected; null when it is in force.
-    """
-
-    role: str
-    hash: str | None
-    error: str | None
 
 
 class Status(msgspec.Struct, frozen=True):
@@ -176,41 +152,6 @@ def warnings_of(data_dir: Path) -> list[str]:
     return [text for text in (disk_problem(data_dir), open_to_others(data_dir)) if text]
 
 
-def trouble_of(role: Role, now: datetime) -> str | None:
-    """Return a sentence on a role that does not work; None if it does."""
-    if role.state in {WAITING, UNKNOWN}:
-        return f"{role.role}: {role.state}: {role.error}"
-    if role.failing_since is None:
-        return None
-    lasted = duration(max(0.0, (now - datetime.fromisoformat(role.failing_since)).total_seconds()))
-    tries = f"{role.attempts} attempt{'' if role.attempts == 1 else 's'}"
-    return (
-        f"{role.role}: failing for {lasted}, {tries}, last error: {role.error},"
-        f" see logs/{role.role}.log"
-    )
-
-
-def status_policies(
-    own: "Standing | None", noted: Mapping[str, RolePolicy] | None = None
-) -> list[RolePolicy]:
-    """Return by which policy each role goes: `own` of this service, the others as noted."""
-    found = dict(noted or {})
-    if own is not None:
-        found[_SERVICE] = RolePolicy(_SERVICE, own.hash, own.error)
-    return [found[role] for role in sorted(found)]
-
-
-def policies_noted(reader: Reader) -> dict[str, RolePolicy]:
-    """Return what each role noted of its policy."""
-    rows = reader.rows(_POLICIES)
-    noted = ((name.removeprefix(POLICY_IN_FORCE), value) for name, value in rows)
-    return {role: _role_policy(role, value) for role, value in noted}
-
-
-def _role_policy(role: str, noted: str) -> RolePolicy:
-    return msgspec.convert({"role": role, **msgspec.json.decode(noted)}, RolePolicy)
-
-
 def _catalog(settings: Settings, now: datetime, *, count_datasets: bool) -> _Catalog | None:
     try:
         with open_reader(settings.catalog) as reader:
@@ -256,21 +197,3 @@ def spool_status(path: Path, now: datetime) -> SpoolStatus | None:
             last_seq=first(spool, LAST_SEQ) or 0,
             rejected=first(spool, "SELECT COUNT(*) FROM rejected") or 0,
         )
-
-
-def roles_of(data_dir: Path, now: datetime | None = None) -> tuple[bool, list[Role]]:
-    """Return the last status of the supervisor; without a supervisor every role is stopped.
-
-    What it has not written for a minute, on a full disk or standing still, is unknown.
-    """
-    path = data_dir / "run" / "status.json"
-    try:
-        roles = msgspec.json.decode(path.read_bytes(), type=list[Role])
-        age = (now or system_clock()).timestamp() - path.stat().st_mtime
-    except (FileNotFoundError, msgspec.DecodeError):
-        return is_held(path.with_name("up.lock")), []
-    if not is_held(path.with_name("up.lock")):
-        return False, [Role(r.role, "stopped", None, r.restarts) for r in roles]
-    if abs(age) > _STALE_SECONDS:
-        return True, [replace(r, state=UNKNOWN, error=_NOT_WRITTEN) for r in roles]
-    return True, roles

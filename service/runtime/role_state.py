@@ -6,7 +6,7 @@ from typing import Final
 
 from lineage.process.clock import Clock, system_clock, to_micros
 from lineage.process.health import Failure, Report, one_line
-from service.queries.status import Role
+from service.queries.roles import Role
 from service.queries.timestamps import iso
 
 # Longer than a pipeline needs to start, take the same events again and fail again.

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from service.queries.status import Role
+from service.queries.roles import Role
 
 STATUS: Final = Path("run") / "status.json"
 _EVERY_SECONDS = 5.0

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lineage.process.disk import disk_problem
 from lineage.process.livez import Livez
-from service.queries.status import Role
+from service.queries.roles import Role
 from service.runtime.child import Child, RoleCommand
 from service.runtime.liveness import CHECK_SECONDS, Liveness
 from service.runtime.role_state import RoleState

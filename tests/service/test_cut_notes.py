@@ -55,7 +55,7 @@ def lineward(embedded, monkeypatch):
         (("incidents", "--limit", "1"), {}, "1 of 8 shown"),
         (
             ("incidents", estate.INCIDENT),
-            {"queries.incidents.MOST_MEMBERS": 1},
+            {"queries.incident.MOST_MEMBERS": 1},
             "the first 1 datasets are listed",
         ),
     ],

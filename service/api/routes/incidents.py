@@ -19,8 +19,9 @@ from service.explorer.addresses import incident_at
 from service.explorer.forms import require_own_form
 from service.explorer.incident import LENGTHS, MOST_MEMBERS, incident_view
 from service.incidents.incident_commands import Outcome, outcome, put
+from service.queries.incident import incident
 from service.queries.incident_shapes import IncidentDetail, IncidentPage
-from service.queries.incidents import incident, incidents
+from service.queries.incidents import incidents
 
 _Limit = Annotated[int, QueryParameter(ge=1, le=1_000, description="Maximum number of results.")]
 _All = Annotated[bool, QueryParameter(name="all", description="Include those that have ended.")]

@@ -12,10 +12,11 @@ from service.queries.lake.recalled import LakeQuestion
 from service.queries.lake.runs import (
     DatasetWindow,
     Direction,
+    LakeRunAnswer,
+    LakeRuns,
     dataset_runs_in_lake,
     run_in_lake,
 )
-from service.queries.lake.shapes import LakeRunAnswer, LakeRuns
 
 _WHEN = "A day (2026-09-03) or a timestamp (2026-09-03T12:00:00Z)"
 _First = Annotated[

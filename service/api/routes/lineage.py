@@ -10,8 +10,7 @@ from service.errors import InvalidQuestionError
 from service.queries.dataset_lookup import resolve_dataset
 from service.queries.impact import Impact, impact
 from service.queries.lineage import lineage
-from service.queries.lineage_at import past_lineage
-from service.queries.lineage_at_shapes import PastLineage
+from service.queries.lineage_at import PastLineage, past_lineage
 from service.queries.marquez_graph import marquez_lineage
 from service.queries.marquez_shapes import MarquezLineage
 from service.queries.node_ids import node_named

@@ -8,7 +8,8 @@ from litestar import MediaType, Response, post
 from service.api.access.gate import OPEN
 from service.api.routes.request import AnyRequest
 from service.errors import NotSetUpError, TooSlowError, UnknownPersonError
-from service.incidents.pagerduty_events import MAX_BODY_BYTES, PagerDutyInbox
+from service.incidents.pagerduty_events import MAX_BODY_BYTES as MAX_EVENT_BYTES
+from service.incidents.pagerduty_events import PagerDutyInbox
 from service.incidents.slack_buttons import BAD_SIGNATURE
 
 # PagerDuty waits for five seconds, and repeats what was not answered.
@@ -19,7 +20,7 @@ _READ_SECONDS, _WRITE_SECONDS = 1.5, 3.0
     "/api/v1/pagerduty/events",
     access=OPEN,
     status_code=200,
-    request_max_body_size=MAX_BODY_BYTES,
+    request_max_body_size=MAX_EVENT_BYTES,
     include_in_schema=False,
 )
 async def post_event(request: AnyRequest) -> Response[bytes]:

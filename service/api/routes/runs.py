@@ -10,8 +10,7 @@ from service.api.routes.request import AnyRequest, Cursor, session
 from service.errors import InvalidQuestionError
 from service.explorer.words import facts_of
 from service.queries.dataset_lookup import resolve_dataset
-from service.queries.diff import diff, runs_of_job
-from service.queries.diff_shapes import RunDiff
+from service.queries.diff import RunDiff, diff, runs_of_job
 from service.queries.run_shapes import RecentRuns, RunAnswer
 from service.queries.runs import NO_RUNS, recent_runs, run
 from service.queries.schema_changes import describe_changes

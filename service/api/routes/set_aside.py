@@ -11,10 +11,10 @@ from litestar.params import QueryParameter
 
 from service.api.routes.pages import page, render
 from service.api.routes.request import AnyRequest, Cursor, session
-from service.queries.set_aside import MOST_LISTED, SetAsidePage, set_aside_events
+from service.queries.set_aside import MOST_SET_ASIDE, SetAsidePage, set_aside_events
 
 _Limit = Annotated[
-    int, QueryParameter(ge=1, le=MOST_LISTED, description=("Maximum number of results."))
+    int, QueryParameter(ge=1, le=MOST_SET_ASIDE, description=("Maximum number of results."))
 ]
 _All = Annotated[bool, QueryParameter(name="all", description="Include requeued events.")]
 

@@ -8,7 +8,8 @@ from litestar import MediaType, Response, post
 from service.api.access.gate import OPEN, address_of
 from service.api.routes.request import AnyRequest
 from service.errors import NotSetUpError, TooSlowError, UnknownPersonError
-from service.incidents.slack_buttons import MAX_BODY_BYTES, Signed, SlackInbox, Stranger
+from service.incidents.slack_buttons import MAX_BODY_BYTES as MAX_CLICK_BYTES
+from service.incidents.slack_buttons import Signed, SlackInbox, Stranger
 
 # Slack waits for three seconds.
 _READ_SECONDS, _WRITE_SECONDS = 1.0, 1.8
@@ -18,7 +19,7 @@ _READ_SECONDS, _WRITE_SECONDS = 1.0, 1.8
     "/api/v1/slack/interactions",
     access=OPEN,
     status_code=200,
-    request_max_body_size=MAX_BODY_BYTES,
+    request_max_body_size=MAX_CLICK_BYTES,
     include_in_schema=False,
 )
 async def post_interaction(request: AnyRequest) -> Response[bytes]:

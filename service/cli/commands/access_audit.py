@@ -16,7 +16,7 @@ app = typer.Typer(add_completion=False)
 
 
 @app.command()
-def main(  # noqa: PLR0913 - each is an option
+def access_audit(  # noqa: PLR0913 - each is an option
     data_dir: DataDir = None,
     *,
     who: Annotated[str | None, typer.Option(help="Only this token name.")] = None,
@@ -28,10 +28,10 @@ def main(  # noqa: PLR0913 - each is an option
     """List accesses to the API and whether the policy allowed them, newest first."""
     with open_session(read(data_dir)) as asked:
         answer = find_accesses(asked.reader, AccessFilters(who, action, decision), limit=limit)
-    show(answer, table, as_json=as_json)
+    show(answer, access_table, as_json=as_json)
 
 
-def table(answer: AccessPage) -> RenderableType:
+def access_table(answer: AccessPage) -> RenderableType:
     """Draw one line for each access."""
     shown = grid("time", "who", "action", "subject", "namespaces", "decision", "status", "policy")
     for row in answer.rows:

@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import filled, grid, local, plain, show
 from service.queries.audit import AuditFilters, AuditPage
-from service.queries.audit import audit as listed
+from service.queries.audit import audit as find_actions
 from service.queries.catalog_session import open_session
 from service.runtime.settings import read
 
@@ -16,7 +16,7 @@ app = typer.Typer(add_completion=False)
 
 
 @app.command()
-def main(
+def audit(
     data_dir: DataDir = None,
     *,
     limit: Annotated[int, typer.Option(min=1, max=1_000, help="Maximum number.")] = 50,
@@ -28,11 +28,11 @@ def main(
 ) -> None:
     """List operator actions and their results, newest first."""
     with open_session(read(data_dir)) as asked:
-        answer = listed(asked.reader, AuditFilters(who, action), limit=limit)
-    show(answer, table, as_json=as_json, rows=answer.rows)
+        answer = find_actions(asked.reader, AuditFilters(who, action), limit=limit)
+    show(answer, action_table, as_json=as_json, rows=answer.rows)
 
 
-def table(answer: AuditPage) -> RenderableType:
+def action_table(answer: AuditPage) -> RenderableType:
     """Return the rows as a table."""
     shown = grid("time", "who", "via", "action", "detail", "result")
     for row in answer.rows:

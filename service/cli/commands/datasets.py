@@ -8,7 +8,8 @@ from rich.console import RenderableType
 from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import filled, grid, local, plain, show, state, warn
 from service.queries.catalog_session import open_session
-from service.queries.datasets import FURTHEST, Filters, ListPart, datasets
+from service.queries.datasets import FURTHEST, Filters, ListPart
+from service.queries.datasets import datasets as find_datasets
 from service.queries.shapes import DatasetPage
 from service.queries.timestamps import stale_warning
 from service.runtime.settings import read
@@ -18,7 +19,7 @@ _SHOWN = 200
 
 
 @app.command()
-def main(  # noqa: PLR0913 - each is an option of the command
+def datasets(  # noqa: PLR0913 - each is an option of the command
     data_dir: DataDir = None,
     *,
     only: Annotated[
@@ -37,13 +38,13 @@ def main(  # noqa: PLR0913 - each is an option of the command
     filters = Filters(state=only, tier=tier, owner=owner, contains=contains)
     most = limit if as_json else limit or _SHOWN
     with open_session(read(data_dir)) as asked:
-        page = datasets(asked.reader, filters, asked.evaluated, ListPart(limit=most))
+        page = find_datasets(asked.reader, filters, asked.evaluated, ListPart(limit=most))
         if asked.evaluated.stale:
             warn(stale_warning(asked.evaluated))
-    show(page, table, as_json=as_json, prefix="more with --limit: ", rows=page.datasets)
+    show(page, datasets_table, as_json=as_json, prefix="more with --limit: ", rows=page.datasets)
 
 
-def table(page: DatasetPage) -> RenderableType:
+def datasets_table(page: DatasetPage) -> RenderableType:
     """Return the datasets as a table."""
     columns = ("state", "dataset", "namespace", "why", "state since", "tier", "owner")
     shown = grid(*columns, title=f"{page.total:,} datasets")

@@ -10,8 +10,8 @@ from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import grid, local, plain, show
 from service.errors import InvalidQuestionError
 from service.queries.catalog_session import open_session
-from service.queries.diff import diff, runs_of_job
-from service.queries.diff_shapes import Change, ComparedRun, DatasetDiff, RunDiff
+from service.queries.diff import Change, DatasetDiff, RunDiff, diff, runs_of_job
+from service.queries.run_snapshot import ComparedRun
 from service.queries.schema_changes import describe_changes
 from service.queries.timestamps import duration
 from service.runtime.settings import read

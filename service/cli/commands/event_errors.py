@@ -18,6 +18,7 @@ from service.queries.event_errors import pipeline_errors as find_errors
 from service.runtime.settings import read
 
 app = typer.Typer(add_completion=False)
+_HEAD = 200  # characters of a body
 _Limit = Annotated[int, typer.Option(min=1, max=MOST_LISTED, help="Maximum number.")]
 _Reason = Annotated[str | None, typer.Option(help="Only this reason, e.g. `too_deep`.")]
 
@@ -64,6 +65,3 @@ def error_table(answer: PipelineErrorPage) -> RenderableType:
 def _head(body: str) -> str:
     """Return as much as a line has room for: `--json` has more."""
     return body if len(body) <= _HEAD else f"{body[:_HEAD]}…"
-
-
-_HEAD = 200

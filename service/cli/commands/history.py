@@ -20,7 +20,7 @@ MOST_SHOWN = 1_000
 
 
 @app.command()
-def main(
+def history(
     dataset: DatasetName,
     namespace: Namespace = None,
     data_dir: DataDir = None,
@@ -32,10 +32,10 @@ def main(
     with open_session(read(data_dir)) as asked:
         named = resolve_dataset(asked.reader, dataset, namespace)
         answer = dataset_history(asked.reader, named, limit=limit)
-    show(answer, drawing, as_json=as_json)
+    show(answer, history_tables, as_json=as_json)
 
 
-def drawing(answer: History) -> RenderableType:
+def history_tables(answer: History) -> RenderableType:
     """Return four tables, one below the other."""
     schemas = grid("from", "until", "change", "code versions", title="schemas")
     for span in answer.schemas:

@@ -7,7 +7,8 @@ from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
 from service.cli.terminal import filled, grid, local, plain, show, state
 from service.queries.catalog_session import open_session
 from service.queries.dataset_lookup import resolve_dataset
-from service.queries.impact import Impact, impact
+from service.queries.impact import Impact
+from service.queries.impact import impact as find_impact
 from service.queries.timestamps import duration
 from service.runtime.settings import read
 
@@ -15,7 +16,7 @@ app = typer.Typer(add_completion=False)
 
 
 @app.command()
-def main(
+def impact(
     dataset: DatasetName,
     namespace: Namespace = None,
     data_dir: DataDir = None,
@@ -25,11 +26,11 @@ def main(
     """Show all downstream datasets with owners and tiers, most severe first."""
     with open_session(read(data_dir)) as asked:
         named = resolve_dataset(asked.reader, dataset, namespace)
-        answer = impact(asked, named)
-    show(answer, table, as_json=as_json, prefix="incomplete: ")
+        answer = find_impact(asked, named)
+    show(answer, impact_table, as_json=as_json, prefix="incomplete: ")
 
 
-def table(answer: Impact) -> RenderableType:
+def impact_table(answer: Impact) -> RenderableType:
     """Return the affected datasets as a table."""
     columns = ("tier", "dataset", "namespace", "owner", "state", "steps")
     shown = grid(*columns, title=_title(answer))

@@ -8,8 +8,9 @@ from rich.console import Group, RenderableType
 from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import grid, local, plain, show
 from service.queries.catalog_session import open_session
+from service.queries.incident import incident as find_incident
 from service.queries.incident_shapes import IncidentDetail, IncidentPage, IncidentRow
-from service.queries.incidents import incident, incidents
+from service.queries.incidents import incidents as find_incidents
 from service.runtime.settings import read
 
 app = typer.Typer(add_completion=False)
@@ -17,7 +18,7 @@ _MOST_SHOWN = 50  # datasets of one incident
 
 
 @app.command()
-def main(
+def incidents(
     incident_id: Annotated[
         str | None, typer.Argument(metavar="ID", help="Show the details of this incident.")
     ] = None,
@@ -30,9 +31,9 @@ def main(
     """Show incidents: one for each fault, with the number of bad datasets."""
     with open_session(read(data_dir)) as asked:
         answer: IncidentPage | IncidentDetail = (
-            incidents(asked.reader, is_over_too=is_over_too, limit=limit)
+            find_incidents(asked.reader, is_over_too=is_over_too, limit=limit)
             if incident_id is None
-            else incident(asked.reader, incident_id)
+            else find_incident(asked.reader, incident_id)
         )
     show(answer, _drawn, as_json=as_json)
 

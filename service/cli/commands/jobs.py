@@ -17,7 +17,7 @@ app = typer.Typer(add_completion=False)
 
 
 @app.command()
-def main(
+def jobs(
     data_dir: DataDir = None,
     *,
     contains: Annotated[
@@ -31,10 +31,10 @@ def main(
     """List jobs with their last runs, including jobs without datasets."""
     with open_session(read(data_dir)) as asked:
         answer = find_jobs(asked.reader, contains=contains, limit=limit)
-    show(answer, table, as_json=as_json)
+    show(answer, jobs_table, as_json=as_json)
 
 
-def table(answer: JobPage) -> RenderableType:
+def jobs_table(answer: JobPage) -> RenderableType:
     """Draw one line for each job, with its last run."""
     shown = grid("status", "job", "part of", "run", "started", "took", "error")
     for job in answer.jobs:

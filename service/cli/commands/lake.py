@@ -9,14 +9,16 @@ from rich.console import Group, RenderableType
 from service.cli.commands.diff import error_text
 from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
 from service.cli.terminal import filled, grid, local, plain, show, state
+from service.queries.lake.reading import LakeRead
 from service.queries.lake.recalled import LakeQuestion
 from service.queries.lake.runs import (
     DatasetWindow,
     Direction,
+    LakeRunAnswer,
+    LakeRuns,
     dataset_runs_in_lake,
     run_in_lake,
 )
-from service.queries.lake.shapes import LakeRead, LakeRunAnswer, LakeRuns
 from service.queries.run_shapes import RunDetail
 from service.queries.timestamps import duration
 from service.runtime.policies import policy_for

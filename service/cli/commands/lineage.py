@@ -16,8 +16,7 @@ from service.queries.column_shapes import ColumnLineage, ColumnNode
 from service.queries.columns import dataset_or_column_named, describe
 from service.queries.dataset_lookup import Dataset, resolve_dataset
 from service.queries.lineage import ORIGIN_WORDS, lineage
-from service.queries.lineage_at import past_lineage
-from service.queries.lineage_at_shapes import PastLineage
+from service.queries.lineage_at import PastLineage, past_lineage
 from service.queries.run_shapes import RunSummary
 from service.queries.shapes import Lineage, Node
 from service.queries.timestamps import duration, past_instant

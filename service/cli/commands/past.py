@@ -6,7 +6,8 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from service.cli.terminal import elsewhere, local, plain, state, tree
-from service.queries.lineage_at_shapes import EdgeRun, PastLineage, PastNode, Touched
+from service.queries.edge_runs import EdgeRun, Touched
+from service.queries.lineage_at import PastLineage, PastNode
 
 
 def past_drawing(answer: PastLineage) -> RenderableType:

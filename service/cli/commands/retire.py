@@ -1,15 +1,18 @@
 """`lineward retire DATASET`: exclude a dataset from SLIs."""
 
+import getpass
+from datetime import datetime
 from typing import Annotated
 
 import typer
 
+from lineage.process.clock import to_micros
 from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
 from service.cli.terminal import console, plain, print_json
 from service.errors import RejectedInputError
 from service.queries.catalog_session import open_session
-from service.queries.dataset_lookup import resolve_dataset
-from service.runtime.settings import read
+from service.queries.dataset_lookup import Dataset, resolve_dataset
+from service.runtime.settings import Settings, read
 
 app = typer.Typer(add_completion=False)
 
@@ -30,11 +33,24 @@ def main(
     settings = read(data_dir)
     with open_session(settings) as asked:
         named, now = resolve_dataset(asked.reader, dataset, namespace), asked.now
-    from service.queries.retirement import retire  # noqa: PLC0415 - SQLAlchemy only once there is a dataset
-
-    retire(settings, named, note.strip(), now=now)
+    _request(settings, named, note.strip(), now)
     _, namespace, name = named
     if as_json:
         print_json({"dataset_namespace": namespace, "dataset": name, "note": note.strip()})
     else:
         console().print(plain(f"{name}: the next evaluation retires it"))
+
+
+def _request(settings: Settings, dataset: Dataset, note: str, now: datetime) -> None:
+    """Request the retirement, with an audit row in the same transaction."""
+    from sqlalchemy import delete, insert  # noqa: PLC0415 - SQLAlchemy only once there is a dataset
+
+    from lineage.catalog.tables import audit, retirement  # noqa: PLC0415 - as above
+    from service.incidents.incident_commands import acting  # noqa: PLC0415 - as above
+
+    key, namespace, name = dataset
+    at, who, detail = to_micros(now), getpass.getuser(), f"{namespace}/{name}: {note}"
+    with acting(settings) as connection:
+        connection.execute(delete(retirement).where(retirement.c.dataset_key == key))
+        connection.execute(insert(retirement).values(dataset_key=key, requested_at=at, note=note))
+        connection.execute(insert(audit).values(at=at, who=who, action="retire", detail=detail))

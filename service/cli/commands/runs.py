@@ -19,7 +19,7 @@ app = typer.Typer(add_completion=False)
 
 
 @app.command()
-def main(
+def runs(
     dataset: DatasetName,
     namespace: Namespace = None,
     data_dir: DataDir = None,
@@ -31,10 +31,10 @@ def main(
     with open_session(read(data_dir)) as asked:
         named = resolve_dataset(asked.reader, dataset, namespace)
         answer = recent_runs(asked.reader, named, limit=limit)
-    show(answer, listed, as_json=as_json)
+    show(answer, runs_table, as_json=as_json)
 
 
-def listed(answer: RecentRuns) -> RenderableType:
+def runs_table(answer: RecentRuns) -> RenderableType:
     """Draw one line for each run, and where older ones are."""
     where = where_older_runs_are(answer.older)
     older = [plain(where)] if where else []

@@ -8,27 +8,27 @@ from rich.console import RenderableType
 from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import filled, grid, local, plain, show
 from service.queries.catalog_session import open_session
-from service.queries.set_aside import MOST_LISTED, SetAsidePage, set_aside_events
+from service.queries.set_aside import MOST_SET_ASIDE, SetAsidePage, set_aside_events
 from service.runtime.settings import read
 
 app = typer.Typer(add_completion=False)
 
 
 @app.command()
-def main(
+def set_aside(
     data_dir: DataDir = None,
     *,
     with_requeued: Annotated[bool, typer.Option("--all", help="Include requeued events.")] = False,
-    limit: Annotated[int, typer.Option(min=1, max=MOST_LISTED, help="Maximum number.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, max=MOST_SET_ASIDE, help="Maximum number.")] = 50,
     as_json: AsJson = False,
 ) -> None:
     """List events that the pipeline set aside because they failed, newest first."""
     with open_session(read(data_dir)) as asked:
         answer = set_aside_events(asked.reader, with_requeued=with_requeued, limit=limit)
-    show(answer, table, as_json=as_json)
+    show(answer, set_aside_table, as_json=as_json)
 
 
-def table(answer: SetAsidePage) -> RenderableType:
+def set_aside_table(answer: SetAsidePage) -> RenderableType:
     """Draw the events for people."""
     shown = grid("event", "set aside", "error", "bytes", "job", "run", "producer", "requeued")
     for event in answer.events:

@@ -8,16 +8,8 @@ from service.cli.commands.options import AsJson, DataDir
 from service.cli.terminal import console, grid, local, plain, print_json, state
 from service.errors import NoDataError, UnreachableError
 from service.queries.applications import KubernetesStatus
-from service.queries.leader import ServiceLeader
-from service.queries.status import (
-    Role,
-    RolePolicy,
-    Status,
-    roles_of,
-    status,
-    trouble_of,
-    warnings_of,
-)
+from service.queries.roles import Role, RolePolicy, ServiceLeader, roles_of, trouble_of
+from service.queries.status import Status, status, warnings_of
 from service.queries.timestamps import duration
 from service.runtime.jobs import Job, problem_of, state_of, stored_jobs
 from service.runtime.settings import Settings, read

@@ -16,7 +16,7 @@ app = typer.Typer(add_completion=False)
 
 
 @app.command()
-def main(
+def unsourced(
     data_dir: DataDir = None,
     *,
     hours: Annotated[int, typer.Option(min=1, max=MOST_HOURS, help="Number of past hours.")] = 24,
@@ -26,10 +26,10 @@ def main(
     """List datasets that were read without a known write, most readers first."""
     with open_session(read(data_dir)) as asked:
         answer = unsourced_reads(asked.reader, system_clock(), hours=hours, limit=limit)
-    show(answer, table, as_json=as_json)
+    show(answer, unsourced_table, as_json=as_json)
 
 
-def table(answer: UnsourcedReads) -> RenderableType:
+def unsourced_table(answer: UnsourcedReads) -> RenderableType:
     """Draw one line for each dataset."""
     shown = grid("readers", "reads", "dataset", "tier", "owner", "last read", "read by")
     for row in answer.datasets:

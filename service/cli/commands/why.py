@@ -5,7 +5,7 @@ import typer
 from service.cli.commands.options import AsJson, DataDir, DatasetName, Namespace
 from service.cli.terminal import console, plain, print_json, state
 from service.queries.catalog_session import open_session
-from service.queries.dataset import why
+from service.queries.dataset import why as explain
 from service.queries.dataset_lookup import resolve_dataset
 from service.runtime.settings import read
 
@@ -13,7 +13,7 @@ app = typer.Typer(add_completion=False)
 
 
 @app.command()
-def main(
+def why(
     dataset: DatasetName,
     namespace: Namespace = None,
     data_dir: DataDir = None,
@@ -22,7 +22,7 @@ def main(
 ) -> None:
     """Explain why a dataset is good, bad, failing, learning or unknown."""
     with open_session(read(data_dir)) as asked:
-        answer = why(
+        answer = explain(
             asked.reader, resolve_dataset(asked.reader, dataset, namespace), asked.evaluated
         )
     if as_json:

@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from service.queries.diff_shapes import Change, DatasetDiff, RunDiff
+from service.queries.diff import Change, DatasetDiff, RunDiff
 from service.queries.schema_changes import describe_changes
 
 _MOST_KEPT = 20

@@ -20,9 +20,9 @@ from service.errors import (
     UnreachableLakeError,
 )
 from service.queries.catalog_session import CatalogSession
-from service.queries.lake.shapes import LakeRead
 from service.queries.lake.windows import Window
 from service.queries.older import LAKE_BEGINS
+from service.queries.run_shapes import Instant
 from service.queries.timestamps import iso_of
 
 if TYPE_CHECKING:
@@ -38,6 +38,24 @@ _BUSY: Final = "another question to the lake is being answered: try again when i
 _LONGEST_REASON: Final = 300
 # A question takes some hundred MB, and a core: a service answers one at a time.
 _turn = threading.Lock()
+
+
+class LakeRead(msgspec.Struct, frozen=True):
+    """Part of the lake that an answer is made from.
+
+    Attributes:
+        first_at: first time of the window, by the producers' clocks.
+        last_at: the window ends before this time.
+        events: in the folders of its days.
+        days_without_events: days of the window of which the lake holds no event.
+        lake_begins: first day of which the lake holds events.
+    """
+
+    first_at: Instant
+    last_at: Instant
+    events: int
+    days_without_events: list[str]
+    lake_begins: str
 
 
 class LakeReading:

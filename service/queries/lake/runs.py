@@ -15,8 +15,8 @@ from service.api.access.visibility import Visibility
 from service.errors import UnknownRunError
 from service.queries.cursors import Whole, cursor_of, key_of
 from service.queries.lake.names import find_dataset, seen_in_lake
+from service.queries.lake.reading import LakeRead
 from service.queries.lake.recalled import LakeQuestion, Recalled, open_recalled
-from service.queries.lake.shapes import LakeRead, LakeRunAnswer, LakeRuns
 from service.queries.lake.windows import Window, window_between, window_of_run
 from service.queries.lake.words import words_of
 from service.queries.run_shapes import RunDetail
@@ -33,6 +33,27 @@ _TOUCHED: Final = """
         AND (:direction = 'both' OR io.direction = :direction)
     GROUP BY io.run_key, r.run_id ORDER BY seen_at DESC, io.run_key
 """
+
+
+class LakeRunAnswer(msgspec.Struct, frozen=True):
+    """Runs of an id, as the lake has their events."""
+
+    runs: list[RunDetail]
+    read: LakeRead
+    partial: bool
+    partial_reason: str | None
+
+
+class LakeRuns(msgspec.Struct, frozen=True):
+    """Runs that read or wrote a dataset in a window, the newest first."""
+
+    dataset_namespace: str
+    dataset: str
+    runs: list[RunDetail]
+    read: LakeRead
+    partial: bool
+    partial_reason: str | None
+    next_cursor: str | None
 
 
 class DatasetWindow(msgspec.Struct, frozen=True):

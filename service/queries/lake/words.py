@@ -6,8 +6,7 @@ from typing import Final
 
 from lineage.names.keys import CUT
 from lineage.names.names import split_joined
-from lineage.policy import Policy
-from lineage.policy.folding import folding
+from lineage.policy import Policy, folding
 from lineage.policy.folds import pattern_parts
 
 # No encoder of JSON writes these as escapes, and no rule that folds names changes them.

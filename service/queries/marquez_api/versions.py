@@ -6,7 +6,7 @@ from lineage.catalog.queries import NEWEST_WRITE_FIRST
 from lineage.catalog.reader import Reader
 from lineage.catalog.rows import convert_rows
 from service.api.access.visibility import Visibility
-from service.queries.dataset_lookup import Dataset
+from service.queries.dataset_lookup import Dataset as DatasetKey
 from service.queries.marquez_api.datasets import find_dataset
 from service.queries.marquez_api.identifiers import schema_id, version_id, written_at_of
 from service.queries.marquez_api.paging import (
@@ -97,7 +97,7 @@ def version_of_id(
 
 
 def _versions(
-    reader: Reader, visibility: Visibility, dataset: Dataset, writes: list[_Write]
+    reader: Reader, visibility: Visibility, dataset: DatasetKey, writes: list[_Write]
 ) -> tuple[list[DatasetVersion], str | None]:
     keys = [write.run_key for write in writes if write.run_key is not None]
     runs, reason = runs_of_keys(reader, keys, visibility)
@@ -106,7 +106,9 @@ def _versions(
     return versions, reason
 
 
-def _version(dataset: Dataset, write: _Write, sayings: Sayings, run: Run | None) -> DatasetVersion:
+def _version(
+    dataset: DatasetKey, write: _Write, sayings: Sayings, run: Run | None
+) -> DatasetVersion:
     key, namespace, name = dataset
     version = version_id(write.written_at, write.root_run_id)
     schema = None if write.schema_key is None else schema_id(write.schema_key)

@@ -12,7 +12,9 @@ from rich.console import Console
 from lineage.catalog.reader import open_reader
 from service.cli.commands import diff, incidents, past
 from service.cli.terminal import grid, plain
-from service.queries.lineage_at_shapes import EdgeRun, PastLineage, PastNode
+from service.queries.edge_runs import EdgeRun
+from service.queries.incidents import incidents as find_incidents
+from service.queries.lineage_at import PastLineage, PastNode
 from service.queries.timestamps import duration
 from tests.service import shop
 from tests.service.commandline import environ, lineward
@@ -75,7 +77,7 @@ def test_incidents_are_listed_with_whole_ids(embedded):
 
 def _page(engine):
     with open_reader(engine.url.render_as_string(hide_password=False)) as reader:
-        return incidents.incidents(reader)
+        return find_incidents(reader)
 
 
 def test_the_settings_of_a_past_run_are_on_their_own_line():

@@ -32,7 +32,7 @@ def _cuts(page, heading):
         ((_CORE, "graph"), {"explorer.graph.MOST_BESIDE": 1}, "3 of 9 datasets shown"),
         ((_CORE, "impact"), {"queries.walk.MOST_NODES": 3}, "more than 3 datasets"),
         ((_CORE, "impact"), {"api.routes.datasets.MOST_AFFECTED": 2}, "the most severe 2 of 6"),
-        ((_CORE, "evidence"), {"queries.edge_checks._MOST": 1}, "the first 1"),
+        ((_CORE, "evidence"), {"queries.dataset_checks._MOST": 1}, "the first 1"),
         (
             (_CORE, "writes"),
             {"explorer.dataset._MOST_OF_HISTORY": 1},
@@ -47,7 +47,7 @@ def _cuts(page, heading):
         ),
         (
             (_INCIDENT, "members"),
-            {"queries.incidents.MOST_MEMBERS": 1},
+            {"queries.incident.MOST_MEMBERS": 1},
             "the first 1 datasets are listed",
         ),
         (
@@ -75,7 +75,7 @@ def test_incomplete_part_names_its_limit(shop, monkeypatch, place, bounds, says)
 
 def test_cut_timeline_does_not_mark_downstream_datasets_as_incomplete(shop, monkeypatch):
     """Mark only the part that is cut."""
-    monkeypatch.setattr("service.queries.incidents.MOST_STEPS", 1)
+    monkeypatch.setattr("service.queries.incident.MOST_STEPS", 1)
     page = shop.get(_INCIDENT).text
 
     cuts = [_cuts(page, heading) for heading in ("members", "affected")]

@@ -12,8 +12,9 @@ from lineage.errors import UnknownIncidentError
 from service.actions.auto_actions import incident_triggers
 from service.api.access.visibility import Visibility
 from service.api.app import create_app
-from service.queries import incidents as module
-from service.queries.incidents import incident, incidents
+from service.queries import incident as module
+from service.queries.incident import incident
+from service.queries.incidents import incidents
 from service.runtime.settings import Settings
 from tests.alerts.detection.catalog_builder import NAMESPACE, dataset, micros
 from tests.service.commandline import answer, lineward

@@ -4,7 +4,7 @@ import pytest
 
 from lineage.process.clock import to_micros
 from lineage.process.health import Failure, Report
-from service.queries.status import Role, trouble_of
+from service.queries.roles import Role, trouble_of
 from service.queries.timestamps import iso
 from service.runtime.role_state import FORGET_SECONDS, RoleState
 

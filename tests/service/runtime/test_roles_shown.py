@@ -11,7 +11,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from lineage.process.clock import system_clock, to_micros
 from service.api.app import create_app
 from service.exporter.metrics import CatalogCollector
-from service.queries.status import roles_of
+from service.queries.roles import roles_of
 from service.queries.timestamps import iso
 from service.runtime.data_dir_lock import UP_LOCK, hold
 from service.runtime.settings import Settings

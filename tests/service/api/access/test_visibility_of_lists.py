@@ -9,7 +9,7 @@ from lineage.catalog import tables
 from lineage.catalog.engine import write_transaction
 from lineage.names.keys import key
 from service.queries import dataset as of_dataset
-from service.queries import edge_checks, runs
+from service.queries import dataset_checks, runs
 from tests.service import shop
 from tests.service.api.access.estate import HIDDEN, PAYROLL
 from tests.service.explorer.estate import INCIDENT, incident_row, member_row, message_row
@@ -53,7 +53,7 @@ def test_hidden_spellings_do_not_displace_visible_names(estate, monkeypatch):
 
 def test_checks_of_hidden_edges_are_counted(estate, monkeypatch):
     """Count them instead of reporting that no edge was checked."""
-    monkeypatch.setattr(edge_checks, "_MOST", 1)
+    monkeypatch.setattr(dataset_checks, "_MOST", 1)
     _check(estate, key(HIDDEN, PAYROLL), "edge_missing")
 
     page = estate.get("/dataset?dataset=core/orders", "shop").text

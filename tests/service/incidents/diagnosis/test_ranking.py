@@ -1,7 +1,8 @@
 """Ranking of differences by their likelihood to be the cause."""
 
 from service.incidents.diagnosis.ranking import Diagnosis, diagnosis_of
-from service.queries.diff_shapes import Change, ComparedRun, DatasetDiff, RunDiff
+from service.queries.diff import Change, DatasetDiff, RunDiff
+from service.queries.run_snapshot import ComparedRun
 from service.queries.schema_changes import Field, SchemaChange
 
 

@@ -22,10 +22,11 @@ from service.queries.catalog_session import CatalogSession, open_session
 from service.queries.lake.recalled import LakeQuestion
 from service.queries.lake.runs import (
     DatasetWindow,
+    LakeRunAnswer,
+    LakeRuns,
     dataset_runs_in_lake,
     run_in_lake,
 )
-from service.queries.lake.shapes import LakeRunAnswer, LakeRuns
 from service.queries.run_shapes import RunDetail
 from service.queries.runs import run
 from service.runtime.settings import Settings

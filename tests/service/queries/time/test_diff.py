@@ -7,8 +7,7 @@ from lineage.catalog.reader import open_reader
 from service.api.app import create_app
 from service.errors import UnknownRunError
 from service.queries import diff as module
-from service.queries.diff import diff, runs_of_job
-from service.queries.diff_shapes import Change
+from service.queries.diff import Change, diff, runs_of_job
 from service.queries.schema_changes import Field, Retyped, SchemaChange
 from service.runtime.settings import Settings
 from tests.service.commandline import answer, lineward

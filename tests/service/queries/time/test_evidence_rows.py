@@ -9,8 +9,7 @@ from lineage.catalog.reader import open_reader
 from lineage.process.clock import to_micros
 from service.queries.dataset_history import dataset_history
 from service.queries.dataset_lookup import resolve_dataset
-from service.queries.diff import diff
-from service.queries.diff_shapes import Change
+from service.queries.diff import Change, diff
 from service.queries.lineage_at import past_lineage
 from service.queries.runs import run
 from tests.slis.stream.spools import run_event
