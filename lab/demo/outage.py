@@ -1,8 +1,4 @@
-"""Takes the collector out of work for a while, as a machine that stands still would.
-
-Its parent is stopped, so that it starts no new worker, and the worker is killed with -9: nothing is
-taken and no heartbeat written. Senders wait in the listening socket's backlog meanwhile.
-"""
+"""Takes the collector out of work for a while, as a machine that stands still would."""
 
 import os
 import signal
@@ -13,7 +9,12 @@ from pathlib import Path
 
 @contextmanager
 def outage(parent: int) -> Iterator[None]:
-    """Stop the collector of this parent process for as long as this context lasts."""
+    """Stop the collector of this parent process for as long as this context lasts.
+
+    The parent is stopped, so that it starts no new worker, and the worker is killed with -9:
+    nothing is taken and no heartbeat written. Senders wait in the listening socket's backlog
+    meanwhile, as before a machine that stands still.
+    """
     os.kill(parent, signal.SIGSTOP)
     try:
         for worker in _children(parent):

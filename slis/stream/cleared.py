@@ -14,10 +14,10 @@ from sqlalchemy import Text
 from lineage.names.keys import KEY_BYTES, NAME_BYTES, shorten
 from lineage.redaction import redact, redact_json, redact_sql
 from slis.stream.arrow import clean
+from slis.stream.merge import Rows
 from slis.stream.staged_tables import metadata
 
 Row = tuple[Any, ...]
-Rows = Mapping[str, tuple[Sequence[str], Sequence[Row]]]
 Redact = Callable[[str], str]
 
 _DIGITS = re.compile(r"[0-9a-fA-F-]*")  # of UUIDs, hashes and dates, which are most texts
